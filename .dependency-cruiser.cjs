@@ -60,7 +60,17 @@ module.exports = {
     ...only('serving', { folders: ['pod', 'machines', 'host', 'cri', 'kube', 'actors', 'stats'] }),
     ...only('node', {
       folders: [
-        ...['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'stats', 'server', 'serving', 'recording'],
+        'pod',
+        'machines',
+        'host',
+        'cri',
+        'volume',
+        'kube',
+        'actors',
+        'stats',
+        'server',
+        'serving',
+        'recording',
         'inspect',
       ],
     }),

@@ -115,7 +115,9 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
   };
 
   return {
-    ...{ now: () => latest, isSettled: () => underWay === 0, redact },
+    now: () => latest,
+    isSettled: () => underWay === 0,
+    redact,
     port: (name) => portLogic(name, ports[name], { clock, enter, tellCall, tellAnswer, onError }),
     feed: (name) => feedLogic(name, feeds[name], { clock, learn, enter, onError }),
     timer: timerLogic(clock, enter),

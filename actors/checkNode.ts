@@ -37,7 +37,8 @@ const manifestUrl = z.looseObject({
 const admissionNode = z.looseObject({
   labels: z.optional(z.record(z.string(), z.string())),
   taints: z.optional(z.array(z.looseObject({ key: z.string(), effect: z.string() }))),
-  ...{ sysctls: z.optional(texts), appArmor: yesOrNo },
+  sysctls: z.optional(texts),
+  appArmor: yesOrNo,
 });
 
 /** What pods are told of the node. */
@@ -47,8 +48,12 @@ const description = {
   // A part has this name too.
   cgroups: z.optional(z.looseObject({})),
   resolvConf: z.optional(z.looseObject({ servers: texts, searches: texts, options: texts })),
-  ...{ readResolvConf: maybe, clusterDns: z.optional(z.array(address)), clusterDomain: z.optional(z.string()) },
-  ...{ canLowerOomScoreAdj: yesOrNo, seccompDefault: yesOrNo, maskedPaths: z.optional(z.array(aPath)) },
+  readResolvConf: maybe,
+  clusterDns: z.optional(z.array(address)),
+  clusterDomain: z.optional(z.string()),
+  canLowerOomScoreAdj: yesOrNo,
+  seccompDefault: yesOrNo,
+  maskedPaths: z.optional(z.array(aPath)),
   userNamespaces: z.optional(z.looseObject({ pods: count, idsPerPod: z.optional(slots) })),
 };
 
@@ -68,27 +73,37 @@ const sinks = z
   });
 
 const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
-  ...{ nodeName: name, rootDir: aPath, podLogsDir: z.optional(aPath), runtimeEndpoint: name },
+  nodeName: name,
+  rootDir: aPath,
+  podLogsDir: z.optional(aPath),
+  runtimeEndpoint: name,
   ...description,
   hostIps: z.optional(z.union([texts, aFunction])),
   podCidr: z.optional(z.string()),
   sources: z.optional(z.array(name)),
-  ...{ capacity: amounts, allocatable: z.optional(amounts) },
+  capacity: amounts,
+  allocatable: z.optional(amounts),
   conditions: z.optional(z.array(z.looseObject({ type: name, status: z.enum(['True', 'False', 'Unknown']) }))),
   admissionNode: z.optional(admissionNode),
   startSlots: z.optional(slots),
   // Pulls need not be bounded.
   pullSlots: z.optional(z.union([slots, unbounded])),
   crashLoop: z.optional(backOff),
-  ...{ pullLimitMs: z.optional(amount), slowPullMs: z.optional(amount), fileCheckMs: interval },
-  ...{ staticPodPath: z.optional(aPath), manifestUrl: z.optional(manifestUrl), isLenient: yesOrNo },
+  pullLimitMs: z.optional(amount),
+  slowPullMs: z.optional(amount),
+  fileCheckMs: interval,
+  staticPodPath: z.optional(aPath),
+  manifestUrl: z.optional(manifestUrl),
+  isLenient: yesOrNo,
   logs: z.optional(
     z.looseObject({ maxBytes: z.union([amount, unbounded]), maxFiles: amount, workers: slots, checkMs: interval }),
   ),
   imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATIONS), allowlist: texts })),
   garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
   sinks: z.optional(sinks),
-  ...{ limitedSwap: yesOrNo, endsAll: yesOrNo, takesOver: yesOrNo },
+  limitedSwap: yesOrNo,
+  endsAll: yesOrNo,
+  takesOver: yesOrNo,
 };
 
 const content = z.optional(z.looseObject({ get: aFunction }));
@@ -97,20 +112,37 @@ const content = z.optional(z.looseObject({ get: aFunction }));
 const schema = z.looseObject({
   ...config,
   cri: z.looseObject({}),
-  ...{ files: z.optional(z.looseObject({})), mounter: z.optional(z.looseObject({})) },
+  files: z.optional(z.looseObject({})),
+  mounter: z.optional(z.looseObject({})),
   network: z.optional(z.looseObject({ connect: aFunction, checkHealth: aFunction, fetch: aFunction })),
   clock: z.optional(z.looseObject({ now: aFunction, setTimeout: aFunction, clearTimeout: aFunction })),
   ports: z.optional(z.record(z.string(), maybe)),
   feeds: z.optional(z.record(z.string(), maybe)),
-  ...{ jitter: maybe, readClasses: maybe, findCredentials: maybe, restartRuntime: maybe, openStore: maybe },
-  ...{ startThread: maybe, nextTurn: maybe },
+  jitter: maybe,
+  readClasses: maybe,
+  findCredentials: maybe,
+  restartRuntime: maybe,
+  openStore: maybe,
+  startThread: maybe,
+  nextTurn: maybe,
   cluster: z.optional(z.looseObject({ client: z.looseObject({ get: aFunction, watch: aFunction }) })),
   redaction: z.optional(
     z.looseObject({ learn: aFunction, learnValues: aFunction, redact: aFunction, texts: aFunction }),
   ),
-  ...{ objects: content, tokens: content, trustBundles: content },
-  ...{ events: maybe, record: maybe, calls: maybe, answers: maybe, moves: maybe, inspect: maybe, onRelisted: maybe },
-  ...{ onError: maybe, onManifestProblem: maybe, onAdopted: maybe, onRuntimeHealth: maybe },
+  objects: content,
+  tokens: content,
+  trustBundles: content,
+  events: maybe,
+  record: maybe,
+  calls: maybe,
+  answers: maybe,
+  moves: maybe,
+  inspect: maybe,
+  onRelisted: maybe,
+  onError: maybe,
+  onManifestProblem: maybe,
+  onAdopted: maybe,
+  onRuntimeHealth: maybe,
 });
 
 /**

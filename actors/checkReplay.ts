@@ -14,20 +14,30 @@ const count = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()
 
 /** What a node begins with, as far as its own shape goes. */
 const input = z.looseObject({
-  ...{ nodeName: z.string(), owner: z.string(), sources: texts, hostIps: texts },
-  ...{ capacity: amounts, allocatable: amounts },
-  ...{ startSlots: z.number(), pullSlots: count },
-  ...{ pullLimitMs: z.optional(z.number()), slowPullMs: z.optional(z.number()), logCheckMs: z.optional(z.number()) },
+  nodeName: z.string(),
+  owner: z.string(),
+  sources: texts,
+  hostIps: texts,
+  capacity: amounts,
+  allocatable: amounts,
+  startSlots: z.number(),
+  pullSlots: count,
+  pullLimitMs: z.optional(z.number()),
+  slowPullMs: z.optional(z.number()),
+  logCheckMs: z.optional(z.number()),
   crashLoop: z.looseObject({ baseMs: z.number(), maxMs: z.number() }),
-  ...{ limitedSwap: z.optional(z.boolean()), endsAll: z.optional(z.boolean()) },
+  limitedSwap: z.optional(z.boolean()),
+  endsAll: z.optional(z.boolean()),
   statuses: object,
   allocations: object,
   probed: z.optional(object),
   containerEnds: z.optional(object),
   left: objects,
-  ...{ conditions: z.optional(objects), admissionNode: z.optional(object) },
+  conditions: z.optional(objects),
+  admissionNode: z.optional(object),
   garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
-  ...{ sinks: z.optional(objects), foreign: z.optional(objects) },
+  sinks: z.optional(objects),
+  foreign: z.optional(objects),
   logged: z.optional(z.union([texts, z.literal('unknown')])),
 });
 
@@ -43,7 +53,10 @@ const options = z.looseObject({
     }),
   ),
   at: z.optional(z.number()),
-  ...{ inspect: maybe, events: maybe, moves: maybe, nextTurn: maybe },
+  inspect: maybe,
+  events: maybe,
+  moves: maybe,
+  nextTurn: maybe,
 });
 
 const kind = z.enum(['answer', 'failure', 'fact', 'elapsed']);

@@ -113,7 +113,11 @@ function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
     boundary,
     { ...inputOf(told, durable, left), ...inCluster(ground), sinks: reports.due() },
     {
-      ...{ clock, onError, inspect, events, moves },
+      clock,
+      onError,
+      inspect,
+      events,
+      moves,
       keep: kept.keep,
       report: (change) => reports.take(change),
     },
@@ -175,12 +179,21 @@ function worldOf(
   };
   const inUse = objectsBySource({ local: ground.localObjects, cluster: ground.objects });
   const { ports, doings } = nodeServices({
-    ...{ ...shared, node: () => ({ ...told, ...agent.facts() }), layout, mounter, isEvidence, jitter, findCredentials },
-    ...{ inUse, objects: inUse, ...ground.given },
+    ...shared,
+    node: () => ({ ...told, ...agent.facts() }),
+    layout,
+    mounter,
+    isEvidence,
+    jitter,
+    findCredentials,
+    inUse,
+    objects: inUse,
+    ...ground.given,
     users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
     findHandler: handlersOf(readClasses, (name) => ground.classes.handlerOf(name)),
     learnValues: ({ metadata }, values) => ground.redaction.learnValues(metadata.uid, values),
-    ...{ rootDir: told.rootDir, verification: told.imageVerification },
+    rootDir: told.rootDir,
+    verification: told.imageVerification,
     findServiceAccount: ground.cluster && serviceAccountsAt(ground.cluster.client),
     serviceVariables: ground.cluster === undefined ? noServices : ground.services.variables,
     policy: told.logs ?? defaultLogPolicy,
@@ -227,17 +240,22 @@ const INPUT: Readonly<
     true
   >
 > = {
-  ...{
-    nodeName: true,
-    owner: true,
-    sources: true,
-    capacity: true,
-    allocatable: true,
-    conditions: true,
-    admissionNode: true,
-  },
-  ...{ startSlots: true, pullSlots: true, pullLimitMs: true, slowPullMs: true, crashLoop: true },
-  ...{ limitedSwap: true, garbage: true, logCheckMs: true, endsAll: true },
+  nodeName: true,
+  owner: true,
+  sources: true,
+  capacity: true,
+  allocatable: true,
+  conditions: true,
+  admissionNode: true,
+  startSlots: true,
+  pullSlots: true,
+  pullLimitMs: true,
+  slowPullMs: true,
+  crashLoop: true,
+  limitedSwap: true,
+  garbage: true,
+  logCheckMs: true,
+  endsAll: true,
 };
 
 /** What the actors begin with: what they are told, and what is left of a former run. */

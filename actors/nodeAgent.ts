@@ -213,7 +213,10 @@ function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers):
   });
   const inspect = inspection({ board, since }, boundary, onlookers);
   const root: RootActor = rootActor(boundary, {
-    ...{ id: 'nodeAgent', input, clock, inspect },
+    id: 'nodeAgent',
+    input,
+    clock,
+    inspect,
     // What a keyframe holds of the actors is what xstate wrote.
     ...(from ? { snapshot: from.actors as Snapshot<unknown> } : {}),
   });

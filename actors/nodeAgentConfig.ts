@@ -48,23 +48,32 @@ export interface NodeAgentConfig
   readonly takesOver?: boolean;
 }
 
-/** Where pods have no cgroups but those that the runtime makes; what they are told is as on a kubelet's own host. */
-const noCgroups: CgroupFacts = {
-  ...{ perQos: false, version: 'v2', countsSwap: false, killsWhole: true },
-  ...{ cfsQuota: true, cfsPeriod: 100_000, podPids: -1, pageSizes: [] },
+/** The facts of a host on which pods have no cgroups except those that the runtime creates. */
+export const noCgroups: CgroupFacts = {
+  perQos: false,
+  version: 'v2',
+  countsSwap: false,
+  killsWhole: true,
+  cfsQuota: true,
+  cfsPeriod: 100_000,
+  podPids: -1,
+  pageSizes: [],
 };
 
 /** As a kubelet has them (C7); slots for a machine of two cores. */
 const defaults = {
-  ...{ cgroupRoot: '', cgroupDriver: 'cgroupfs' as const, cgroups: noCgroups },
-  ...{
-    hostIps: [] as HostAddresses,
-    resolvConf: { servers: [], searches: [], options: [] },
-    clusterDns: [],
-    clusterDomain: '',
-  },
-  ...{ canLowerOomScoreAdj: false, seccompDefault: false },
-  ...{ startSlots: 4, pullSlots: 1, crashLoop: { baseMs: 10_000, maxMs: 300_000 } },
+  cgroupRoot: '',
+  cgroupDriver: 'cgroupfs' as const,
+  cgroups: noCgroups,
+  hostIps: [] as HostAddresses,
+  resolvConf: { servers: [], searches: [], options: [] },
+  clusterDns: [],
+  clusterDomain: '',
+  canLowerOomScoreAdj: false,
+  seccompDefault: false,
+  startSlots: 4,
+  pullSlots: 1,
+  crashLoop: { baseMs: 10_000, maxMs: 300_000 },
 };
 
 /** The configuration with all that was left out, and what follows from it. */

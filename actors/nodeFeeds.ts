@@ -71,7 +71,12 @@ function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHea
       const tell = (fact: NodeFact) =>
         send(fact.type === 'runtime.podsObserved' ? { ...fact, pods: ownership.see(fact.pods) } : fact);
       return observeRuntime({
-        ...{ cri, files, clock, signal, onError, onRelisted },
+        cri,
+        files,
+        clock,
+        signal,
+        onError,
+        onRelisted,
         ...doings,
         send: tell,
         onBreak: () => askHealth(),

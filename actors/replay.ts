@@ -79,7 +79,8 @@ function withUnbounded(input: NodeInput): NodeInput {
   const orUnbounded = (number: number | null) => number ?? Number.POSITIVE_INFINITY;
   const { pullSlots, garbage } = input;
   return {
-    ...{ ...input, pullSlots: orUnbounded(pullSlots) },
+    ...input,
+    pullSlots: orUnbounded(pullSlots),
     ...(garbage && {
       garbage: { perContainer: orUnbounded(garbage.perContainer), total: orUnbounded(garbage.total) },
     }),

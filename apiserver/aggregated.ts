@@ -20,7 +20,9 @@ export function aggregated(root: 'api' | 'apis'): JsonObject {
   const own = resources.filter(({ group }) => (group === '') === (root === 'api'));
   const groups = [...new Set(own.map(({ group }) => group))];
   return {
-    ...{ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {} },
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
     items: groups.map((group) => ({
       metadata: group === '' ? { creationTimestamp: null } : { name: group, creationTimestamp: null },
       versions: versionsOf(own.filter((each) => each.group === group)),

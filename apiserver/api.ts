@@ -163,8 +163,14 @@ export class Api {
 
   #call({ request, url, user, staleBy }: Asked, target: Target): Call {
     return {
-      ...{ registry: this.registry, types: this.#types, admission, strategy: strategyOf(target) },
-      ...{ target, user, query: url.searchParams, staleBy },
+      registry: this.registry,
+      types: this.#types,
+      admission,
+      strategy: strategyOf(target),
+      target,
+      user,
+      query: url.searchParams,
+      staleBy,
       issueToken: (claims) => this.#tokens.issue(claims, this.registry.clock.now()),
       reviewToken: (token, audiences) => {
         const verdict = this.#reviewed(token, audiences);

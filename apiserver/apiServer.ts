@@ -56,7 +56,8 @@ export class ApiServer {
   private constructor(clock: ServerClock) {
     const address = () => this.#address;
     this.#api = new Api({
-      ...{ clock, tokens: this.tokens },
+      clock,
+      tokens: this.tokens,
       get address() {
         return address();
       },

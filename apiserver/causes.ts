@@ -13,19 +13,27 @@ export const notSupported = (field: string, value: Json, supported: readonly str
 });
 
 export const forbidden = (field: string, why: string): Cause => ({
-  ...{ reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field },
+  reason: 'FieldValueForbidden',
+  message: `Forbidden: ${why}`,
+  field,
 });
 
 export const tooLong = (field: string, mostBytes: number): Cause => ({
-  ...{ reason: 'FieldValueTooLong', message: `Too long: may not be more than ${mostBytes} bytes`, field },
+  reason: 'FieldValueTooLong',
+  message: `Too long: may not be more than ${mostBytes} bytes`,
+  field,
 });
 
 export const invalidValue = (field: string, value: Json, why: string): Cause => ({
-  ...{ reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(value)}: ${why}`, field },
+  reason: 'FieldValueInvalid',
+  message: `Invalid value: ${JSON.stringify(value)}: ${why}`,
+  field,
 });
 
 export const required = (field: string, why?: string): Cause => ({
-  ...{ reason: 'FieldValueRequired', message: why === undefined ? 'Required value' : `Required value: ${why}`, field },
+  reason: 'FieldValueRequired',
+  message: why === undefined ? 'Required value' : `Required value: ${why}`,
+  field,
 });
 
 /** `why`: what has to be told apart. */

@@ -25,7 +25,8 @@ export function isKnownGroup(pathname: string): boolean {
 const isGroup = (name: string): boolean => groups.includes(name);
 
 const versionsOfCore = (address: string): JsonObject => ({
-  ...{ kind: 'APIVersions', versions: ['v1'] },
+  kind: 'APIVersions',
+  versions: ['v1'],
   serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: address }],
 });
 
@@ -52,7 +53,11 @@ function resourcesOf(group: string, version: string): JsonObject | undefined {
 function told(resource: Resource): Json {
   const { name, singular, isNamespaced, kind, verbs, shortNames, categories } = resource;
   return {
-    ...{ name, singularName: singular, namespaced: isNamespaced, kind, verbs },
+    name,
+    singularName: singular,
+    namespaced: isNamespaced,
+    kind,
+    verbs,
     ...(shortNames.length > 0 ? { shortNames } : {}),
     ...(categories.length > 0 ? { categories } : {}),
     // What is only created is not stored.
@@ -61,7 +66,10 @@ function told(resource: Resource): Json {
 }
 
 const toldBelow = ({ name, isNamespaced }: Resource, { name: below, kind, verbs, of }: Subresource): Json => ({
-  ...{ name: `${name}/${below}`, singularName: '', namespaced: isNamespaced },
+  name: `${name}/${below}`,
+  singularName: '',
+  namespaced: isNamespaced,
   ...of,
-  ...{ kind, verbs },
+  kind,
+  verbs,
 });

@@ -36,7 +36,11 @@ export class Failure extends Error {
   constructor(code: number, reason: string, message: string, details?: Details) {
     super(message);
     this.status = {
-      ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message },
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
       ...(reason === '' ? {} : { reason }),
       ...(details === undefined ? {} : { details }),
       code,
@@ -63,7 +67,9 @@ export const methodNotAllowed = (): Failure =>
 
 export const notFound = (about: About, name: string): Failure =>
   new Failure(404, 'NotFound', `${qualified(about)} "${name}" not found`, {
-    ...{ name, ...ofGroup(about.group), kind: about.name },
+    name,
+    ...ofGroup(about.group),
+    kind: about.name,
   });
 
 /** `isGoing`: the one that is there is being deleted. */
@@ -83,7 +89,8 @@ export const refused = (about: About, name: string, why: string, causes: readonl
     `${qualified(about)}${name === '' ? '' : ` ${JSON.stringify(name)}`} is forbidden: ${why}`,
     {
       ...(name === '' ? {} : { name }),
-      ...{ ...ofGroup(about.group), kind: about.name },
+      ...ofGroup(about.group),
+      kind: about.name,
       ...(causes.length > 0 ? { causes } : {}),
     },
   );
@@ -93,7 +100,9 @@ export const internalError = (message: string): Failure => new Failure(500, '', 
 
 export const conflict = (about: About, name: string, why: string): Failure =>
   new Failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(about)} "${name}": ${why}`, {
-    ...{ name, ...ofGroup(about.group), kind: about.name },
+    name,
+    ...ofGroup(about.group),
+    kind: about.name,
   });
 
 /** Somebody else has written it since. */
@@ -111,7 +120,10 @@ export function invalid(
   const qualifiedKind = group === '' ? kind : `${kind}.${group}`;
   const named = name === '' ? {} : { name };
   return new Failure(422, 'Invalid', `${qualifiedKind} "${name}" is invalid: ${whole}`, {
-    ...{ ...named, ...ofGroup(group), ...(kind === '' ? {} : { kind }), causes },
+    ...named,
+    ...ofGroup(group),
+    ...(kind === '' ? {} : { kind }),
+    causes,
   });
 }
 

@@ -24,7 +24,12 @@ const WATCH_LIST_REFUSED: Answer = {
   code: 422,
   headers: new Map([['content-type', 'application/json']]),
   body: JSON.stringify({
-    ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 422, reason: 'Invalid' },
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    code: 422,
+    reason: 'Invalid',
     message:
       'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch ' +
       'unless the WatchList feature gate is enabled',

@@ -21,7 +21,9 @@ export function plainAnswer(pathname: string): PlainAnswer | undefined {
 }
 
 export const json = (value: Json, contentType = 'application/json'): PlainAnswer => ({
-  ...{ code: 200, contentType, body: JSON.stringify(value) },
+  code: 200,
+  contentType,
+  body: JSON.stringify(value),
 });
 
 /** Nothing is served at a path of no resource. */
@@ -30,9 +32,17 @@ export const pageNotFound: PlainAnswer = plain('404 page not found\n', 404);
 const [major = '', minor = ''] = KUBERNETES_VERSION.split('.');
 
 const versionInfo = {
-  ...{ major, minor, emulationMajor: major, emulationMinor: minor },
-  ...{ minCompatibilityMajor: major, minCompatibilityMinor: String(Number(minor) - 1) },
+  major,
+  minor,
+  emulationMajor: major,
+  emulationMinor: minor,
+  minCompatibilityMajor: major,
+  minCompatibilityMinor: String(Number(minor) - 1),
   gitVersion: `v${KUBERNETES_VERSION}.0`,
-  ...{ gitCommit: '', gitTreeState: 'clean', buildDate: '1970-01-01T00:00:00Z', goVersion: '', compiler: '' },
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: '',
+  compiler: '',
   platform: 'linux/amd64',
 };

@@ -35,12 +35,16 @@ const without = (object: JsonObject): JsonObject =>
 function metadataOnly(object: JsonObject, version: Representation['version']): JsonObject {
   const apiVersion = `meta.k8s.io/${version}`;
   const partial = (each: JsonObject): JsonObject => ({
-    ...{ kind: 'PartialObjectMetadata', apiVersion, metadata: objectAt(each, 'metadata') },
+    kind: 'PartialObjectMetadata',
+    apiVersion,
+    metadata: objectAt(each, 'metadata'),
   });
   const items = lookUp(object, 'items');
   if (!isList(items) || !textAt(object, 'kind').endsWith('List')) return partial(object);
   return {
-    ...{ kind: 'PartialObjectMetadataList', apiVersion, metadata: objectAt(object, 'metadata') },
+    kind: 'PartialObjectMetadataList',
+    apiVersion,
+    metadata: objectAt(object, 'metadata'),
     items: items.map((each) => (isObject(each) ? partial(each) : each)),
   };
 }

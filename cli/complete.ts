@@ -36,7 +36,8 @@ export const askPods: AskPods = async (flags) => {
   const ask = async () => {
     const agent = await agentNamed(flags);
     return readPodList(await agent.json('/api/v1/pods')).map(({ metadata: { name, namespace }, spec }) => ({
-      ...{ name, namespace },
+      name,
+      namespace,
       containers: containersOf(spec).map(({ container }) => container.name),
       volumes: (spec.volumes ?? []).map((volume) => volume.name),
     }));

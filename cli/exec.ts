@@ -42,8 +42,13 @@ export async function exec(
   const { agent, pod, container } = await meant('exec into', words, options, terminal);
   const isRaw = wantsRaw(options.tty ?? false, options, terminal);
   const request: StreamRequest = {
-    ...{ uid: pod.metadata.uid, container: container.name, command },
-    ...{ stdin: options.stdin ?? false, stdout: true, stderr: !isRaw, tty: isRaw },
+    uid: pod.metadata.uid,
+    container: container.name,
+    command,
+    stdin: options.stdin ?? false,
+    stdout: true,
+    stderr: !isRaw,
+    tty: isRaw,
   };
   return streamIn(agent, '/exec', request, { terminal, isRaw });
 }
@@ -60,8 +65,12 @@ export async function attach(
   if (options.tty && !hasTerminal) say(`error: Unable to use a TTY - container ${container.name} did not allocate one`);
   const isRaw = wantsRaw(hasTerminal, options, terminal);
   const request: StreamRequest = {
-    ...{ uid: pod.metadata.uid, container: container.name },
-    ...{ stdin: options.stdin ?? false, stdout: true, stderr: !hasTerminal, tty: hasTerminal },
+    uid: pod.metadata.uid,
+    container: container.name,
+    stdin: options.stdin ?? false,
+    stdout: true,
+    stderr: !hasTerminal,
+    tty: hasTerminal,
   };
   for (const line of ATTACHED) say(line);
   const code = await streamIn(agent, '/attach', request, { terminal, isRaw, redraws: true });

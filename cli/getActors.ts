@@ -70,13 +70,22 @@ function objectOfActor(each: Listed) {
   const { name, machine, state, tags, since, until, waitingFor, lastFailure, facts, lists, lastRun } = actor;
   const { namespace, name: pod, uid } = of ?? {};
   return {
-    ...{ kind: 'Actor', ref: refOf(each), name, type: kind, machine, is: categoryOf(actor), state, tags },
+    kind: 'Actor',
+    ref: refOf(each),
+    name,
+    type: kind,
+    machine,
+    is: categoryOf(actor),
+    state,
+    tags,
     ...(of ? { pod: { namespace, name: pod, uid } } : {}),
     since: isoTime(since),
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until: isoTime(until) }),
     ...(lastFailure ? { lastFailure: { ...lastFailure, at: isoTime(lastFailure.at) } } : {}),
-    ...{ facts, ...(lists ? { lists } : {}), ...(lastRun ? { lastRun } : {}) },
+    facts,
+    ...(lists ? { lists } : {}),
+    ...(lastRun ? { lastRun } : {}),
   };
 }
 
@@ -90,10 +99,16 @@ function cellsOf(each: Listed, now: number, state = each.row.actor.state): strin
   const { actor, kind } = each.row;
   const { since, until, waitingFor = '', lastFailure } = actor;
   return [
-    ...[each.name, kind, categoryOf(actor), state],
+    each.name,
+    kind,
+    categoryOf(actor),
+    state,
     until === undefined ? '' : deadlineText(until, now),
     humanDuration(Math.max(0, now - since)),
-    ...[isoTime(since), waitingFor, lastFailure ? failureText(lastFailure) : '', refOf(each)],
+    isoTime(since),
+    waitingFor,
+    lastFailure ? failureText(lastFailure) : '',
+    refOf(each),
   ];
 }
 

@@ -122,7 +122,10 @@ function readOptions(asked: Asked, container: string, logged: LoggedRun): LogOpt
     }
   };
   return {
-    ...{ tailLines, since, limitBytes, timestamps: options.timestamps },
+    tailLines,
+    since,
+    limitBytes,
+    timestamps: options.timestamps,
     follow: options.follow ? { isRunning: goesOn, pause } : undefined,
     onDamaged: (file, why) => output.note(`statelet: ${file} is damaged, its end is left out: ${why}\n`),
     signal: new AbortController().signal,

@@ -162,7 +162,9 @@ function spawned(program: string, args: readonly string[], options: ProgramOptio
   if (endsChildren) ends.addEventListener('abort', () => endGroup(child.pid, killSignal), { once: true });
   const child = spawn(program, args, {
     signal: ends,
-    ...{ killSignal, detached: true, stdio },
+    killSignal,
+    detached: true,
+    stdio,
     env: { ...programEnvironment(), LC_ALL: 'C', ...environment },
   });
   return child;

@@ -24,8 +24,11 @@ export async function* programOutput(
 ): AsyncGenerator<Buffer> {
   const limit = startLimit(limitMs);
   const child = spawn(program, args, {
-    ...{ env: { ...programEnvironment(), LC_ALL: 'C' }, stdio: ['ignore', 'pipe', 'pipe'] },
-    ...{ detached: true, killSignal: 'SIGKILL', signal: AbortSignal.any([signal, limit.signal]) },
+    env: { ...programEnvironment(), LC_ALL: 'C' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    killSignal: 'SIGKILL',
+    signal: AbortSignal.any([signal, limit.signal]),
   });
   const closed = once(child, 'close').catch(() => {});
   let stderr: Buffer = Buffer.alloc(0);

@@ -73,7 +73,10 @@ export class LiveView {
     const { at, node, pods, trees } = this.#told ?? this.#look();
     const there = recorded();
     return {
-      ...{ at, mode: 'live', node, pods: [...pods.values()] },
+      at,
+      mode: 'live',
+      node,
+      pods: [...pods.values()],
       actors: agent.redact([...trees.values()].flatMap(flattened)),
       ...(there === undefined ? {} : { recorded: there }),
     };
@@ -133,7 +136,10 @@ export class LiveView {
     const { at, node, pods, trees } = seen;
     const { actors, gone } = this.#shown.changes(trees);
     return {
-      ...{ at, lines, actors: this.#parts.agent.redact(actors), actorsGone: gone },
+      at,
+      lines,
+      actors: this.#parts.agent.redact(actors),
+      actorsGone: gone,
       pods: [...pods.values()].filter((pod) => !isSamePod(before?.pods.get(pod.uid), pod)),
       podsGone: [...(before?.pods.keys() ?? [])].filter((uid) => !pods.has(uid)),
       ...(isDeepStrictEqual(before?.node, node) ? {} : { node }),
@@ -166,7 +172,12 @@ export class LiveView {
     // NodeSummary calls them plain data to show as it is; they are those of NodeOverview.
     const { start, pull } = limiters as { readonly start: LimiterView; readonly pull: LimiterView };
     return shownNode({
-      ...{ name, version, simulated, state, tags, trouble },
+      name,
+      version,
+      simulated,
+      state,
+      tags,
+      trouble,
       runtime: shownRuntime(runtime, runtime.state === 'ready'),
       gates: { start: shownGate(start), pull: shownGate(pull) },
       children: tree.children,

@@ -48,7 +48,12 @@ export function shownNodeOf(agent: NodeAgent, version: string): ShownNode {
   const { node, name } = agent.explainNode();
   const { state, tags, runtime, limiters } = agent.overview();
   return shownNode({
-    ...{ name, version, simulated: false, state, tags, children: node.children },
+    name,
+    version,
+    simulated: false,
+    state,
+    tags,
+    children: node.children,
     runtime: shownRuntime(runtime, runtime.ready),
     gates: { start: shownGate(limiters.start), pull: shownGate(limiters.pull) },
   });

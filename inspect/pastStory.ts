@@ -42,7 +42,10 @@ export async function pastStory(file: RecordingFile, stretches: readonly Stretch
   }
   const kept = lines.slice(-MOST_LINES);
   return {
-    ...{ from: asked.from, to: asked.to, before: [...states.values()], lines: kept },
+    from: asked.from,
+    to: asked.to,
+    before: [...states.values()],
+    lines: kept,
     ...(said > kept.length ? { unsaid: said - kept.length } : {}),
   };
 }

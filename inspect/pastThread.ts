@@ -129,7 +129,8 @@ export class PastThread implements Past {
     const { path, machines, mode } = this.#parts;
     const workerData: PastData = { path, machines, mode };
     const worker = new Worker(ownScript(import.meta.dirname, 'pastWorker'), {
-      ...{ workerData, resourceLimits: { maxOldGenerationSizeMb: THREAD_MEGABYTES } },
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEGABYTES },
     });
     worker.unref();
     // Nobody else posts to this thread's port.

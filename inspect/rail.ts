@@ -24,7 +24,7 @@ export function railOf(members: readonly Member[], stretches: readonly Stretch[]
     if (failed > 0) failures.set(bucket, Math.min(at, failures.get(bucket) ?? at));
   }
   const marks = [...failures.values()].sort((one, other) => one - other);
-  return { ...{ from, to, bucketMs, counts }, failures: marks, restarts: livesOf(stretches) };
+  return { from, to, bucketMs, counts, failures: marks, restarts: livesOf(stretches) };
 }
 
 /**

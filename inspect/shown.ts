@@ -16,7 +16,12 @@ export function shownPod(pod: Pod, now: number): ShownPod {
   const { status, ready, restarts } = podRow(pod, now);
   const source = Object.entries(annotations).find(([key]) => key === SOURCE)?.[1];
   return {
-    ...{ uid, namespace, name, status, ready, restarts: Number.parseInt(restarts, 10) },
+    uid,
+    namespace,
+    name,
+    status,
+    ready,
+    restarts: Number.parseInt(restarts, 10),
     isStatic: source !== undefined && source !== 'api',
     phase: pod.status?.phase ?? 'Unknown',
   };
@@ -35,7 +40,10 @@ export class ShownPods {
 
 /** A limiter in numbers. */
 export const shownGate = ({ capacity, held, queue }: LimiterView): ShownGate => ({
-  ...{ capacity, held: held.length, waiting: queue.length, queue },
+  capacity,
+  held: held.length,
+  waiting: queue.length,
+  queue,
 });
 
 /** A tree of actors, and the path of the actor that it hangs below; the root hangs below none. */

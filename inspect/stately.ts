@@ -52,7 +52,8 @@ export const actorsNow = (trees: Iterable<ShownTree>, at: number): StatelyEvent[
     ...(parent === undefined ? {} : { parentId: idOf(parent) }),
     definition: definitionOf(machine),
     snapshot: {
-      ...{ status: tags.includes('broken') ? 'error' : 'active', context: {} },
+      status: tags.includes('broken') ? 'error' : 'active',
+      context: {},
       ...(hasStates(machine) && state !== 'broken' ? { value: stateValueOf(state) } : {}),
     },
   }));
@@ -77,7 +78,8 @@ export function statelyEvent(event: InspectionEvent, at: number): StatelyEvent |
 function madeActor(ref: AnyActorRef) {
   const parent = ref._parent;
   return {
-    ...{ type: '@xstate.actor' as const, name: ref.id },
+    type: '@xstate.actor' as const,
+    name: ref.id,
     ...(parent === undefined ? {} : { parentId: idOf(pathOf(parent).join('/')) }),
     definition: definitionOf(machineOf(ref)),
     snapshot: { status: 'active', context: {} },
@@ -98,7 +100,11 @@ function shownSnapshot(snapshot: { readonly status: string; readonly value?: unk
 const typeOf = ({ type }: { readonly type: string }) => ({ type });
 
 const common = (path: string, at: number): Common => ({
-  ...{ rootId: ROOT, sessionId: idOf(path), createdAt: String(at), id: null, _version: VERSION },
+  rootId: ROOT,
+  sessionId: idOf(path),
+  createdAt: String(at),
+  id: null,
+  _version: VERSION,
 });
 
 const idOf = (path: string): string => path || ROOT;

@@ -55,7 +55,11 @@ export class StoryTeller {
     const since = this.#askedAt.get(actor);
     this.#askedAt.delete(actor);
     return {
-      ...{ kind: 'entered', at, actor, outcome: kind, source },
+      kind: 'entered',
+      at,
+      actor,
+      outcome: kind,
+      source,
       ...(since === undefined ? {} : { tookMs: at - since }),
       ...(uid === undefined ? {} : { uid }),
       ...(what === undefined ? {} : { what }),
@@ -102,7 +106,12 @@ type Entered = Extract<Line, { source: string }>;
 function eventLine({ at, involved, eventType, reason, message }: Extract<Line, { kind: 'event' }>): StoryLine {
   const container = /\{(.*)\}$/.exec(involved.fieldPath ?? '')?.[1];
   return {
-    ...{ kind: 'event', at, uid: involved.uid, eventType, reason, message },
+    kind: 'event',
+    at,
+    uid: involved.uid,
+    eventType,
+    reason,
+    message,
     ...(container ? { container } : {}),
   };
 }

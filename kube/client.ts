@@ -172,7 +172,8 @@ type Asked = Omit<KubeRequest, 'headers'> & Partial<Pick<KubeRequest, 'headers'>
 const anyOf = (...signals: readonly AbortSignal[]): AbortSignal => AbortSignal.any([...signals]);
 
 const bodyOf = (object: object, contentType = 'application/json') => ({
-  ...{ body: JSON.stringify(object), headers: { 'content-type': contentType } },
+  body: JSON.stringify(object),
+  headers: { 'content-type': contentType },
 });
 
 const refusalOf = async ({ code, headers, body }: KubeResponse): Promise<KubeError> =>

@@ -116,7 +116,8 @@ export class Reflector<Kept = KubeObject> {
     const version = this.#isForgotten ? '' : this.#version;
     await this.#watch({
       ...(version === '' ? {} : { resourceVersion: version }),
-      ...{ sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' },
+      sendInitialEvents: 'true',
+      resourceVersionMatch: 'NotOlderThan',
     });
     if (this.#mustRead) throw new Error('the watch has ended before all was told');
   }

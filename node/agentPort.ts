@@ -98,13 +98,18 @@ function summaryOf({ agent, config, simulated, root }: PortParts): NodeSummary {
   const { state, tags, waitingFor, until, runtime, foreign, problems, warnings, limiters } = agent.overview();
   return {
     name: config.nodeName,
-    ...{ state, tags },
+    state,
+    tags,
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until }),
     runtime: shownRuntime(runtime),
     endpoints: { runtime: config.containerRuntimeEndpoint, images: config.imageServiceEndpoint },
     ...(lost === undefined ? {} : { trouble: lost.message }),
-    ...{ simulated, foreign, problems, warnings, limiters },
+    simulated,
+    foreign,
+    problems,
+    warnings,
+    limiters,
   };
 }
 

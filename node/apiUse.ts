@@ -49,7 +49,10 @@ export class ApiUse {
   view(): ServedView {
     const failure = this.#failure;
     return {
-      ...{ since: this.#since, port: this.#port, sessions: this.sessions.open, scrapes: this.scrapes.seen },
+      since: this.#since,
+      port: this.#port,
+      sessions: this.sessions.open,
+      scrapes: this.scrapes.seen,
       ...(failure === undefined ? {} : { lastFailure: failure }),
       reviews: this.#reviews(),
     };

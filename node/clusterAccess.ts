@@ -9,7 +9,10 @@ export const clusterAccess = (
   kubeconfig: string,
   { cluster, user, names }: Pick<Kubeconfig, 'cluster' | 'user' | 'names'>,
 ): ClusterAccess => ({
-  ...{ server: cluster.server, kubeconfig, ...names, means: meansOf(user) },
+  server: cluster.server,
+  kubeconfig,
+  ...names,
+  means: meansOf(user),
 });
 
 function meansOf(user: Kubeconfig['user']): string {

@@ -31,7 +31,9 @@ export async function countedNode(
   onError: NonNullable<NodeParts['onError']>,
 ): Promise<CountedNode> {
   const metrics = nodeMetrics({
-    ...{ clock: systemClock, isInCluster: config.cluster !== undefined, gates: config.gates },
+    clock: systemClock,
+    isInCluster: config.cluster !== undefined,
+    gates: config.gates,
     bootedAt: () => {
       const bootedAt = bootTime(readFileSync('/proc/stat', 'utf8'));
       return bootedAt === undefined ? undefined : bootedAt / 1_000;
@@ -41,12 +43,15 @@ export async function countedNode(
   const cgroupVersion = versionOf(await readHierarchies());
   const { answers, moves } = metrics.onlookers;
   return {
-    ...{ metrics, onlookers: { answers, moves } },
+    metrics,
+    onlookers: { answers, moves },
     timed: (cri) => timedCri(cri, () => systemClock.monotonic(), metrics.runtimeCall),
     begin: (agent, { flight, served }) => {
       const { kubeletVersion: kubelet = '', platform } = ownVersion();
       metrics.begin(agent, {
-        ...{ nodeName: config.nodeName, cgroupVersion, version: { kubelet, platform } },
+        nodeName: config.nodeName,
+        cgroupVersion,
+        version: { kubelet, platform },
         recorder: flight?.progress,
         sessions: () => served()?.view()?.sessions ?? [],
       });

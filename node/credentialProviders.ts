@@ -119,7 +119,12 @@ function compiled(given: Provider): CredentialProvider {
   const { name, apiVersion, matchImages, defaultCacheDuration: defaultCacheMs, args = [], env = [] } = given;
   const token = given.tokenAttributes;
   return {
-    ...{ name, apiVersion, matchImages, defaultCacheMs, args, env },
+    name,
+    apiVersion,
+    matchImages,
+    defaultCacheMs,
+    args,
+    env,
     ...(token === undefined
       ? {}
       : {

@@ -41,6 +41,10 @@ const runPlugin =
   (binDir: string, signal: AbortSignal) =>
   ({ name, args, env }: CredentialProvider, input: string): Promise<string> =>
     runProgram(join(binDir, name), args, {
-      ...{ signal, input, limitMs: LIMIT_MS, mostOutput: MOST_OUTPUT, endsChildren: true },
+      signal,
+      input,
+      limitMs: LIMIT_MS,
+      mostOutput: MOST_OUTPUT,
+      endsChildren: true,
       environment: Object.fromEntries(env.map((each) => [each.name, each.value])),
     });

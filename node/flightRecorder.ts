@@ -17,7 +17,11 @@ export function flightRecorder(config: NodeConfig, { logger, redaction }: AgentL
   if (sizeBytes === 0) return undefined;
   const directory = recordingDirectory(config.rootDirectory);
   return createFlightRecorder({
-    ...{ files: hostFiles, directory, sizeBytes, clock: systemClock, deflate },
+    files: hostFiles,
+    directory,
+    sizeBytes,
+    clock: systemClock,
+    deflate,
     program: {
       machines: machinesDigest(),
       versions: { statelet: packageVersion(), node: process.version },

@@ -86,8 +86,14 @@ async function hostFacts(
     ...(config.cluster && config.followsHostAddresses ? [followedName(config)] : []),
   ]);
   return {
-    ...{ nodeName, clusterDns, clusterDomain, seccompDefault },
-    ...{ canLowerOomScoreAdj, cgroupDriver, cgroups, maskedPaths },
+    nodeName,
+    clusterDns,
+    clusterDomain,
+    seccompDefault,
+    canLowerOomScoreAdj,
+    cgroupDriver,
+    cgroups,
+    maskedPaths,
     rootDir: config.rootDirectory,
     podLogsDir: config.podLogsDirectory,
     runtimeEndpoint: simulated ? SIMULATED : config.containerRuntimeEndpoint,

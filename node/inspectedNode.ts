@@ -36,21 +36,32 @@ export function inspectedNode({ agent, audience, flight, config, redaction, logg
   const past = flight && pastThread(flight, config);
   const span = past && new RecordedSpan({ past, clock: systemClock });
   const followed = new FollowedActors({
-    ...{ agent, audience, past, clock: systemClock },
+    agent,
+    audience,
+    past,
+    clock: systemClock,
     isWatched: () => view.isFollowed,
   });
   const view: LiveView = new LiveView({
-    ...{ agent: seen, audience, clock: systemClock, version: packageVersion() },
+    agent: seen,
+    audience,
+    clock: systemClock,
+    version: packageVersion(),
     recorded: () => span?.now(),
     onAlone: () => followed.forget(),
     onError: (error) => logger.error({ err: error }, `a frame for the page cannot be made: ${messageOf(error)}`),
   });
   const sockets = new StatelySockets({
-    ...{ audience, clock: systemClock },
+    audience,
+    clock: systemClock,
     trees: () => treesOf(agent.explainNode().node, agent.trees()).values(),
   });
   const node = liveNode({
-    ...{ agent: seen, view, followed, past, now },
+    agent: seen,
+    view,
+    followed,
+    past,
+    now,
     stately: (request, connection, head) => sockets.add(request, connection, head),
     close: async () => {
       sockets.close();

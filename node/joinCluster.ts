@@ -62,7 +62,8 @@ export async function joinCluster(
     reviewClient: new KubeClient({ transport, ...common }),
     followServing: serving.follow,
     leaseClient: new KubeClient({ transport: leaseTransport, ...common }),
-    ...{ pods: new PodCache(), ...nodeUids() },
+    pods: new PodCache(),
+    ...nodeUids(),
     access: clusterAccess(config.kubeconfig, kubeconfig),
     ...(certificates.length > 0 && {
       certificates: {
@@ -73,7 +74,8 @@ export async function joinCluster(
       },
     }),
     objects: { ...config.objects, ...(keptDirectory === undefined ? {} : { keptDirectory }) },
-    ...{ host, ...saidOfNode(config) },
+    host,
+    ...saidOfNode(config),
     close: () => end.abort(new Error('the node leaves its cluster')),
   };
 }

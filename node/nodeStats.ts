@@ -53,7 +53,11 @@ export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
   });
   const layout = createLayout({ rootDir: config.rootDirectory, podLogsDir: config.podLogsDirectory });
   const volumes = new VolumeUsage({
-    ...{ ...common, layout, count: countTrees, jitter: systemJitter, periodMs: config.volumeStatsMs },
+    ...common,
+    layout,
+    count: countTrees,
+    jitter: systemJitter,
+    periodMs: config.volumeStatsMs,
     pluginOf: (volume) => volumePlugins.find(({ supports }) => supports(volume))?.name,
   });
   const leave = agent.subscribe(({ uid, removed, pod }) => {
@@ -61,8 +65,14 @@ export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
   });
   signal.addEventListener('abort', leave, { once: true });
   const provider = new StatsProvider({
-    ...{ ...common, nodeName: config.nodeName, collector, cri, layout, volumes },
-    ...{ facts: hostFacts(hierarchies), rootDirectory: config.rootDirectory },
+    ...common,
+    nodeName: config.nodeName,
+    collector,
+    cri,
+    layout,
+    volumes,
+    facts: hostFacts(hierarchies),
+    rootDirectory: config.rootDirectory,
     pause: (ms, until) => waitOnce(clock.now() + ms, clock, until),
   });
   return { collector, provider, logs: new LogUsages({ ...common, layout }) };

@@ -28,7 +28,8 @@ export function servePodResources({ config, clock, logger, pods }: Parts): { clo
         },
       };
     },
-    ...{ clock, onMade: () => {} },
+    clock,
+    onMade: () => {},
     onProblem: (why) => logger.warn(`the pod-resources API is not served, trying again: ${why}`),
   });
 }

@@ -61,14 +61,12 @@ export async function servedRoutes(parts: RouteParts, trees: () => readonly stri
     flagzRoute(shownFlags(config)),
     ...debuggingRoutes(parts),
     containerLogsRoute({
-      ...{
-        pods: { find: podCalled },
-        cri,
-        now: () => clock.now(),
-        pause: pauseBy(clock),
-        splitsStreams: config.serving?.splitsLogs ?? false,
-        sessions,
-      },
+      pods: { find: podCalled },
+      cri,
+      now: () => clock.now(),
+      pause: pauseBy(clock),
+      splitsStreams: config.serving?.splitsLogs ?? false,
+      sessions,
       logRoots: [config.podLogsDirectory],
     }),
     systemLogsRoute({

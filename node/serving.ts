@@ -130,7 +130,8 @@ function alive(parts: ServingParts): { close(): Promise<void> } | undefined {
   const routes = healthRoutes([PING], metrics?.check);
   return keptTrying({
     make: () => listenPlain({ address, routes, clock, onError: failing(parts) }),
-    ...{ clock, onMade: () => {} },
+    clock,
+    onMade: () => {},
     onProblem: (why) => logger.warn(`no healthz, trying again: ${why}`),
   });
 }
@@ -160,8 +161,16 @@ async function serveNodeApi(parts: Wanted): Promise<Listener> {
   const routes: readonly Route[] = await watchedRoutes(parts, () => trees);
   trees = routes.map(({ tree }) => tree).toSorted();
   const listener = await listen({
-    ...{ address: { host, port }, routes, pair, isAwaited: isIssued, files, clock, access },
-    ...{ switches: serving.switches, tls: serving.tls, ...(clientCaFile === undefined ? {} : { clientCaFile }) },
+    address: { host, port },
+    routes,
+    pair,
+    isAwaited: isIssued,
+    files,
+    clock,
+    access,
+    switches: serving.switches,
+    tls: serving.tls,
+    ...(clientCaFile === undefined ? {} : { clientCaFile }),
     onError: failing(parts),
     onRequest: parts.metrics?.servedRequest('readwrite'),
     onProblem: (why) => logger.warn(`the certificate of the node's API: ${why}; the one before stays in use`),
@@ -176,7 +185,11 @@ const accessOf =
     const { authentication, authorization } = serving;
     const told = oncePerReason((source, why) => logger.warn(`${source} of the node's API: ${why}`));
     const access = createAccess({
-      ...{ nodeName: config.nodeName, clock, signal, authentication, authorization },
+      nodeName: config.nodeName,
+      clock,
+      signal,
+      authentication,
+      authorization,
       ...(cluster ? { client: cluster.reviewClient } : {}),
       ...(clientAuthorities ? { clientAuthorities } : {}),
       ...(ownTokens ? { ownTokens } : {}),

@@ -160,7 +160,11 @@ function tellCluster(
   const end = new AbortController();
   const { eventClient: client, followNodeUid } = cluster;
   const sender = new EventSender({
-    ...{ client, clock: systemClock, jitter: systemJitter, onError, signal: end.signal },
+    client,
+    clock: systemClock,
+    jitter: systemJitter,
+    onError,
+    signal: end.signal,
     areStartsInLine: agent.areStartsInLine,
     onState: (state) => agent.tell({ type: 'cluster.eventsChanged', state }),
   });
@@ -250,17 +254,26 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
   const warn = (message: string, about: object) => logger.warn(about, message);
   const parts: NodeParts = {
     cluster: cluster && { ...cluster, servedPort: () => served.by?.port() ?? 0 },
-    ...{ cri, redaction, restartRuntime, ...onlookers, onError: errors.onError },
+    cri,
+    redaction,
+    restartRuntime,
+    ...onlookers,
+    onError: errors.onError,
     keptObjects: objectsDirectory(config.rootDirectory),
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
     ...(simulated ? {} : { findCredentials: await credentialsOn(config, { warn, signal: ending.signal }) }),
     ...(config.runtimeClassPath ? { readClasses: classesIn(config.runtimeClassPath, logger) } : {}),
-    ...{ ...logged(logger, errors), onRelisted: counted?.metrics.onlookers.onRelisted },
+    ...logged(logger, errors),
+    onRelisted: counted?.metrics.onlookers.onRelisted,
   };
   const agent = await createNode({ ...host, takesOver, endsAll }, parts);
   const described = {
-    ...{ name: host.nodeName, born: host.admissionNode, host: identity, clock: systemClock },
-    ...{ cloud: config.cluster?.cloud, servedPort: () => served.by?.port() ?? 0 },
+    name: host.nodeName,
+    born: host.admissionNode,
+    host: identity,
+    clock: systemClock,
+    cloud: config.cluster?.cloud,
+    servedPort: () => served.by?.port() ?? 0,
   };
   const place = simulated ? undefined : { cgroupRoot: host.cgroupRoot, cgroupDriver: host.cgroupDriver };
   return { agent, nodeObject: describer(agent, described), cluster, place, end: () => ending.abort() };

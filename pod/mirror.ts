@@ -53,7 +53,8 @@ export function mirrorPod(
 ) {
   const hash = lookUp(metadata.annotations, HASH) ?? metadata.uid;
   return {
-    ...{ apiVersion, kind },
+    apiVersion,
+    kind,
     metadata: {
       ...metadata,
       annotations: { ...metadata.annotations, [MIRROR]: hash },

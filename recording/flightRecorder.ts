@@ -122,7 +122,9 @@ class Recorder implements FlightRecorder {
 
   progress = (): RecorderProgress => ({
     ...this.#total,
-    ...{ pending: this.#pending.length, missed: this.#missed, isFailing: this.#isBroken },
+    pending: this.#pending.length,
+    missed: this.#missed,
+    isFailing: this.#isBroken,
   });
 
   begin(agent: RecordedAgent): void {
@@ -170,7 +172,9 @@ class Recorder implements FlightRecorder {
     this.#isCut = false;
     const missed = this.#missed > 0 ? { missed: this.#missed } : {};
     this.#add({
-      ...{ kind: 'ended', at: this.#options.clock.now(), ...missed },
+      kind: 'ended',
+      at: this.#options.clock.now(),
+      ...missed,
       ...(untold.length > 0 ? { untold } : {}),
     });
   }
@@ -181,8 +185,14 @@ class Recorder implements FlightRecorder {
     const frame = from === undefined ? {} : { from };
     this.#entries = 0;
     return {
-      ...{ kind: 'began', at: from?.at ?? agent.now(), format: FORMAT, ...program },
-      ...{ input: agent.input, ...frame, ...missed, before },
+      kind: 'began',
+      at: from?.at ?? agent.now(),
+      format: FORMAT,
+      ...program,
+      input: agent.input,
+      ...frame,
+      ...missed,
+      before,
     };
   }
 

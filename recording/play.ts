@@ -192,5 +192,7 @@ export async function checkStretch(file: RecordingFile, stretch: Stretch, machin
 
 /** What entered live, and nobody waits for now. */
 const unawaited = ({ at, actor, source, kind }: Entered): Difference => ({
-  ...{ at, of: actor === '' ? 'node' : actor, recorded: `${kind} of ${source}` },
+  at,
+  of: actor === '' ? 'node' : actor,
+  recorded: `${kind} of ${source}`,
 });

@@ -22,16 +22,27 @@ const keyframe = z.pipe(
 
 const line = z.discriminatedUnion('kind', [
   z.looseObject({
-    ...{ ...head, kind: z.literal('began'), format: z.literal(FORMAT), machines: text, life: text },
-    ...{ versions: z.object({ statelet: text, node: text }), input: object },
-    ...{ from: z.optional(keyframe), missed: z.optional(z.number()), before: z.optional(z.number()) },
+    ...head,
+    kind: z.literal('began'),
+    format: z.literal(FORMAT),
+    machines: text,
+    life: text,
+    versions: z.object({ statelet: text, node: text }),
+    input: object,
+    from: z.optional(keyframe),
+    missed: z.optional(z.number()),
+    before: z.optional(z.number()),
   }),
   z.looseObject({ ...entry, kind: z.enum(['answer', 'failure', 'fact', 'elapsed']) }),
   z.looseObject({ ...head, kind: z.literal('asked'), actor: text, port: text, about: z.optional(text) }),
   z.looseObject({ ...head, kind: z.literal('state'), actor: text, state: text }),
   z.looseObject({ ...head, kind: z.literal('status'), uid: text, pod: text, status: z.optional(object) }),
   z.looseObject({
-    ...{ ...head, kind: z.literal('event'), eventType: z.enum(['Normal', 'Warning']), reason: text, message: text },
+    ...head,
+    kind: z.literal('event'),
+    eventType: z.enum(['Normal', 'Warning']),
+    reason: text,
+    message: text,
     involved: z.looseObject({ kind: text, name: text, namespace: z.optional(text), fieldPath: z.optional(text) }),
   }),
   z.looseObject({
@@ -50,7 +61,10 @@ export function readLine(json: string): Line | undefined {
 }
 
 const foreign = z.looseObject({
-  ...{ ...head, kind: z.literal('began'), format: z.union([z.number(), text]), life: z.optional(text) },
+  ...head,
+  kind: z.literal('began'),
+  format: z.union([z.number(), text]),
+  life: z.optional(text),
   versions: z.optional(z.looseObject({ statelet: z.optional(text) })),
 });
 

@@ -45,7 +45,7 @@ export async function stretchesOf(file: RecordingFile): Promise<readonly Stretch
   }
   return stretches.map(({ known: { life, machines, versions, foreign }, beginnings, end: cut }, index) => {
     const end = cut ?? stretches[index + 1]?.beginnings[0]?.member ?? file.members.length;
-    return { ...{ life, machines, versions }, ...(foreign ? { foreign } : {}), beginnings, end };
+    return { life, machines, versions, ...(foreign ? { foreign } : {}), beginnings, end };
   });
 }
 
@@ -81,7 +81,7 @@ async function readKnown(file: RecordingFile, member: Member): Promise<Omit<Know
   if (line?.kind !== 'began') return undefined;
   const { life, machines, versions, missed, before } = line;
   const counts = { ...(missed === undefined ? {} : { missed }), ...(before === undefined ? {} : { before }) };
-  return { ...{ life, machines, versions }, ...counts };
+  return { life, machines, versions, ...counts };
 }
 
 function noneOfDamaged(error: unknown): readonly string[] {

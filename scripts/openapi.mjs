@@ -12,8 +12,20 @@ import { root } from './setup/places.mjs';
 /** The kinds, by the document that has them. */
 const KINDS = {
   api__v1: [
-    ...['Binding', 'ConfigMap', 'Event', 'Namespace', 'Node', 'PersistentVolume', 'PersistentVolumeClaim', 'Pod'],
-    ...['Secret', 'Service', 'ServiceAccount', 'TokenRequest', 'Eviction', 'DeleteOptions'],
+    'Binding',
+    'ConfigMap',
+    'Event',
+    'Namespace',
+    'Node',
+    'PersistentVolume',
+    'PersistentVolumeClaim',
+    'Pod',
+    'Secret',
+    'Service',
+    'ServiceAccount',
+    'TokenRequest',
+    'Eviction',
+    'DeleteOptions',
   ],
   'apis__authentication.k8s.io__v1': ['SelfSubjectReview', 'TokenReview'],
   'apis__authorization.k8s.io__v1': ['SelfSubjectAccessReview', 'SubjectAccessReview'],

@@ -35,8 +35,16 @@ export function readArguments(faults) {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
       options: {
-        ...{ minutes: value, seed: value, part: value, stories: value },
-        ...{ cluster: flag, each: flag, pairs: flag, faulty: flag, coverage: flag, help: { ...flag, short: 'h' } },
+        minutes: value,
+        seed: value,
+        part: value,
+        stories: value,
+        cluster: flag,
+        each: flag,
+        pairs: flag,
+        faulty: flag,
+        coverage: flag,
+        help: { ...flag, short: 'h' },
       },
     });
     if (!values.help) return checked(values, positionals, faults);
@@ -60,7 +68,8 @@ function checked({ minutes, seed, part, stories, help: _, ...modes }, positional
     minutes: numberOf('minutes', known.minutes, /^\d+(\.\d+)?$/),
     stories: numberOf('stories', known.stories, /^[1-9]\d*$/),
     ...(seed === undefined ? {} : { seed: numberOf('seed', seed, /^\d+$/) }),
-    ...{ part: Number(number), of: Number(of) },
+    part: Number(number),
+    of: Number(of),
   };
   if (values.seed >= 2 ** 32) throw new Error(`--seed ${seed}: at most ${2 ** 32 - 1}`);
   return { values: { ...values, ...modes }, positionals };

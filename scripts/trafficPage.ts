@@ -52,8 +52,13 @@ const counts = (): string[] => [
 ];
 
 const nodeAmounts = (sent: NodeSent): number[] => [
-  ...[sent.nodeGets, sent.leaseGets, sent.csiNodeGets],
-  ...[sent.patches, sent.renewals, sent.certificates, sent.events],
+  sent.nodeGets,
+  sent.leaseGets,
+  sent.csiNodeGets,
+  sent.patches,
+  sent.renewals,
+  sent.certificates,
+  sent.events,
 ];
 
 function nodeRow(scenario: NodeScenario): string {

@@ -14,7 +14,8 @@ export const NOSNIFF = { 'X-Content-Type-Options': 'nosniff' };
 /** Sends a plain text. */
 export function sendText(response: HttpResponse, { code, text, headers }: Fixed): void {
   response.writeHead(code, {
-    ...{ 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': Buffer.byteLength(text) },
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
     ...headers,
   });
   response.end(text);

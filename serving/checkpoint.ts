@@ -28,7 +28,8 @@ export interface CheckpointParts {
 
 /** Answers with the path of the archive. */
 export const checkpointRoute = (parts: CheckpointParts): Route => ({
-  ...{ tree: '/checkpoint', methods: ['POST'] },
+  tree: '/checkpoint',
+  methods: ['POST'],
   answer: async (exchange) => {
     try {
       sendJson(exchange.response, JSON.stringify({ items: [await archive(parts, exchange)] }));

@@ -14,20 +14,28 @@ const WATCHES = ['ENOSPC', 'EMFILE', 'ENFILE'] as const;
 const DISK_WRITES = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE', 'ENFILE'] as const;
 /** What only the kernel does. */
 const KERNEL: Readonly<Record<string, readonly string[]>> = {
-  ...{ mount: ['EIO', 'EMFILE'], unmount: ['EBUSY', 'EIO'], bind: ['EIO', 'ENOSPC'], mountAt: ['EIO'] },
-  ...{ rmdir: ['EBUSY'], write: ['EINVAL', 'EBUSY'] },
+  mount: ['EIO', 'EMFILE'],
+  unmount: ['EBUSY', 'EIO'],
+  bind: ['EIO', 'ENOSPC'],
+  mountAt: ['EIO'],
+  rmdir: ['EBUSY'],
+  write: ['EINVAL', 'EBUSY'],
 };
 /** What any call to the runtime may fail with: on its way, or because the runtime has too much to do or is broken. */
 const RUNTIME = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'UNKNOWN', 'CANCELLED', 'INTERNAL', 'RESOURCE_EXHAUSTED'] as const;
 /** What containerd answers to single calls besides, where what it needs for them is not as it should be. */
 const ANSWERED: Readonly<Record<string, readonly CodeName[]>> = {
-  ...{ runPodSandbox: ['NOT_FOUND', 'ALREADY_EXISTS', 'INVALID_ARGUMENT'], execSync: ['NOT_FOUND'] },
-  ...{ createContainer: ['NOT_FOUND', 'ALREADY_EXISTS', 'INVALID_ARGUMENT'], pullImage: ['NOT_FOUND'] },
-  ...{ startContainer: ['NOT_FOUND', 'ALREADY_EXISTS'], removeContainer: ['FAILED_PRECONDITION'] },
-  ...{ updateContainerResources: ['NOT_FOUND', 'INVALID_ARGUMENT', 'UNIMPLEMENTED'] },
+  runPodSandbox: ['NOT_FOUND', 'ALREADY_EXISTS', 'INVALID_ARGUMENT'],
+  execSync: ['NOT_FOUND'],
+  createContainer: ['NOT_FOUND', 'ALREADY_EXISTS', 'INVALID_ARGUMENT'],
+  pullImage: ['NOT_FOUND'],
+  startContainer: ['NOT_FOUND', 'ALREADY_EXISTS'],
+  removeContainer: ['FAILED_PRECONDITION'],
+  updateContainerResources: ['NOT_FOUND', 'INVALID_ARGUMENT', 'UNIMPLEMENTED'],
   // As containerd 1.6 does that has lost track of a task which it was starting.
   removePodSandbox: ['FAILED_PRECONDITION'],
-  ...{ containerStats: ['NOT_FOUND', 'UNIMPLEMENTED'], runtimeConfig: ['UNIMPLEMENTED'] },
+  containerStats: ['NOT_FOUND', 'UNIMPLEMENTED'],
+  runtimeConfig: ['UNIMPLEMENTED'],
   updateRuntimeConfig: ['UNIMPLEMENTED', 'INVALID_ARGUMENT'],
 };
 /** An API server that is not reached, is broken, has too much to do, or whose authorizer has yet to hear of something. */
@@ -84,8 +92,11 @@ const ON_ITS_WAY: Readonly<Record<string, string>> = {
 
 /** The rest of the sentence, as containerd's errors have it. */
 const ENDINGS: Readonly<Record<string, string>> = {
-  ...{ NOT_FOUND: 'not found', ALREADY_EXISTS: 'already exists', INVALID_ARGUMENT: 'invalid argument' },
-  ...{ FAILED_PRECONDITION: 'failed precondition', UNIMPLEMENTED: 'unknown method' },
+  NOT_FOUND: 'not found',
+  ALREADY_EXISTS: 'already exists',
+  INVALID_ARGUMENT: 'invalid argument',
+  FAILED_PRECONDITION: 'failed precondition',
+  UNIMPLEMENTED: 'unknown method',
 };
 
 function runtimeError(name: string, code: CodeName): CallError {

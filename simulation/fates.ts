@@ -9,7 +9,9 @@ const MOMENTS: ReadonlySet<unknown> = new Set(['before', 'during', 'after']);
 const isCode = ({ code }: { readonly code?: string }): boolean => code === undefined || ALL_CODES.includes(code);
 
 const isWhole: { readonly [K in Fate['kind']]: (fate: Fate & { readonly kind: K }) => boolean } = {
-  ...{ fail: isCode, lostReply: isCode, hang: () => true },
+  fail: isCode,
+  lostReply: isCode,
+  hang: () => true,
   late: ({ ms }) => Number.isFinite(ms) && ms >= 0,
   death: ({ when }) => MOMENTS.has(when),
 };

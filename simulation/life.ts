@@ -121,7 +121,9 @@ export class Life {
 
   #eventsTo(client: KubeClient): NodeEvents {
     return new NodeEvents({
-      ...{ client, clock: this.#clock, jitter: this.#parts.random.fraction },
+      client,
+      clock: this.#clock,
+      jitter: this.#parts.random.fraction,
       areStartsInLine: () => this.#agent?.areStartsInLine() ?? false,
       onState: (state) => {
         if (!this.#gate.isClosed && !this.hasStopped) this.#agent?.tell({ type: 'cluster.eventsChanged', state });
@@ -230,13 +232,18 @@ export class Life {
     const files = gatedFiles(host.files, this.#gate, host.watches);
     return {
       cri: inProcessCri(gatedRuntime(host.runtime, this.#gate, clock)),
-      ...{ clock, files, jitter: random.fraction, redaction: this.#redaction },
+      clock,
+      files,
+      jitter: random.fraction,
+      redaction: this.#redaction,
       // A cluster is told by a sink of its own.
       sinks: this.#cluster ? [] : [{ name: 'api', mustAcknowledge: true, put: apiServer(this.#gate, listener) }],
       cluster: this.#cluster,
       keptObjects: undefined,
       // What pods get of it comes from the cluster alone.
-      ...{ objects: undefined, tokens: undefined, trustBundles: undefined },
+      objects: undefined,
+      tokens: undefined,
+      trustBundles: undefined,
       mounter: new SimulatedMounter(host.disk, gatedRoom('mounts', this.#gate)),
       network: new SimulatedNetwork({
         clock,
@@ -247,7 +254,8 @@ export class Life {
       findCredentials: nodeCredentials({ rootDir: PLACES.root, ...HOMES, files, onUnusable: () => {} }),
       restartRuntime: () =>
         this.#gate.passNow(RESTART, { act: () => host.restartRuntime(), failure: (code) => failureOf(RESTART, code) }),
-      ...{ startThread: readInPlace, nextTurn: async () => {} },
+      startThread: readInPlace,
+      nextTurn: async () => {},
       cgroups: host.cgroupsAre === 'unused' ? undefined : this.#cgroups(files),
     };
   }

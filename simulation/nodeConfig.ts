@@ -1,4 +1,5 @@
 /** What every simulated node is told. */
+import { noCgroups } from '../actors/nodeAgentConfig.ts';
 import type { CgroupFacts } from '../cri/nodeDescription.ts';
 import { NODE_NAME, PLACES } from './host.ts';
 import type { Watched } from './invariants/invariant.ts';
@@ -6,13 +7,18 @@ import type { SimulationOptions } from './options.ts';
 
 /** Those of its host. */
 export const CGROUPS: CgroupFacts = {
-  ...{ perQos: true, version: 'v2', countsSwap: false, killsWhole: true },
-  ...{ cfsQuota: true, cfsPeriod: 100_000, podPids: -1, pageSizes: [] },
+  ...noCgroups,
+  perQos: true,
 };
+
 /** Who it is, and where it lives. */
 export const PLACE = {
-  ...{ rootDir: PLACES.root, podLogsDir: PLACES.logs, nodeName: NODE_NAME, runtimeEndpoint: 'simulated' },
-  ...{ staticPodPath: PLACES.manifests, cgroups: CGROUPS },
+  rootDir: PLACES.root,
+  podLogsDir: PLACES.logs,
+  nodeName: NODE_NAME,
+  runtimeEndpoint: 'simulated',
+  staticPodPath: PLACES.manifests,
+  cgroups: CGROUPS,
 };
 /** Unless it is told otherwise. */
 export const NODE = {

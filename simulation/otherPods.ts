@@ -27,9 +27,15 @@ export const NEIGHBOURS = '7a1e0000-0000-4000-8000-000000000002';
 export const VISITORS = [3, 4, 5].map((number) => `7a1e0000-0000-4000-8000-00000000000${number}`);
 
 const pod = (uid: string, name: string, namespace: string, more: Partial<OtherPod> = {}): OtherPod => ({
-  ...{ uid, name, namespace, annotations: {}, cgroup: `kubepods/besteffort/pod${uid}` },
+  uid,
+  name,
+  namespace,
+  annotations: {},
+  cgroup: `kubepods/besteffort/pod${uid}`,
   labels: {
-    ...{ 'io.kubernetes.pod.uid': uid, 'io.kubernetes.pod.name': name, 'io.kubernetes.pod.namespace': namespace },
+    'io.kubernetes.pod.uid': uid,
+    'io.kubernetes.pod.name': name,
+    'io.kubernetes.pod.namespace': namespace,
   },
   ...more,
 });
@@ -51,12 +57,16 @@ export async function runOther(runtime: SimulatedRuntime, other: OtherPod, image
   const call = <K extends CallName>(called: K, request: RequestOf<K>) =>
     runtime.call(called, request, new AbortController().signal);
   const config = PodSandboxConfig.create({
-    ...{ metadata: { name, namespace, uid, attempt: 0 }, labels, annotations },
+    metadata: { name, namespace, uid, attempt: 0 },
+    labels,
+    annotations,
     linux: { cgroupParent: `/${cgroup}`, securityContext: { namespaceOptions: { network: NamespaceMode.NODE } } },
   });
   const { podSandboxId } = await call('runPodSandbox', { config, runtimeHandler: '' });
   const app = ContainerConfig.create({
-    ...{ metadata: { name: 'app', attempt: 0 }, image: { image }, annotations },
+    metadata: { name: 'app', attempt: 0 },
+    image: { image },
+    annotations,
     labels: Object.keys(labels).length > 0 ? { ...labels, 'io.kubernetes.container.name': 'app' } : labels,
   });
   const { containerId } = await call('createContainer', { podSandboxId, config: app, sandboxConfig: config });

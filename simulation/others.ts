@@ -64,7 +64,10 @@ export class Others {
     const log = 'kubelets_default_app-0123456789abcdef.log';
     this.#links = new Map([[join(logs, '..', 'containers', log), `${logs}/default_kubelets_${KUBELETS}/app/0.log`]]);
     this.#places = [
-      ...[...this.#folders, ...this.#mounts, ...this.#contents.keys(), ...this.#links.keys()],
+      ...this.#folders,
+      ...this.#mounts,
+      ...this.#contents.keys(),
+      ...this.#links.keys(),
       ...this.#cgroups.map((path) => `${CGROUPS}/${path}`),
     ];
   }

@@ -15,8 +15,11 @@ export const RUNTIME_CLASS = 'roomy';
 /** The images that registries have, and for whom. */
 export const REGISTRIES = { anyPullable: true, private: { [PRIVATE_REPOSITORY]: LOGIN } } as const;
 
-const ROOMY: RuntimeClass = {
-  ...{ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name: RUNTIME_CLASS }, handler: 'roomy' },
+const ROOMY: RuntimeClass & { readonly apiVersion: string; readonly kind: string } = {
+  apiVersion: 'node.k8s.io/v1',
+  kind: 'RuntimeClass',
+  metadata: { name: RUNTIME_CLASS },
+  handler: 'roomy',
   overhead: { podFixed: { cpu: '50m', memory: '8Mi' } },
 };
 

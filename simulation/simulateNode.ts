@@ -138,8 +138,12 @@ export class Simulation implements SimulatedNode {
     this.#lives += 1;
     this.#told.clear();
     const life = new Life({
-      ...{ host: this.host, random: this.#random.fork(), config: this.#options.config, unrest: this.#unrest },
-      ...{ records: this.#options.records === true, cluster: this.cluster },
+      host: this.host,
+      random: this.#random.fork(),
+      config: this.#options.config,
+      unrest: this.#unrest,
+      records: this.#options.records === true,
+      cluster: this.cluster,
       inspect: (event) => this.#watch.run(() => this.#options.inspect?.(event)),
       plan: (call, index) => this.#watch.run(() => this.#faults.fateOf(call, index)),
       overtakes: this.#options.overtakes ? this.#random.fork() : undefined,
@@ -286,7 +290,11 @@ export class Simulation implements SimulatedNode {
     const [life, lives] = [() => this.#life, () => this.#lives];
     const { host, cluster, deeds } = this;
     return {
-      ...{ ...limitsOf(this.#options), host, cluster, deeds, podOf: this.#told.of },
+      ...limitsOf(this.#options),
+      host,
+      cluster,
+      deeds,
+      podOf: this.#told.of,
       get agent() {
         return life()?.agent;
       },

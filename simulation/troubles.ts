@@ -9,12 +9,33 @@ export type DiskTrouble = 'full' | 'readOnly' | 'failing' | 'noDescriptors' | 't
 
 /** What makes something on a disk that there was not, and so needs room. */
 const GROWING: ReadonlySet<string> = new Set([
-  ...['writeFile', 'mkdir', 'mkdtemp', 'symlink', 'gzip', 'open', 'bind', 'touch'],
+  'writeFile',
+  'mkdir',
+  'mkdtemp',
+  'symlink',
+  'gzip',
+  'open',
+  'bind',
+  'touch',
 ]);
 /** What has to open a file, or to start a program. */
 const OPENING: ReadonlySet<string> = new Set([
-  ...['open', 'readdir', 'readdirBytes', 'readFile', 'entries', 'tail', 'writeFile', 'gzip', 'removeTree'],
-  ...['readFileSync', 'watch', 'mount', 'unmount', 'bind', 'connect', 'fetch'],
+  'open',
+  'readdir',
+  'readdirBytes',
+  'readFile',
+  'entries',
+  'tail',
+  'writeFile',
+  'gzip',
+  'removeTree',
+  'readFileSync',
+  'watch',
+  'mount',
+  'unmount',
+  'bind',
+  'connect',
+  'fetch',
 ]);
 /** What is no matter of the disk itself. */
 const KERNELS: ReadonlySet<string> = new Set(['mount', 'unmount', 'mountAt', 'mountsUnder', 'watch', 'close']);

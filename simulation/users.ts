@@ -248,7 +248,9 @@ export type Spoiling = 'empty' | 'cut' | 'noise' | 'refused';
 function spoiledText(pod: Manifest, how: Spoiling): string {
   const whole = textOf(pod);
   const texts: Readonly<Record<Spoiling, string>> = {
-    ...{ empty: '', cut: whole.slice(0, Math.floor(whole.length / 2)), noise: '\u0000: [' },
+    empty: '',
+    cut: whole.slice(0, Math.floor(whole.length / 2)),
+    noise: '\u0000: [',
     refused: textOf({ ...pod, spec: { ...pod.spec, containers: [] } }),
   };
   return texts[how];

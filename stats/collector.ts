@@ -91,7 +91,12 @@ export class Collector {
       read.push(this.#pod(pod, kind, found));
     }
     return {
-      ...{ kind, takenAt, hasRates, failure, root, allPods },
+      kind,
+      takenAt,
+      hasRates,
+      failure,
+      root,
+      allPods,
       tiers: tiers.filter((tier) => tier !== undefined),
       // The rates of one path are computed once for each sample.
       agent: own === undefined ? undefined : own === '' ? root : this.#cgroup(own, kind),

@@ -24,7 +24,8 @@ export function podStats(pod: PodSample, files?: PodFiles): PodStats {
     podRef: { name: pod.name, namespace: pod.namespace, uid: pod.uid },
     startTime: timeOf(pod.createdAt),
     containers,
-    ...{ cpu, memory },
+    cpu,
+    memory,
     ...(files && {
       io,
       network: networkIn(pod),
@@ -41,7 +42,10 @@ function containerStats(container: ContainerSample, files: PodFiles | undefined)
   const { cpu, memory, io, swap } = whereSaid(cgroup, runtime);
   const own = files?.containers.get(id);
   return {
-    ...{ name, startTime: timeOf(createdAt), cpu, memory },
+    name,
+    startTime: timeOf(createdAt),
+    cpu,
+    memory,
     ...(files && { io, rootfs: own?.rootfs, logs: own?.logs }),
     swap,
   };
@@ -93,7 +97,11 @@ export const networkStats = ({ readAt, interfaces }: NetworkSample): NetworkStat
   networkOf(readAt, interfaces.map(interfaceStats));
 
 const interfaceStats = ({ name, rxBytes, rxErrors, txBytes, txErrors }: InterfaceUsage): InterfaceStats => ({
-  ...{ name, rxBytes, rxErrors, txBytes, txErrors },
+  name,
+  rxBytes,
+  rxErrors,
+  txBytes,
+  txErrors,
 });
 
 /** The sandbox's own process is nobody's container. */

@@ -50,7 +50,10 @@ describe('the list of tests', () => {
     expect(list(directory)).toEqual({ status: 0, stderr: '' });
     const page = await readFile(join(directory, 'docs/conformance.md'), 'utf8');
     expect(page.split('\n').filter((line) => line.startsWith('  - '))).toEqual([
-      ...['  - one', '  - two', '  - three %', '  - a %s'],
+      '  - one',
+      '  - two',
+      '  - three %',
+      '  - a %s',
     ]);
   });
 

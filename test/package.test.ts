@@ -58,12 +58,19 @@ export { invariant, machine, named, trees };
 `;
 
 const OPTIONS = {
-  ...{ strict: true, skipLibCheck: false, noEmit: true, noUncheckedIndexedAccess: true },
+  strict: true,
+  skipLibCheck: false,
+  noEmit: true,
+  noUncheckedIndexedAccess: true,
   // XState's own types do not stand exactOptionalPropertyTypes.
-  ...{ target: 'es2024', lib: ['es2024', 'esnext.disposable'] },
-  ...{ module: 'nodenext', types: ['node'] },
+  target: 'es2024',
+  lib: ['es2024', 'esnext.disposable'],
+  module: 'nodenext',
+  types: ['node'],
   // The README's is JavaScript: what it uses has to be there.
-  ...{ allowJs: true, checkJs: true, noImplicitAny: false },
+  allowJs: true,
+  checkJs: true,
+  noImplicitAny: false,
 };
 
 /** The examples in the README: a node on the simulated runtime, one in simulation, and an API server. */
@@ -129,7 +136,10 @@ async function run(program = '', library = 'testing.ts'): Promise<readonly strin
 test('the API server in the README tells what happens to its node, and ends', async () => {
   await installedCommand();
   expect(await run((await programsOfReadme())[2], 'dist/testing.mjs')).toEqual([
-    ...['ADDED Node', 'true', 'the connection was cut before the answer', "{ holderIdentity: 'n1' }"],
+    'ADDED Node',
+    'true',
+    'the connection was cut before the answer',
+    "{ holderIdentity: 'n1' }",
   ]);
 });
 

@@ -3,6 +3,8 @@ import { expect, test } from '@jest/globals';
 import { productFiles, type Source } from './support/tree.ts';
 
 const LINES = 7;
+/** A property passed on under its own name. A list of such properties is not copied logic. */
+const SHORTHAND = /^[\w$]+,$/;
 
 /** The lines of a file that say something of its own. */
 const linesOf = ({ text }: Source): string[] =>
@@ -11,7 +13,7 @@ const linesOf = ({ text }: Source): string[] =>
     .replaceAll(/\/\*.*?\*\//gs, '')
     .split('\n')
     .map((line) => line.replace(/\/\/ .*$/, '').trim())
-    .filter((line) => /\w/.test(line));
+    .filter((line) => /\w/.test(line) && !SHORTHAND.test(line));
 
 /** Each piece of so many lines with the files that it stands in, as often as it does. */
 function piecesOf(files: readonly Source[]): Map<string, string[]> {

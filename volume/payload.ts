@@ -116,7 +116,9 @@ function ownFile(pod: Pod, text: string, { path, mode }: Place): ProjectedFile {
   const owner = userOf(pod);
   const isPrivate = owner !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
   return {
-    ...{ path, data: Buffer.from(text), mode: isPrivate ? PRIVATE_FILE : mode },
+    path,
+    data: Buffer.from(text),
+    mode: isPrivate ? PRIVATE_FILE : mode,
     ...(owner === undefined ? {} : { owner }),
   };
 }

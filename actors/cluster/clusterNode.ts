@@ -46,8 +46,13 @@ export interface ClusterNodeParts {
 /** What clusters once did themselves is for storage drivers to do: controllers look here whether a node knows it. */
 const MIGRATED = 'storage.alpha.kubernetes.io/migrated-plugins';
 const MIGRATED_PLUGINS: readonly string[] = [
-  ...['kubernetes.io/aws-ebs', 'kubernetes.io/azure-disk', 'kubernetes.io/azure-file', 'kubernetes.io/cinder'],
-  ...['kubernetes.io/gce-pd', 'kubernetes.io/portworx-volume', 'kubernetes.io/vsphere-volume'],
+  'kubernetes.io/aws-ebs',
+  'kubernetes.io/azure-disk',
+  'kubernetes.io/azure-file',
+  'kubernetes.io/cinder',
+  'kubernetes.io/gce-pd',
+  'kubernetes.io/portworx-volume',
+  'kubernetes.io/vsphere-volume',
 ];
 
 /** As an agent of another version may have left it; the same object where nothing has to change. */
@@ -80,7 +85,9 @@ export class ClusterNode {
     this.#lease = new NodeLease({ ...parts, client: heartbeatClient(leaseClient, tryMs), seconds: leaseSeconds });
     this.#status = new NodeStatus({
       // As that of a kubelet it waits behind nothing else that the node asks.
-      ...{ ...parts, client: heartbeatClient(client.unlimited(), tryMs), reportMs: statusReportMs },
+      ...parts,
+      client: heartbeatClient(client.unlimited(), tryMs),
+      reportMs: statusReportMs,
       describe: (options) => this.#describe(options),
     });
   }
@@ -173,10 +180,17 @@ export class ClusterNode {
 /** Without a cluster there is nobody to ask. */
 const missing = () => Promise.reject(new Error('the node belongs to no cluster'));
 export const noCertificates: Pick<Services, keyof CertificatePorts> = {
-  ...{ readCertificate: missing, requestCertificate: missing, awaitCertificate: missing },
+  readCertificate: missing,
+  requestCertificate: missing,
+  awaitCertificate: missing,
 };
 export const noCluster: Ports & Pick<Services, MirrorPort | keyof CertificatePorts> = {
-  ...{ registerNode: missing, readNode: missing, ensureCsiNode: missing, putNodeStatus: missing, renewLease: missing },
+  registerNode: missing,
+  readNode: missing,
+  ensureCsiNode: missing,
+  putNodeStatus: missing,
+  renewLease: missing,
   ...noCertificates,
-  ...{ createMirror: missing, removeMirror: missing },
+  createMirror: missing,
+  removeMirror: missing,
 };

@@ -29,8 +29,15 @@ export function describer(
     const { since: readySince = startedAt, ...health } = agent.health();
     const { hostIps: addresses, admissionNode, ...facts } = agent.facts();
     return nodeObject({
-      ...{ ...known, ...admissionNode, ...facts, addresses, images, servedPort: servedPort?.() ?? 0 },
-      ...{ health, readySince, now: clock.now() },
+      ...known,
+      ...admissionNode,
+      ...facts,
+      addresses,
+      images,
+      servedPort: servedPort?.() ?? 0,
+      health,
+      readySince,
+      now: clock.now(),
     });
   };
 }

@@ -89,7 +89,8 @@ export class NodeLease {
       ...LEASE,
       metadata: {
         ...metadata,
-        ...{ name: nodeName, namespace: 'kube-node-lease' },
+        name: nodeName,
+        namespace: 'kube-node-lease',
         ...(owners.length > 0 ? { ownerReferences: owners } : {}),
       },
       spec: { holderIdentity: nodeName, ...spec, leaseDurationSeconds: seconds, renewTime: microTime(clock.now()) },

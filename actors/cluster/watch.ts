@@ -42,7 +42,8 @@ export function follow<Kept>(
   const onState = (state: SourceState) => send({ type: 'cluster.watchChanged', watch: name, state });
   const tell = tellingSteps(onState, { clock, signal, place });
   const reflector = new Reflector<Kept>({
-    ...{ ...what, ...how },
+    ...what,
+    ...how,
     onSet: (objects) => onSet(objects, send),
     onStep: (step) => {
       onStep?.(step);

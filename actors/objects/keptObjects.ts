@@ -34,8 +34,14 @@ const KEPT = '.json';
 
 /** Keys in a list: as names of a plain object, `__proto__` would be lost. */
 const keptSchema = z.object({
-  ...{ kind: z.enum(['ConfigMap', 'Secret']), namespace: z.string(), name: z.string(), uid: z.string() },
-  ...{ resourceVersion: z.string(), isImmutable: z.boolean(), type: z.string(), uids: z.array(z.string()) },
+  kind: z.enum(['ConfigMap', 'Secret']),
+  namespace: z.string(),
+  name: z.string(),
+  uid: z.string(),
+  resourceVersion: z.string(),
+  isImmutable: z.boolean(),
+  type: z.string(),
+  uids: z.array(z.string()),
   data: z.array(z.tuple([z.string(), z.union([z.string(), z.object({ base64: z.string() })])])),
   file: z.exactOptional(z.string()),
 });

@@ -73,7 +73,9 @@ export class ObjectNews {
 
   #begun(kind: ConfigKind, send: (fact: NodeFact) => void, signal: AbortSignal): OfKind {
     const tell = tellingSteps((state: SourceState) => send({ type: 'cluster.watchChanged', watch: kind, state }), {
-      ...{ clock: this.#clock, signal, place: `the ${kind}s that its pods name` },
+      clock: this.#clock,
+      signal,
+      place: `the ${kind}s that its pods name`,
     });
     const known = { tell, counts: undefined, countedAt: Number.NEGATIVE_INFINITY, timer: undefined };
     this.#kinds.set(kind, known);
@@ -121,7 +123,8 @@ function stepOfAll(all: readonly Told[]): SourceStep {
   if (worst === undefined) return { state: all.some(({ step }) => step.state === 'reading') ? 'reading' : 'watching' };
   const { failure, until } = worst.step;
   return {
-    ...{ state: 'failing', failure: `${shownObject(worst.told.reference)}: ${failure}` },
+    state: 'failing',
+    failure: `${shownObject(worst.told.reference)}: ${failure}`,
     ...(until === undefined ? {} : { until }),
   };
 }

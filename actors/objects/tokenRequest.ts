@@ -16,7 +16,8 @@ export const accountOf = ({ metadata: { namespace }, spec }: Pod) => ({
  * (`pkg/volume/projected/projected.go` of a kubelet).
  */
 export const tokenRequestOf = ({ metadata: { name, uid } }: Pod, request: TokenRequest) => ({
-  ...{ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' },
+  kind: 'TokenRequest',
+  apiVersion: 'authentication.k8s.io/v1',
   ...(request.accountUid === undefined ? {} : { metadata: { uid: request.accountUid } }),
   spec: {
     ...(request.audience === '' ? {} : { audiences: [request.audience] }),

@@ -78,12 +78,14 @@ export class WatchedObject implements HeldObject {
         if (!running.signal.aborted) act(told);
       };
     const reflector = new Reflector<ConfigObject>({
-      ...{ client, clock, jitter, signal: running.signal, shortestWatch: SHORTEST_WATCH_S },
-      ...{
-        path: collectionPath(this.#reference),
-        type: typeOf(this.#reference),
-        query: { fieldSelector: `metadata.name=${name}` },
-      },
+      client,
+      clock,
+      jitter,
+      signal: running.signal,
+      shortestWatch: SHORTEST_WATCH_S,
+      path: collectionPath(this.#reference),
+      type: typeOf(this.#reference),
+      query: { fieldSelector: `metadata.name=${name}` },
       keep: (object) => readConfigObject(kind, object),
       onSet: ifRunning(([object]: readonly ConfigObject[]) => this.#take(object)),
       onStep: ifRunning((step) => {

@@ -70,7 +70,8 @@ function changedFindings(before: Findings, now: Findings): (Findings & Pick<Sour
   return [...places].filter(isChanged).map(([place, { file, pod }]) => ({
     file,
     ...(pod === undefined ? {} : { pod }),
-    ...{ problems: wrong.get(place) ?? [], warnings: odd.get(place) ?? [] },
+    problems: wrong.get(place) ?? [],
+    warnings: odd.get(place) ?? [],
   }));
 }
 

@@ -119,7 +119,8 @@ class HttpSource {
     const admitted = admissionsOf(podsIn(this.#standing));
     const origin = { source: 'http', origin: splitCredentials(url).url, nodeName, seenAt: clock.now() } as const;
     const manifests = await readManifests({
-      ...{ text, kind: 'answer' },
+      text,
+      kind: 'answer',
       origin: { ...origin, ...(classes ? { classes } : {}), admitted, isLenient },
     });
     this.#text = text;

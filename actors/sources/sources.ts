@@ -105,7 +105,11 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
     const lastObjects = await localObjects?.left('file');
     if (signal.aborted) return;
     const watching = watchManifests({
-      ...{ ...common, files, readManifests, signal, path },
+      ...common,
+      files,
+      readManifests,
+      signal,
+      path,
       onSet: (set, { files, objects }) => {
         onFiles?.(files);
         // Before its pods ask for them.
@@ -137,7 +141,11 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
     const left = await localObjects?.left('http');
     if (signal.aborted) return;
     const watching = watchManifestUrl({
-      ...{ ...common, ...manifestUrl, network, readManifests, signal },
+      ...common,
+      ...manifestUrl,
+      network,
+      readManifests,
+      signal,
       onSet: (set, objects) => {
         localObjects?.put('http', objects);
         common.onSet(set);
@@ -163,7 +171,10 @@ function following(
   const tell = tellingProblems(parts.onManifestProblem, send);
   const onState = tellingState(send, source, { ...own, clock });
   const common = {
-    ...{ nodeName, clock, nextTurn, onState },
+    nodeName,
+    clock,
+    nextTurn,
+    onState,
     ...(isLenient ? { isLenient: true } : {}),
     ...(readClasses ? { readClasses } : {}),
     onSet: (set: ManifestSet) => {

@@ -317,7 +317,11 @@ class Board implements StatusBoard {
     const tree = () => this.#treeOf(shown);
     const hasFailures = isActor(shown) && showsFailure(shown);
     const change = {
-      ...{ uid, pod, view, removed, hasFailures },
+      uid,
+      pod,
+      view,
+      removed,
+      hasFailures,
       get tree() {
         return tree();
       },

@@ -14,18 +14,16 @@ import { storageInUse } from './storageInUse.ts';
 
 /** In the order of a kube-apiserver (`pkg/kubeapiserver/options/plugins.go`). */
 const PLUGINS: readonly Plugin[] = [
-  ...[
-    namespaceLifecycle,
-    serviceAccount,
-    nodeRestriction,
-    nodeTaint,
-    priority,
-    defaultTolerations,
-    storageInUse,
-    runtimeClass,
-    certificateRequests,
-    podResize,
-  ],
+  namespaceLifecycle,
+  serviceAccount,
+  nodeRestriction,
+  nodeTaint,
+  priority,
+  defaultTolerations,
+  storageInUse,
+  runtimeClass,
+  certificateRequests,
+  podResize,
 ];
 
 /** All of them, one after the other. */

@@ -14,7 +14,10 @@ export const defaultTolerations: Plugin = (asked) => {
   const given = lookUp(spec, 'tolerations');
   const tolerations = isList(given) ? given : [];
   const added = KEYS.filter((key) => !tolerations.some((each) => tolerates(each, key))).map((key) => ({
-    ...{ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: SECONDS },
+    key,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: SECONDS,
   }));
   return added.length === 0 ? undefined : { ...object, spec: { ...spec, tolerations: [...tolerations, ...added] } };
 };

@@ -6,10 +6,17 @@ const RESTRICTED = 'node-restriction.kubernetes.io';
 const OF_KUBERNETES = ['kubernetes.io', 'k8s.io'] as const;
 const OWN_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'] as const;
 const OWN: ReadonlySet<string> = new Set([
-  ...['kubernetes.io/hostname', 'topology.kubernetes.io/zone', 'topology.kubernetes.io/region'],
-  ...['failure-domain.beta.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/region'],
-  ...['beta.kubernetes.io/instance-type', 'node.kubernetes.io/instance-type'],
-  ...['kubernetes.io/os', 'kubernetes.io/arch', 'beta.kubernetes.io/os', 'beta.kubernetes.io/arch'],
+  'kubernetes.io/hostname',
+  'topology.kubernetes.io/zone',
+  'topology.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region',
+  'beta.kubernetes.io/instance-type',
+  'node.kubernetes.io/instance-type',
+  'kubernetes.io/os',
+  'kubernetes.io/arch',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
 ]);
 
 const isWithin = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`);

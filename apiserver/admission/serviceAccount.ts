@@ -22,7 +22,9 @@ export const serviceAccount: Plugin = (asked) => {
   if (found === undefined) throw accountMissing(asked, account);
   const own = lookUp(spec, 'imagePullSecrets') ?? lookUp(found, 'imagePullSecrets');
   const named = {
-    ...{ ...spec, serviceAccountName: account, serviceAccount: account },
+    ...spec,
+    serviceAccountName: account,
+    serviceAccount: account,
     ...(own === undefined ? {} : { imagePullSecrets: own }),
   };
   const wants = lookUp(spec, 'automountServiceAccountToken') ?? lookUp(found, 'automountServiceAccountToken') ?? true;

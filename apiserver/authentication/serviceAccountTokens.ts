@@ -46,7 +46,11 @@ export class ServiceAccountTokens {
   issue({ namespace, account, audiences, seconds, warnAfter, pod, node, secret, id }: Claims, now: number): string {
     const iat = Math.floor(now / SECOND_MS);
     const payload = encoded({
-      ...{ aud: audiences, exp: iat + seconds, iat, iss: ISSUER, jti: id },
+      aud: audiences,
+      exp: iat + seconds,
+      iat,
+      iss: ISSUER,
+      jti: id,
       'kubernetes.io': {
         namespace,
         ...(node === undefined ? {} : { node }),
@@ -55,7 +59,8 @@ export class ServiceAccountTokens {
         serviceaccount: account,
         ...(warnAfter === undefined ? {} : { warnafter: iat + warnAfter }),
       },
-      ...{ nbf: iat, sub: `system:serviceaccount:${namespace}:${account.name}` },
+      nbf: iat,
+      sub: `system:serviceaccount:${namespace}:${account.name}`,
     });
     const signed = `${HEADER}.${payload}`;
     return `${signed}.${this.#signature(signed)}`;
@@ -128,8 +133,10 @@ function userIn(claims: JsonObject, store: Store, now: number): User | undefined
   if (!areThere) return undefined;
   const extra = [
     ['credential-id', `JTI=${textAt(claims, 'jti')}`],
-    ...[['node-name', textAt(node ?? {}, 'name')] as const, ['node-uid', textAt(node ?? {}, 'uid')] as const],
-    ...[['pod-name', textAt(pod ?? {}, 'name')] as const, ['pod-uid', textAt(pod ?? {}, 'uid')] as const],
+    ['node-name', textAt(node ?? {}, 'name')] as const,
+    ['node-uid', textAt(node ?? {}, 'uid')] as const,
+    ['pod-name', textAt(pod ?? {}, 'name')] as const,
+    ['pod-uid', textAt(pod ?? {}, 'uid')] as const,
   ] as const;
   return {
     name: `system:serviceaccount:${namespace}:${name}`,

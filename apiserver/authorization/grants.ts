@@ -25,7 +25,8 @@ const ANY = '*';
 export const kubeletApiAdmin: readonly Grant[] = [
   { to: 'system:kubelet-api-admin', verbs: ['get', 'list', 'watch', 'proxy'], resources: ['nodes'] },
   {
-    ...{ to: 'system:kubelet-api-admin', verbs: [ANY] },
+    to: 'system:kubelet-api-admin',
+    verbs: [ANY],
     resources: ['proxy', 'metrics', 'stats', 'log', 'pods', 'healthz', 'configz'].map((each) => `nodes/${each}`),
   },
 ];

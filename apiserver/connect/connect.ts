@@ -52,7 +52,10 @@ function ofPod(kind: Kind, { namespace, pod: name }: PodName, query: URLSearchPa
 }
 
 const TREES: Readonly<Record<Kind, string>> = {
-  ...{ exec: 'exec', attach: 'attach', portforward: 'portForward', log: 'containerLogs' },
+  exec: 'exec',
+  attach: 'attach',
+  portforward: 'portForward',
+  log: 'containerLogs',
 };
 
 const withQuery = (path: string, query: URLSearchParams): string => (query.size === 0 ? path : `${path}?${query}`);
@@ -123,7 +126,9 @@ export function nodePlace(name: string, store: Store): NodePlace {
   if (addresses.size === 0) throw unavailable(`no preferred addresses found; known addresses: []`);
   const endpoint = objectAt(objectAt(status, 'daemonEndpoints'), 'kubeletEndpoint');
   return {
-    ...{ name, addresses, port: numberAt(endpoint, 'Port') || DEFAULT_PORT },
+    name,
+    addresses,
+    port: numberAt(endpoint, 'Port') || DEFAULT_PORT,
     speaksWebSockets: Array.isArray(declared) && declared.includes('ExtendWebSocketsToKubelet'),
   };
 }

@@ -19,7 +19,8 @@ export function bind(call: Call): Outcome {
   if (node === '') throw internalError('target.name: Required value');
   const { uid } = metadataOf(binding);
   call.registry.update(place, (pod = {}) => bound(pod, binding, node, call.registry.clock.now()), {
-    ...{ ...writesBy(call, isDryRun), strategy: { ...call.strategy, updated: (pod) => pod, updateCauses: () => [] } },
+    ...writesBy(call, isDryRun),
+    strategy: { ...call.strategy, updated: (pod) => pod, updateCauses: () => [] },
     uid,
   });
   return { code: 201, object: succeeded, warnings };

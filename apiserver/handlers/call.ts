@@ -42,7 +42,8 @@ export const placeOf = ({ target: { resource, namespace, name = '' } }: Call): P
 export function writesBy(call: Call, isDryRun: boolean): WriteHow {
   const { admission, strategy, target, user } = call;
   return {
-    ...{ strategy, isDryRun },
+    strategy,
+    isDryRun,
     admit: (object, before) => admission({ target, user, object, before, registry: call.registry }),
   };
 }

@@ -66,7 +66,8 @@ function spendBudget({ registry }: Call, pod: JsonObject, isDryRun: boolean): vo
   registry.store.put(BUDGETS, {
     ...budget,
     status: withFields(status, {
-      ...{ disruptionsAllowed: allowed - 1, disruptedPods },
+      disruptionsAllowed: allowed - 1,
+      disruptedPods,
       ...(allowed === 1 ? { conditions: withoutDisruptions(status, registry.clock.now()) } : {}),
     }),
   });
@@ -107,20 +108,25 @@ function withoutDisruptions(status: JsonObject, now: number): JsonObject[] {
   const type = 'DisruptionAllowed';
   const had = objectsAt(status, 'conditions').find((each) => textAt(each, 'type') === type) ?? {};
   const condition = {
-    ...{ ...had, type, status: 'False', reason: 'InsufficientPods' },
-    ...{
-      observedGeneration: numberAt(status, 'observedGeneration') ?? 0,
-      lastTransitionTime: rfc3339(now),
-      message: '',
-    },
+    ...had,
+    type,
+    status: 'False',
+    reason: 'InsufficientPods',
+    observedGeneration: numberAt(status, 'observedGeneration') ?? 0,
+    lastTransitionTime: rfc3339(now),
+    message: '',
   };
   return [...objectsAt(status, 'conditions').filter((each) => textAt(each, 'type') !== type), condition];
 }
 
 function disrupted(pod: JsonObject, now: number): JsonObject {
   const condition = {
-    ...{ type: 'DisruptionTarget', status: 'True', lastProbeTime: null, lastTransitionTime: rfc3339(now) },
-    ...{ reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' },
+    type: 'DisruptionTarget',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: rfc3339(now),
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
   };
   const others = objectsAt(statusOf(pod), 'conditions').filter((each) => textAt(each, 'type') !== condition.type);
   const isThere = others.length < objectsAt(statusOf(pod), 'conditions').length;

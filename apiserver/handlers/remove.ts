@@ -23,7 +23,10 @@ export function remove(call: Call): Outcome {
 function gone({ group, name: kind }: Resource, object: JsonObject): JsonObject {
   const { name = '', uid = '' } = metadataOf(object);
   return {
-    ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' },
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
     details: { name, ...(group === '' ? {} : { group }), kind, uid },
   };
 }

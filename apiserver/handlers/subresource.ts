@@ -12,5 +12,9 @@ export function kindWritten({ target }: Pick<Call, 'target'>): Pick<Resource, 'g
 
 /** The answer to what has no object to answer. */
 export const succeeded: JsonObject = {
-  ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  code: 201,
 };

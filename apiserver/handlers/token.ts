@@ -36,7 +36,10 @@ export function requestToken(call: Call): Outcome {
   const { namespace = '', name = '', uid = '' } = metadataOf(account);
   const isExtended = seconds === EXTENDED_SECONDS && audiences.includes(ISSUER);
   const token = call.issueToken({
-    ...{ namespace, audiences, account: { name, uid }, id: registry.ids.uid() },
+    namespace,
+    audiences,
+    account: { name, uid },
+    id: registry.ids.uid(),
     seconds: isExtended ? YEAR_SECONDS : seconds,
     warnAfter: isExtended ? seconds : undefined,
     ...boundTo(call, objectAt(specOf(asked), 'boundObjectRef')),

@@ -64,7 +64,9 @@ function headOf(object: JsonObject, { target: { resource }, registry }: Pick<Cal
     kind: resource.kind,
     apiVersion: `${resource.group}/${resource.version}`,
     metadata: {
-      ...{ name, ...(namespace === undefined ? {} : { namespace }), creationTimestamp: rfc3339(registry.clock.now()) },
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      creationTimestamp: rfc3339(registry.clock.now()),
       ...(Object.keys(labels).length > 0 ? { labels } : {}),
     },
   };

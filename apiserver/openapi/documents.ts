@@ -42,7 +42,9 @@ function paths(types: Types): JsonObject {
 }
 
 const versionThree = (version: string, types: Types): JsonObject => ({
-  ...{ openapi: '3.0.0', info: INFO, paths: resourcePaths(version) },
+  openapi: '3.0.0',
+  info: INFO,
+  paths: resourcePaths(version),
   components: {
     schemas: definitions(kindsOf(version), types, (name) => ({ allOf: [{ $ref: `#/components/schemas/${name}` }] })),
   },
@@ -63,7 +65,9 @@ function resourcePaths(version: string): JsonObject {
 
 function versionTwo(accept: string, types: Types): PlainAnswer {
   const document = {
-    ...{ swagger: '2.0', info: INFO, paths: {} },
+    swagger: '2.0',
+    info: INFO,
+    paths: {},
     definitions: definitions(kindsOf(), types, (name) => ({ $ref: `#/definitions/${name}` })),
   };
   if (!accept.includes(PROTOBUF)) return json(document);

@@ -58,8 +58,11 @@ export class Registry implements Surroundings {
     const named = this.#named(given);
     const admitted = admit(named, undefined);
     const object = withMetadata(strategy.created(admitted, this), {
-      ...{ uid: this.ids.uid(), creationTimestamp: rfc3339(this.clock.now()) },
-      ...{ deletionTimestamp: undefined, deletionGracePeriodSeconds: undefined, selfLink: undefined },
+      uid: this.ids.uid(),
+      creationTimestamp: rfc3339(this.clock.now()),
+      deletionTimestamp: undefined,
+      deletionGracePeriodSeconds: undefined,
+      selfLink: undefined,
     });
     const metadata = metadataOf(object);
     refuse(resource, metadata.name ?? metadata.generateName ?? '', [
@@ -109,7 +112,10 @@ export class Registry implements Surroundings {
     });
     // A kube-apiserver checks metadata for all kinds, and once more for each: its causes stand there several times.
     refuse(resource, name, [
-      ...[...asNew, ...meta, ...meta, ...kubeFinalizerCauses(object)],
+      ...asNew,
+      ...meta,
+      ...meta,
+      ...kubeFinalizerCauses(object),
       ...(strategy.checksWhole ? [...asNew, ...kubeFinalizerCauses(object)] : []),
       ...strategy.updateCauses(object, before),
     ]);

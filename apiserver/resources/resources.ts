@@ -6,8 +6,14 @@ const STATUS_VERBS: readonly Verb[] = ['get', 'patch', 'update'];
 type Given = Pick<Resource, 'name' | 'kind'> & Partial<Resource>;
 
 const resource = (group: string, version: string, given: Given): Resource => ({
-  ...{ group, version, singular: given.kind.toLowerCase(), isNamespaced: false, verbs: STORED },
-  ...{ shortNames: [], categories: [], subresources: [] },
+  group,
+  version,
+  singular: given.kind.toLowerCase(),
+  isNamespaced: false,
+  verbs: STORED,
+  shortNames: [],
+  categories: [],
+  subresources: [],
   ...given,
 });
 
@@ -27,16 +33,23 @@ const core = [
   { name: 'events', kind: 'Event', isNamespaced: true, shortNames: ['ev'] },
   // A collection of namespaces is never deleted at once.
   {
-    ...{ name: 'namespaces', kind: 'Namespace', shortNames: ['ns'] },
+    name: 'namespaces',
+    kind: 'Namespace',
+    shortNames: ['ns'],
     verbs: STORED.filter((verb) => verb !== 'deletecollection'),
     subresources: [{ name: 'finalize', kind: 'Namespace', verbs: ['update'] }, status('Namespace')],
   },
   {
-    ...{ name: 'nodes', kind: 'Node', shortNames: ['no'] },
+    name: 'nodes',
+    kind: 'Node',
+    shortNames: ['no'],
     subresources: [{ name: 'proxy', kind: 'NodeProxyOptions', verbs: PROXIED_VERBS }, status('Node')],
   },
   {
-    ...{ name: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim', isNamespaced: true, shortNames: ['pvc'] },
+    name: 'persistentvolumeclaims',
+    kind: 'PersistentVolumeClaim',
+    isNamespaced: true,
+    shortNames: ['pvc'],
     subresources: [status('PersistentVolumeClaim')],
   },
   {
@@ -46,7 +59,11 @@ const core = [
     subresources: [status('PersistentVolume')],
   },
   {
-    ...{ name: 'pods', kind: 'Pod', isNamespaced: true, shortNames: ['po'], categories: ['all'] },
+    name: 'pods',
+    kind: 'Pod',
+    isNamespaced: true,
+    shortNames: ['po'],
+    categories: ['all'],
     subresources: [
       { name: 'attach', kind: 'PodAttachOptions', verbs: CONNECTED_VERBS },
       { name: 'binding', kind: 'Binding', verbs: ['create'] },
@@ -61,11 +78,18 @@ const core = [
   },
   { name: 'secrets', kind: 'Secret', isNamespaced: true },
   {
-    ...{ name: 'serviceaccounts', kind: 'ServiceAccount', isNamespaced: true, shortNames: ['sa'] },
+    name: 'serviceaccounts',
+    kind: 'ServiceAccount',
+    isNamespaced: true,
+    shortNames: ['sa'],
     subresources: [{ name: 'token', kind: 'TokenRequest', verbs: ['create'], of: AUTHENTICATION }],
   },
   {
-    ...{ name: 'services', kind: 'Service', isNamespaced: true, shortNames: ['svc'], categories: ['all'] },
+    name: 'services',
+    kind: 'Service',
+    isNamespaced: true,
+    shortNames: ['svc'],
+    categories: ['all'],
     subresources: [status('Service')],
   },
 ] as const satisfies readonly Given[];
@@ -83,7 +107,9 @@ export const resources: readonly Resource[] = [
   review('authorization.k8s.io', 'selfsubjectaccessreviews', 'SelfSubjectAccessReview'),
   review('authorization.k8s.io', 'subjectaccessreviews', 'SubjectAccessReview'),
   resource('certificates.k8s.io', 'v1', {
-    ...{ name: 'certificatesigningrequests', kind: 'CertificateSigningRequest', shortNames: ['csr'] },
+    name: 'certificatesigningrequests',
+    kind: 'CertificateSigningRequest',
+    shortNames: ['csr'],
     subresources: [
       { name: 'approval', kind: 'CertificateSigningRequest', verbs: STATUS_VERBS },
       status('CertificateSigningRequest'),
@@ -94,14 +120,18 @@ export const resources: readonly Resource[] = [
   ...measured,
   resource('node.k8s.io', 'v1', { name: 'runtimeclasses', kind: 'RuntimeClass' }),
   resource('policy', 'v1', {
-    ...{ name: 'poddisruptionbudgets', kind: 'PodDisruptionBudget', isNamespaced: true, shortNames: ['pdb'] },
+    name: 'poddisruptionbudgets',
+    kind: 'PodDisruptionBudget',
+    isNamespaced: true,
+    shortNames: ['pdb'],
     subresources: [status('PodDisruptionBudget')],
   }),
   resource('scheduling.k8s.io', 'v1', { name: 'priorityclasses', kind: 'PriorityClass', shortNames: ['pc'] }),
   resource('storage.k8s.io', 'v1', { name: 'csidrivers', kind: 'CSIDriver' }),
   resource('storage.k8s.io', 'v1', { name: 'csinodes', kind: 'CSINode' }),
   resource('storage.k8s.io', 'v1', {
-    ...{ name: 'volumeattachments', kind: 'VolumeAttachment' },
+    name: 'volumeattachments',
+    kind: 'VolumeAttachment',
     subresources: [status('VolumeAttachment')],
   }),
 ];

@@ -126,7 +126,8 @@ export class Types {
     return {
       type: this.#type(written),
       goType: go,
-      ...{ isWritten, omitsZero },
+      isWritten,
+      omitsZero,
       merges: strategy.split(',').includes('merge'),
       ...(mergeKey === undefined ? {} : { mergeKey }),
     };

@@ -97,9 +97,13 @@ export class Authority {
     const version3 = explicit(0, integer(Buffer.from([2])));
     const keyId = extension(OID.keyId, octets(idOf(publicKey)));
     const signed = sequence(
-      ...[version3, integer(serialNumber()), algorithm, nameOf(SELF)],
+      version3,
+      integer(serialNumber()),
+      algorithm,
+      nameOf(SELF),
       sequence(utcTime(from), utcTime(to)),
-      ...[nameOf(subject), spkiOf(publicKey)],
+      nameOf(subject),
+      spkiOf(publicKey),
       explicit(3, sequence(keyId, ...extensions)),
     );
     return pem(sequence(signed, algorithm, bits(sign('sha256', signed, this.#key))));

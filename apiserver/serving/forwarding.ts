@@ -10,8 +10,17 @@ import type { AskNode } from './nodeClient.ts';
 
 /** What of a connection is not passed on, and who asks: a node is asked in the server's own name. */
 const OURS: ReadonlySet<string> = new Set([
-  ...['authorization', 'connection', 'content-length', 'expect', 'host', 'keep-alive', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade', 'http2-settings'],
+  'authorization',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
 ]);
 
 /** The headers of a request as the node gets them. */

@@ -45,7 +45,9 @@ export async function serveApi(api: Api, authority: Authority, options: ServeApi
       const { key, cert } = authority.issue(user);
       const { name } = user;
       const config = {
-        ...{ apiVersion: 'v1', kind: 'Config', 'current-context': CLUSTER },
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': CLUSTER,
         contexts: [{ name: CLUSTER, context: { cluster: CLUSTER, user: name } }],
         clusters: [{ name: CLUSTER, cluster }],
         users: [{ name, user: { 'client-certificate-data': base64(cert), 'client-key-data': base64(key) } }],

@@ -148,7 +148,8 @@ function readHead(
   );
   const { user, isDoubtful } = whoShows(request, now);
   return {
-    ...{ method: request.method ?? 'GET', url: request.url ?? '/' },
+    method: request.method ?? 'GET',
+    url: request.url ?? '/',
     headers: new Map(headers),
     body,
     ...(user === undefined ? {} : { user }),

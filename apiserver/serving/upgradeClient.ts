@@ -61,6 +61,8 @@ function responseOf(request: IncomingMessage, socket: Duplex): ServerResponse {
 
 /** The headers that ask for SPDY. */
 export const spdyHeaders = (protocols: readonly string[]) => ({
-  ...{ connection: 'Upgrade', upgrade: 'SPDY/3.1', 'content-length': 0 },
+  connection: 'Upgrade',
+  upgrade: 'SPDY/3.1',
+  'content-length': 0,
   'x-stream-protocol-version': [...protocols],
 });

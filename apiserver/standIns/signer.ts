@@ -27,7 +27,9 @@ const SIGNERS: ReadonlyMap<string, 'client auth' | 'server auth'> = new Map([
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
 export const defaultPolicy = (): SigningPolicy => ({
-  ...{ decide: ({ signer }) => (signer === CLIENT ? 'approve' : 'wait'), delayMs: 0, lifeMs: YEAR_MS },
+  decide: ({ signer }) => (signer === CLIENT ? 'approve' : 'wait'),
+  delayMs: 0,
+  lifeMs: YEAR_MS,
 });
 
 interface Signer {

@@ -16,7 +16,10 @@ export interface Column {
 type Cell = Column['cell'];
 
 export const text = (name: string, cell: Cell): Column => ({
-  ...{ name, type: 'string', format: '', isWide: false },
+  name,
+  type: 'string',
+  format: '',
+  isWide: false,
   cell,
 });
 export const wide = (name: string, cell: Cell): Column => ({ ...text(name, cell), isWide: true });

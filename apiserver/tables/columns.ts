@@ -70,8 +70,12 @@ function kernel(node: JsonObject): string {
 
 const nodes: readonly Column[] = [
   NAME,
-  ...[text('Status', nodeStatus), text('Roles', rolesOf), AGE, text('Version', at('status.nodeInfo.kubeletVersion'))],
-  ...[wide('Internal-IP', address('InternalIP')), wide('External-IP', address('ExternalIP'))],
+  text('Status', nodeStatus),
+  text('Roles', rolesOf),
+  AGE,
+  text('Version', at('status.nodeInfo.kubeletVersion')),
+  wide('Internal-IP', address('InternalIP')),
+  wide('External-IP', address('ExternalIP')),
   wide('OS-Image', at('status.nodeInfo.osImage', '<unknown>')),
   wide('Kernel-Version', kernel),
   wide('Container-Runtime', at('status.nodeInfo.containerRuntimeVersion', '<unknown>')),
@@ -100,8 +104,11 @@ const counted = (event: JsonObject): number =>
 
 const events: readonly Column[] = [
   text('Last Seen', (event, now) => seen(event, 'lastTimestamp', now)),
-  ...[text('Type', at('type')), text('Reason', at('reason')), text('Object', about)],
-  ...[wide('Subobject', at('involvedObject.fieldPath')), wide('Source', source)],
+  text('Type', at('type')),
+  text('Reason', at('reason')),
+  text('Object', about),
+  wide('Subobject', at('involvedObject.fieldPath')),
+  wide('Source', source),
   text('Message', (event) => textAt(event, 'message').trim()),
   wide('First Seen', (event, now) => seen(event, 'firstTimestamp', now)),
   wide('Count', counted),
@@ -123,15 +130,21 @@ const selector = (service: JsonObject): string =>
     .join(',') || '<none>';
 
 const services: readonly Column[] = [
-  ...[NAME, text('Type', at('spec.type')), text('Cluster-IP', at('spec.clusterIP', '<none>'))],
+  NAME,
+  text('Type', at('spec.type')),
+  text('Cluster-IP', at('spec.clusterIP', '<none>')),
   text('External-IP', at('spec.externalName', '<none>')),
-  ...[text('Port(s)', ports), AGE, wide('Selector', selector)],
+  text('Port(s)', ports),
+  AGE,
+  wide('Selector', selector),
 ];
 
 const priorityClasses: readonly Column[] = [
-  ...[NAME, typed('integer', 'Value', (object) => numberAt(object, 'value') ?? 0)],
+  NAME,
+  typed('integer', 'Value', (object) => numberAt(object, 'value') ?? 0),
   typed('boolean', 'Global-Default', (object) => lookUp(object, 'globalDefault') ?? false),
-  ...[AGE, text('PreemptionPolicy', at('preemptionPolicy'))],
+  AGE,
+  text('PreemptionPolicy', at('preemptionPolicy')),
 ];
 
 /** Of a node, or of all containers of a pod together. */
@@ -145,8 +158,10 @@ function used(object: JsonObject, name: string, family: 'decimal' | 'binary'): s
 }
 
 const measured: readonly Column[] = [
-  ...[NAME, text('cpu', (object) => used(object, 'cpu', 'decimal'))],
-  ...[text('memory', (object) => used(object, 'memory', 'binary')), text('Window', at('window'))],
+  NAME,
+  text('cpu', (object) => used(object, 'cpu', 'decimal')),
+  text('memory', (object) => used(object, 'memory', 'binary')),
+  text('Window', at('window')),
 ];
 
 const COLUMNS: ReadonlyMap<string, readonly Column[]> = new Map([

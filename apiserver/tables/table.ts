@@ -31,7 +31,11 @@ const headOf = ({ kind, version }: TableOf): JsonObject => ({
   kind: 'Table',
   apiVersion: `meta.k8s.io/${version}`,
   columnDefinitions: columnsOf(kind).map(({ name, type, format, isWide }) => ({
-    ...{ name, type, format, description: '', priority: isWide ? 1 : 0 },
+    name,
+    type,
+    format,
+    description: '',
+    priority: isWide ? 1 : 0,
   })),
 });
 

@@ -31,7 +31,12 @@ export const kubeFinalizerCauses = (object: JsonObject): Cause[] =>
   validateKubeFinalizers(metaOf(objectAt(object, 'metadata'))).map(causeOf);
 
 const IMMUTABLE = [
-  ...['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'],
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
 ] as const;
 
 /** Checks the metadata of an object that is updated. */

@@ -31,8 +31,16 @@ export interface TopControls {
 
 /** How `top` begins: all is closed, and the worst pod stands below the node. */
 export const firstControls = (filter: string): TopControls => ({
-  ...{ page: 'tree', selected: '', line: 0, open: new Set<string>(), order: 'worst', reversed: false, filter },
-  ...{ tells: false, offset: 0, quits: false },
+  page: 'tree',
+  selected: '',
+  line: 0,
+  open: new Set<string>(),
+  order: 'worst',
+  reversed: false,
+  filter,
+  tells: false,
+  offset: 0,
+  quits: false,
 });
 
 /** The tree as it was last drawn. */

@@ -31,7 +31,13 @@ export interface TopFrame extends DrawnTree {
 }
 
 const ICONS: Readonly<Record<Category, string>> = {
-  ...{ steady: '●', working: '○', waiting: '◷', retrying: '↻', done: '✓', failed: '✗', broken: '◆' },
+  steady: '●',
+  working: '○',
+  waiting: '◷',
+  retrying: '↻',
+  done: '✓',
+  failed: '✗',
+  broken: '◆',
 };
 
 const COLOURS = {

@@ -104,7 +104,11 @@ class TopView {
     const { room, from } = this.#frame;
     const index = selectedIndex({ rows, room, from }, this.#controls);
     const scene: TopScene = {
-      ...{ ...this.#look, rows, from, controls: this.#controls, now: systemClock.now() },
+      ...this.#look,
+      rows,
+      from,
+      controls: this.#controls,
+      now: systemClock.now(),
       detail: this.#controls.tells ? this.#told(rows[index]) : undefined,
     };
     this.#frame = renderTop(scene, surface);

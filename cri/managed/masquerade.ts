@@ -28,7 +28,20 @@ function isMissingRule(error: unknown): boolean {
 
 /** What leaves the subnet and is not multicast, with the comment by which all of a network is found again. */
 const ruleFor = (network: string, subnet: string): string[] => [
-  ...['--source', subnet, '!', '--destination', subnet],
-  ...['--match', 'addrtype', '!', '--dst-type', 'MULTICAST'],
-  ...['--match', 'comment', '--comment', `name: "${network}"`, '--jump', 'MASQUERADE'],
+  '--source',
+  subnet,
+  '!',
+  '--destination',
+  subnet,
+  '--match',
+  'addrtype',
+  '!',
+  '--dst-type',
+  'MULTICAST',
+  '--match',
+  'comment',
+  '--comment',
+  `name: "${network}"`,
+  '--jump',
+  'MASQUERADE',
 ];

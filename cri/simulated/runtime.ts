@@ -90,7 +90,10 @@ export class SimulatedRuntime {
     this.#names = { sandboxes: this.#sandboxes.names, containers: containers.names };
     this.#strays = new Strays(this.#records, this.#names, this.network);
     const parts = {
-      ...{ sandboxes: this.#sandboxes, containers, images: this.images, network: this.network },
+      sandboxes: this.#sandboxes,
+      containers,
+      images: this.images,
+      network: this.network,
       stats: new Stats(this.#world, this.#records, this.images),
       streaming: streamingOf(this.#world, this.#records, () => ({ ...options, exec: this.exec })),
     };

@@ -73,7 +73,9 @@ const sent = (stream: SpdyStream | undefined): Promise<void> =>
 function statusOf(exitCode: number): string {
   if (exitCode === 0) return JSON.stringify({ metadata: {}, status: 'Success' });
   return JSON.stringify({
-    ...{ metadata: {}, status: 'Failure', reason: 'NonZeroExitCode' },
+    metadata: {},
+    status: 'Failure',
+    reason: 'NonZeroExitCode',
     message: `command terminated with non-zero exit code: exit status ${exitCode}`,
     details: { causes: [{ reason: 'ExitCode', message: String(exitCode) }] },
   });

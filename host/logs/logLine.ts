@@ -32,7 +32,8 @@ export function logLine(line: Buffer): LogLine | undefined {
   const text = line.subarray(start.length);
   const time = { whole, fraction, zone };
   return {
-    ...{ time, isPartial },
+    time,
+    isPartial,
     stream: stream === 'stderr' ? stream : 'stdout',
     text: isPartial ? withoutBreak(text) : text,
   };

@@ -61,7 +61,14 @@ export class MemoryFile implements OpenFile {
 export function statsOf(inode: Inode): FileStats {
   const { kind, ino, mode, uid, gid, mtimeMs } = inode;
   return {
-    ...{ ino, mode, uid, gid, mtimeMs, ctimeMs: mtimeMs, dev: 1, size: kind === 'file' ? inode.data.length : 0 },
+    ino,
+    mode,
+    uid,
+    gid,
+    mtimeMs,
+    ctimeMs: mtimeMs,
+    dev: 1,
+    size: kind === 'file' ? inode.data.length : 0,
     isFile: () => kind === 'file',
     isDirectory: () => kind === 'directory',
     isSymbolicLink: () => kind === 'link',

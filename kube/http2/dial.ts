@@ -70,7 +70,9 @@ function addressOf({ origin, serverName }: Place) {
   const host = hostname.replace(/^\[|\]$/g, '');
   const servername = serverName ?? (isIP(host) ? undefined : host);
   return {
-    ...{ host, port: port === '' ? HTTPS_PORT : Number(port), ALPNProtocols: ['h2'] },
+    host,
+    port: port === '' ? HTTPS_PORT : Number(port),
+    ALPNProtocols: ['h2'],
     ...(servername === undefined ? {} : { servername }),
   };
 }

@@ -112,7 +112,9 @@ export class Http2Transport implements KubeTransport {
       throw signal.reason;
     }
     const connection: Connection = new Connection({
-      ...{ origin, socket, clock: this.#clock },
+      origin,
+      socket,
+      clock: this.#clock,
       onLeave: () => this.#connections.delete(connection),
     });
     this.#connections.add(connection);

@@ -115,8 +115,14 @@ const SOCKS = 5;
 const NO_USER = 0;
 const BY_PASSWORD = 2;
 const REPLIES = [
-  ...['succeeded', 'it failed', 'its rules forbid the connection', 'the network is unreachable'],
-  ...['the host is unreachable', 'the connection was refused', 'the TTL expired', 'it does not support CONNECT'],
+  'succeeded',
+  'it failed',
+  'its rules forbid the connection',
+  'the network is unreachable',
+  'the host is unreachable',
+  'the connection was refused',
+  'the TTL expired',
+  'it does not support CONNECT',
   'it does not support this type of address',
 ];
 

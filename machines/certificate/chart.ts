@@ -141,12 +141,19 @@ export const certificateMachine = certificateSetup.createMachine({
         .replace('a certificate', `a ${context.name} certificate`)
         .replace(/\brequest\b/, `request ${context.request.name}`),
     facts: ({ snapshot: { context } }: Seen<CertificateContext>) => ({
-      ...{ kind: 'certificate', name: context.name },
+      kind: 'certificate',
+      name: context.name,
       facts: [context.certificate === undefined ? 'there is none yet' : goodUntil(context.certificate)],
     }),
   },
   context: ({ input }) => ({
-    ...{ ...input, names: NO_NAMES, dueAt: 0, request: NO_REQUEST, deadline: 0, waitMs: FIRST_WAIT_MS, retryAt: 0 },
+    ...input,
+    names: NO_NAMES,
+    dueAt: 0,
+    request: NO_REQUEST,
+    deadline: 0,
+    waitMs: FIRST_WAIT_MS,
+    retryAt: 0,
   }),
   initial: 'reading',
   on: { 'certificate.namesChanged': { actions: 'recordNames' } },

@@ -53,7 +53,9 @@ const cgroupsSetup = setup({
 
 /** Tells, in the kubelet's words, that the limit of all pods is not in force, and why. */
 const refused = (message: string): EventMessage => ({
-  ...{ eventType: 'Warning' as const, reason: 'FailedNodeAllocatableEnforcement', message },
+  eventType: 'Warning' as const,
+  reason: 'FailedNodeAllocatableEnforcement',
+  message,
 });
 
 /** A look at the cgroups: what is missing is made up for, and what is found says where to go on. */

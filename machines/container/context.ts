@@ -149,7 +149,10 @@ const readRun = (shown: ObservedContainer): TerminatedRun | undefined =>
 
 /** The container of the present attempt, as the runtime is asked about it. */
 export const knownContainer = ({ pod, name, id = '', attempt, createdAt }: ContainerContext): KnownContainer => ({
-  ...{ pod, container: name, id, attempt },
+  pod,
+  container: name,
+  id,
+  attempt,
   ...(createdAt === undefined ? {} : { createdAt }),
 });
 
@@ -227,7 +230,12 @@ export const hookRequest = (
   hook: 'postStart' | 'preStop',
   deadline: number | undefined,
 ) => ({
-  ...{ pod, container: name, id, hook, podIp: (sandbox ?? former)?.ips?.[0], deadline },
+  pod,
+  container: name,
+  id,
+  hook,
+  podIp: (sandbox ?? former)?.ips?.[0],
+  deadline,
   graceSeconds: stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30,
 });
 

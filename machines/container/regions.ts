@@ -9,9 +9,14 @@ export const containerRegions: readonly Region[] = [
     holds: ['pending', 'launching', 'running', 'ended'],
     open: ['ended'],
     straight: [
-      ...['pending.restarting', 'pending.choosing', 'pending.gettingImage'],
-      ...['launching.readyToCreate', 'launching.making.queued', 'launching.making.creating'],
-      ...['launching.making.starting', 'running.steady'],
+      'pending.restarting',
+      'pending.choosing',
+      'pending.gettingImage',
+      'launching.readyToCreate',
+      'launching.making.queued',
+      'launching.making.creating',
+      'launching.making.starting',
+      'running.steady',
     ],
     columns: [
       ['pending', 'ended.backingOff'],

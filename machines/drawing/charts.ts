@@ -27,5 +27,7 @@ export const machines: readonly AnyStateMachine[] = [...machinesOf(nodeAgentMach
 /** The charts of all machines. */
 export const charts = (): Chart[] =>
   machines.map((machine) => ({
-    ...{ name: machine.id, summary: machine.root.description ?? '', mermaid: mermaidOf(machine) },
+    name: machine.id,
+    summary: machine.root.description ?? '',
+    mermaid: mermaidOf(machine),
   }));

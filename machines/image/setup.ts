@@ -105,7 +105,10 @@ export const imageSetup = setup({
       parent<ImageFact>(),
       ({ context: { delayMs, failure, waitingReason } }, params: { isDelayed: boolean }) => ({
         type: 'image.changed' as const,
-        ...{ isDelayed: params.isDelayed, delayMs, failure, waitingReason },
+        isDelayed: params.isDelayed,
+        delayMs,
+        failure,
+        waitingReason,
       }),
     ),
     takeFound: enqueueActions(({ context: { image, involved }, enqueue }, { imageRef }: FoundImage) => {

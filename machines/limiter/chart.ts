@@ -74,7 +74,8 @@ const meta: StateMeta = {
     const slow = held.length - inTime(context).length;
     const keysOf = (requests: readonly SlotRequest[]) => requests.map(({ key }) => key);
     return {
-      ...{ kind: 'limiter', name: id.replace(/Limiter$/, '') },
+      kind: 'limiter',
+      name: id.replace(/Limiter$/, ''),
       facts: [
         `${held.length - slow}${Number.isFinite(capacity) ? ` of ${capacity}` : ''} held`,
         ...(slow > 0 ? [`plus ${slow} slow`] : []),

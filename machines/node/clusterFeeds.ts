@@ -20,13 +20,11 @@ export function clusterFeeds({ cluster, watches, eventQueue }: Known, begun: num
 
 /** Names are the user's own; of what is secret there is nothing. */
 const accessView = ({ server, kubeconfig, context, user, means }: ClusterAccess, since: number): FeedView => ({
-  ...{
-    kind: 'credentials',
-    name: context,
-    path: 'watches/credentials',
-    state: 'in use',
-    tags: ['steady'],
-    since,
-  },
+  kind: 'credentials',
+  name: context,
+  path: 'watches/credentials',
+  state: 'in use',
+  tags: ['steady'],
+  since,
   facts: [`asks ${server}${user === '' ? '' : ` as ${user}`} by ${means}`, `context ${context} of ${kubeconfig}`],
 });

@@ -208,8 +208,12 @@ export const admissionNode = ({
   nodeName: name,
   admissionNode: known,
 }: Pick<NodeInput, 'nodeName' | 'admissionNode'>): AdmissionNode => ({
-  ...{ name, labels: nodeLabels({ hostname: name, arch: 'amd64' }), taints: [], sysctls: safeSysctls('') },
-  ...{ appArmor: false, strictGroups: false },
+  name,
+  labels: nodeLabels({ hostname: name, arch: 'amd64' }),
+  taints: [],
+  sysctls: safeSysctls(''),
+  appArmor: false,
+  strictGroups: false,
   ...known,
 });
 

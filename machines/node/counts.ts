@@ -73,7 +73,10 @@ function countedPod(ref: PodRef, { pods }: NodeContext): CountedPod {
     (volume) => [volume.id.slice('volume/'.length), volume.getSnapshot().hasTag('mounted')] as const,
   );
   return {
-    ...{ uid, isStatic: isStaticPod(pod), isWanted: lookUp(pods, uid)?.ending === false, volumes: new Map(volumes) },
+    uid,
+    isStatic: isStaticPod(pod),
+    isWanted: lookUp(pods, uid)?.ending === false,
+    volumes: new Map(volumes),
     lifecycle: snapshot.hasTag('ended') ? 'terminated' : ends,
   };
 }

@@ -17,8 +17,13 @@ const ORPHAN_GRACE_SECONDS = 1;
 
 /** The requests of a pod whose allocation was not persisted. */
 const NOTHING_KNOWN: PodResourceRequests = {
-  ...{ cpuMillis: 0, memoryBytes: 0, extra: {}, hostPorts: [] },
-  ...{ critical: false, priority: null, qos: 'BestEffort' },
+  cpuMillis: 0,
+  memoryBytes: 0,
+  extra: {},
+  hostPorts: [],
+  critical: false,
+  priority: null,
+  qos: 'BestEffort',
 };
 
 /** A pod known only from the runtime, as it ends where it was not meant to stay without its manifest: in its own grace. */
@@ -46,7 +51,8 @@ export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): 
 function containerOfOrphan({ name, image, ports, preStop }: ObservedContainer): Container {
   const hook = preStop === undefined ? undefined : readHandler(preStop);
   return {
-    ...{ name, image },
+    name,
+    image,
     ...(ports ? { ports: [...ports] } : {}),
     ...(hook ? { lifecycle: { preStop: hook } } : {}),
   };

@@ -30,7 +30,9 @@ export function facts({ since, snapshot: { context } }: Seen<NodeContext>): Acto
     sourceView(source, lookUp(sourceStates, source), { begun: since, hasListed: Object.hasOwn(desired, source) }),
   );
   const told = {
-    ...{ runtimeHealth: [runtimeFeed(health, since)], pleg: [plegView(pleg, since)], sources: sourceViews },
+    runtimeHealth: [runtimeFeed(health, since)],
+    pleg: [plegView(pleg, since)],
+    sources: sourceViews,
     watches: clusterFeeds(context, since),
     podCidr: podCidrViews(context.podCidr),
   };
@@ -40,7 +42,11 @@ export function facts({ since, snapshot: { context } }: Seen<NodeContext>): Acto
 }
 
 const brokenFeed = (name: string, failure: Failure): FeedView => ({
-  ...{ name, path: `nodeAgent/${name}`, state: 'broken', tags: ['broken'], since: failure.at },
+  name,
+  path: `nodeAgent/${name}`,
+  state: 'broken',
+  tags: ['broken'],
+  since: failure.at,
   waitingFor: 'a restart of the agent',
   lastFailure: failure,
 });
@@ -54,7 +60,10 @@ function runtimeFeed(
 ): FeedView {
   const waits = ready ? networkNotReady && `its network: ${networkNotReady}` : `it to be ready: ${message}`;
   return {
-    ...{ kind: 'runtime', name: name || 'unknown', path: 'runtimeHealth', since: since || begun },
+    kind: 'runtime',
+    name: name || 'unknown',
+    path: 'runtimeHealth',
+    since: since || begun,
     ...(ready ? { state: 'ready', tags: ['steady'] } : { state: 'not ready', tags: ['retrying'] }),
     ...(waits === undefined ? {} : { waitingFor: waits }),
     facts: version === '' ? [] : [version],

@@ -102,7 +102,9 @@ export const garbageMachine = setup({
             assign(({ event: { output } }) => (output.failure ? { failure: output.failure } : {})),
             sendTo(parent<GarbageReport>(), ({ event: { output } }) => ({
               type: 'garbage.podsFound' as const,
-              ...{ left: output.left, foreign: output.foreign, gone: output.gone ?? [] },
+              left: output.left,
+              foreign: output.foreign,
+              gone: output.gone ?? [],
             })),
           ],
         },

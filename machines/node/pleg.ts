@@ -40,7 +40,9 @@ export function nextPleg(state: PlegState, change: PlegChange, since: number): P
     case 'listFailed':
       if (isSame(listFailure, change.failure) && staleSince === change.staleSince) return state;
       return {
-        ...{ since: listFailure ? state.since : since, stream, ...(streamFailure ? { streamFailure } : {}) },
+        since: listFailure ? state.since : since,
+        stream,
+        ...(streamFailure ? { streamFailure } : {}),
         ...listTrouble(change.failure, change.staleSince),
       };
   }

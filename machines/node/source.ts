@@ -37,7 +37,9 @@ export function nextSourceState(
   if (isSame && JSON.stringify(before.counts) === JSON.stringify(counts)) return before;
   const since = before?.state === state ? before.since : now;
   return {
-    ...{ state, since, ...own },
+    state,
+    since,
+    ...own,
     ...(until === undefined ? {} : { until }),
     ...(message === undefined
       ? {}
@@ -81,7 +83,9 @@ function viewOf(shown: Shown, waits: SourceWaits) {
   const { state, since, until, failure } = shown;
   const waitingFor = waitOf(shown, waits);
   return {
-    ...{ state, tags: [TAGS[state]], since },
+    state,
+    tags: [TAGS[state]],
+    since,
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until }),
     ...(failure ? { lastFailure: failure } : {}),
@@ -99,19 +103,24 @@ export function sourceView(
 ): FeedView {
   const known: Shown = told ?? { state: node.hasListed ? 'watching' : 'reading', since: node.begun };
   return {
-    ...{ name: `${source} source`, path: `sources/${source}` },
+    name: `${source} source`,
+    path: `sources/${source}`,
     ...viewOf(known, WAITS),
     ...(told ? { facts: [readsOf(told)] } : {}),
   };
 }
 
 const WATCH_WAITS: SourceWaits = {
-  ...{ reading: 'all of them to be read', failing: 'another attempt to watch them', broken: 'a restart of the agent' },
+  reading: 'all of them to be read',
+  failing: 'another attempt to watch them',
+  broken: 'a restart of the agent',
 };
 
 /** A set of objects that is followed at the API server, as it is shown. */
 export const watchView = (kind: string, told: SourceState): FeedView => ({
-  ...{ kind: 'watch', name: kind, path: `watches/${kind}` },
+  kind: 'watch',
+  name: kind,
+  path: `watches/${kind}`,
   ...viewOf(told, WATCH_WAITS),
   facts: [readsOf(told), ...(told.counts ? countFacts(told.counts) : [])],
 });

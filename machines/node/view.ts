@@ -11,7 +11,9 @@ import { foreignPods } from './own.ts';
 
 /** What the node knows of its runtime. */
 export const runtimeView = ({ name, version, ready, since, message, networkNotReady }: RuntimeHealth): RuntimeView => ({
-  ...{ name, version, ready },
+  name,
+  version,
+  ready,
   ...(since === 0 ? {} : { since }),
   ...(message === undefined ? {} : { message }),
   ...(networkNotReady === undefined ? {} : { networkNotReady }),

@@ -115,9 +115,13 @@ function nodeOf(ref: AnyActorRef, actor: SeenMachine, { machines, others }: Fami
   const { feeds, waits, ...own } = rootMeta(actor).facts?.(actor) ?? {};
   const machine = actor.snapshot.machine.id;
   return {
-    ...{ id: ref.id, machine, kind: machine, name: ref.id.slice(ref.id.indexOf('/') + 1) },
+    id: ref.id,
+    machine,
+    kind: machine,
+    name: ref.id.slice(ref.id.indexOf('/') + 1),
     ...viewOf(ref, actor),
-    ...{ facts: [], ...own },
+    facts: [],
+    ...own,
     children: [
       ...others.flatMap((child) => othersOf(child, actor.sinceOf, feeds)),
       ...machines.map((child) => {

@@ -38,7 +38,9 @@ export function podView(ref: PodRef): PodView {
   const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map(volumeView);
   const side = { ends: termination !== undefined, restartsAll, volumes };
   return {
-    ...{ pod: context.allocated, tags: [...snapshot.tags], conditions: context.conditions },
+    pod: context.allocated,
+    tags: [...snapshot.tags],
+    conditions: context.conditions,
     ...(sandbox ? { sandbox } : {}),
     startedAt: context.startedAt,
     ...(refused ? { refused } : {}),
@@ -147,7 +149,7 @@ export function awaitedPods(context: NodeContext): ShownPod[] {
       reclaimed: false,
     };
     return {
-      view: { ...{ pod, tags, conditions: pod.status?.conditions }, ...nothing },
+      view: { pod, tags, conditions: pod.status?.conditions, ...nothing },
       tree: { id, machine: 'pod', kind: 'pod', name, path: id, ...shown },
     };
   });

@@ -101,7 +101,10 @@ export function imageInput(context: VolumeContext): ImageInput {
   const { pod, name, ticket, imageDelayMs: delayMs, waitingReason } = context;
   const held = containersMounting(pod.spec, [name]);
   return {
-    ...{ pod, ticket, delayMs, waitingReason },
+    pod,
+    ticket,
+    delayMs,
+    waitingReason,
     image: referenceOf(context),
     policy: imageOf(context)?.pullPolicy,
     involved: involvedPod(pod),
@@ -172,7 +175,8 @@ export const volumeSetup = setup({
     takeMounted: assign((_, mounted: MountedVolume | null) => ({
       ...(mounted ? { mounted } : {}),
       // It shows what it has of tokens that could not be had anew.
-      ...{ delayMs: 0, failure: mounted?.kind === 'path' ? mounted.failure : undefined },
+      delayMs: 0,
+      failure: mounted?.kind === 'path' ? mounted.failure : undefined,
     })),
     recordImage: assign(({ event }) => (event.type === 'image.changed' ? awaitedImage(event) : {})),
     updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),

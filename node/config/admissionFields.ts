@@ -9,10 +9,16 @@ const PREFIX = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
 
 /** Labels of Kubernetes's own that a node may give itself beside those with the prefixes below. */
 const OWN_LABELS: ReadonlySet<string> = new Set([
-  ...['beta.kubernetes.io/arch', 'beta.kubernetes.io/instance-type', 'beta.kubernetes.io/os'],
-  ...['failure-domain.beta.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone'],
-  ...['kubernetes.io/arch', 'kubernetes.io/hostname', 'kubernetes.io/os'],
-  ...['topology.kubernetes.io/region', 'topology.kubernetes.io/zone'],
+  'beta.kubernetes.io/arch',
+  'beta.kubernetes.io/instance-type',
+  'beta.kubernetes.io/os',
+  'failure-domain.beta.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'kubernetes.io/arch',
+  'kubernetes.io/hostname',
+  'kubernetes.io/os',
+  'topology.kubernetes.io/region',
+  'topology.kubernetes.io/zone',
 ]);
 const OWN_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 

@@ -52,7 +52,9 @@ function nodeKubeconfig({ cluster }: Kubeconfig, certificate: string): object {
   const { 'certificate-authority-data': authority, ...reached } = cluster;
   const data = authority ? { 'certificate-authority-data': Buffer.from(authority).toString('base64') } : {};
   return {
-    ...{ apiVersion: 'v1', kind: 'Config', preferences: {} },
+    apiVersion: 'v1',
+    kind: 'Config',
+    preferences: {},
     clusters: [{ name: 'default-cluster', cluster: { ...reached, ...data } }],
     users: [{ name: 'default-auth', user: { 'client-certificate': certificate, 'client-key': certificate } }],
     contexts: [

@@ -69,7 +69,8 @@ function infoOf({ apiVersion, provideClusterInfo = false }: ExecFields, cluster:
   const { extensions: _not, 'certificate-authority': _file, 'certificate-authority-data': data, ...reached } = cluster;
   const told = { ...reached, ...(data ? { 'certificate-authority-data': Buffer.from(data).toString('base64') } : {}) };
   return {
-    ...{ apiVersion, kind: 'ExecCredential' },
+    apiVersion,
+    kind: 'ExecCredential',
     spec: { interactive: false, ...(provideClusterInfo ? { cluster: told } : {}) },
   };
 }

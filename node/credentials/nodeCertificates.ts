@@ -46,6 +46,8 @@ export async function credentialsOf(
 }
 
 const withoutCertificate = {
-  ...{ 'client-certificate': undefined, 'client-certificate-data': undefined },
-  ...{ 'client-key': undefined, 'client-key-data': undefined },
+  'client-certificate': undefined,
+  'client-certificate-data': undefined,
+  'client-key': undefined,
+  'client-key-data': undefined,
 };

@@ -25,7 +25,9 @@ export function readApiPod(object: unknown, seenAt: number): ApiPod {
   const own = { 'kubernetes.io/config.seen': isoTime(seenAt), 'kubernetes.io/config.source': 'api' };
   const said = readStatus(statusOf(object));
   const pod: Pod = withDefaults({
-    ...{ apiVersion, kind, spec },
+    apiVersion,
+    kind,
+    spec,
     metadata: { ...metadata, namespace, uid, annotations: { ...annotations, ...own } },
     ...(said === undefined ? {} : { status: said }),
   });

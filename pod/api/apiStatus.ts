@@ -26,8 +26,13 @@ const resources = field(z.looseObject({ limits: amounts, requests: amounts }));
 
 const address = z.looseObject({ ip: z.string() });
 const condition = z.looseObject({
-  ...{ type: z.string(), status: z.enum(['True', 'False', 'Unknown']), reason: text, message: text },
-  ...{ observedGeneration: count, lastProbeTime: time, lastTransitionTime: time },
+  type: z.string(),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: text,
+  message: text,
+  observedGeneration: count,
+  lastProbeTime: time,
+  lastTransitionTime: time,
 });
 const state = field(
   z.looseObject({
@@ -35,26 +40,51 @@ const state = field(
     running: field(z.looseObject({ startedAt: time })),
     terminated: field(
       z.looseObject({
-        ...{ exitCode: z.int(), signal: count, reason: text, message: text, containerID: text },
-        ...{ startedAt: time, finishedAt: time },
+        exitCode: z.int(),
+        signal: count,
+        reason: text,
+        message: text,
+        containerID: text,
+        startedAt: time,
+        finishedAt: time,
       }),
     ),
   }),
 );
 const container = z.looseObject({
-  ...{ name: z.string(), ready: z.boolean(), restartCount: z.int(), image: z.string(), imageID: z.string() },
-  ...{ containerID: text, started: field(z.boolean()), state, lastState: state },
-  ...{ allocatedResources: amounts, resources },
+  name: z.string(),
+  ready: z.boolean(),
+  restartCount: z.int(),
+  image: z.string(),
+  imageID: z.string(),
+  containerID: text,
+  started: field(z.boolean()),
+  state,
+  lastState: state,
+  allocatedResources: amounts,
+  resources,
 });
 const containers = field(entries(container));
 
 const statusSchema = z.looseObject({
-  ...{ observedGeneration: count, phase: field(z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'])) },
-  ...{ conditions: field(entries(condition)), message: text, reason: text, nominatedNodeName: text },
-  ...{ hostIP: text, hostIPs: field(entries(address)), podIP: text, podIPs: field(entries(address)) },
-  ...{ startTime: field(moment), qosClass: field(z.enum(['Guaranteed', 'Burstable', 'BestEffort'])), resize: text },
-  ...{ initContainerStatuses: containers, containerStatuses: containers, ephemeralContainerStatuses: containers },
-  ...{ allocatedResources: amounts, resources },
+  observedGeneration: count,
+  phase: field(z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'])),
+  conditions: field(entries(condition)),
+  message: text,
+  reason: text,
+  nominatedNodeName: text,
+  hostIP: text,
+  hostIPs: field(entries(address)),
+  podIP: text,
+  podIPs: field(entries(address)),
+  startTime: field(moment),
+  qosClass: field(z.enum(['Guaranteed', 'Burstable', 'BestEffort'])),
+  resize: text,
+  initContainerStatuses: containers,
+  containerStatuses: containers,
+  ephemeralContainerStatuses: containers,
+  allocatedResources: amounts,
+  resources,
   resourceClaimStatuses: field(entries(z.looseObject({ name: z.string(), resourceClaimName: text }))),
   extendedResourceClaimStatus: field(
     z.looseObject({

@@ -20,7 +20,10 @@ const apiVersion = z.enum(['kubelet.config.k8s.io/v1beta1', 'kubelet.config.k8s.
 const intent = z.strictObject({ kind: z.literal('ImagePullIntent'), apiVersion, image: text });
 /** What is not known in it could be a condition: such a record proves nothing. */
 const record = z.strictObject({
-  ...{ kind: z.literal('ImagePulledRecord'), apiVersion, lastUpdatedTime: z.nullable(text), imageRef: text },
+  kind: z.literal('ImagePulledRecord'),
+  apiVersion,
+  lastUpdatedTime: z.nullable(text),
+  imageRef: text,
   credentialMapping: z.exactOptional(z.nullable(z.record(text, credentials))),
 });
 
@@ -54,7 +57,10 @@ export function recordText({ imageRef, pulledWith }: PulledRecord, now: number):
   const lastUpdatedTime = `${new Date(now).toISOString().slice(0, 19)}Z`;
   const credentialMapping = Object.fromEntries(names.map((name) => [name, lookUp(pulledWith, name)]));
   return goLine({
-    ...{ kind: 'ImagePulledRecord', ...HEAD, lastUpdatedTime, imageRef },
+    kind: 'ImagePulledRecord',
+    ...HEAD,
+    lastUpdatedTime,
+    imageRef,
     ...(names.length > 0 ? { credentialMapping } : {}),
   });
 }

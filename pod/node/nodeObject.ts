@@ -92,7 +92,10 @@ export function nodeObject(known: NodeKnowledge): NodeObject {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: {
-      ...{ name, uid: name, labels, creationTimestamp: rfc3339(startedAt) },
+      name,
+      uid: name,
+      labels,
+      creationTimestamp: rfc3339(startedAt),
       ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
     },
     spec: { ...(providerId ? { providerID: providerId } : {}), ...(taints.length > 0 ? { taints } : {}) },

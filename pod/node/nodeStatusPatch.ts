@@ -7,15 +7,37 @@ import type { NodeObject } from './nodeObject.ts';
 const MERGED = new Map([['conditions', 'type']]);
 /** What is for the node to say, and to take back: all else stays, also what is not known here. */
 const OWN: ReadonlySet<string> = new Set([
-  ...['capacity', 'allocatable', 'conditions', 'addresses', 'daemonEndpoints', 'nodeInfo'],
-  ...['images', 'runtimeHandlers', 'features', 'declaredFeatures'],
+  'capacity',
+  'allocatable',
+  'conditions',
+  'addresses',
+  'daemonEndpoints',
+  'nodeInfo',
+  'images',
+  'runtimeHandlers',
+  'features',
+  'declaredFeatures',
 ]);
 const OWN_OF_NODE_INFO: ReadonlySet<string> = new Set([
-  ...['machineID', 'systemUUID', 'bootID', 'kernelVersion', 'osImage', 'containerRuntimeVersion'],
-  ...['kubeletVersion', 'kubeProxyVersion', 'operatingSystem', 'architecture', 'swap'],
+  'machineID',
+  'systemUUID',
+  'bootID',
+  'kernelVersion',
+  'osImage',
+  'containerRuntimeVersion',
+  'kubeletVersion',
+  'kubeProxyVersion',
+  'operatingSystem',
+  'architecture',
+  'swap',
 ]);
 const OWN_OF_CONDITION: ReadonlySet<string> = new Set([
-  ...['type', 'status', 'lastHeartbeatTime', 'lastTransitionTime', 'reason', 'message'],
+  'type',
+  'status',
+  'lastHeartbeatTime',
+  'lastTransitionTime',
+  'reason',
+  'message',
 ]);
 
 /** What a server always writes, also of what a node says nothing of. */
@@ -59,7 +81,8 @@ function wantedOf(server: JsonFields, { status }: NodeObject): JsonFields {
     conditions: [
       ...ours.map((each) => ({
         ...fieldsBut(ofType(theirs, each), OWN_OF_CONDITION),
-        ...{ ...each, lastTransitionTime: transitionOf(each, ofType(theirs, each)) },
+        ...each,
+        lastTransitionTime: transitionOf(each, ofType(theirs, each)),
       })),
       ...theirs.filter((each) => ofType(ours, each) === undefined),
     ],

@@ -26,10 +26,17 @@ export function registeredNode(
 
 /** The labels that a node keeps as they should be; the others are whoever made it to say. */
 const DEFAULT_LABELS = [
-  ...['kubernetes.io/hostname', 'kubernetes.io/os', 'kubernetes.io/arch', 'beta.kubernetes.io/os'],
-  ...['beta.kubernetes.io/arch', 'topology.kubernetes.io/zone', 'topology.kubernetes.io/region'],
-  ...['node.kubernetes.io/instance-type', 'failure-domain.beta.kubernetes.io/zone'],
-  ...['failure-domain.beta.kubernetes.io/region', 'beta.kubernetes.io/instance-type'],
+  'kubernetes.io/hostname',
+  'kubernetes.io/os',
+  'kubernetes.io/arch',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
+  'topology.kubernetes.io/zone',
+  'topology.kubernetes.io/region',
+  'node.kubernetes.io/instance-type',
+  'failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region',
+  'beta.kubernetes.io/instance-type',
 ] as const;
 /** Those of them that it sets right whenever it looks, not only when it registers. */
 const FIXED_LABELS = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;

@@ -9,13 +9,11 @@ const ALONE = 'what it governs is the business of a cluster: leave it out';
 
 /** By kind, so far as people bring them along. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
-  ...[
-    ...['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'Job'].map(
-      (kind) => [kind, POD('spec.template')] as const,
-    ),
-    ['CronJob', `${POD('spec.jobTemplate.spec.template')}, and let a timer of the host put its file here`] as const,
-    ['PodTemplate', POD('template')] as const,
-  ],
+  ...['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'Job'].map(
+    (kind) => [kind, POD('spec.template')] as const,
+  ),
+  ['CronJob', `${POD('spec.jobTemplate.spec.template')}, and let a timer of the host put its file here`] as const,
+  ['PodTemplate', POD('template')] as const,
   ...['Service', 'Endpoints', 'EndpointSlice', 'Ingress', 'IngressClass', 'Gateway', 'HTTPRoute'].map(
     (kind) => [kind, REACHED] as const,
   ),
@@ -24,8 +22,15 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
     (kind) => [kind, RIGHTS] as const,
   ),
   ...[
-    ...['NetworkPolicy', 'PodDisruptionBudget', 'HorizontalPodAutoscaler', 'VerticalPodAutoscaler', 'ResourceQuota'],
-    ...['LimitRange', 'CustomResourceDefinition', 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'],
+    'NetworkPolicy',
+    'PodDisruptionBudget',
+    'HorizontalPodAutoscaler',
+    'VerticalPodAutoscaler',
+    'ResourceQuota',
+    'LimitRange',
+    'CustomResourceDefinition',
+    'MutatingWebhookConfiguration',
+    'ValidatingWebhookConfiguration',
   ].map((kind) => [kind, ALONE] as const),
   ['Namespace', 'a pod is in the namespace that its metadata.namespace names, without anything else: leave it out'],
   ['PriorityClass', 'the Pod names its spec.priority itself instead'],

@@ -65,7 +65,13 @@ export function explainPod(
   const { namespace, name, uid } = pod.metadata;
   const { status, ready } = podRow(pod, now);
   return {
-    ...{ namespace, name, uid, at: now, phase: pod.status?.phase ?? 'Unknown', status, ready },
+    namespace,
+    name,
+    uid,
+    at: now,
+    phase: pod.status?.phase ?? 'Unknown',
+    status,
+    ready,
     answer: answerOf({ actors, now, placeOf, runtimeNotReady }),
     addresses: addressesOf(pod),
     pod: {

@@ -39,8 +39,19 @@ export type Rule = (question: Question) => Answer;
 
 /** The first that applies is the answer: what ends the pod, then what failed, then what it merely waits for. */
 const RULES: readonly Rule[] = [
-  ...[refusal, hasEnded, nodeWait, isEnding, volumeFailure, podQueue, podFailure, containerProblem],
-  ...[volumeWait, podWait, isCompleting, containerWait, gatesUnmet],
+  refusal,
+  hasEnded,
+  nodeWait,
+  isEnding,
+  volumeFailure,
+  podQueue,
+  podFailure,
+  containerProblem,
+  volumeWait,
+  podWait,
+  isCompleting,
+  containerWait,
+  gatesUnmet,
 ];
 
 /** What holds whether the runtime answers or not, or says itself that it does not. */
@@ -48,8 +59,17 @@ const OF_ITSELF: readonly Rule[] = [refusal, hasEnded, nodeWait, gatesUnmet];
 
 /** Those by which a part of a pod is answered for, too: of that part, and of what it waits for. */
 export const sharedRules = {
-  ...{ refusal, hasEnded, nodeWait, isEnding, volumeFailure, podQueue, podFailure },
-  ...{ containerProblem, volumeWait, podWait, containerWait },
+  refusal,
+  hasEnded,
+  nodeWait,
+  isEnding,
+  volumeFailure,
+  podQueue,
+  podFailure,
+  containerProblem,
+  volumeWait,
+  podWait,
+  containerWait,
 } as const satisfies Readonly<Record<string, Rule>>;
 
 /** One sentence that answers "why is it not running?". */

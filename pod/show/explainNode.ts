@@ -40,8 +40,14 @@ export const withPart = ({ node, ...explanation }: NodeExplanation, part: Explai
 
 /** A part of the node that is no actor of a machine, as one. */
 export const ownPart = (name: string, state: Omit<ActorView, 'path'>): ExplainedActor => ({
-  ...{ id: name, machine: name, kind: name, name, path: name, ...state },
-  ...{ facts: [], children: [] },
+  id: name,
+  machine: name,
+  kind: name,
+  name,
+  path: name,
+  ...state,
+  facts: [],
+  children: [],
 });
 
 /** The explanation of a node that has facts it could not write: it keeps them and tries again, so a restart may not lose them. */

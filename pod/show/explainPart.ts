@@ -36,8 +36,20 @@ const { containerProblem, volumeWait, podWait, containerWait } = sharedRules;
 
 /** Of a question about one container: its own state, then what of its pod it waits for. */
 const OF_CONTAINER: readonly Rule[] = [
-  ...[refusal, nodeWait, containerProblem, success, isEnding, containerRuns, hasEnded],
-  ...[volumeFailure, podQueue, podFailure, volumeWait, podWait, containerWait, anyWait],
+  refusal,
+  nodeWait,
+  containerProblem,
+  success,
+  isEnding,
+  containerRuns,
+  hasEnded,
+  volumeFailure,
+  podQueue,
+  podFailure,
+  volumeWait,
+  podWait,
+  containerWait,
+  anyWait,
 ];
 
 const OF_VOLUME: readonly Rule[] = [refusal, nodeWait, mounted, unmounting, volumeFailure, volumeWait];
@@ -116,7 +128,12 @@ export function explainPart(
   const [queue, log] = kind === 'container' ? [placeOf(name), latestLog ?? logs.get(name)] : [];
   const { namespace, name: pod, uid } = seen.pod.metadata;
   return {
-    ...{ kind, name, namespace, pod, uid, at: now },
+    kind,
+    name,
+    namespace,
+    pod,
+    uid,
+    at: now,
     ...(container ? { status: containerWord(container), restarts: container.status?.restartCount ?? 0 } : {}),
     answer: firstAnswer(kind === 'container' ? OF_CONTAINER : OF_VOLUME, question) ?? `${kind} ${name}: ${actor.state}`,
     actor: { ...actor, ...(queue ? { queue } : {}), ...(log ? { log } : {}) },

@@ -62,7 +62,8 @@ export function withServing(explanation: NodeExplanation, view: ServedView | und
   const own = ownPart(SERVER, {
     ...(isServed ? { state: 'serving', tags: ['steady'] } : { state: 'retrying', tags: ['retrying'] }),
     ...(isServed ? {} : { waitingFor: 'another attempt to serve' }),
-    ...{ since, ...(lastFailure === undefined || isServed ? {} : { lastFailure }) },
+    since,
+    ...(lastFailure === undefined || isServed ? {} : { lastFailure }),
   });
   const children = [...reviewsOf(view), ...view.scrapes.map((each) => scrapePart(each)), ...sessionsOf(view)];
   const facts = [...(isServed ? [`port ${port}`] : []), ...countOf(view.sessions.length)];

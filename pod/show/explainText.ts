@@ -53,7 +53,10 @@ export function queuePlaces(podUid: string, containers: readonly string[], limit
       if (uid !== podUid || places.has(who)) continue;
       const purposes = behind[index] ?? [];
       places.set(who, {
-        ...{ limiter, place: index + 1, length: queue.length, capacity },
+        limiter,
+        place: index + 1,
+        length: queue.length,
+        capacity,
         ...(purposes.length > 0 ? { behind: purposes } : {}),
       });
     }

@@ -156,7 +156,13 @@ function rowsOf(actor: ActorNode, { depth, name, now, view, of }: RowPlace): Act
   if (!isMatch && below.length === 0) return [];
   const told = below.length > 0 ? actor : worstOf(actor);
   const row = {
-    ...{ path: actor.path, depth, category: categoryOf(told), name, isMatch, actor, told },
+    path: actor.path,
+    depth,
+    category: categoryOf(told),
+    name,
+    isMatch,
+    actor,
+    told,
     kind: lookUp<string>(KIND_NAMES, actor.kind) ?? actor.kind,
     ...(children.length > 0 ? { isOpen: isOpen || below.length > 0 } : {}),
     ...(of ? { of } : {}),

@@ -6,12 +6,31 @@ import type { StatusJson } from './statusPatch.ts';
 
 /** What is for the node to say, and to take back; all else stays as the server has it, also what is not known here. */
 const OWN = new Set([
-  ...['phase', 'reason', 'message', 'startTime', 'observedGeneration', 'conditions'],
-  ...['hostIP', 'hostIPs', 'podIP', 'podIPs', 'allocatedResources', 'resources', 'resize'],
-  ...['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'],
+  'phase',
+  'reason',
+  'message',
+  'startTime',
+  'observedGeneration',
+  'conditions',
+  'hostIP',
+  'hostIPs',
+  'podIP',
+  'podIPs',
+  'allocatedResources',
+  'resources',
+  'resize',
+  'containerStatuses',
+  'initContainerStatuses',
+  'ephemeralContainerStatuses',
 ]);
 const OWN_OF_CONDITION = new Set([
-  ...['type', 'status', 'reason', 'message', 'observedGeneration', 'lastProbeTime', 'lastTransitionTime'],
+  'type',
+  'status',
+  'reason',
+  'message',
+  'observedGeneration',
+  'lastProbeTime',
+  'lastTransitionTime',
 ]);
 
 export function mergedStatus(server: StatusJson, own: StatusJson): StatusJson {

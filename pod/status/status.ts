@@ -48,7 +48,13 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
   return {
     ...always,
     conditions: podConditions({
-      ...{ view, phase, comingPhase: comingPhase(view, phase), statuses, previous, now, observedGeneration },
+      view,
+      phase,
+      comingPhase: comingPhase(view, phase),
+      statuses,
+      previous,
+      now,
+      observedGeneration,
     }),
     ...(hostIps[0] === undefined ? {} : { hostIP: hostIps[0], hostIPs: listed(hostIps.slice(0, 2)) }),
     ...podAddresses(view, hostIps, previous),

@@ -7,7 +7,8 @@ import type { ShownRule } from '../../inspect/protocol.ts';
 export function rulesIn(root: string): ShownRule[] {
   const page = readFileSync(join(root, 'docs/conformance.md'), 'utf8');
   return [...page.matchAll(/^## (C\d+) (.+)\n\n((?:.+\n)+)/gm)].map(([, rule = '', title = '', text = '']) => ({
-    ...{ rule, title },
+    rule,
+    title,
     text: text.trim().replaceAll('\n', ' ').replaceAll('`', ''),
   }));
 }

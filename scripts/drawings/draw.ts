@@ -42,7 +42,9 @@ export async function draw(machine: AnyStateMachine, said: Said, region?: Region
     ...(region ? { region: region.id } : {}),
     title: region?.title ?? 'whole',
     summary: machine.root.description ?? '',
-    ...{ width: Math.ceil(outer.width), height: Math.ceil(outer.height), states },
+    width: Math.ceil(outer.width),
+    height: Math.ceil(outer.height),
+    states,
     ways: withLabels(
       states,
       [...outer.routes, ...cards.flatMap((card) => innerRoutes(card, placeOf(outer, card)))],
@@ -104,8 +106,10 @@ function describing(machine: AnyStateMachine, { meanings }: Said): Describe {
 
 function drawnState({ item, ...box }: Box, [left, top]: readonly [number, number], describe: Describe): DrawnState {
   const place = {
-    ...{ x: rounded(left + box.x), y: rounded(top + box.y) },
-    ...{ width: rounded(box.width), height: rounded(box.height) },
+    x: rounded(left + box.x),
+    y: rounded(top + box.y),
+    width: rounded(box.width),
+    height: rounded(box.height),
   };
   const { id, label, node, holds } = item;
   if (holds) {
@@ -150,7 +154,10 @@ function withLabels(states: readonly DrawnState[], routes: readonly Routed[], { 
 }
 
 const grown = ({ x, y, width, height }: Rectangle, by: number): Rectangle => ({
-  ...{ x: x - by, y: y - by, width: width + 2 * by, height: height + 2 * by },
+  x: x - by,
+  y: y - by,
+  width: width + 2 * by,
+  height: height + 2 * by,
 });
 
 const weight = ({ arrow }: Routed): number => (arrow.ways.some(({ event }) => event === 'timer.elapsed') ? 1 : 0);
@@ -171,7 +178,8 @@ function drawnWay(route: Routed, place: Rectangle | undefined, count: Rectangle 
   const { arrow, points } = route;
   return {
     ways: arrow.ways.map(({ id }) => id),
-    ...{ from: arrow.from, to: arrow.to },
+    from: arrow.from,
+    to: arrow.to,
     points: points.map(([x, y]) => [rounded(x), rounded(y)] as const),
     label: labelOf(route),
     ...(place ? { labelAt: [rounded(place.x), rounded(place.y)] as const } : {}),

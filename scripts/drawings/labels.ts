@@ -41,7 +41,8 @@ export function countPlace(points: readonly Point[], taken: readonly Rectangle[]
   const stretches = stretchesOf(points).filter(([from, to]) => lengthOf([from, to]) >= ROOM);
   const places = stretches.flatMap(([[x1, y1], [x2, y2]]) =>
     PARTS.map((part) => ({
-      ...{ x: x1 + (x2 - x1) * part - COUNT.width / 2, y: y1 + (y2 - y1) * part - COUNT.height / 2 },
+      x: x1 + (x2 - x1) * part - COUNT.width / 2,
+      y: y1 + (y2 - y1) * part - COUNT.height / 2,
       ...COUNT,
     })),
   );

@@ -8,8 +8,24 @@ import { pod } from './meanings/pod.ts';
 /** One or two sentences for each state, by the id of its machine and its dotted path. */
 export const meanings: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
   Object.entries({
-    ...{ pod, container, volume, image, probe, activeDeadline, pace },
-    ...{ nodeAgent, limiter, admission, cgroups, garbage, logRotation, statusSink },
-    ...{ registration, nodeStatus, lease, mirror, certificate },
+    pod,
+    container,
+    volume,
+    image,
+    probe,
+    activeDeadline,
+    pace,
+    nodeAgent,
+    limiter,
+    admission,
+    cgroups,
+    garbage,
+    logRotation,
+    statusSink,
+    registration,
+    nodeStatus,
+    lease,
+    mirror,
+    certificate,
   }).map(([machine, states]) => [machine, new Map(Object.entries(states))]),
 );

@@ -78,10 +78,14 @@ interface End {
 const isPlain = ({ id, boxes }: Card): boolean => boxes.length === 1 && boxes[0]?.item.id === id;
 const idOf = ({ card, box, side }: End): string => (isPlain(card) ? card.id : `${box}|${side}`);
 const startOf = ({ arrow, from }: Leg, isBack: boolean): End => ({
-  ...{ card: from, box: arrow.from, side: isBack ? 'WEST' : 'EAST' },
+  card: from,
+  box: arrow.from,
+  side: isBack ? 'WEST' : 'EAST',
 });
 const endOf = ({ arrow, to }: Leg, isBack: boolean): End => ({
-  ...{ card: to, box: arrow.to, side: isBack ? 'EAST' : 'WEST' },
+  card: to,
+  box: arrow.to,
+  side: isBack ? 'EAST' : 'WEST',
 });
 
 /** It begins slowly: one for all. */
@@ -114,7 +118,11 @@ function laidOut(
 function portsOf(ends: readonly End[]): ElkPort[] {
   const byId = new Map(ends.map((end) => [idOf(end), end]));
   return [...byId].map(([id, { card, box, side }]) => ({
-    ...{ id, width: 0, height: 0, x: side === 'EAST' ? card.width : 0, y: portHeight(card, box) },
+    id,
+    width: 0,
+    height: 0,
+    x: side === 'EAST' ? card.width : 0,
+    y: portHeight(card, box),
     layoutOptions: { 'elk.port.side': side },
   }));
 }

@@ -86,10 +86,18 @@ export function createAccess(parts: AccessParts): Access {
   const { allowedMs, deniedMs } = authorization.mode === 'Webhook' ? authorization : { allowedMs: 0, deniedMs: 0 };
   const { cacheMs = 0 } = authentication.webhook ?? {};
   const tokens = new Reviews<Caller | undefined>({
-    ...{ clock, signal, isGood: (caller) => caller !== undefined, goodMs: cacheMs, badMs: cacheMs },
+    clock,
+    signal,
+    isGood: (caller) => caller !== undefined,
+    goodMs: cacheMs,
+    badMs: cacheMs,
   });
   const access = new Reviews<boolean>({
-    ...{ clock, signal, isGood: (isAllowed) => isAllowed, goodMs: allowedMs, badMs: deniedMs },
+    clock,
+    signal,
+    isGood: (isAllowed) => isAllowed,
+    goodMs: allowedMs,
+    badMs: deniedMs,
   });
   const authenticators = authenticatorsOf(parts, tokens);
   const allowed = allowedBy(parts, access);

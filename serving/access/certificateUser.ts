@@ -18,7 +18,8 @@ export function userOfCertificate(der: Buffer): Caller | undefined {
   if (name === '') return undefined;
   const shown = `X509SHA256=${createHash('sha256').update(der).digest('hex')}`;
   const user = {
-    ...{ name, groups: valuesOf(ORGANIZATION) },
+    name,
+    groups: valuesOf(ORGANIZATION),
     extra: new Map([['authentication.kubernetes.io/credential-id', [shown]]]),
   };
   const [uid, ...more] = valuesOf(UID);

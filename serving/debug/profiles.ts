@@ -27,7 +27,8 @@ type Answer = (exchange: Exchange, parts: ProfilesParts, busy: Busy) => Promise<
 export function profilesRoute(parts: ProfilesParts): Route {
   const busy: Busy = {};
   return {
-    ...{ tree: TREE, methods: ['GET'] },
+    tree: TREE,
+    methods: ['GET'],
     answer: async (exchange) => {
       const name = exchange.url.pathname.slice(TREE.length);
       const known = KNOWN.get(name);
@@ -91,11 +92,13 @@ const recording =
     recorded(exchange, parts, { ...wanted, busy });
 
 const profile = recording({
-  ...{ what: 'CPU profiling', file: 'profile.cpuprofile' },
+  what: 'CPU profiling',
+  file: 'profile.cpuprofile',
   by: ({ cpuProfile }) => cpuProfile,
 });
 const allocs = recording({
-  ...{ what: 'heap profiling', file: 'allocs.heapprofile' },
+  what: 'heap profiling',
+  file: 'allocs.heapprofile',
   by: ({ allocations }) => allocations,
 });
 

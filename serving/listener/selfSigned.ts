@@ -80,7 +80,9 @@ function certificateOf({ issuer, subject, key, signer, notBefore, notAfter, exte
     version: Version.v3,
     serialNumber: serialNumber(),
     signature: algorithm,
-    ...{ issuer, subject, extensions },
+    issuer,
+    subject,
+    extensions,
     validity: new Validity({ notBefore: timeOf(notBefore), notAfter: timeOf(notAfter) }),
     subjectPublicKeyInfo: AsnConvert.parse(spki, SubjectPublicKeyInfo),
   });

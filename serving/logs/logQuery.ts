@@ -40,8 +40,11 @@ export function logQuery(params: URLSearchParams, now: number): LogQuery | Refus
   const { sinceSeconds, tailLines, limitBytes } = numbers;
   const since = sinceSeconds === undefined ? sinceTime : instantAt(now - Number(sinceSeconds) * 1_000);
   return {
-    ...{ follow: flag(params, 'follow'), previous: flag(params, 'previous'), timestamps: flag(params, 'timestamps') },
-    ...{ stream, ...(since ? { since } : {}) },
+    follow: flag(params, 'follow'),
+    previous: flag(params, 'previous'),
+    timestamps: flag(params, 'timestamps'),
+    stream,
+    ...(since ? { since } : {}),
     ...(tailLines === undefined ? {} : { tailLines: Number(tailLines) }),
     ...(limitBytes === undefined ? {} : { limitBytes: Number(limitBytes) }),
   };

@@ -82,7 +82,9 @@ async function* journal({ journalctl }: NodeLogsParts, query: NodeLogQuery, sign
 function journalArguments({ services, options }: NodeLogQuery): string[] {
   const { since, until, tailLines, pattern, boot }: NodeLogOptions = options;
   return [
-    ...['--utc', '--no-pager', '--output=short-precise'],
+    '--utc',
+    '--no-pager',
+    '--output=short-precise',
     ...(since === undefined ? [] : [`--since=${journalTime(since)}`]),
     ...(until === undefined ? [] : [`--until=${journalTime(until)}`]),
     ...(tailLines === undefined ? [] : ['--pager-end', `--lines=${tailLines}`]),

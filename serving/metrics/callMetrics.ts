@@ -179,10 +179,18 @@ function imageVolumesOf({ spec }: Pod, name: string): number {
 
 const MIB = 2 ** 20;
 const SIZES: readonly (readonly [above: number, label: string])[] = [
-  ...[[100 * 1024, 'GT100GB'] as const, [60 * 1024, '60GB-100GB'] as const, [40 * 1024, '40GB-60GB'] as const],
-  ...[[30 * 1024, '30GB-40GB'] as const, [20 * 1024, '20GB-30GB'] as const, [10 * 1024, '10GB-20GB'] as const],
-  ...[[5 * 1024, '5GB-10GB'] as const, [1024, '1GB-5GB'] as const, [500, '500MB-1GB'] as const],
-  ...[[100, '100MB-500MB'] as const, [10, '10MB-100MB'] as const, [0, '0-10MB'] as const],
+  [100 * 1024, 'GT100GB'] as const,
+  [60 * 1024, '60GB-100GB'] as const,
+  [40 * 1024, '40GB-60GB'] as const,
+  [30 * 1024, '30GB-40GB'] as const,
+  [20 * 1024, '20GB-30GB'] as const,
+  [10 * 1024, '10GB-20GB'] as const,
+  [5 * 1024, '5GB-10GB'] as const,
+  [1024, '1GB-5GB'] as const,
+  [500, '500MB-1GB'] as const,
+  [100, '100MB-500MB'] as const,
+  [10, '10MB-100MB'] as const,
+  [0, '0-10MB'] as const,
 ];
 
 /** In which of the kubelet's classes an image is (`GetImageSizeBucket`). */

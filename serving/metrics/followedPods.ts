@@ -44,8 +44,14 @@ export class FollowedPods {
     const known = this.#all.get(uid);
     if (known !== undefined && known.goneAt === undefined) return known;
     const made: FollowedPod = {
-      ...{ seenAt: at, isRefused: false, isRoundOver: false, isOld: false, start: 'pending', pod: undefined },
-      ...{ launches: new Map<string, number>(), pulls: [] },
+      seenAt: at,
+      isRefused: false,
+      isRoundOver: false,
+      isOld: false,
+      start: 'pending',
+      pod: undefined,
+      launches: new Map<string, number>(),
+      pulls: [],
     };
     this.#all.set(uid, made);
     return made;

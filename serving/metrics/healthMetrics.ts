@@ -9,7 +9,9 @@ export function healthMetrics(registry: Registry): CheckListener {
   );
   const total = registry.counter(
     stable('kubernetes_healthchecks_total', 'How often checks were made, by how they came out.', [
-      ...['name', 'type', 'status'],
+      'name',
+      'type',
+      'status',
     ]),
   );
   return (name, isGood) => {

@@ -5,7 +5,10 @@ import { alpha, type Registry } from './registry.ts';
 export function logGauge(registry: Registry, usages: () => Promise<readonly LogUsage[]>): void {
   const used = registry.gauge(
     alpha('kubelet_container_log_filesystem_used_bytes', "How many bytes a container's log takes on disk.", [
-      ...['uid', 'namespace', 'pod', 'container'],
+      'uid',
+      'namespace',
+      'pod',
+      'container',
     ]),
   );
   registry.collect(async () => {

@@ -41,7 +41,14 @@ function fixedGauges(registry: Registry, { nodeName, cgroupVersion, version }: N
   registry.gauge(provider).set(['cadvisor'], 1);
   const [major = '', minor = ''] = KUBERNETES_VERSION.split('.');
   const labels = [
-    ...['major', 'minor', 'git_version', 'git_commit', 'git_tree_state', 'build_date', 'go_version', 'compiler'],
+    'major',
+    'minor',
+    'git_version',
+    'git_commit',
+    'git_tree_state',
+    'build_date',
+    'go_version',
+    'compiler',
     'platform',
   ];
   // It is no Go program, and what it was built of is in its package.

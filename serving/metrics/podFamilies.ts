@@ -36,7 +36,9 @@ const PODS = {
   ),
   containersPerPod: alpha('kubelet_containers_per_pod_count', 'How many containers pods have.'),
   terminated: alpha('kubelet_terminated_containers_total', 'Runs of containers that have ended.', [
-    ...['container_type', 'exit_code', 'reason'],
+    'container_type',
+    'exit_code',
+    'reason',
   ]),
   rejections: alpha('kubelet_admission_rejections_total', 'Pods that the node has not taken, by reason.', ['reason']),
 };

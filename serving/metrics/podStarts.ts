@@ -35,11 +35,27 @@ export function startTimes(pod: Pod, { pulls }: Pick<FollowedPod, 'pulls'>, now:
 
 /** Those that are told by their names (`admissionRejectionReasons` in `pkg/kubelet/kubelet.go`). */
 const NAMED: readonly string[] = [
-  ...['AppArmor', 'PodOSSelectorNodeLabelDoesNotMatch', 'PodOSNotSupported', 'InvalidNodeInfo', 'UnknownReason'],
-  ...['InitContainerRestartPolicyForbidden', 'SupplementalGroupsPolicyNotSupported', 'UnexpectedAdmissionError'],
-  ...['UnexpectedPredicateFailureType', 'OutOfcpu', 'OutOfmemory', 'OutOfephemeral-storage', 'OutOfpods'],
-  ...['PodLevelResourcesNotSupported', 'PodFeatureUnsupported', "node(s) had taints that the pod didn't tolerate"],
-  ...['Evicted', 'SysctlForbidden', 'TopologyAffinityError', 'NodeShutdown', 'VolumeAttachmentLimitExceeded'],
+  'AppArmor',
+  'PodOSSelectorNodeLabelDoesNotMatch',
+  'PodOSNotSupported',
+  'InvalidNodeInfo',
+  'UnknownReason',
+  'InitContainerRestartPolicyForbidden',
+  'SupplementalGroupsPolicyNotSupported',
+  'UnexpectedAdmissionError',
+  'UnexpectedPredicateFailureType',
+  'OutOfcpu',
+  'OutOfmemory',
+  'OutOfephemeral-storage',
+  'OutOfpods',
+  'PodLevelResourcesNotSupported',
+  'PodFeatureUnsupported',
+  "node(s) had taints that the pod didn't tolerate",
+  'Evicted',
+  'SysctlForbidden',
+  'TopologyAffinityError',
+  'NodeShutdown',
+  'VolumeAttachmentLimitExceeded',
 ];
 
 /** There may be any number of resources that a node runs out of. */

@@ -8,7 +8,10 @@ import { alpha, beta, type Counter, type Histogram, type Registry } from './regi
 
 const KINDS: Readonly<Record<ProbeKind, string>> = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' };
 const RESULTS: Readonly<Record<ProbeAnswer['result'], string>> = {
-  ...{ success: 'successful', warning: 'successful', failure: 'failed', error: 'unknown' },
+  success: 'successful',
+  warning: 'successful',
+  failure: 'failed',
+  error: 'unknown',
 };
 
 type Labels = readonly string[];
@@ -25,12 +28,16 @@ export class ProbeMetrics {
     const ofContainer = ['container', 'pod', 'namespace'];
     this.#total = registry.counter(
       beta('prober_probe_total', 'Tries of the probes of a container, by result.', [
-        ...['probe_type', 'result', ...ofContainer, 'pod_uid'],
+        'probe_type',
+        'result',
+        ...ofContainer,
+        'pod_uid',
       ]),
     );
     this.#duration = registry.histogram(
       alpha('prober_probe_duration_seconds', 'How long the probes of a container take that succeed.', [
-        ...['probe_type', ...ofContainer],
+        'probe_type',
+        ...ofContainer,
       ]),
       USUAL,
     );

@@ -17,7 +17,8 @@ export interface FamilyOptions {
 const declared =
   (stability?: Stability) =>
   (name: string, help: string, labels?: readonly string[]): FamilyOptions => ({
-    ...{ name, help },
+    name,
+    help,
     ...(stability ? { stability } : {}),
     ...(labels ? { labels } : {}),
   });

@@ -11,7 +11,8 @@ export function kubeRequests(registry: Registry): (request: TimedRequest) => voi
   );
   const duration = registry.histogram(
     alpha('rest_client_request_duration_seconds', 'How long the API server takes to answer, by method.', [
-      ...['verb', 'host'],
+      'verb',
+      'host',
     ]),
     OF_REQUESTS,
   );
@@ -32,8 +33,24 @@ export function kubeRequests(registry: Registry): (request: TimedRequest) => voi
 const METHODS: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT'];
 /** The first parts of the paths that there are: whoever asks for others names no series. */
 const PATHS: readonly string[] = [
-  ...['attach', 'checkpoint', 'configz', 'containerLogs', 'debug', 'exec', 'flagz', 'healthz', 'logs', 'metrics'],
-  ...['metrics/cadvisor', 'metrics/probes', 'metrics/resource', 'pods', 'portForward', 'run', 'runningpods', 'stats'],
+  'attach',
+  'checkpoint',
+  'configz',
+  'containerLogs',
+  'debug',
+  'exec',
+  'flagz',
+  'healthz',
+  'logs',
+  'metrics',
+  'metrics/cadvisor',
+  'metrics/probes',
+  'metrics/resource',
+  'pods',
+  'portForward',
+  'run',
+  'runningpods',
+  'stats',
   'statusz',
 ];
 /** As a kubelet has them, where `portForward` is another name. */

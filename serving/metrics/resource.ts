@@ -57,24 +57,27 @@ const OF_CONTAINERS: readonly Described<ContainerStats>[] = [
   { name: 'container_cpu_usage_seconds_total', help: `${CPU} container in core-seconds`, type: 'counter', of: cpu },
   {
     name: 'container_memory_working_set_bytes',
-    ...{ help: `${WORKING_SET} container in bytes`, type: 'gauge', of: memory },
+    help: `${WORKING_SET} container in bytes`,
+    type: 'gauge',
+    of: memory,
   },
   {
     name: 'container_start_time_seconds',
-    ...{ help: '[STABLE] Start time of the container since unix epoch in seconds', type: 'gauge' },
+    help: '[STABLE] Start time of the container since unix epoch in seconds',
+    type: 'gauge',
     of: ({ startTime: { ms } }) => ({ value: ms > 0 ? ms / 1_000 : undefined }),
   },
   {
     name: 'container_swap_limit_bytes',
-    ...{
-      help: `[ALPHA] Current amount of the container swap limit in bytes. ${SYSTEMS}`,
-      type: 'gauge',
-      of: swapLimit,
-    },
+    help: `[ALPHA] Current amount of the container swap limit in bytes. ${SYSTEMS}`,
+    type: 'gauge',
+    of: swapLimit,
   },
   {
     name: 'container_swap_usage_bytes',
-    ...{ help: `[ALPHA] Current amount of the container swap usage in bytes. ${SYSTEMS}`, type: 'gauge', of: swap },
+    help: `[ALPHA] Current amount of the container swap usage in bytes. ${SYSTEMS}`,
+    type: 'gauge',
+    of: swap,
   },
 ];
 
@@ -83,7 +86,9 @@ const OF_NODE: readonly Described<NodeStats>[] = [
   { name: 'node_memory_working_set_bytes', help: `${WORKING_SET} node in bytes`, type: 'gauge', of: memory },
   {
     name: 'node_swap_usage_bytes',
-    ...{ help: `[ALPHA] Current swap usage of the node in bytes. ${SYSTEMS}`, type: 'gauge', of: swap },
+    help: `[ALPHA] Current swap usage of the node in bytes. ${SYSTEMS}`,
+    type: 'gauge',
+    of: swap,
   },
 ];
 
@@ -92,7 +97,9 @@ const OF_PODS: readonly Described<PodStats>[] = [
   { name: 'pod_memory_working_set_bytes', help: `${WORKING_SET} pod in bytes`, type: 'gauge', of: memory },
   {
     name: 'pod_swap_usage_bytes',
-    ...{ help: `[ALPHA] Current amount of the pod swap usage in bytes. ${SYSTEMS}`, type: 'gauge', of: swap },
+    help: `[ALPHA] Current amount of the pod swap usage in bytes. ${SYSTEMS}`,
+    type: 'gauge',
+    of: swap,
   },
 ];
 
@@ -140,7 +147,9 @@ function byLabels({ values }: Labelled<unknown>, { values: others }: Labelled<un
 
 const familiesOf = <T>(described: readonly Described<T>[], all: readonly Labelled<T>[]): Family[] =>
   described.map(({ name, help, type, of }) => ({
-    ...{ name, help, type },
+    name,
+    help,
+    type,
     samples: all.flatMap(({ what, labels }) => {
       const { value, time } = of(what);
       return value === undefined ? [] : [{ labels, value, at: time?.ms }];

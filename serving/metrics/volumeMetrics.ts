@@ -13,7 +13,10 @@ export class VolumeMetrics {
   constructor(registry: Registry) {
     this.#operations = registry.histogram(
       alpha('storage_operation_duration_seconds', 'How long the work on volumes takes.', [
-        ...['volume_plugin', 'operation_name', 'status', 'migrated'],
+        'volume_plugin',
+        'operation_name',
+        'status',
+        'migrated',
       ]),
       OF_STORAGE,
     );

@@ -67,11 +67,16 @@ function withSidecars(pod: Pod): PodResources {
 }
 
 const withoutSidecars = ({ metadata: { name, namespace }, spec }: Pod): PodResources => ({
-  ...{ name, namespace, containers: spec.containers.map((container) => container.name) },
+  name,
+  namespace,
+  containers: spec.containers.map((container) => container.name),
 });
 
 const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Request) => ({
-  ...{ path, requestStream: false, responseStream: false, requestDeserialize },
+  path,
+  requestStream: false,
+  responseStream: false,
+  requestDeserialize,
   responseSerialize: (bytes: Buffer) => bytes,
   // A client's, of which there is none here.
   requestSerialize: () => Buffer.alloc(0),

@@ -31,7 +31,8 @@ const UPGRADED = ['GET', 'POST'];
 /** `/exec`, `/attach`, `/portForward` and `/run`. */
 export function streamingRoutes(parts: StreamingParts): readonly Route[] {
   const stream = (kind: StreamSession['kind'], place: Place): Route => ({
-    ...{ tree: `/${kind}`, methods: UPGRADED },
+    tree: `/${kind}`,
+    methods: UPGRADED,
     answer: (exchange) => told(exchange, () => streamed(parts, exchange, kind, place)),
   });
   return [

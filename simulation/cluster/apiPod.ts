@@ -29,8 +29,14 @@ export function apiPodOf(object: JsonObject): ApiPod {
   const annotations = objectAt(objectAt(object, 'metadata'), 'annotations');
   const status = objectAt(object, 'status');
   return {
-    ...{ uid, namespace, name, pod: `${namespace}/${name}`, status, phase: textAt(status, 'phase') },
-    ...{ node: textAt(objectAt(object, 'spec'), 'nodeName'), isDeleted: deletionTimestamp !== undefined },
+    uid,
+    namespace,
+    name,
+    pod: `${namespace}/${name}`,
+    status,
+    phase: textAt(status, 'phase'),
+    node: textAt(objectAt(object, 'spec'), 'nodeName'),
+    isDeleted: deletionTimestamp !== undefined,
     mirrored: textAt(annotations, 'kubernetes.io/config.mirror') || undefined,
   };
 }

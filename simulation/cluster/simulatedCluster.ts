@@ -57,13 +57,24 @@ export const olderCluster: MakeCluster = (ground) => new SimulatedCluster({ ...g
 
 const NODE = { name: `system:node:${NODE_NAME}`, groups: ['system:nodes'] };
 const HOST = {
-  ...{ machineID: 'm', systemUUID: 's', bootID: 'b', kernelVersion: '6.1.0', osImage: 'Debian' },
-  ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
+  machineID: 'm',
+  systemUUID: 's',
+  bootID: 'b',
+  kernelVersion: '6.1.0',
+  osImage: 'Debian',
+  architecture: 'amd64',
+  kubeletVersion: 'v1.36.0+statelet.test',
 };
 const RATE = { qps: 50, burst: 100 };
 const SETTINGS = {
-  ...{ host: HOST, leaseSeconds: 40, statusCheckMs: 10_000, statusReportMs: 300_000 },
-  ...{ providerId: '', registers: true, attachesByController: true, statusImages: 50 },
+  host: HOST,
+  leaseSeconds: 40,
+  statusCheckMs: 10_000,
+  statusReportMs: 300_000,
+  providerId: '',
+  registers: true,
+  attachesByController: true,
+  statusImages: 50,
   hasTrustBundles: true,
 };
 const SYNC_MS = 60_000;
@@ -103,7 +114,8 @@ export class SimulatedCluster {
       client: new KubeClient({ ...parts, rate: RATE }),
       eventClient: new KubeClient({ ...parts, rate: RATE }),
       leaseClient: new KubeClient(parts),
-      ...{ pods: new PodCache(), onNodeUid },
+      pods: new PodCache(),
+      onNodeUid,
     };
   }
 

@@ -21,7 +21,10 @@ export function tokenAsked(request: ApiRequest, { code }: Pick<Answer, 'code'>):
   const spec = objectAt(JSON.parse(Buffer.from(request.body).toString()) as JsonObject, 'spec');
   const bound = objectAt(spec, 'boundObjectRef');
   return {
-    ...{ path: request.url, podUid: textAt(bound, 'uid'), podName: textAt(bound, 'name'), isMade: code < 300 },
+    path: request.url,
+    podUid: textAt(bound, 'uid'),
+    podName: textAt(bound, 'name'),
+    isMade: code < 300,
     audience: Array.isArray(spec.audiences) ? spec.audiences.join() : '',
     seconds: numberAt(spec, 'expirationSeconds') ?? 0,
   };

@@ -22,7 +22,12 @@ const ALL_TOLD = { annotations: { 'k8s.io/initial-events-end': 'true' } };
 const whole = (code: number, body: Json): WholeAnswer => ({ code, headers: HEADERS, body: JSON.stringify(body) });
 
 const EXPIRED = whole(410, {
-  ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 410, reason: 'Expired' },
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  code: 410,
+  reason: 'Expired',
   message: 'too old resource version',
 });
 

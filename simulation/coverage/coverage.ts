@@ -31,7 +31,9 @@ export class Coverage {
   of(machine: AnyStateMachine): MachineCoverage {
     const [states, transitions] = [statesOf(machine), transitionsOf(machine)];
     return {
-      ...{ machine: machine.id, states, transitions },
+      machine: machine.id,
+      states,
+      transitions,
       missedStates: states.filter((state) => !this.#entered.has(`${machine.id} ${state}`)),
       missed: transitions.filter((transition) => !this.#taken.has(keyOf(transition))),
     };

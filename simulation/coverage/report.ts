@@ -78,8 +78,12 @@ const statesLine = (missedStates: readonly string[]): string =>
 
 const missedOf = ({ machine, missed, missedStates }: MachineCoverage): string =>
   [
-    ...[`## ${machine}`, '', ...(missedStates.length > 0 ? [statesLine(missedStates), ''] : [])],
-    ...['| From | On | To | Why |', '|---|---|---|---|', ...missed.map(lineOf)],
+    `## ${machine}`,
+    '',
+    ...(missedStates.length > 0 ? [statesLine(missedStates), ''] : []),
+    '| From | On | To | Why |',
+    '|---|---|---|---|',
+    ...missed.map(lineOf),
   ].join('\n');
 
 /** The page: a row for each machine, and the transitions that were never taken. */

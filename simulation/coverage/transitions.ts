@@ -42,7 +42,10 @@ export function transitionsOf(machine: AnyStateMachine): KnownTransition[] {
   return nodesOf(machine.root).flatMap((node) => {
     const known = (event: string, all: readonly { readonly target?: readonly AnyStateNode[] | undefined }[]) =>
       all.map(({ target = [] }, index) => ({
-        ...{ machine: machine.id, from: statePath(node), event, index },
+        machine: machine.id,
+        from: statePath(node),
+        event,
+        index,
         to: target.map(statePath),
       }));
     const onEvents = [...node.transitions].flatMap(([event, all]) => known(event, all));

@@ -24,7 +24,9 @@ const RARE = 'drawn stories take it only when several events coincide; tested on
 
 const probeErrors = (['unknown', 'passing', 'failing'] as const).flatMap((state) =>
   (['spreading', 'probing'] as const).map((step) => ({
-    ...{ machine: 'probe', from: `${state}.${step}`, reason: NO_FAILURE },
+    machine: 'probe',
+    from: `${state}.${step}`,
+    reason: NO_FAILURE,
     event: `xstate.error.actor.0.probe.${state}.${step}`,
   })),
 );
@@ -35,11 +37,16 @@ const looked = (state: 'enforced' | 'awaitingEnforcement' | 'sharedWithOthers') 
 };
 
 const cgroupsUnused = (['enforced', 'awaitingEnforcement', 'sharedWithOthers'] as const).map((state) => ({
-  ...{ ...looked(state), index: 3, reason: NOT_UNUSED },
+  ...looked(state),
+  index: 3,
+  reason: NOT_UNUSED,
 }));
 
 const errorIn = (machine: string, from: string) => ({
-  ...{ machine, from, event: `xstate.error.actor.0.${machine}.${from}`, reason: NO_FAILURE },
+  machine,
+  from,
+  event: `xstate.error.actor.0.${machine}.${from}`,
+  reason: NO_FAILURE,
 });
 
 const ofPod = (from: string, event: string) => ({ machine: 'pod', from, event });
@@ -59,7 +66,9 @@ const rare = [
   ofPod('refused', 'pod.terminate'),
   { machine: 'volume', from: 'mounted.settling.outdated', event: 'volume.update' },
   {
-    ...{ machine: 'volume', from: 'mounted.refreshing', index: 0 },
+    machine: 'volume',
+    from: 'mounted.refreshing',
+    index: 0,
     event: 'xstate.error.actor.0.volume.mounted.refreshing',
   },
   { machine: 'mirror', from: 'deciding', event: '', index: 3 },
@@ -76,53 +85,78 @@ export const unreached: readonly Unreached[] = [
   { machine: 'nodeAgent', event: 'xstate.done.actor.*', index: 1, reason: NO_POD_BREAKS },
   { machine: 'nodeAgent', event: 'feed.ended', index: 0, reason: NO_FEED_ENDS },
   {
-    ...{ machine: 'nodeAgent', event: 'runtime.podCidrChanged' },
+    machine: 'nodeAgent',
+    event: 'runtime.podCidrChanged',
     reason:
       'simulated nodes have a network without addresses of their own; tested in test/actors/feeds/podCidr.test.ts',
   },
   {
-    ...{ machine: 'nodeAgent', from: 'running', event: 'config.podsListed' },
+    machine: 'nodeAgent',
+    from: 'running',
+    event: 'config.podsListed',
     reason: 'only a program that is a source itself lists its pods anew; tested on its machine',
   },
   { machine: 'pod', event: 'xstate.error.actor.*', reason: NO_ACTOR_FAILS },
   errorIn('pod', 'recalling'),
   errorIn('pod', 'terminating.beginning'),
   {
-    ...{ machine: 'pod', from: 'sandboxing.creatingSandbox.running', event: 'pod.deadlineExceeded', index: 1 },
+    machine: 'pod',
+    from: 'sandboxing.creatingSandbox.running',
+    event: 'pod.deadlineExceeded',
+    index: 1,
     reason: 'its timer would have to elapse just as it is told to end, which stops it; tested on its machine',
   },
   {
-    ...{ machine: 'pod', from: 'active', event: '', index: 1 },
+    machine: 'pod',
+    from: 'active',
+    event: '',
+    index: 1,
     reason: 'nobody adds ephemeral containers in these stories; tested on its machine',
   },
   {
-    ...{ machine: 'pod', from: 'finished', event: 'admission.admitted' },
+    machine: 'pod',
+    from: 'finished',
+    event: 'admission.admitted',
     reason: 'admission answers before anything else happens; tested on its machine',
   },
   errorIn('activeDeadline', 'dating'),
   errorIn('container', 'adopting.countingRestarts'),
   {
-    ...{ machine: 'container', from: 'adopting.deciding', event: '', index: 0 },
+    machine: 'container',
+    from: 'adopting.deciding',
+    event: '',
+    index: 0,
     reason: 'the simulated runtime answers with what is so when it answers; tested on its machine',
   },
   errorIn('container', 'pending.countingRestarts'),
   {
-    ...{ machine: 'container', from: 'launching.readyToCreate', event: '', index: 0 },
+    machine: 'container',
+    from: 'launching.readyToCreate',
+    event: '',
+    index: 0,
     reason: 'defensive: a pod that ends tells its containers nothing of its sandbox; tested on its machine',
   },
   errorIn('container', 'launching.runningPostStart'),
   errorIn('container', 'stopping.runningPreStop'),
   {
-    ...{ machine: 'container', from: 'stopping.awaitingOthers', event: 'container.stop', index: 0 },
+    machine: 'container',
+    from: 'stopping.awaitingOthers',
+    event: 'container.stop',
+    index: 0,
     reason: 'a grace is seldom shortened just then; tested on its machine',
     isRare: true,
   },
   {
-    ...{ machine: 'container', from: 'ended.failed', event: 'container.start' },
+    machine: 'container',
+    from: 'ended.failed',
+    event: 'container.start',
     reason: 'defensive: with an init container that fails for good its pod ends; tested on its machine',
   },
   {
-    ...{ machine: 'limiter', from: '', event: 'slot.request', index: 0 },
+    machine: 'limiter',
+    from: '',
+    event: 'slot.request',
+    index: 0,
     reason: 'defensive: who asks for a slot gives back the one before; tested on its machine',
   },
   ...cgroupsUnused,

@@ -19,8 +19,23 @@ import { untouched } from './untouched.ts';
 
 /** Everything that has to hold after every step. */
 export const invariants: readonly Invariant[] = [
-  ...[oneLiveContainer, startOrder, forwardOnly, graceShrinks, deadlineGrace, untouched, notOurs],
-  ...[nothingLeft, asWanted, freedResources, explained, toldOnce, bounded, steady, atServer, objectsShown, cost],
+  oneLiveContainer,
+  startOrder,
+  forwardOnly,
+  graceShrinks,
+  deadlineGrace,
+  untouched,
+  notOurs,
+  nothingLeft,
+  asWanted,
+  freedResources,
+  explained,
+  toldOnce,
+  bounded,
+  steady,
+  atServer,
+  objectsShown,
+  cost,
 ];
 
 /** What only the long run shows: what an agent takes up, and what the actors of a pod that lives on keep. */

@@ -107,7 +107,7 @@ function wrongWith(pod: Pod, name: string, watched: Watched, reasons: Reasons): 
   const containers = host.containers().filter((each) => each.podUid === uid);
   const isShort = () => refusals.isShort({ ...wanted, metadata: pod.metadata });
   const lacks = mayLack(wanted.spec, reasons.versions);
-  const compared = { ...{ watched, host, ends, uid, wanted, versions, containers, lacks }, isShort };
+  const compared = { watched, host, ends, uid, wanted, versions, containers, lacks, isShort };
   if (!isTerminalPhase(pod.status?.phase)) return unmet(compared, pod.status?.phase);
   const running = containers.filter(({ state }) => state === 'running');
   if (running.length > 0) return running.map((each) => `is over, and ${each.containerName} runs on`);

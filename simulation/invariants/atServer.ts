@@ -105,7 +105,9 @@ export const atServer: Invariant = {
       tokens.disturb();
     };
     return {
-      ...{ ...quiet.disturbances(), onLifeBegan: disturb, beforeJump: disturb },
+      ...quiet.disturbances(),
+      onLifeBegan: disturb,
+      beforeJump: disturb,
       onCall: (call, fate) => {
         tokens.noteCall(call, fate);
         const isNeedless = quiet.isNeedless(call, fate);

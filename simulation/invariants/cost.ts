@@ -88,7 +88,13 @@ export const cost: Invariant = {
 };
 
 const newWork = ({ host }: Watched, pods: Map<string, number>): Work => ({
-  ...{ entries: 0, shared: 0, transitions: 0, looks: 0, parts: sum(pods.values()), pods, since: host.clock.elapsed },
+  entries: 0,
+  shared: 0,
+  transitions: 0,
+  looks: 0,
+  parts: sum(pods.values()),
+  pods,
+  since: host.clock.elapsed,
 });
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, each) => total + each, 0);

@@ -191,7 +191,8 @@ export const explained: Invariant = {
       deadlines.noteJump();
     };
     return {
-      ...{ whole: look, beforeJump },
+      whole: look,
+      beforeJump,
       onStatus: (change) => explanations.noteChange(change),
       afterStep: () => explanations.look(),
     };

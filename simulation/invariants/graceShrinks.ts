@@ -42,7 +42,8 @@ function leastGrace(watched: Watched, id: string, pod: Grace | undefined): numbe
   if (containersOf(spec).some((each) => mayRestartAll(each.container))) return LEAST_SECONDS;
   const probes = [container.livenessProbe, container.startupProbe];
   const graces = [
-    ...[spec.terminationGracePeriodSeconds ?? 30, metadata?.deletionGracePeriodSeconds || Infinity],
+    spec.terminationGracePeriodSeconds ?? 30,
+    metadata?.deletionGracePeriodSeconds || Infinity,
     ...probes.map((probe) => probe?.terminationGracePeriodSeconds ?? Infinity),
     ...secondsLeft(watched, found?.podUid ?? '', pod),
   ];

@@ -11,7 +11,8 @@ export const notOurs: Invariant = {
       onCall: ({ room, name, about, writes }) => {
         if (writes && host.isForeign(about)) violated(`${room} ${name} of ${about}, which is somebody else's`);
       },
-      ...{ whole: look, atRest: look },
+      whole: look,
+      atRest: look,
     };
   },
 };

@@ -111,7 +111,7 @@ export const untouched: Invariant = {
       const key = `${uid} ${name}`;
       const before = known.get(key);
       if (kind === 'started') {
-        known.set(key, { ...{ container, name, pod, uid }, since: pods.sinceOf(container) ?? elapsed });
+        known.set(key, { container, name, pod, uid, since: pods.sinceOf(container) ?? elapsed });
       } else if (kind !== 'renamed' && before?.container === container) {
         known.delete(key);
         ended.set(key, before);
@@ -132,6 +132,6 @@ export const untouched: Invariant = {
       own.noteStatus(change);
     };
     const onLifeBegan = () => own.noteLife();
-    return { ...{ onEffect, onCall, onStatus, onLifeBegan, afterStep }, onEvent: (event) => own.noteEvent(event) };
+    return { onEffect, onCall, onStatus, onLifeBegan, afterStep, onEvent: (event) => own.noteEvent(event) };
   },
 };

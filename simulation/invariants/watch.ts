@@ -21,9 +21,19 @@ const AT_REST: readonly Invariant[] = [nothingLeft, asWanted];
 const hook = z.optional(aFunction);
 
 const HOOKS: { readonly [Each in Hook]-?: z.ZodMiniType } = {
-  ...{ onCall: hook, onStatus: hook, onReport: hook, onEvent: hook, onLifeBegan: hook, onEffect: hook },
-  ...{ onEntry: hook, onTransition: hook },
-  ...{ beforeJump: hook, afterStep: hook, whole: hook, atRest: hook, settled: hook },
+  onCall: hook,
+  onStatus: hook,
+  onReport: hook,
+  onEvent: hook,
+  onLifeBegan: hook,
+  onEffect: hook,
+  onEntry: hook,
+  onTransition: hook,
+  beforeJump: hook,
+  afterStep: hook,
+  whole: hook,
+  atRest: hook,
+  settled: hook,
 };
 
 /** Invariants of programs that are not type-checked may follow anything. */

@@ -34,7 +34,10 @@ const exitCode = z.int().check(z.gte(0), z.lte(255));
 const labels = z.record(z.string(), z.string());
 
 const object = z.strictObject({
-  ...{ of: z.enum(OBJECT_KINDS), name: pod, data: z.record(z.string(), z.string()), immutable: yesOrNo },
+  of: z.enum(OBJECT_KINDS),
+  name: pod,
+  data: z.record(z.string(), z.string()),
+  immutable: yesOrNo,
 });
 
 const span = { forMs: ms };
@@ -59,8 +62,12 @@ const FIELDS: { readonly [K in Deed['kind']]: OwnFields<Deed & { readonly kind: 
   killSandbox: { which },
   removeSandbox: { which },
   runtimeDown: {
-    ...{ ...down, keepContainers: z.boolean(), forgets: z.optional(share) },
-    ...{ renames: z.optional(share), recalls: yesOrNo, hasUnknown: yesOrNo },
+    ...down,
+    keepContainers: z.boolean(),
+    forgets: z.optional(share),
+    renames: z.optional(share),
+    recalls: yesOrNo,
+    hasUnknown: yesOrNo,
   },
   stall: span,
   networkDown: span,

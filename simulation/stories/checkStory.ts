@@ -17,8 +17,11 @@ const ms = z.number().check(z.gte(0), z.lte(LONGEST_MS));
 const yesOrNo = z.optional(z.boolean());
 
 const SIZE: { readonly [Field in keyof StorySize]-?: z.ZodMiniType } = {
-  ...{ pods: z.int().check(z.gte(1), z.lte(MOST_PODS)), deeds: count, faults: count },
-  ...{ lastsMs: z.int().check(z.gte(0), z.lte(LONGEST_MS)), crowded: z.optional(share) },
+  pods: z.int().check(z.gte(1), z.lte(MOST_PODS)),
+  deeds: count,
+  faults: count,
+  lastsMs: z.int().check(z.gte(0), z.lte(LONGEST_MS)),
+  crowded: z.optional(share),
 };
 const size = z.strictObject(SIZE);
 
@@ -28,16 +31,21 @@ const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
   moments: z.array(z.strictObject({ at: ms, deed: z.unknown() })),
   faults: z.array(z.strictObject({ call: z.int().check(z.gte(0)), fate: z.unknown() })),
   lastsMs: ms,
-  ...{ overtakes: yesOrNo, hasUrl: yesOrNo },
+  overtakes: yesOrNo,
+  hasUrl: yesOrNo,
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
   objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),
 };
 const story = z.strictObject(STORY);
 
 const found = z.looseObject({
-  ...{ number: z.optional(z.int()), says: z.optional(z.string()) },
-  ...{ message: z.string(), step: z.number(), elapsed: z.number() },
-  ...{ explanations: z.array(z.string()), story },
+  number: z.optional(z.int()),
+  says: z.optional(z.string()),
+  message: z.string(),
+  step: z.number(),
+  elapsed: z.number(),
+  explanations: z.array(z.string()),
+  story,
 });
 
 /** Throws a `TypeError` that names the first field of the size of a story that is wrong, or a `RangeError` for the seed. */

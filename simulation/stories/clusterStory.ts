@@ -69,7 +69,10 @@ const DEEDS: readonly (readonly [weight: number, draw: (drawing: Drawing) => Dee
   [
     2,
     (drawing) => ({
-      ...{ kind: 'setImage', pod: fullName(drawing), container: 'main', image: drawing.random.pick(PULLED) },
+      kind: 'setImage',
+      pod: fullName(drawing),
+      container: 'main',
+      image: drawing.random.pick(PULLED),
     }),
   ],
   [1, (drawing) => ({ kind: 'failPod', pod: fullName(drawing) })],
@@ -79,7 +82,10 @@ const DEEDS: readonly (readonly [weight: number, draw: (drawing: Drawing) => Dee
   [
     4,
     ({ random }) => ({
-      ...{ kind: 'flaky', room: 'api', share: random.pick([0.2, 0.5, 1]), forMs: random.between(0, MINUTE) },
+      kind: 'flaky',
+      room: 'api',
+      share: random.pick([0.2, 0.5, 1]),
+      forMs: random.between(0, MINUTE),
     }),
   ],
   [6, ({ random }) => ({ kind: 'killAgent', downMs: downMs(random) })],

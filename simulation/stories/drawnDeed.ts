@@ -166,7 +166,10 @@ const KINDS: { readonly [K in HostedDeed['kind']]: readonly [weight: number, dra
   mountForeign: [
     1,
     ({ random }) => ({
-      ...{ kind: 'mountForeign', which: which(random), at: random.pick(GUESTS), forMs: some(random, 120) },
+      kind: 'mountForeign',
+      which: which(random),
+      at: random.pick(GUESTS),
+      forMs: some(random, 120),
     }),
   ],
   visit: [3, ({ random }) => ({ kind: 'visit', uid: random.pick(VISITORS), forMs: some(random, 200) })],
@@ -175,7 +178,10 @@ const KINDS: { readonly [K in HostedDeed['kind']]: readonly [weight: number, dra
   flaky: [
     3,
     ({ random }) => ({
-      ...{ kind: 'flaky', room: random.pick(HOST_ROOMS), share: random.pick([0.2, 0.5, 1]), forMs: some(random, 30) },
+      kind: 'flaky',
+      room: random.pick(HOST_ROOMS),
+      share: random.pick([0.2, 0.5, 1]),
+      forMs: some(random, 30),
     }),
   ],
   watches: [

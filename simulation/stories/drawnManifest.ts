@@ -151,7 +151,8 @@ function drawnVolumes(random: Random) {
   return {
     volumes: sources.map((source, index) => ({ name: `volume-${index}`, ...source })),
     volumeMounts: sources.map((source, index) => ({
-      ...{ name: `volume-${index}`, mountPath: `/mounted/${index}` },
+      name: `volume-${index}`,
+      mountPath: `/mounted/${index}`,
       ...('emptyDir' in source && random.chance(0.3) ? { subPath: 'part/of/it' } : {}),
     })),
   };

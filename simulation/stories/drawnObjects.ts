@@ -59,7 +59,10 @@ export const objectDeeds: readonly (readonly [weight: number, draw: (random: Ran
   [
     7,
     (random) => ({
-      ...{ kind: 'apiPart', part: random.pick(API_PARTS), how: random.pick(PART_TROUBLES), forMs: spell(random) },
+      kind: 'apiPart',
+      part: random.pick(API_PARTS),
+      how: random.pick(PART_TROUBLES),
+      forMs: spell(random),
     }),
   ],
 ];
@@ -72,17 +75,24 @@ const itemsOf = (random: Random) =>
   random.chance(0.3) ? { items: [{ key: random.pick(KEYS), path: 'below/it' }] } : {};
 
 const configMapOf = (random: Random): object => ({
-  ...{ name: random.pick(NAMES.ConfigMap), ...optionally(random), ...itemsOf(random) },
+  name: random.pick(NAMES.ConfigMap),
+  ...optionally(random),
+  ...itemsOf(random),
 });
 const secretOf = (random: Random, field: 'name' | 'secretName'): object => ({
-  ...{ [field]: random.pick(NAMES.Secret), ...optionally(random), ...itemsOf(random) },
+  [field]: random.pick(NAMES.Secret),
+  ...optionally(random),
+  ...itemsOf(random),
 });
 const tokenOf = (random: Random): object => ({
-  ...{ path: 'token', expirationSeconds: random.pick(LIFETIMES) },
+  path: 'token',
+  expirationSeconds: random.pick(LIFETIMES),
   ...(random.chance(0.4) ? { audience: 'vault' } : {}),
 });
 const anchorsOf = (random: Random): object => ({
-  ...{ path: 'anchors.pem', name: random.pick(NAMES.ClusterTrustBundle), ...optionally(random) },
+  path: 'anchors.pem',
+  name: random.pick(NAMES.ClusterTrustBundle),
+  ...optionally(random),
 });
 
 function projected(random: Random): object {
@@ -110,7 +120,8 @@ const drawnVolume = (random: Random): object =>
 function drawnVariables(random: Random): Partial<ManifestContainer> {
   const key = random.pick(KEYS);
   const from = (name: string, kind: 'configMapKeyRef' | 'secretKeyRef', named: string) => ({
-    ...{ name, valueFrom: { [kind]: { name: named, key, ...optionally(random) } } },
+    name,
+    valueFrom: { [kind]: { name: named, key, ...optionally(random) } },
   });
   const env = [
     ...(random.chance(0.6) ? [from('CONFIG', 'configMapKeyRef', random.pick(NAMES.ConfigMap))] : []),
@@ -125,7 +136,8 @@ function drawnVariables(random: Random): Partial<ManifestContainer> {
 /** The same pod, which needs some of it too. */
 export function withObjects({ spec, ...pod }: Manifest, random: Random): Manifest {
   const volumes = Array.from({ length: random.between(0, 2) }, (_, index) => ({
-    ...{ name: `objects-${index}`, ...drawnVolume(random) },
+    name: `objects-${index}`,
+    ...drawnVolume(random),
   }));
   const mounts = volumes.map(({ name }) => ({ name, mountPath: `/objects/${name}` }));
   const variables = random.chance(0.4) ? drawnVariables(random) : {};

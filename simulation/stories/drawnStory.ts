@@ -72,7 +72,7 @@ export function drawnStory(seed: number, size: StorySize): Story {
   const random = new Random(seed);
   const names = drawnNames(pods, random);
   const listed = drawnListed(names, random);
-  const drawing: Drawing = { ...{ random, names, listed, last: new Map() }, others: [...VISITORS] };
+  const drawing: Drawing = { random, names, listed, last: new Map(), others: [...VISITORS] };
   const first = names.map((name): Moment => ({ at: random.between(0, 5 * SECOND), deed: drawnPod(drawing, name) }));
   const later = drawnTimes(size, random).map((at): Moment => ({ at, deed: drawnDeed(drawing) }));
   const struck = Array.from(

@@ -71,7 +71,9 @@ export function nameAndNamespace(pod: string): readonly [string, string | undefi
 export function manifest(name: string, spec: Partial<ManifestSpec> = {}): Manifest {
   const always = { restartPolicy: 'Always', terminationGracePeriodSeconds: 5 };
   return {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
     spec: { ...always, containers: [container('main')], ...spec },
   };
 }

@@ -20,13 +20,16 @@ export const volumes = [
 ];
 
 export const volumeMounts = volumes.map(({ name }) => ({
-  ...{ name, mountPath: `/mounted/${name}` },
+  name,
+  mountPath: `/mounted/${name}`,
   ...(name === 'disk' ? { subPath: 'part/of/it' } : {}),
 }));
 
 /** One whose image changes, those that crash again and again, as a main container, beside one and before one, one with volumes. */
 export const manyKinds: Story = {
-  ...{ seed: 8, faults: [], lastsMs: 120 * SECOND },
+  seed: 8,
+  faults: [],
+  lastsMs: 120 * SECOND,
   moments: [
     apply(0, 'edited', { containers: [main({ image: 'registry.local/pulled:1' })] }),
     apply(0, 'crashing', { containers: [main(CRASHES)] }),

@@ -49,18 +49,19 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
   const { isBrief = false, ...given } = options;
   const fates = new Map(faults.map(({ call, fate }) => [call, fate]));
   const simulation = new Simulation({
-    ...{
-      ...given,
-      overtakes: story.overtakes ?? false,
-      cgroups: story.cgroups,
-      objects: story.objects,
-      seed,
-      faults: (call, index, at) => fates.get(index) ?? options.faults?.(call, index, at),
-    },
-    config: { ...{ startSlots: 2, crashLoop: { baseMs: 2_000, maxMs: 20_000 } }, ...sourcesOf(story) },
+    ...given,
+    overtakes: story.overtakes ?? false,
+    cgroups: story.cgroups,
+    objects: story.objects,
+    seed,
+    faults: (call, index, at) => fates.get(index) ?? options.faults?.(call, index, at),
+    config: { startSlots: 2, crashLoop: { baseMs: 2_000, maxMs: 20_000 }, ...sourcesOf(story) },
   });
   const told = () => ({
-    ...{ steps: simulation.steps, calls: simulation.calls, elapsed: simulation.elapsed, simulation },
+    steps: simulation.steps,
+    calls: simulation.calls,
+    elapsed: simulation.elapsed,
+    simulation,
   });
   try {
     await simulation.host.open();

@@ -10,11 +10,15 @@ const probeOf = (port: number) => ({ httpGet: { path: '/healthz', port }, period
 
 /** An image to pull, volumes of every kind that belong to a group, a sidecar, hooks and a probe over the network. */
 const demanding: Partial<ManifestSpec> = {
-  ...{ volumes, runtimeClassName: RUNTIME_CLASS, securityContext: { fsGroup: 1_000 } },
+  volumes,
+  runtimeClassName: RUNTIME_CLASS,
+  securityContext: { fsGroup: 1_000 },
   initContainers: [container('sidecar', { restartPolicy: 'Always' })],
   containers: [
     container('prototype', {
-      ...{ image: PULLED[1], imagePullPolicy: 'Always', volumeMounts },
+      image: PULLED[1],
+      imagePullPolicy: 'Always',
+      volumeMounts,
       readinessProbe: probeOf(8080),
       lifecycle: { postStart: { exec: { command: ['true'] } }, preStop: { httpGet: { path: '/', port: 8081 } } },
     }),
@@ -26,14 +30,18 @@ const listed: Partial<ManifestSpec> = { containers: [container('main', { livenes
 /** What is told, by its title. */
 export const richStories: Readonly<Record<string, Story>> = {
   'a pod asks for what few pods do': {
-    ...{ seed: 8, faults: [], lastsMs: 20 * SECOND },
+    seed: 8,
+    faults: [],
+    lastsMs: 20 * SECOND,
     moments: [
       { at: 0, deed: { kind: 'apply', pod: manifest('constructor', demanding) } },
       { at: 10 * SECOND, deed: { kind: 'remove', pod: 'default/constructor-node-1' } },
     ],
   },
   'a URL lists a pod, and then no more': {
-    ...{ seed: 9, faults: [], lastsMs: 50 * SECOND },
+    seed: 9,
+    faults: [],
+    lastsMs: 50 * SECOND,
     moments: [
       { at: 0, deed: { kind: 'apply', by: 'url', pod: manifest('listed', listed) } },
       { at: 25 * SECOND, deed: { kind: 'remove', pod: 'default/listed-node-1' } },

@@ -46,46 +46,60 @@ const shortOfTime = (name: string) => ({
 /** What is told, by its title. */
 export const shortStories: Readonly<Record<string, Story>> = {
   'a pod comes, runs and goes': {
-    ...{ seed: 1, faults: [], lastsMs: 20 * SECOND },
+    seed: 1,
+    faults: [],
+    lastsMs: 20 * SECOND,
     moments: [
       { at: 0, deed: { kind: 'apply', pod: withScratch('web') } },
       { at: 10 * SECOND, deed: { kind: 'remove', pod: 'default/web-node-1' } },
     ],
   },
   'an agent starts again over a pod that runs': {
-    ...{ seed: 2, faults: [], lastsMs: 15 * SECOND },
+    seed: 2,
+    faults: [],
+    lastsMs: 15 * SECOND,
     moments: [
       { at: 0, deed: { kind: 'apply', pod: withScratch('web') } },
       { at: 8 * SECOND, deed: { kind: 'killAgent', downMs: SECOND } },
     ],
   },
   'a pod is ended that takes its time': {
-    ...{ seed: 3, faults: [], lastsMs: 25 * SECOND },
+    seed: 3,
+    faults: [],
+    lastsMs: 25 * SECOND,
     moments: [
       { at: 0, deed: { kind: 'apply', pod: slowToEnd('slow') } },
       { at: 8 * SECOND, deed: { kind: 'remove', pod: 'default/slow-node-1' } },
     ],
   },
   'a pod is resized in place': {
-    ...{ seed: 4, faults: [], lastsMs: 15 * SECOND },
+    seed: 4,
+    faults: [],
+    lastsMs: 15 * SECOND,
     moments: [
       { at: 0, deed: { kind: 'apply', pod: ofSize('sized', '100m') } },
       { at: 8 * SECOND, deed: { kind: 'apply', pod: ofSize('sized', '200m') } },
     ],
   },
   'a liveness probe ends a container': {
-    ...{ seed: 5, faults: [], lastsMs: 15 * SECOND },
+    seed: 5,
+    faults: [],
+    lastsMs: 15 * SECOND,
     moments: [{ at: 0, deed: { kind: 'apply', pod: failingProbe('ill') } }],
   },
   'a pod that was active for too long is taken away as it ends': {
-    ...{ seed: 7, faults: [], lastsMs: 25 * SECOND },
+    seed: 7,
+    faults: [],
+    lastsMs: 25 * SECOND,
     moments: [
       { at: 0, deed: { kind: 'apply', pod: shortOfTime('late') } },
       { at: 9 * SECOND, deed: { kind: 'remove', pod: 'default/late-node-1' } },
     ],
   },
   'a pod of one run fails, after its init container': {
-    ...{ seed: 6, faults: [], lastsMs: 12 * SECOND },
+    seed: 6,
+    faults: [],
+    lastsMs: 12 * SECOND,
     moments: [{ at: 0, deed: { kind: 'apply', pod: oneRun('once') } }],
   },
 };

@@ -41,7 +41,9 @@ describe('what must never fail is told when it does', () => {
     const explanation = node.agent.explainNode();
     expect(explanation.answer).toBe('node node-1 is running 1 pod; addresses is broken: no timer');
     expect(explanation.node.children.find(({ name }) => name === 'addresses')).toMatchObject({
-      ...{ state: 'broken', tags: ['broken'], waitingFor: 'a restart of the agent' },
+      state: 'broken',
+      tags: ['broken'],
+      waitingFor: 'a restart of the agent',
       lastFailure: { message: 'no timer' },
     });
   });

@@ -2,7 +2,9 @@ import { expect, test } from '@jest/globals';
 import { checkNode } from '../../actors/checkNode.ts';
 
 const given = {
-  ...{ nodeName: 'node-1', rootDir: '/var/lib/statelet', runtimeEndpoint: 'unix:///run/containerd.sock' },
+  nodeName: 'node-1',
+  rootDir: '/var/lib/statelet',
+  runtimeEndpoint: 'unix:///run/containerd.sock',
   capacity: { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 110 },
 };
 const url = { url: 'https://manifests.example/pods', everyMs: 20_000, headers: [] };

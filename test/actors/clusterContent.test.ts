@@ -49,8 +49,13 @@ test('C37: env beats envFrom, a later source an earlier one, and both what stand
     command: ['login', '$(PASSWORD)'],
   });
   expect(variablesOf(node)).toEqual({
-    ...{ COLOR: 'secret', PASSWORD: 'hunter2', P_COLOR: 'blue', P_SIZE: 'large' },
-    ...{ SIZE: 'of secret', OWN: 'hunter2', SHOWN: 'hunter2-blue' },
+    COLOR: 'secret',
+    PASSWORD: 'hunter2',
+    P_COLOR: 'blue',
+    P_SIZE: 'large',
+    SIZE: 'of secret',
+    OWN: 'hunter2',
+    SHOWN: 'hunter2-blue',
   });
 });
 

@@ -109,8 +109,12 @@ test('what this agent left of a pod that nobody knows goes with its logs; what i
   expect(node.has('gone')).toBe(false);
   expect(node.agent.overview().foreign).toEqual([
     {
-      ...{ uid: 'theirs', namespace: 'default', name: 'theirs', sandboxes: [] },
-      ...{ directory: node.path('root/pods/theirs'), why: "it does not have this agent's mark" },
+      uid: 'theirs',
+      namespace: 'default',
+      name: 'theirs',
+      sandboxes: [],
+      directory: node.path('root/pods/theirs'),
+      why: "it does not have this agent's mark",
     },
   ]);
 });

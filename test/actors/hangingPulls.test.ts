@@ -84,7 +84,9 @@ test('a registry that hangs holds up the pulls from others until it is slow, and
   expect(answerOf(node, 'same')).toContain(`in the pull queue: place 1 of 1, 1 at a time, ${behind}`);
   expect(node.agent.explainNode().node.children).toContainEqual(
     expect.objectContaining({
-      ...{ kind: 'limiter', name: 'pull', facts: ['0 of 1 held', 'plus 1 slow'] },
+      kind: 'limiter',
+      name: 'pull',
+      facts: ['0 of 1 held', 'plus 1 slow'],
       lists: { 'held by': ['default/slow (main)'], queued: ['default/same (main)'] },
     }),
   );

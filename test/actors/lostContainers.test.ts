@@ -87,7 +87,9 @@ describe('C13: after a restart of the agent', () => {
     await node.startAgent();
     await node.advance('1500ms');
     expect(node.container('web')).toMatchObject({
-      ...{ state: { running: {} }, restartCount: 3, lastState: before.lastState },
+      state: { running: {} },
+      restartCount: 3,
+      lastState: before.lastState,
     });
   });
 

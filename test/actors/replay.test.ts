@@ -103,7 +103,8 @@ async function clusterNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[
   const [cuts, walk]: [Cut[], Walk] = [[], new Walk()];
   const certificates = [{ name: 'client', rotates: true }] as const;
   const node = await simulatedNode({
-    ...{ fromFiles: true, parts: { inspect: walk.inspect } },
+    fromFiles: true,
+    parts: { inspect: walk.inspect },
     clusterOf: (clock) => ({ ...cluster(clock), certificates: { certificates, directory, onRenewed: () => {} } }),
   });
   const file = join(node.manifestDir, 'web.json');

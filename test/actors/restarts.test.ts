@@ -106,7 +106,9 @@ describe('restarts', () => {
     const { state, lastState, imageID, user } = node.container('bad');
     expect(state?.waiting?.reason).toBe('CrashLoopBackOff');
     expect(lastState?.terminated).toMatchObject({
-      ...{ exitCode: 128, reason: 'StartError', startedAt: '1970-01-01T00:00:00Z' },
+      exitCode: 128,
+      reason: 'StartError',
+      startedAt: '1970-01-01T00:00:00Z',
       finishedAt: expect.stringMatching(/^20/),
     });
     expect(imageID).toMatch(/./);

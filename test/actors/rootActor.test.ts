@@ -5,8 +5,18 @@ import type { FeedLogic, Port, PortName, Provider } from '../../machines/shared/
 
 const capacity = { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 };
 const input = {
-  ...{ nodeName: 'node', hostIps: ['192.0.2.1'], owner: 'us', sources: [], startSlots: 2, pullSlots: 1, left: [] },
-  ...{ capacity, allocatable: capacity, allocations: {}, statuses: {}, crashLoop: { baseMs: 10_000, maxMs: 300_000 } },
+  nodeName: 'node',
+  hostIps: ['192.0.2.1'],
+  owner: 'us',
+  sources: [],
+  startSlots: 2,
+  pullSlots: 1,
+  left: [],
+  capacity,
+  allocatable: capacity,
+  allocations: {},
+  statuses: {},
+  crashLoop: { baseMs: 10_000, maxMs: 300_000 },
 };
 
 /** Answers nothing, and keeps what it was asked for. */

@@ -67,19 +67,17 @@ describe('the start limiter', () => {
     expect(node.agent.explain('pod-05')?.pod.queue).toMatchObject({ place: 4 });
     const own = node.agent.explainNode().node.children;
     expect(own.map(({ name, state }) => `${name}: ${state}`)).toEqual([
-      ...[
-        'simulated: ready',
-        'pleg: streaming',
-        'test source: watching',
-        'addresses: active',
-        'ticker: active',
-        'start: fullForNow',
-        'pull: open',
-        'admission: open',
-        'cgroups: unused',
-        'logRotation: waiting',
-        'garbage: waiting',
-      ],
+      'simulated: ready',
+      'pleg: streaming',
+      'test source: watching',
+      'addresses: active',
+      'ticker: active',
+      'start: fullForNow',
+      'pull: open',
+      'admission: open',
+      'cgroups: unused',
+      'logRotation: waiting',
+      'garbage: waiting',
     ]);
     expect(own.find(({ name }) => name === 'start')?.lists).toEqual({
       'held by': ['default/pod-00 (sandbox)', 'default/pod-01 (sandbox)'],

@@ -23,7 +23,9 @@ test('in memory an administrator asks for objects, and hears what is wrong', asy
   await server.ask('PATCH', `${MAPS}/one`, { data: { a: null, c: 'd' } }, 'application/merge-patch+json');
   expect(await server.ask('GET', `${MAPS}/one`)).toMatchObject({ data: { c: 'd' } });
   await expect(server.ask('GET', `${MAPS}/two`)).rejects.toMatchObject({
-    ...{ name: 'RequestFailed', code: 404, message: '404: configmaps "two" not found' },
+    name: 'RequestFailed',
+    code: 404,
+    message: '404: configmaps "two" not found',
   });
   await expect(server.ask('GET', `${MAPS}?watch=true`)).rejects.toThrow('is a watch');
 });

@@ -8,7 +8,9 @@ test('tells what is wrong with a field', () => {
     field: 'fieldValidation',
   });
   expect(forbidden('force', 'not here')).toEqual({
-    ...{ reason: 'FieldValueForbidden', message: 'Forbidden: not here', field: 'force' },
+    reason: 'FieldValueForbidden',
+    message: 'Forbidden: not here',
+    field: 'force',
   });
   expect(tooLong('metadata.annotations', 5)).toEqual({
     reason: 'FieldValueTooLong',
@@ -16,7 +18,9 @@ test('tells what is wrong with a field', () => {
     field: 'metadata.annotations',
   });
   expect(invalidValue('a', { b: null }, 'must not be so')).toEqual({
-    ...{ reason: 'FieldValueInvalid', message: 'Invalid value: {"b":null}: must not be so', field: 'a' },
+    reason: 'FieldValueInvalid',
+    message: 'Invalid value: {"b":null}: must not be so',
+    field: 'a',
   });
   expect([required('a'), required('a', 'why')].map(({ message }) => message)).toEqual([
     'Required value',

@@ -6,7 +6,8 @@ const at = (path: string) => discovery(path, '127.0.0.1:6443');
 /** As recorded of a kube-apiserver. */
 test('the core has its versions, a group its own', () => {
   expect(at('/api')).toEqual({
-    ...{ kind: 'APIVersions', versions: ['v1'] },
+    kind: 'APIVersions',
+    versions: ['v1'],
     serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '127.0.0.1:6443' }],
   });
   const version = { groupVersion: 'coordination.k8s.io/v1', version: 'v1' };
@@ -18,10 +19,16 @@ test('the core has its versions, a group its own', () => {
 test('the resources of a version are told with their verbs, and subresources with those of their own', () => {
   const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
   expect(at('/apis/coordination.k8s.io/v1')).toEqual({
-    ...{ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'coordination.k8s.io/v1' },
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: 'coordination.k8s.io/v1',
     resources: [
       {
-        ...{ name: 'leases', singularName: 'lease', namespaced: true, kind: 'Lease', verbs },
+        name: 'leases',
+        singularName: 'lease',
+        namespaced: true,
+        kind: 'Lease',
+        verbs,
         storageVersionHash: 'gqkMMb/YqFM=',
       },
     ],
@@ -34,8 +41,13 @@ test('the resources of a version are told with their verbs, and subresources wit
       expect.objectContaining({ name: 'pods', shortNames: ['po'], categories: ['all'] }),
       { name: 'pods/status', singularName: '', namespaced: true, kind: 'Pod', verbs: ['get', 'patch', 'update'] },
       {
-        ...{ name: 'pods/eviction', singularName: '', namespaced: true, kind: 'Eviction', verbs: ['create'] },
-        ...{ group: 'policy', version: 'v1' },
+        name: 'pods/eviction',
+        singularName: '',
+        namespaced: true,
+        kind: 'Eviction',
+        verbs: ['create'],
+        group: 'policy',
+        version: 'v1',
       },
     ]),
   });

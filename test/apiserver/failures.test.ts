@@ -18,7 +18,10 @@ const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failur
 /** As recorded of a kube-apiserver. */
 test('a failure is told as a kube-apiserver tells it', () => {
   expect(notFound(pods, 'absent').status).toEqual({
-    ...{ ...status, message: 'pods "absent" not found', reason: 'NotFound', code: 404 },
+    ...status,
+    message: 'pods "absent" not found',
+    reason: 'NotFound',
+    code: 404,
     details: { name: 'absent', kind: 'pods' },
   });
   expect(nothingThere().status).toMatchObject({
@@ -28,7 +31,9 @@ test('a failure is told as a kube-apiserver tells it', () => {
   expect(methodNotAllowed().status).toMatchObject({ code: 405, reason: 'MethodNotAllowed', details: {} });
   expect(badRequest('odd').status).toEqual({ ...status, message: 'odd', reason: 'BadRequest', code: 400 });
   expect(outdated(pods, 'p').status).toMatchObject({
-    ...{ code: 409, reason: 'Conflict', details: { name: 'p', kind: 'pods' } },
+    code: 409,
+    reason: 'Conflict',
+    details: { name: 'p', kind: 'pods' },
     message:
       'Operation cannot be fulfilled on pods "p": the object has been modified; please apply your changes to the latest version and try again',
   });
@@ -49,7 +54,9 @@ test('an invalid object is told with all that is wrong with it', () => {
   const required = { reason: 'FieldValueRequired', message: 'Required value', field: 'spec.containers' };
   const other = { reason: 'FieldValueInvalid', message: 'Invalid value: 7', field: 'spec.x' };
   expect(invalid(pods, 'bad', [required]).status).toMatchObject({
-    ...{ code: 422, reason: 'Invalid', details: { name: 'bad', kind: 'Pod', causes: [required] } },
+    code: 422,
+    reason: 'Invalid',
+    details: { name: 'bad', kind: 'Pod', causes: [required] },
     message: 'Pod "bad" is invalid: spec.containers: Required value',
   });
   const { message, status: both } = invalid(leases, '', [required, other]);

@@ -40,7 +40,9 @@ test('a refusal is as that of priority and fairness, or as a failure of the serv
   api.faults.add(on({ kind: 'refused', code: 429, retryAfterSeconds: 7 }, { times: 1 }));
   const many = await ask('GET', NAMESPACES);
   expect([many.code, many.headers.get('retry-after'), many.headers.get('content-type')]).toEqual([
-    ...[429, '7', 'text/plain; charset=utf-8'],
+    429,
+    '7',
+    'text/plain; charset=utf-8',
   ]);
   api.faults.add(on({ kind: 'refused', code: 503 }, { times: 1 }));
   expect(await ask('GET', NAMESPACES)).toMatchObject({ code: 503, body: expect.stringContaining('"code":503') });

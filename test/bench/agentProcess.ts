@@ -58,9 +58,12 @@ export async function agentPlace(
   };
   await mkdir(place.manifests, { recursive: true });
   const config = {
-    ...{ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: MAX_PODS },
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    maxPods: MAX_PODS,
     // As in every cluster: without it each pod would be warned of.
-    ...{ clusterDNS: ['10.96.0.10'], clusterDomain: 'cluster.local' },
+    clusterDNS: ['10.96.0.10'],
+    clusterDomain: 'cluster.local',
     // What is read at length is not to be set aside meanwhile.
     containerLogMaxSize: '100Gi',
   };
@@ -132,9 +135,20 @@ export function startAgent(
 
 function flags(place: AgentPlace): string[] {
   return [
-    ...['--config', configOf(place), '--pod-manifest-path', place.manifests],
-    ...['--root-dir', place.rootDir, '--pod-log-dir', place.podLogsDir],
-    ...['--container-runtime-endpoint', place.endpoint, '--hostname-override', nodeName, '-v', '0'],
+    '--config',
+    configOf(place),
+    '--pod-manifest-path',
+    place.manifests,
+    '--root-dir',
+    place.rootDir,
+    '--pod-log-dir',
+    place.podLogsDir,
+    '--container-runtime-endpoint',
+    place.endpoint,
+    '--hostname-override',
+    nodeName,
+    '-v',
+    '0',
   ];
 }
 

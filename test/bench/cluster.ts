@@ -114,7 +114,8 @@ const isStatusPatch = (asked: Attributes): asked is ResourceAttributes =>
 /** The pod that is measured, as somebody makes it who has bound it already; the text is read once. */
 const { spec, metadata, ...kind } = parse(manifest('any'));
 const podOf = (name: string) => ({
-  ...{ ...kind, metadata: { ...metadata, name } },
+  ...kind,
+  metadata: { ...metadata, name },
   spec: { ...spec, nodeName, automountServiceAccountToken: false },
 });
 

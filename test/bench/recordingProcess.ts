@@ -39,7 +39,10 @@ const timed =
 /** All that it does on this thread; it compresses there, too, so that this counts as well. */
 function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(value: T) => T): FlightRecorder {
   const recorder = createFlightRecorder({
-    ...{ files: hostFiles, directory, sizeBytes: 2 ** 26, redact },
+    files: hostFiles,
+    directory,
+    sizeBytes: 2 ** 26,
+    redact,
     // What it does when its time has come, up to what it waits for.
     clock: {
       now: () => clock.now(),
@@ -61,7 +64,9 @@ function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(val
     progress: () => recorder.progress(),
     begin: ({ keyframe, subscribe, ...agent }) =>
       recorder.begin({
-        ...{ ...agent, input: agent.input, keyframe: timed(keyframe) },
+        ...agent,
+        input: agent.input,
+        keyframe: timed(keyframe),
         subscribe: (listener) => subscribe(timed(listener)),
       }),
     onlookers: { record: timed(record), calls: timed(calls), moves: timed(moves), events: timed(events) },
@@ -75,7 +80,9 @@ function cpuMs(): number {
 }
 
 const pod = (index: number) => ({
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: `pod-${index}` } },
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: `pod-${index}` },
   spec: { containers: [{ name: 'main', image: 'example.org/app:1', env: [{ name: 'A', value: 'not-a-secret-0' }] }] },
 });
 

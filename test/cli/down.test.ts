@@ -58,7 +58,11 @@ const parts = (given: Partial<DownParts> = {}): DownParts => ({
     started.push(`own runtime${endsAll ? ' to end all' : ''}`);
     const nothing = async () => {};
     return {
-      ...{ endpoint: own, cgroupParent: '/own', restart: () => {}, detach: () => {}, undo: nothing },
+      endpoint: own,
+      cgroupParent: '/own',
+      restart: () => {},
+      detach: () => {},
+      undo: nothing,
       stop: async () => void started.push('own runtime stopped'),
     };
   },

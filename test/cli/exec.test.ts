@@ -77,7 +77,8 @@ function terminal(input: Readable = Readable.from([]), size?: { columns: number;
   });
   const screen = Object.assign(new EventEmitter(), { isTTY: size !== undefined, ...size });
   const streams: CommandTerminal = {
-    ...{ input: keys, screen },
+    input: keys,
+    screen,
     writeOut: async (data) => {
       seen.out += Buffer.from(data);
     },
@@ -111,8 +112,13 @@ describe('exec', () => {
     });
     expect(asked).toEqual([
       {
-        ...{ uid: 'uid-web', container: 'web', command: ['ls', '-l'] },
-        ...{ stdin: false, stdout: true, stderr: true, tty: false },
+        uid: 'uid-web',
+        container: 'web',
+        command: ['ls', '-l'],
+        stdin: false,
+        stdout: true,
+        stderr: true,
+        tty: false,
       },
     ]);
   });

@@ -16,8 +16,13 @@ const crashed = (more: object = {}): ShownPod =>
     main: {
       app: running({ path: path('app'), state: 'running.steady', tags: ['steady'] }),
       job: backOff(1, {
-        ...{ path: path('job'), state: 'ended.backingOff', tags: ['retrying'], since: NOW - 12_000 },
-        ...{ waitingFor: 'its back-off', until: NOW + 48_000, ...more },
+        path: path('job'),
+        state: 'ended.backingOff',
+        tags: ['retrying'],
+        since: NOW - 12_000,
+        waitingFor: 'its back-off',
+        until: NOW + 48_000,
+        ...more,
         lastFailure: { reason: 'RunContainerError', message: 'no such\x1b[2J file', at: NOW - 12_000 },
       }),
     },
@@ -84,9 +89,14 @@ describe('for other programs', () => {
     const { items } = JSON.parse(await printed(['web'], { output: 'json' }));
     expect(items).toHaveLength(4);
     expect(items[3]).toMatchObject({
-      ...{ kind: 'Actor', ref: 'pod/default/web-host/container/job', is: 'retrying', type: 'container' },
-      ...{ pod: { namespace: 'default', name: 'web-host', uid: 'u' }, until: '2026-05-04T12:03:44.000Z' },
-      ...{ lastFailure: { reason: 'RunContainerError' }, lastRun: { exitCode: 1 } },
+      kind: 'Actor',
+      ref: 'pod/default/web-host/container/job',
+      is: 'retrying',
+      type: 'container',
+      pod: { namespace: 'default', name: 'web-host', uid: 'u' },
+      until: '2026-05-04T12:03:44.000Z',
+      lastFailure: { reason: 'RunContainerError' },
+      lastRun: { exitCode: 1 },
     });
     expect(await printed(['is:retrying'], { output: 'yaml' })).toMatch(/^kind: ActorList\nitems:\n {2}- kind: Actor\n/);
   });

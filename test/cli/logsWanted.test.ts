@@ -13,10 +13,14 @@ test('a pod and a container, in the ways that kubectl takes them', () => {
 
 test('lines, bytes and moments', () => {
   expect(wanted({ tail: '5', limitBytes: '100', since: '1m30s' })).toMatchObject({
-    ...{ tailLines: 5, limitBytes: 100, since: NOW - 90_000 },
+    tailLines: 5,
+    limitBytes: 100,
+    since: NOW - 90_000,
   });
   expect(wanted({ tail: '-1', limitBytes: '0', since: '0' })).toMatchObject({
-    ...{ tailLines: undefined, limitBytes: undefined, since: undefined },
+    tailLines: undefined,
+    limitBytes: undefined,
+    since: undefined,
   });
   expect(wanted({ tail: '0' })).toMatchObject({ tailLines: 0 });
   expect(wanted({ sinceTime: '2026-05-04T13:00:00.5+02:00' }).since).toBe(NOW - 3_599_500);

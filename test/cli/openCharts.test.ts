@@ -19,7 +19,8 @@ const write = (text: string) => {
   said += text;
 };
 const desktop = (environment: Readonly<Record<string, string>>) => ({
-  ...{ directory, environment },
+  directory,
+  environment,
   open: async (url: string) => {
     opened.push(url);
     throw new Error('there is no browser');

@@ -216,7 +216,8 @@ describe('inspect', () => {
   test('is given the file, and where to serve it', async () => {
     expect(await asked('inspect', 'node.rec')).toEqual(['inspect', 'node.rec', {}]);
     expect(await asked('inspect', 'node.rec', '--address', '127.0.0.1:0')).toEqual([
-      ...['inspect', 'node.rec'],
+      'inspect',
+      'node.rec',
       { address: '127.0.0.1:0' },
     ]);
   });

@@ -21,7 +21,10 @@ const view = (name: string, ageMs: number, namespace = 'default') =>
   podView({
     main: { main: running() },
     meta: {
-      ...{ name: `${name}-host`, uid: name, namespace, labels: { app: name } },
+      name: `${name}-host`,
+      uid: name,
+      namespace,
+      labels: { app: name },
       creationTimestamp: new Date(systemClock.now() - ageMs).toISOString(),
     },
     spec: { nodeName: 'host' },

@@ -32,11 +32,17 @@ const parts: UpParts = {
     },
   },
   startRuntime: async () => ({
-    ...{ endpoint: 'unix:///own.sock', cgroupParent: '/own', restart: () => {}, detach: () => {} },
-    ...{ stop: does('the runtime is stopped'), undo: does('the start of the runtime is undone') },
+    endpoint: 'unix:///own.sock',
+    cgroupParent: '/own',
+    restart: () => {},
+    detach: () => {},
+    stop: does('the runtime is stopped'),
+    undo: does('the start of the runtime is undone'),
   }),
   startNode: async () => ({
-    ...{ agent: fakeAgent({ now: NOW }), drain: does('drained'), stop: does('the node is stopped') },
+    agent: fakeAgent({ now: NOW }),
+    drain: does('drained'),
+    stop: does('the node is stopped'),
     failed: new Promise<never>(() => {}),
   }),
 };

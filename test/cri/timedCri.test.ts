@@ -44,7 +44,15 @@ test('the names of a kubelet', () => {
       ] as const
     ).map(operationName),
   ).toEqual([
-    ...['version', 'list_podsandbox', 'podsandbox_status', 'run_podsandbox', 'exec_sync', 'port_forward'],
-    ...['update_container', 'reopen_container_log', 'container_stats', 'pull_image'],
+    'version',
+    'list_podsandbox',
+    'podsandbox_status',
+    'run_podsandbox',
+    'exec_sync',
+    'port_forward',
+    'update_container',
+    'reopen_container_log',
+    'container_stats',
+    'pull_image',
   ]);
 });

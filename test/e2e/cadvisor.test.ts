@@ -12,10 +12,13 @@ const kubectl = new Kubectl('sid', { kubeconfig: cluster.kubeconfig, directory: 
 const pod = {
   metadata: { name: 'busy' },
   spec: {
-    ...{ automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 },
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 0,
     containers: [
       {
-        ...{ name: 'main', image: 'statelet.local/busybox:1', command: ['sh', '-c', 'while :; do :; done'] },
+        name: 'main',
+        image: 'statelet.local/busybox:1',
+        command: ['sh', '-c', 'while :; do :; done'],
         resources: { requests: { cpu: '10m' }, limits: { cpu: '200m', memory: '32Mi' } },
       },
     ],

@@ -80,7 +80,15 @@ test('without a name the first container is meant, which is said', async () => {
 test('the end of what is piped into a command ends it', async () => {
   const child = spawn(packageNode[0], [
     packageNode[1],
-    ...['exec', '-i', 'pod/web', '-c', 'main', '--root-dir', node.rootDir, '--', 'cat'],
+    'exec',
+    '-i',
+    'pod/web',
+    '-c',
+    'main',
+    '--root-dir',
+    node.rootDir,
+    '--',
+    'cat',
   ]);
   child.stdin.end('x\n');
   let out = '';

@@ -73,7 +73,8 @@ test('what a command prints into a file on a disk that gets full is said to be l
     const { status, stderr } = spawnSync(process.execPath, [program, 'charts'], { stdio: ['ignore', file, 'pipe'] });
     closeSync(file);
     expect({ status, said: stderr.toString() }).toEqual({
-      ...{ status: 1, said: 'statelet: cannot write to standard output: no space left on device\n' },
+      status: 1,
+      said: 'statelet: cannot write to standard output: no space left on device\n',
     });
   });
   rmSync(place, { recursive: true });
@@ -114,8 +115,15 @@ test('events and `explain node` tell of facts that cannot be written, and events
   const events = () => asked('get', 'events', '-A');
   await withDisk(facts, 'size=64k', async () => {
     const daemon = startStatelet([
-      ...['run', '--root-dir', root, '--pod-log-dir', join(directory, 'logs'), '--pod-manifest-path', pods],
-      ...['--container-runtime-endpoint', `unix://${directory}/none.sock`],
+      'run',
+      '--root-dir',
+      root,
+      '--pod-log-dir',
+      join(directory, 'logs'),
+      '--pod-manifest-path',
+      pods,
+      '--container-runtime-endpoint',
+      `unix://${directory}/none.sock`,
     ]);
     try {
       await daemon.says('the node agent is running');

@@ -74,7 +74,8 @@ test('after a crash and another agent one dead container is kept of each, and wh
   const previous = await statelet('logs', '--previous', 'crash', '--root-dir', node.rootDir);
   expect(previous).toEqual({ code: 0, out: 'run\n', err: '' });
   expect(await statelet('delete', 'pod/crash', '--root-dir', node.rootDir)).toEqual({
-    ...{ code: 1, out: '' },
+    code: 1,
+    out: '',
     err: `statelet: pod/${name} is a static pod: remove ${join(node.manifests, 'crash.yaml')} to end it\n`,
   });
   node.agent.kill('SIGKILL');

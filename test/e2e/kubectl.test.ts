@@ -81,12 +81,27 @@ describe.each<[Release, RegExp, RegExp]>([
     await kubectl.run(...READY, 'node/node');
     const [header, row] = rowsOf(await kubectl.run('get', 'nodes', '-o', 'wide'));
     expect(header).toEqual([
-      ...['NAME', 'STATUS', 'ROLES', 'AGE', 'VERSION', 'INTERNAL-IP', 'EXTERNAL-IP'],
-      ...['OS-IMAGE', 'KERNEL-VERSION', 'CONTAINER-RUNTIME'],
+      'NAME',
+      'STATUS',
+      'ROLES',
+      'AGE',
+      'VERSION',
+      'INTERNAL-IP',
+      'EXTERNAL-IP',
+      'OS-IMAGE',
+      'KERNEL-VERSION',
+      'CONTAINER-RUNTIME',
     ]);
     expect(row).toEqual([
-      ...['node', 'Ready', '<none>', expect.stringMatching(AGE), expect.stringMatching(/^v1\.36\.0\+statelet/)],
-      ...[expect.stringMatching(/^[\d.]+$/), '<none>', expect.stringContaining('Debian'), expect.any(String)],
+      'node',
+      'Ready',
+      '<none>',
+      expect.stringMatching(AGE),
+      expect.stringMatching(/^v1\.36\.0\+statelet/),
+      expect.stringMatching(/^[\d.]+$/),
+      '<none>',
+      expect.stringContaining('Debian'),
+      expect.any(String),
       expect.stringMatching(/^containerd:\/\/[12]\./),
     ]);
   });
@@ -99,7 +114,8 @@ describe.each<[Release, RegExp, RegExp]>([
   });
 
   test('apply finds what no pod has', async () => {
-    const file = await fileOf('wrong', [{ ...shell('main', steadily()), ...{ ports_: [] } }]);
+    const misspelled = { ...shell('main', steadily()), ports_: [] };
+    const file = await fileOf('wrong', [misspelled]);
     const { code, err } = await kubectl.tell('apply', '-f', file, '-n', release);
     expect(code).toBe(1);
     expect(err).toMatch(/unknown field "(spec\.containers\[0\]\.)?ports_"/);
@@ -108,7 +124,15 @@ describe.each<[Release, RegExp, RegExp]>([
   test('get shows where it runs', async () => {
     const [header, row] = rowsOf(await inNamespace('get', 'pods', '-o', 'wide'));
     expect(header).toEqual([
-      ...['NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE', 'IP', 'NODE', 'NOMINATED NODE', 'READINESS GATES'],
+      'NAME',
+      'READY',
+      'STATUS',
+      'RESTARTS',
+      'AGE',
+      'IP',
+      'NODE',
+      'NOMINATED NODE',
+      'READINESS GATES',
     ]);
     const { podIP } = (await onNode(await uidOf('web')))?.status ?? {};
     expect(row).toEqual(['web', '1/1', 'Running', '0', expect.stringMatching(AGE), podIP, 'node', '<none>', '<none>']);
@@ -126,13 +150,11 @@ describe.each<[Release, RegExp, RegExp]>([
     expect(containers).toMatch(/Ready: +True\n +Restart Count: +0\n/);
     const conditions = rowsOf(section(seen, 'Conditions')).slice(2);
     expect(conditions.map(([type, status]) => `${type} ${status}`).toSorted()).toEqual([
-      ...[
-        'ContainersReady True',
-        'Initialized True',
-        'PodReadyToStartContainers True',
-        'PodScheduled True',
-        'Ready True',
-      ],
+      'ContainersReady True',
+      'Initialized True',
+      'PodReadyToStartContainers True',
+      'PodScheduled True',
+      'Ready True',
     ]);
     const started = new RegExp(`Normal +Started +${AGE} +kubelet +(spec.containers{main}: )?Container started\n`);
     const events = await eventsOf(inNamespace, 'web', started);

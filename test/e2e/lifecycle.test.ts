@@ -42,8 +42,13 @@ test('C3, C4, C11: init containers and sidecars start in order, and sidecars sto
   await node.remove('ordered');
   await node.gone('ordered');
   expect(await told('order')).toEqual([
-    ...['first starts', 'setup', 'second starts', 'main starts'],
-    ...['main ends', 'second ends', 'first ends'],
+    'first starts',
+    'setup',
+    'second starts',
+    'main starts',
+    'main ends',
+    'second ends',
+    'first ends',
   ]);
 });
 

@@ -119,7 +119,8 @@ describe('a pod that names a ConfigMap and a Secret', () => {
       'echo "token $(cat /var/run/secrets/kubernetes.io/serviceaccount/token)"; sleep 100000',
     );
     await ask('POST', `${NAMESPACE}/pods`, {
-      ...{ ...pod, metadata: { name: 'caller' } },
+      ...pod,
+      metadata: { name: 'caller' },
       spec: { ...pod.spec, containers: [shows], volumes: [] },
     });
     const { metadata } = await running('caller');

@@ -30,8 +30,10 @@ const script = `#!/bin/sh\ncat >> ${directory}/requests\necho '${answer}'\n`;
 await writeFile(join(directory, 'plugin'), script, { mode: 0o755 });
 const node = await nodeForAllTests(runNode, {
   args: [
-    ...['--image-credential-provider-config', join(directory, 'plugins.yaml')],
-    ...['--image-credential-provider-bin-dir', directory],
+    '--image-credential-provider-config',
+    join(directory, 'plugins.yaml'),
+    '--image-credential-provider-bin-dir',
+    directory,
   ],
 });
 
@@ -42,7 +44,8 @@ test('C16: an image is pulled with what a plugin knows, which nobody is told', a
   expect(registry.asked.at(-1)).toBe('plugin');
   const [request = ''] = (await readFile(join(directory, 'requests'), 'utf8')).split('\n');
   expect(JSON.parse(request)).toEqual({
-    ...{ kind: 'CredentialProviderRequest', apiVersion },
+    kind: 'CredentialProviderRequest',
+    apiVersion,
     image: `${registry.host}/team/app`,
   });
   const asked = ['/explain/pods/app-node', '/api/v1/events', '/api/v1/pods', '/node'];

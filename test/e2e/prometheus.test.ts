@@ -26,10 +26,12 @@ const POD = 'namespace="default",pod="busy"';
 const busy = {
   metadata: { name: 'busy' },
   spec: {
-    ...{ automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 },
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 0,
     containers: [
       {
-        ...{ name: 'main', image: 'statelet.local/busybox:1' },
+        name: 'main',
+        image: 'statelet.local/busybox:1',
         command: ['sh', '-c', 'while true; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.2; done'],
         livenessProbe: { exec: { command: ['true'] }, periodSeconds: 2 },
       },
@@ -73,11 +75,17 @@ async function scraping(): Promise<Prometheus> {
   const token = join(directory, 'token');
   await writeFile(token, TOKEN);
   const { out } = await kubectl.tell(
-    ...['get', 'node', 'node', '-o', 'jsonpath={.status.daemonEndpoints.kubeletEndpoint.Port}'],
+    'get',
+    'node',
+    'node',
+    '-o',
+    'jsonpath={.status.daemonEndpoints.kubeletEndpoint.Port}',
   );
   const kept = [{ source_labels: ['__metrics_path__'], target_label: 'metrics_path' }];
   const common = {
-    ...{ scheme: 'https', authorization: { credentials_file: token }, relabel_configs: kept },
+    scheme: 'https',
+    authorization: { credentials_file: token },
+    relabel_configs: kept,
     tls_config: { ca_file: join(node.rootDir, 'pki', 'kubelet.crt'), server_name: 'node' },
     static_configs: [{ targets: [`127.0.0.1:${out}`], labels: { cluster: 'test', job: 'kubelet' } }],
   };

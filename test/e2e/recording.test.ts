@@ -87,7 +87,8 @@ test('what crashes, is probed, resized and badly edited, with the runtime and th
   const silent = await node.start({ args: ['--record-size', '0'] });
   const earlier = join(node.directory, 'earlier.gz');
   expect(await statelet('record', 'dump', earlier, '--root-dir', node.rootDir)).toMatchObject({
-    ...{ code: 0, err: '' },
+    code: 0,
+    err: '',
     out: expect.stringMatching(
       /: \d+ bytes, all of earlier agents: the one that runs now records nothing \(--record-size 0\)\n$/,
     ),
@@ -96,6 +97,8 @@ test('what crashes, is probed, resized and badly edited, with the runtime and th
   silent.kill('SIGTERM');
   await silent.ended;
   expect(await statelet('record', 'dump', later, '--root-dir', node.rootDir)).toMatchObject({
-    ...{ code: 1, out: '', err: `statelet: ${later} exists: expected the name of a new file\n` },
+    code: 1,
+    out: '',
+    err: `statelet: ${later} exists: expected the name of a new file\n`,
   });
 });

@@ -45,8 +45,13 @@ const objects: PodObjects = {
     const entry = { username, password: `hunter2-of-${username}${wrong ?? ''}` };
     const auths = Object.fromEntries([basic, bearer].map(({ host }) => [host, entry]));
     return {
-      ...{ kind, namespace: 'shop', name, uid: `uid-of-${name}`, resourceVersion: '1', isImmutable: false },
-      ...{ type: 'kubernetes.io/dockerconfigjson' },
+      kind,
+      namespace: 'shop',
+      name,
+      uid: `uid-of-${name}`,
+      resourceVersion: '1',
+      isImmutable: false,
+      type: 'kubernetes.io/dockerconfigjson',
       data: new Map([['.dockerconfigjson', Buffer.from(JSON.stringify({ auths }))]]),
     };
   },
@@ -63,10 +68,15 @@ beforeEach(async () => {
 /** The images of an agent's life over that root. */
 const life = (findCredentials: FindCredentials = async () => []) =>
   imageServices({
-    ...{ cri: runtime.cri, clock: systemClock, node: () => node() },
+    cri: runtime.cri,
+    clock: systemClock,
+    node: () => node(),
     credentials: podCredentials({ findCredentials, objects }),
     proofs: new PullProofs({
-      ...{ rootDir: root, files: hostFiles, clock: systemClock, cri: runtime.cri },
+      rootDir: root,
+      files: hostFiles,
+      clock: systemClock,
+      cri: runtime.cri,
       onError: (_, error) => {
         throw error;
       },
@@ -120,7 +130,8 @@ test('C17: what one pod has pulled another has to have pulled once more, which o
   const [record = ''] = await readdir(join(root, 'image_manager/pulled'));
   const text = await readFile(join(root, 'image_manager/pulled', record), 'utf8');
   expect(JSON.parse(text)).toMatchObject({
-    ...{ kind: 'ImagePulledRecord', apiVersion: 'kubelet.config.k8s.io/v1beta1' },
+    kind: 'ImagePulledRecord',
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
     credentialMapping: { [`${bearer.host}/private`]: { kubernetesSecrets: [{ name: 'one' }, { name: 'two' }] } },
   });
   expect(text).not.toContain('hunter2');

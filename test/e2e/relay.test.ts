@@ -36,7 +36,10 @@ async function relayed() {
   };
   try {
     const raw = await runRawPod(node.cri, {
-      ...{ name: 'web', uid: UID, cgroupParent: '/relay', command: ['sh', '-c', `${SERVES}; sleep 1000000`] },
+      name: 'web',
+      uid: UID,
+      cgroupParent: '/relay',
+      command: ['sh', '-c', `${SERVES}; sleep 1000000`],
       labels: { 'io.kubernetes.pod.uid': UID },
     });
     const server = await ApiServer.start(systemClock);
@@ -57,7 +60,7 @@ async function relayed() {
     await layOut(server, routes.port);
     const [{ user }] = JSON.parse(served.kubeconfig()).users;
     const [key, cert] = ['client-key-data', 'client-certificate-data'].map((each) => Buffer.from(user[each], 'base64'));
-    return { ...{ node, server, kubeconfig, sessions, routes, raw, shown: { key, cert } }, end };
+    return { node, server, kubeconfig, sessions, routes, raw, shown: { key, cert }, end };
   } catch (error) {
     await end();
     throw error;

@@ -11,8 +11,16 @@ const node = await forAllTests(runNode);
 
 const once = () =>
   statelet(
-    ...['run', '--runonce', '--root-dir', node.rootDir, '--config', join(node.directory, 'kubelet.yaml')],
-    ...['--pod-manifest-path', node.manifests, '--hostname-override', 'node'],
+    'run',
+    '--runonce',
+    '--root-dir',
+    node.rootDir,
+    '--config',
+    join(node.directory, 'kubelet.yaml'),
+    '--pod-manifest-path',
+    node.manifests,
+    '--hostname-override',
+    'node',
   );
 
 test('pods that run, or have succeeded, are a success, and go on without the agent', async () => {

@@ -13,7 +13,8 @@ const PODS = '/api/v1/namespaces/default/pods';
 const pod = {
   metadata: { name: 'served' },
   spec: {
-    ...{ automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 },
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 0,
     containers: [
       { name: 'main', image: 'statelet.local/busybox:1', command: ['sh', '-c', 'echo hello; exec sleep 1000000'] },
     ],

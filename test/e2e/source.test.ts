@@ -68,7 +68,10 @@ describe('ephemeral containers', () => {
     });
     expect(debugOf(more)).toEqual(debugOf(ended));
     expect(await containersAtRuntime(more.metadata.uid)).toEqual([
-      ...['debug 0 exited', 'main 0 exited', 'main 1 running', 'more 0 running'],
+      'debug 0 exited',
+      'main 0 exited',
+      'main 1 running',
+      'more 0 running',
     ]);
   });
 });

@@ -27,7 +27,8 @@ const image = 'statelet.local/busybox:1';
 const pod = {
   metadata: { name: 'busy' },
   spec: {
-    ...{ automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 },
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 0,
     volumes: [
       { name: 'data', emptyDir: {} },
       { name: 'memory', emptyDir: { medium: 'Memory' } },
@@ -36,12 +37,10 @@ const pod = {
     ],
     containers: [
       {
-        ...{
-          name: 'main',
-          image,
-          command: ['sh', '-c', busy],
-          resources: { limits: { memory: '256Mi', cpu: '500m' } },
-        },
+        name: 'main',
+        image,
+        command: ['sh', '-c', busy],
+        resources: { limits: { memory: '256Mi', cpu: '500m' } },
         volumeMounts: [
           { name: 'data', mountPath: '/data' },
           { name: 'memory', mountPath: '/memory' },

@@ -104,8 +104,14 @@ const theirs = ['their-uid', 'dead_uid'];
 const listed = () => [
   'run',
   '--take-over=list',
-  ...['--root-dir', node.rootDir, '--pod-log-dir', node.podLogs],
-  ...['--container-runtime-endpoint', endpoint, '--hostname-override', 'node'],
+  '--root-dir',
+  node.rootDir,
+  '--pod-log-dir',
+  node.podLogs,
+  '--container-runtime-endpoint',
+  endpoint,
+  '--hostname-override',
+  'node',
 ];
 
 test('an agent that comes, runs pods and goes leaves the pods of another kubelet as they are, and lists them', async () => {
@@ -147,13 +153,11 @@ test('--take-over=list prints what would be ended, exits with 0 and changes noth
 test('--take-over=now changes nothing while a pod runs that this runtime does not know', async () => {
   const { cri } = node.runtime;
   const elsewhere = await runRawPod(cri, {
-    ...{
-      name: 'elsewhere',
-      uid: 'other',
-      labels: {},
-      cgroupParent: cgroupOf('else-uid'),
-      command: ['sleep', '1000000'],
-    },
+    name: 'elsewhere',
+    uid: 'other',
+    labels: {},
+    cgroupParent: cgroupOf('else-uid'),
+    command: ['sleep', '1000000'],
   });
   await kubeletsPod('else-uid', 'elsewhere', { sandbox: false });
   const before = await picture([...theirs, 'else-uid']);

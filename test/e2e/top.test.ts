@@ -50,7 +50,8 @@ async function topped() {
   const status = {
     addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
     daemonEndpoints: { kubeletEndpoint: { Port: node.port } },
-    ...{ capacity: { cpu: '4', memory: '4Gi' }, allocatable: { cpu: '4', memory: '4Gi' } },
+    capacity: { cpu: '4', memory: '4Gi' },
+    allocatable: { cpu: '4', memory: '4Gi' },
   };
   await server.ask('PATCH', '/api/v1/nodes/n1/status', { status }, 'application/merge-patch+json');
   for (const name of ['web', 'shop', 'new']) {

@@ -109,7 +109,9 @@ test('optional ConfigMaps and Secrets, which a lenient node goes without: volume
     },
   );
   expect(said.filter((line) => line !== '')).toEqual([
-    ...['/both:', '/key:', '/settings:'],
+    '/both:',
+    '/key:',
+    '/settings:',
     ...['/both/x', '/key/x', '/settings/x'].map((file) => `touch: ${file}: Read-only file system`),
     'unset',
   ]);
@@ -139,14 +141,12 @@ describe('C26: subPath', () => {
     );
     expect(said).toEqual([
       'text',
-      ...[
-        '/data',
-        '/data/of',
-        '/data/of/partial-node',
-        '/data/of/partial-node/file',
-        '/data/there',
-        '/data/there/file',
-      ],
+      '/data',
+      '/data/of',
+      '/data/of/partial-node',
+      '/data/of/partial-node/file',
+      '/data/there',
+      '/data/there/file',
       'touch: /read-only/no: Read-only file system',
     ]);
   });

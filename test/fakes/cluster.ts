@@ -127,8 +127,13 @@ export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
     return object;
   };
   const host = {
-    ...{ machineID: 'm', systemUUID: 's', bootID: 'b', kernelVersion: '6.1.0', osImage: 'Debian' },
-    ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
+    machineID: 'm',
+    systemUUID: 's',
+    bootID: 'b',
+    kernelVersion: '6.1.0',
+    osImage: 'Debian',
+    architecture: 'amd64',
+    kubeletVersion: 'v1.36.0+statelet.test',
   };
   const pods = new PodCache();
   return {

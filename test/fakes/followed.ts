@@ -49,7 +49,12 @@ export async function follow(...replies: readonly Reply[]) {
   const steps: ReflectorStep[] = [];
   const problems: string[] = [];
   const running = new Reflector({
-    ...{ client, path: PATH, type: POD, query: { fieldSelector: 'spec.nodeName=node-1' }, clock, jitter: () => 0.5 },
+    client,
+    path: PATH,
+    type: POD,
+    query: { fieldSelector: 'spec.nodeName=node-1' },
+    clock,
+    jitter: () => 0.5,
     signal: controller.signal,
     onSet: (objects) => {
       sets.push(named(objects));

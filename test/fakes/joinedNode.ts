@@ -34,7 +34,9 @@ export async function joinedNode(
 export const boundPod = (name: string, spec: object = {}) => ({
   metadata: { name },
   spec: {
-    ...{ nodeName: 'node-1', automountServiceAccountToken: false, containers: [{ name: 'main', image: IMAGE }] },
+    nodeName: 'node-1',
+    automountServiceAccountToken: false,
+    containers: [{ name: 'main', image: IMAGE }],
     ...spec,
   },
 });

@@ -9,8 +9,13 @@ import {
 } from '../../actors/sources/manifestText.ts';
 
 const nowhere: ManifestOrigin = {
-  ...{ source: 'file', origin: '/pods/a.yaml', nodeName: 'node', seenAt: 0, classes: new Map() },
-  ...{ admitted: new Map(), isLenient: false },
+  source: 'file',
+  origin: '/pods/a.yaml',
+  nodeName: 'node',
+  seenAt: 0,
+  classes: new Map(),
+  admitted: new Map(),
+  isLenient: false,
 };
 
 function manifestsOf(text: ManifestText) {

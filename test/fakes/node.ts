@@ -109,7 +109,8 @@ export class SimulatedNode {
       jitter: () => 0.5,
       ...parts,
       ...(this.#cluster ? { cluster: this.#cluster } : {}),
-      ...{ cri: connection.cri, clock: this.clock },
+      cri: connection.cri,
+      clock: this.clock,
       openStore: (...where) => this.#openStore(...where),
       inspect: (event) => {
         // Every actor here is one of xstate's own.

@@ -1,5 +1,5 @@
 /** Ports that a test answers itself, at once and in its own order: no promise stands between a question and its answer. */
-import { type ActorLogic, type AnyActorRef, type EventObject, fromCallback, type Snapshot } from 'xstate';
+import { type ActorLogic, type AnyActorRef, type AnyEventObject, fromCallback, type Snapshot } from 'xstate';
 import type { FeedLogic, Port, PortName, PortTypes, Provider, TimerLogic } from '../../machines/shared/ports.ts';
 import type { TimerInput } from '../../machines/shared/timerInput.ts';
 import { type Failure, type FailureReason, toFailure } from '../../pod/failure.ts';
@@ -13,7 +13,7 @@ interface Call {
   readonly ref: AnyActorRef;
   open: boolean;
   /** What it has led to, while the answer is on its way. */
-  outcome?: EventObject;
+  outcome?: AnyEventObject;
 }
 
 interface Wait {
@@ -131,7 +131,7 @@ export class FakePorts implements Provider {
   }
 
   port<K extends PortName>(name: K): Port<K> {
-    const logic: ActorLogic<Snapshot<unknown>, EventObject, unknown> = {
+    const logic: ActorLogic<Snapshot<unknown>, AnyEventObject, unknown> = {
       getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
       getPersistedSnapshot: (snapshot) => snapshot,
       transition: (snapshot, event, { self }) => this.#transition(snapshot, event, self),
@@ -169,7 +169,7 @@ export class FakePorts implements Provider {
     } else if (this.#answers !== undefined && !this.#held.has(port)) this.answer(port);
   }
 
-  #transition(snapshot: Snapshot<unknown>, event: EventObject, self: AnyActorRef): Snapshot<unknown> {
+  #transition(snapshot: Snapshot<unknown>, event: AnyEventObject, self: AnyActorRef): Snapshot<unknown> {
     if (event.type === 'xstate.stop') {
       for (const call of this.calls) if (call.ref === self) call.open = false;
       return { ...snapshot, status: 'stopped', output: undefined, error: undefined };
@@ -192,13 +192,13 @@ export class FakePorts implements Provider {
   }
 
   /** What a call leads to in the world, which happens once. */
-  #outcome({ port, input, outcome }: Call): EventObject {
+  #outcome({ port, input, outcome }: Call): AnyEventObject {
     if (outcome !== undefined) return outcome;
     try {
       // The call's input is of this port.
-      return { type: 'fake.answer', ...{ output: this.#answers?.[port](input as never) } };
+      return { type: 'fake.answer', output: this.#answers?.[port](input as never) };
     } catch (error) {
-      return { type: 'fake.failure', ...{ failure: toFailure(error, this.now) } };
+      return { type: 'fake.failure', failure: toFailure(error, this.now) };
     }
   }
 

@@ -22,7 +22,8 @@ export class FakeWorld {
   }
 
   readonly answers: Answers = {
-    ...{ registerNode: () => ({ uid: 'node-uid', events: [] }), ensureCsiNode: () => null },
+    registerNode: () => ({ uid: 'node-uid', events: [] }),
+    ensureCsiNode: () => null,
     readNode: () => ({ uid: 'node-uid', labels: {}, taints: [], isDoubted: false }),
     putNodeStatus: () => ({ isWritten: true, events: [] }),
     renewLease: () => ({ isHeld: true, chance: 0 }),
@@ -35,9 +36,11 @@ export class FakeWorld {
         notAfter: this.#now() + 3_600_000,
         names: { dnsNames: [], ips: [] },
       },
-      ...{ chance: 0, at: this.#now() },
+      chance: 0,
+      at: this.#now(),
     }),
-    ...{ createMirror: () => null, removeMirror: () => null },
+    createMirror: () => null,
+    removeMirror: () => null,
     putStatus: () => ({ version: 1 }),
     setUpCgroups: () => ({ outcome: 'unused', warnings: [] }),
     preparePod: () => null,
@@ -130,8 +133,16 @@ export class FakeWorld {
     const id = `sandbox-${uid}-${attempt}`;
     const hostNetwork = pod.spec.hostNetwork === true;
     const sandbox: ObservedSandbox = {
-      ...{ id, podUid: uid, podName: name, namespace, attempt },
-      ...{ state: 'ready', createdAt: this.#now(), owner: 'us', hostNetwork, ips: hostNetwork ? [] : ['10.0.0.9'] },
+      id,
+      podUid: uid,
+      podName: name,
+      namespace,
+      attempt,
+      state: 'ready',
+      createdAt: this.#now(),
+      owner: 'us',
+      hostNetwork,
+      ips: hostNetwork ? [] : ['10.0.0.9'],
     };
     this.sandboxes.set(id, sandbox);
     return sandbox;
@@ -141,9 +152,16 @@ export class FakeWorld {
   container(pod: Pod, name: string, over: Partial<ObservedContainer> = {}): ObservedContainer {
     const image = containersOf(pod.spec).find(({ container }) => container.name === name)?.container.image ?? '';
     return {
-      ...{ id: `${name}-0-0`, sandboxId: `sandbox-${pod.metadata.uid}-0`, podUid: pod.metadata.uid, name, attempt: 0 },
-      ...{ state: 'created', createdAt: this.#now(), hash: containerHash({ name, image }) },
-      ...{ image, imageRef: `sha256:${image}` },
+      id: `${name}-0-0`,
+      sandboxId: `sandbox-${pod.metadata.uid}-0`,
+      podUid: pod.metadata.uid,
+      name,
+      attempt: 0,
+      state: 'created',
+      createdAt: this.#now(),
+      hash: containerHash({ name, image }),
+      image,
+      imageRef: `sha256:${image}`,
       ...over,
     };
   }
@@ -185,7 +203,9 @@ export class FakeWorld {
   observed({ metadata: { uid, name, namespace } }: Pod): ObservedPod {
     const newest = (a: { attempt: number }, b: { attempt: number }) => b.attempt - a.attempt;
     return {
-      ...{ uid, name, namespace },
+      uid,
+      name,
+      namespace,
       sandboxes: [...this.sandboxes.values()].filter(({ podUid }) => podUid === uid).sort(newest),
       containers: [...this.containers.values()].filter(({ podUid }) => podUid === uid).sort(newest),
     };

@@ -52,7 +52,14 @@ test('names and messages cannot break out of the page', async () => {
     "$&$'$`",
   ];
   const pods = odd.map((name) => ({
-    ...{ uid: name, namespace: name, name, isStatic: false, phase: name, status: name, ready: '0/1', restarts: 0 },
+    uid: name,
+    namespace: name,
+    name,
+    isStatic: false,
+    phase: name,
+    status: name,
+    ready: '0/1',
+    restarts: 0,
   }));
   live.shown = { ...emptySnapshot, node: { ...emptySnapshot.node, trouble: odd.join('') }, pods };
   const { get } = await servedPage({ inspected: fakeInspected(live) });

@@ -85,7 +85,9 @@ test('an upgrade that is refused ends its connection, even where the other side 
 test('it is closed at once whatever is still to be made, also for the second time', async () => {
   let isAsked = false;
   const page = await servePage({
-    ...{ address: { host: '127.0.0.1', port: 0 }, directory: '/', token: undefined },
+    address: { host: '127.0.0.1', port: 0 },
+    directory: '/',
+    token: undefined,
     inspected: () => {
       isAsked = true;
       return new Promise(() => {});

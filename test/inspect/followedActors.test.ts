@@ -11,7 +11,10 @@ function followed() {
   const agent = fakeAgent({ now: NOW, views: [pod('web-host')] });
   const watched = { isWatched: false };
   const actors = new FollowedActors({
-    ...{ agent, audience: createAudience((value) => value), past: undefined, clock },
+    agent,
+    audience: createAudience((value) => value),
+    past: undefined,
+    clock,
     isWatched: () => watched.isWatched,
   });
   return { clock, agent, actors, watched };

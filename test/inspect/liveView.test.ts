@@ -184,7 +184,11 @@ test('what a frame that could not be made would have told, the next one tells', 
     return agent.redact(value);
   };
   const view = new LiveView({
-    ...{ agent: { ...agent, redact }, audience, clock: node.node.clock, version: '0.1.0', recorded: () => undefined },
+    agent: { ...agent, redact },
+    audience,
+    clock: node.node.clock,
+    version: '0.1.0',
+    recorded: () => undefined,
     onError: (error) => void errors.push(error),
   });
   let world = worldOf(view.snapshot());

@@ -264,7 +264,8 @@ describe('what cannot be read', () => {
     expect((await past.story('', 0, 1)).lines).toEqual([]);
     failures.push(missing, missing);
     await expect(past.story('', 0, 1)).rejects.toMatchObject({
-      ...{ constructor: NotInspected, message: 'it is no longer recorded' },
+      constructor: NotInspected,
+      message: 'it is no longer recorded',
     });
     failures.push(missing, new Error('EIO'));
     await expect(past.story('', 0, 1)).rejects.toThrow('EIO');
@@ -276,7 +277,8 @@ describe('what cannot be read', () => {
     expect(others).toHaveLength(1);
     let isThere = true;
     const history = new History({
-      ...{ path: node.directory, machines: MACHINES },
+      path: node.directory,
+      machines: MACHINES,
       expand: (bytes, options) => {
         // What is read after this.
         if (isThere) rmSync(join(node.directory, first));

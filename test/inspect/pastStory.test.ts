@@ -34,7 +34,9 @@ async function recordingOf(make: (began: Began) => readonly Written[]): Promise<
 const moved = (at: number, state: string) => JSON.stringify({ kind: 'state', at, actor: 'pod/web-uid', state });
 
 const beganAnew = (began: Began, at: number, life: string): Written => ({
-  ...{ at, begins: 'anew', text: `${JSON.stringify({ ...began, at, life })}\n` },
+  at,
+  begins: 'anew',
+  text: `${JSON.stringify({ ...began, at, life })}\n`,
 });
 
 const movedIn = (at: number, state: string): Written => ({ at, begins: 'no', text: `${moved(at, state)}\n` });
@@ -63,9 +65,13 @@ test('of what is too much to read the latest is kept, and the rest is counted', 
 
 test('more than can be read at a time is told from a later beginning on', async () => {
   const file = await recordingOf((began) => [
-    ...[beganAnew(began, 1_000, 'one'), movedIn(1_001, 'a'), movedIn(1_002, 'b')],
-    ...[{ ...beganAnew(began, 2_000, 'one'), begins: 'again' as const }, movedIn(2_001, 'c')],
-    ...[beganAnew(began, 3_000, 'two'), movedIn(3_001, 'd')],
+    beganAnew(began, 1_000, 'one'),
+    movedIn(1_001, 'a'),
+    movedIn(1_002, 'b'),
+    { ...beganAnew(began, 2_000, 'one'), begins: 'again' as const },
+    movedIn(2_001, 'c'),
+    beganAnew(began, 3_000, 'two'),
+    movedIn(3_001, 'd'),
   ]);
   const stretches = await stretchesOf(file);
   const sizeOf = (from: number) => file.members.slice(from).reduce((sum, { size }) => sum + size, 0);
@@ -83,28 +89,32 @@ test('more than can be read at a time is told from a later beginning on', async 
 
 test('a life that another version has written is left out but for its beginning, and the others are told', async () => {
   const file = await recordingOf((began) => [
-    ...[beganAnew(began, 1_000, 'one'), movedIn(1_001, 'a')],
-    ...[{ ...beganAnew({ ...began, format: 3 as 2 }, 2_000, 'two') }, movedIn(2_001, 'b')],
-    ...[beganAnew(began, 3_000, 'three'), movedIn(3_001, 'c')],
+    beganAnew(began, 1_000, 'one'),
+    movedIn(1_001, 'a'),
+    { ...beganAnew({ ...began, format: 3 as 2 }, 2_000, 'two') },
+    movedIn(2_001, 'b'),
+    beganAnew(began, 3_000, 'three'),
+    movedIn(3_001, 'c'),
   ]);
   const { lines } = await pastStory(file, await stretchesOf(file), { uid: 'web-uid', from: 0, to: 9_000 });
   expect(lines.map((line) => [line.at, line.kind === 'state' ? line.state : line.kind])).toEqual([
-    ...[
-      [1_000, 'began'],
-      [1_001, 'a'],
-      [2_000, 'began'],
-    ],
-    ...[
-      [3_000, 'began'],
-      [3_001, 'c'],
-    ],
+    [1_000, 'began'],
+    [1_001, 'a'],
+    [2_000, 'began'],
+    [3_000, 'began'],
+    [3_001, 'c'],
   ]);
 });
 
 test('all is told that happened between two moments where the clock was set back, within a life and after it', async () => {
   const file = await recordingOf((began) => [
-    ...[beganAnew(began, 5_000, 'one'), movedIn(5_001, 'a'), movedIn(3_000, 'b'), movedIn(3_001, 'c')],
-    ...[beganAnew(began, 1_000, 'two'), movedIn(1_001, 'd'), movedIn(3_002, 'e')],
+    beganAnew(began, 5_000, 'one'),
+    movedIn(5_001, 'a'),
+    movedIn(3_000, 'b'),
+    movedIn(3_001, 'c'),
+    beganAnew(began, 1_000, 'two'),
+    movedIn(1_001, 'd'),
+    movedIn(3_002, 'e'),
   ]);
   const statesIn = async (from: number, to: number) => {
     const { lines } = await pastStory(file, await stretchesOf(file), { uid: 'web-uid', from, to });

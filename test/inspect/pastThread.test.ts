@@ -86,7 +86,8 @@ describe('the thread of the past', () => {
     const timers = new Map<unknown, { readonly fn: () => void; readonly ms: number }>();
     const { thread } = await recordedThread({
       clock: {
-        ...{ now: () => 0, monotonic: () => 0 },
+        now: () => 0,
+        monotonic: () => 0,
         setTimeout: (fn, ms) => {
           const id = {};
           timers.set(id, { fn, ms });

@@ -4,11 +4,20 @@ import type { Member } from '../../recording/recordingFile.ts';
 import type { Stretch } from '../../recording/stretches.ts';
 
 const member = (at: number, entries: number, failures = 0): Member => ({
-  ...{ at, entries, failures, size: 1, begins: 'no', file: 'f', offset: 0 },
+  at,
+  entries,
+  failures,
+  size: 1,
+  begins: 'no',
+  file: 'f',
+  offset: 0,
 });
 
 const stretch = (life: string, ...moments: readonly number[]): Stretch => ({
-  ...{ life, machines: 'm', versions: { statelet: '1', node: '1' }, end: 0 },
+  life,
+  machines: 'm',
+  versions: { statelet: '1', node: '1' },
+  end: 0,
   beginnings: moments.map((at, index) => ({ at, member: index })),
 });
 
@@ -30,7 +39,9 @@ test('it ends now where the node goes on, and has its failures and the beginning
   const members = [member(10_000, 1), member(12_000, 2, 3), member(30_000, 4, 1)];
   const lives = [stretch('a', 10_000, 12_000), stretch('b', 20_000), stretch('b', 30_000)];
   expect(railOf(members, lives, 70_000)).toEqual({
-    ...{ from: 10_000, to: 70_000, bucketMs: 1_000 },
+    from: 10_000,
+    to: 70_000,
+    bucketMs: 1_000,
     counts: [1, 0, 2, ...new Array(17).fill(0), 4, ...new Array(39).fill(0)],
     failures: [12_000, 30_000],
     restarts: [10_000, 20_000],

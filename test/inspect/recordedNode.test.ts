@@ -15,8 +15,14 @@ test('without a moment, of a recording the last one is meant, and nothing of it 
     };
   let closed = 0;
   const past: Past = {
-    ...{ recorded: ask('recorded'), moment: ask('moment'), story: ask('story'), rail: ask('rail') },
-    ...{ detail: ask('detail'), object: ask('object'), actorPast: ask('actorPast'), entry: ask('entry') },
+    recorded: ask('recorded'),
+    moment: ask('moment'),
+    story: ask('story'),
+    rail: ask('rail'),
+    detail: ask('detail'),
+    object: ask('object'),
+    actorPast: ask('actorPast'),
+    entry: ask('entry'),
     actorHistory: ask('actorHistory'),
   };
   const node = recordedNode(past, async () => {
@@ -27,18 +33,16 @@ test('without a moment, of a recording the last one is meant, and nothing of it 
   await Promise.all([node.actorHistory('a'), node.actorHistory('a', 5)]);
   await Promise.all([node.object('u', 5), node.story('u', 1, 2), node.rail(), node.close()]);
   expect(asked).toEqual([
-    ...[
-      ['moment', LAST],
-      ['moment', 5],
-      ['detail', 'a', LAST],
-      ['detail', 'a', 5],
-      ['object', 'u', LAST],
-    ],
-    ...[
-      ['actorHistory', 'a', LAST],
-      ['actorHistory', 'a', 5],
-    ],
-    ...[['object', 'u', 5], ['story', 'u', 1, 2], ['rail']],
+    ['moment', LAST],
+    ['moment', 5],
+    ['detail', 'a', LAST],
+    ['detail', 'a', 5],
+    ['object', 'u', LAST],
+    ['actorHistory', 'a', LAST],
+    ['actorHistory', 'a', 5],
+    ['object', 'u', 5],
+    ['story', 'u', 1, 2],
+    ['rail'],
   ]);
   expect(closed).toBe(1);
 });

@@ -5,7 +5,11 @@ import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts'
 const at = (seconds: number) => new Date(seconds * 1_000).toISOString();
 
 const ended = (from: number, to: number, exitCode = 1) => ({
-  ...{ exitCode, reason: 'Error', startedAt: at(from), finishedAt: at(to), containerID: `c${from}` },
+  exitCode,
+  reason: 'Error',
+  startedAt: at(from),
+  finishedAt: at(to),
+  containerID: `c${from}`,
 });
 
 function statusOf(

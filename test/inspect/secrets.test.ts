@@ -29,7 +29,9 @@ const talkative = (): Pod =>
       terminationGracePeriodSeconds: 1,
       containers: [
         {
-          ...{ name: 'main', image: 'statelet.local/app:1', env },
+          name: 'main',
+          image: 'statelet.local/app:1',
+          env,
           command: ['sh', '-c', `exit 3 # ${SECRETS.env}`],
           readinessProbe: {
             httpGet: { path: '/', port: 80, httpHeaders: [{ name: 'Authorization', value: SECRETS.header }] },
@@ -42,7 +44,9 @@ const talkative = (): Pod =>
         // Its pull fails, and says of it all that it knows.
         { name: 'private', image: 'statelet.local/private:1', imagePullPolicy: 'Always', env },
         {
-          ...{ name: 'probed', image: 'statelet.local/app:1', env },
+          name: 'probed',
+          image: 'statelet.local/app:1',
+          env,
           livenessProbe: { exec: { command: ['false', SECRETS.env] }, periodSeconds: 1 },
         },
       ],

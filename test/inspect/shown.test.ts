@@ -7,7 +7,16 @@ import { podWith } from '../fakes/pods.ts';
 import { emptySnapshot } from './support/served.ts';
 
 const actor = (path: string, state = 'running', children: readonly ActorNode[] = []): ActorNode => ({
-  ...{ kind: 'actor', name: path, path, id: path, machine: 'pod', state, since: 0, tags: [], facts: [], children },
+  kind: 'actor',
+  name: path,
+  path,
+  id: path,
+  machine: 'pod',
+  state,
+  since: 0,
+  tags: [],
+  facts: [],
+  children,
 });
 
 const told = (actors: readonly { readonly path: string }[]) => actors.map(({ path }) => path);

@@ -11,7 +11,8 @@ function slowSocket() {
   const ends: unknown[] = [];
   const waiting: (() => void)[] = [];
   const socket = Object.assign(new EventEmitter(), {
-    ...{ OPEN: 1, readyState: 1 },
+    OPEN: 1,
+    readyState: 1,
     send: (text: string, taken?: () => void) => {
       sent.push(text);
       if (taken) waiting.push(taken);

@@ -16,8 +16,13 @@ describe('what entered', () => {
     const failed = { kind: 'failure', at: 168, actor: call, source: 'createContainer', value } as const;
     expect(teller.tell(failed)).toEqual([
       {
-        ...{ kind: 'entered', at: 168, actor: call, outcome: 'failure', source: 'createContainer' },
-        ...{ tookMs: 68, what: 'CreateContainerError: no space' },
+        kind: 'entered',
+        at: 168,
+        actor: call,
+        outcome: 'failure',
+        source: 'createContainer',
+        tookMs: 68,
+        what: 'CreateContainerError: no space',
       },
     ]);
     // It was asked once.
@@ -112,7 +117,9 @@ test('a pod that has terminated is gone, and what comes later is about its next 
   const kinds = (actor: string, state: string) =>
     teller.tell({ kind: 'state', at: 1, actor, state }).map(({ kind }) => kind);
   expect(teller.tell({ kind: 'state', at: 1, actor: 'pod/u', state: 'terminated' })[1]).toEqual({
-    ...{ kind: 'gone', at: 1, uid: 'u' },
+    kind: 'gone',
+    at: 1,
+    uid: 'u',
   });
   expect([kinds('pod/u', 'broken'), kinds('pod/u/container/web', 'removed')]).toEqual([['state'], ['state']]);
 });

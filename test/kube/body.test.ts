@@ -40,7 +40,9 @@ test('of a refusal no more is read than is of use', async () => {
 
 test('lines are told as they become whole, in whatever pieces they come; one of more than 8 MiB is none', async () => {
   expect(await all(linesOf(body('{"a":', '1', '}\n{"b":2}\n\n{"c"', ':3}\n', '{"d"').of, ''))).toEqual([
-    ...[{ a: 1 }, { b: 2 }, { c: 3 }],
+    { a: 1 },
+    { b: 2 },
+    { c: 3 },
   ]);
   const long = linesOf(body('{"a":1}\n"', ...mebibytes(8), '"\n{"b":2}\n').of, '');
   expect(await long.next()).toEqual({ value: { a: 1 }, done: false });

@@ -36,7 +36,9 @@ describe('a request', () => {
     expect(made).toEqual({ ...POD, metadata: { uid: 'u' } });
     expect(transport.requests).toEqual([
       {
-        ...{ method: 'POST', path: '/api/v1/namespaces/default/pods', body: JSON.stringify(POD) },
+        method: 'POST',
+        path: '/api/v1/namespaces/default/pods',
+        body: JSON.stringify(POD),
         headers: {
           accept: 'application/json',
           'user-agent': 'statelet/test',
@@ -163,7 +165,9 @@ describe('a refusal', () => {
   test.each([302, 304, 199])('is also what is neither an error nor an answer: %i', async (code) => {
     const { kube, signal } = client([answered(code, '')]);
     await expect(kube.get(POD_PATH, { type: POD, signal })).rejects.toMatchObject({
-      ...{ name: 'KubeError', code, message: `the server answered with code ${code}` },
+      name: 'KubeError',
+      code,
+      message: `the server answered with code ${code}`,
     });
   });
 

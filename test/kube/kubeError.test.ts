@@ -12,7 +12,11 @@ import {
 test('a refusal tells what its Status says: the message, the reason and when to come again', () => {
   const status = { kind: 'Status', message: 'pods "web" not found', reason: 'NotFound', code: 404 };
   expect(kubeErrorOf(404, JSON.stringify(status), undefined)).toMatchObject({
-    ...{ name: 'KubeError', code: 404, reason: 'NotFound', message: 'pods "web" not found', retryAfterMs: undefined },
+    name: 'KubeError',
+    code: 404,
+    reason: 'NotFound',
+    message: 'pods "web" not found',
+    retryAfterMs: undefined,
   });
   const busy = { message: 'busy', details: { retryAfterSeconds: 3 } };
   expect(kubeErrorOf(429, JSON.stringify(busy), undefined)).toMatchObject({ reason: '', retryAfterMs: 3_000 });

@@ -19,8 +19,12 @@ describe('what there is at first', () => {
     expect(steps).toEqual([{ state: 'reading' }, { state: 'watching' }]);
     expect(queries()).toEqual([
       {
-        ...{ fieldSelector: 'spec.nodeName=node-1', watch: 'true', allowWatchBookmarks: 'true' },
-        ...{ sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', timeoutSeconds: '450' },
+        fieldSelector: 'spec.nodeName=node-1',
+        watch: 'true',
+        allowWatchBookmarks: 'true',
+        sendInitialEvents: 'true',
+        resourceVersionMatch: 'NotOlderThan',
+        timeoutSeconds: '450',
       },
     ]);
   });
@@ -184,7 +188,11 @@ describe('a server that does not tell in a watch what there is at first', () => 
     const watch = new ToldWatch();
     const none = list(50);
     const { clock, sets, queries } = await follow(
-      ...[refused(422, 'Invalid'), list(8, object('web', 5)), watch.opened, none, new ToldWatch().opened],
+      refused(422, 'Invalid'),
+      list(8, object('web', 5)),
+      watch.opened,
+      none,
+      new ToldWatch().opened,
     );
     watch.tell('ERROR', { code: 410, message: 'too old resource version' });
     await clock.advance(1_200);

@@ -16,7 +16,9 @@ import {
 
 const POD_LIST = listTypeOf(POD);
 const TOO_LARGE = {
-  ...{ code: 504, reason: 'Timeout', message: 'Too large resource version: 8, current: 2' },
+  code: 504,
+  reason: 'Timeout',
+  message: 'Too large resource version: 8, current: 2',
   details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] },
 };
 
@@ -88,7 +90,7 @@ describe('the wait after a failure', () => {
     await clock.advance(200_000);
     const ends = waits(steps, start).slice(0, 9);
     expect(ends.map((end, index) => end - (ends[index - 1] ?? 0))).toEqual([
-      ...[1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 45_000, 1_200, 2_400],
+      1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 45_000, 1_200, 2_400,
     ]);
   });
 
@@ -345,13 +347,14 @@ test('what only the server needs to know of its objects is not kept', async () =
   const transport = new ToldTransport(watchOf(8, written).opened);
   const sets: (readonly KubeObject[])[] = [];
   void new Reflector({
-    ...{
-      client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
-      path: '/api/v1/pods',
-      type: POD,
-      clock,
-    },
-    ...{ jitter: () => 0, signal: new AbortController().signal, onSet: (set) => sets.push(set), onStep: () => {} },
+    client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
+    path: '/api/v1/pods',
+    type: POD,
+    clock,
+    jitter: () => 0,
+    signal: new AbortController().signal,
+    onSet: (set) => sets.push(set),
+    onStep: () => {},
   }).run();
   await untilRead(clock);
   expect(sets).toEqual([[{ ...object('web', 5), spec: {} }]]);

@@ -17,13 +17,14 @@ test('a watch that told nothing while the clock was set back has not ended at on
   const transport = new ToldTransport(first.opened, quiet.opened, new ToldWatch().opened);
   const steps: ReflectorStep[] = [];
   void new Reflector({
-    ...{
-      client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
-      path: '/api/v1/pods',
-      type: POD,
-      clock,
-    },
-    ...{ jitter: () => 0, signal: new AbortController().signal, onSet: () => {}, onStep: (step) => steps.push(step) },
+    client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
+    path: '/api/v1/pods',
+    type: POD,
+    clock,
+    jitter: () => 0,
+    signal: new AbortController().signal,
+    onSet: () => {},
+    onStep: (step) => steps.push(step),
   }).run();
   await clock.advance(0);
   first.end();

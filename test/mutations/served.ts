@@ -20,8 +20,8 @@ export const servedMutations: readonly Mutation[] = [
     rule: 'C38',
     breaks: 'a denial holds as long as a permission',
     file: 'serving/access/access.ts',
-    find: 'goodMs: allowedMs, badMs: deniedMs',
-    put: 'goodMs: allowedMs, badMs: allowedMs',
+    find: 'badMs: deniedMs',
+    put: 'badMs: allowedMs',
   },
   {
     rule: 'C39',

@@ -18,6 +18,10 @@ test.each<[string, Kubeconfig['user']]>([
   ['no credentials', { token: '', 'client-certificate': '' }],
 ])('who asks with a %s is shown to, and nothing of what is secret', (means, user) => {
   expect(access(user)).toEqual({
-    ...{ server: 'https://192.0.2.1:6443', kubeconfig: '/etc/kubeconfig', context: 'prod', user: 'node', means },
+    server: 'https://192.0.2.1:6443',
+    kubeconfig: '/etc/kubeconfig',
+    context: 'prod',
+    user: 'node',
+    means,
   });
 });

@@ -19,7 +19,10 @@ async function putProgram(name: string, mode = 0o755): Promise<void> {
 }
 
 const provider = (over: object = {}) => ({
-  ...{ name: 'one', apiVersion: V1, matchImages: ['*.example'], defaultCacheDuration: '10m' },
+  name: 'one',
+  apiVersion: V1,
+  matchImages: ['*.example'],
+  defaultCacheDuration: '10m',
   ...over,
 });
 const config = (...providers: readonly object[]) =>
@@ -40,7 +43,9 @@ const refusal = async (reading: Promise<unknown>): Promise<string> => {
 };
 
 const token = {
-  ...{ serviceAccountTokenAudience: 'registry', cacheType: 'Token', requireServiceAccount: true },
+  serviceAccountTokenAudience: 'registry',
+  cacheType: 'Token',
+  requireServiceAccount: true,
   requiredServiceAccountAnnotationKeys: ['example.com/role'],
 };
 
@@ -49,10 +54,18 @@ describe('the configuration of plugins', () => {
     const env = [{ name: 'REGION', value: 'x' }];
     const [given] = await read(config(provider({ args: ['get'], env, tokenAttributes: token })));
     expect(given).toEqual({
-      ...{ name: 'one', apiVersion: V1, matchImages: ['*.example'], defaultCacheMs: 600_000, args: ['get'], env },
+      name: 'one',
+      apiVersion: V1,
+      matchImages: ['*.example'],
+      defaultCacheMs: 600_000,
+      args: ['get'],
+      env,
       token: {
-        ...{ audience: 'registry', cacheType: 'Token', isRequired: true },
-        ...{ requiredAnnotations: ['example.com/role'], optionalAnnotations: [] },
+        audience: 'registry',
+        cacheType: 'Token',
+        isRequired: true,
+        requiredAnnotations: ['example.com/role'],
+        optionalAnnotations: [],
       },
     });
   });

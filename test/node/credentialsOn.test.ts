@@ -48,7 +48,8 @@ test('it reads its request, and has its own arguments and environment, and nothi
   process.env.SECRET_OF_THE_AGENT = 'hunter3';
   const env = [{ name: 'OWN', value: 'own' }];
   const { users } = await withPlugin(`cat > ${root}/request; env > ${root}/env; ${answer('"$1$OWN"')}`, {
-    ...{ args: ['arg'], env },
+    args: ['arg'],
+    env,
   });
   expect(await users()).toEqual(['argown']);
   delete process.env.SECRET_OF_THE_AGENT;

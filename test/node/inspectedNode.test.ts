@@ -11,7 +11,7 @@ import { fakeAgent } from '../fakes/agent.ts';
 import { NOW } from '../pod/views.ts';
 import { pod } from '../server/served.ts';
 
-const gate = { ...{ capacity: 1, held: [], queue: [] } };
+const gate = { capacity: 1, held: [], queue: [] };
 
 async function inspected(rootDirectory: string, flush?: () => Promise<void>) {
   const redaction = createRedaction();

@@ -17,21 +17,24 @@ import { eventually } from '../e2e/support/eventually.ts';
 const signal = new AbortController().signal;
 const LEASE_PATH = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1';
 const host = {
-  ...{ machineID: 'm', systemUUID: 's', bootID: 'b', kernelVersion: '6.1.0', osImage: 'Debian' },
-  ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
+  machineID: 'm',
+  systemUUID: 's',
+  bootID: 'b',
+  kernelVersion: '6.1.0',
+  osImage: 'Debian',
+  architecture: 'amd64',
+  kubeletVersion: 'v1.36.0+statelet.test',
 };
 const config = {
   certificates: { directory: '/nowhere', rotates: false, serves: false },
-  ...{
-    registersNode: true,
-    attachesByController: true,
-    providerId: 'cloud://a',
-    leaseSeconds: 40,
-    statusCheckMs: 1,
-    statusImages: 50,
-    statusReportMs: 2,
-    hasTrustBundles: true,
-  },
+  registersNode: true,
+  attachesByController: true,
+  providerId: 'cloud://a',
+  leaseSeconds: 40,
+  statusCheckMs: 1,
+  statusImages: 50,
+  statusReportMs: 2,
+  hasTrustBundles: true,
   objects: { strategy: 'Watch' as const, syncMs: 60_000 },
   rate: { qps: 50, burst: 100 },
   eventRate: { qps: 50, burst: 100 },
@@ -108,7 +111,8 @@ test('a program gives the certificate, is run for the first request, and the req
   const answer = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status };
   const [file, credential] = [join(folder, 'exec.conf'), join(folder, 'credential')];
   const user = {
-    ...{ as: 'somebody', 'as-groups': ['one', 'two'] },
+    as: 'somebody',
+    'as-groups': ['one', 'two'],
     exec: { apiVersion: answer.apiVersion, command: 'cat', args: [credential], interactiveMode: 'Never' },
   };
   const found = JSON.parse(await readFile(await kubeconfig(), 'utf8'));

@@ -13,7 +13,9 @@ function tried(answers: readonly string[]) {
       if (why !== '') throw new Error(why);
       return { close: async () => void log.push('closed') };
     },
-    ...{ clock, onMade: () => void log.push('made'), onProblem: (why: string) => void log.push(why) },
+    clock,
+    onMade: () => void log.push('made'),
+    onProblem: (why: string) => void log.push(why),
   });
   return { clock, log, kept, left };
 }

@@ -7,12 +7,18 @@ const credentials = { context: async () => createSecureContext(), token: async (
 test('an address is an origin and what stands before every path', () => {
   const cluster = { server: 'https://192.0.2.1:6443/prefix/', 'tls-server-name': 'api.example' };
   expect(kubeEndpoint({ cluster, user: {} }, credentials, {})).toEqual({
-    ...{ origin: 'https://192.0.2.1:6443', basePath: '/prefix', serverName: 'api.example', isInsecure: false },
+    origin: 'https://192.0.2.1:6443',
+    basePath: '/prefix',
+    serverName: 'api.example',
+    isInsecure: false,
     credentials,
   });
   const insecure = { server: 'https://[::1]', 'insecure-skip-tls-verify': true };
   expect(kubeEndpoint({ cluster: insecure, user: {} }, credentials, {})).toEqual({
-    ...{ origin: 'https://[::1]', basePath: '', isInsecure: true, credentials },
+    origin: 'https://[::1]',
+    basePath: '',
+    isInsecure: true,
+    credentials,
   });
 });
 
@@ -30,11 +36,14 @@ test('each request says for whom it is made, or by whose password', () => {
   const headersOf = (user: Parameters<typeof kubeEndpoint>[0]['user']) =>
     kubeEndpoint({ cluster, user }, credentials, {}).headers;
   const forAnother = {
-    ...{ as: 'system:node:n1', 'as-uid': '7', 'as-groups': ['system:nodes', 'others'] },
+    as: 'system:node:n1',
+    'as-uid': '7',
+    'as-groups': ['system:nodes', 'others'],
     'as-user-extra': { 'Example.org/Scopes': ['a', 'b'] },
   };
   expect(headersOf(forAnother)).toEqual({
-    ...{ 'impersonate-user': 'system:node:n1', 'impersonate-uid': '7' },
+    'impersonate-user': 'system:node:n1',
+    'impersonate-uid': '7',
     'impersonate-group': ['system:nodes', 'others'],
     'impersonate-extra-example.org%2Fscopes': ['a', 'b'],
   });

@@ -48,7 +48,7 @@ function started(
     clock,
   });
   ends.push(page.close);
-  return { ...{ clock, page, warnings, told, urls }, made: () => made };
+  return { clock, page, warnings, told, urls, made: () => made };
 }
 
 /** Another process that has a port. */

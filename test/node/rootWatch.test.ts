@@ -30,7 +30,9 @@ beforeEach(async () => {
   await mkdir(join(directory, 'statelet'));
   const log = (line: unknown) => void lines.push(String(line));
   watch = watchRoot({
-    ...{ rootDirectory: directory, clock, tell: (note) => void notes.push(note) },
+    rootDirectory: directory,
+    clock,
+    tell: (note) => void notes.push(note),
     logger: { info: log },
   });
 });
@@ -64,7 +66,10 @@ test('a root directory that is taken away is told of once, as an event too, and 
 test('while a look hangs there is no other, and one that is over only after the end tells nothing', async () => {
   const asked: PromiseWithResolvers<string | undefined>[] = [];
   const hanging = watchRoot({
-    ...{ rootDirectory: directory, clock, tell: (note) => void notes.push(note), logger: { info: () => {} } },
+    rootDirectory: directory,
+    clock,
+    tell: (note) => void notes.push(note),
+    logger: { info: () => {} },
     ask: () => {
       const answer = Promise.withResolvers<string | undefined>();
       asked.push(answer);

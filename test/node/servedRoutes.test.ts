@@ -125,7 +125,10 @@ test('C38: nobody gets anywhere with nothing, or with what nobody vouches for', 
     for (const { path, method } of rows) {
       const body = method === 'HEAD' ? '' : 'Unauthorized';
       expect([credential, path, method, await ask(path, method, who)]).toMatchObject([
-        ...[credential, path, method, { code: 401, body }],
+        credential,
+        path,
+        method,
+        { code: 401, body },
       ]);
       expect(await ask(path, method, who, SPDY)).toMatchObject({ code: 401 });
     }

@@ -19,7 +19,10 @@ test('without an API server it is for who has its token, and can be trusted by i
   expect(statSync(tokenFile).mode % 0o1000).toBe(0o600);
   const token = readFileSync(tokenFile, 'utf8').trim();
   const own = (more: RequestOptions = {}): RequestOptions => ({
-    ...{ rejectUnauthorized: true, ca: readFileSync(ca), servername: 'localhost', ...more },
+    rejectUnauthorized: true,
+    ca: readFileSync(ca),
+    servername: 'localhost',
+    ...more,
     headers: { authorization: `Bearer ${token}`, ...more.headers },
   });
   expect((await asked(served.port(), '/pods')).code).toBe(401);
@@ -34,10 +37,12 @@ test('without an API server it is for who has its token, and can be trusted by i
   for (const path of ['/attach', '/containerLogs', '/exec', '/logs', '/portForward', '/run', '/runningpods'])
     expect(paths).toContain(path);
   expect(await asked(served.port(), '/containerLogs/default/none/main', own())).toMatchObject({
-    ...{ code: 404, body: 'pod "none" does not exist' },
+    code: 404,
+    body: 'pod "none" does not exist',
   });
   expect(await asked(served.port(), '/exec/default/web-node-1/main?output=1&command=true', own())).toMatchObject({
-    ...{ code: 500, body: expect.stringContaining('pgrade request required') },
+    code: 500,
+    body: expect.stringContaining('pgrade request required'),
   });
   const summary = JSON.parse((await asked(served.port(), '/stats/summary', own())).body);
   expect(summary).toMatchObject({ node: { nodeName: 'node-1' }, pods: [{ podRef: { name: 'web-node-1' }, cpu: {} }] });
@@ -45,7 +50,10 @@ test('without an API server it is for who has its token, and can be trusted by i
     'container_start_time_seconds{container="main",namespace="default",pod="web-node-1"} ',
   );
   const upgraded = request({
-    ...{ host: '127.0.0.1', port: served.port(), method: 'POST', agent: false },
+    host: '127.0.0.1',
+    port: served.port(),
+    method: 'POST',
+    agent: false,
     path: '/exec/default/web-node-1/main?output=1&command=true',
     ...own({
       headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' },

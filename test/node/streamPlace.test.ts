@@ -32,8 +32,13 @@ const shown = {
 };
 
 const request: StreamRequest = {
-  ...{ uid: 'u', container: 'web', command: ['ls', '-l'] },
-  ...{ stdin: false, stdout: true, stderr: true, tty: false },
+  uid: 'u',
+  container: 'web',
+  command: ['ls', '-l'],
+  stdin: false,
+  stdout: true,
+  stderr: true,
+  tty: false,
 };
 
 /** What the runtime is asked, and what comes of it. */

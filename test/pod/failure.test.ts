@@ -22,7 +22,9 @@ test('reasons by which something is decided are closed: one that is misspelt doe
 
 test('a failure keeps its reason; any other error is the fallback, or an internal one', () => {
   expect(toFailure(new NodeFailure('FailedMount', 'no such directory'), 7)).toEqual({
-    ...{ reason: 'FailedMount', message: 'no such directory', at: 7 },
+    reason: 'FailedMount',
+    message: 'no such directory',
+    at: 7,
   });
   expect(toFailure(new Error('oh'), 7)).toEqual({ reason: 'InternalError', message: 'oh', at: 7 });
   expect(toFailure('oh', 7, 'FailedRead')).toEqual({ reason: 'FailedRead', message: 'oh', at: 7 });

@@ -24,8 +24,14 @@ export function aPod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadat
 /** What a pod takes that asks for nothing, or for what a test is about. */
 export function requestsWith(over: Partial<PodRequests> = {}): PodRequests {
   return {
-    ...{ cpuMillis: 0, memoryBytes: 0, extra: {}, hostPorts: [] },
-    ...{ critical: false, priority: null, qos: 'Burstable', pod: 'web' },
+    cpuMillis: 0,
+    memoryBytes: 0,
+    extra: {},
+    hostPorts: [],
+    critical: false,
+    priority: null,
+    qos: 'Burstable',
+    pod: 'web',
     ...over,
   };
 }

@@ -18,7 +18,8 @@ test('only what differs is in it, down to single fields; what has gone is null',
 
 test('what becomes something of another form is replaced', () => {
   expect(patchOf({ value: { a: 1 }, other: 'text' }, { value: [1], other: { b: 2 } })).toEqual({
-    ...{ value: [1], other: { b: 2 } },
+    value: [1],
+    other: { b: 2 },
   });
 });
 

@@ -4,7 +4,9 @@ import { isMirrorOf, mirroredHash, mirrorPod, readMirror } from '../../pod/mirro
 const MIRROR = 'kubernetes.io/config.mirror';
 const own = { namespace: 'default', name: 'web-node-1', uid: 'abc' };
 const pod = {
-  ...{ apiVersion: 'v1' as const, kind: 'Pod' as const, spec: { containers: [], nodeName: 'node-1' } },
+  apiVersion: 'v1' as const,
+  kind: 'Pod' as const,
+  spec: { containers: [], nodeName: 'node-1' },
   metadata: { ...own, labels: { app: 'web' }, annotations: { 'kubernetes.io/config.hash': 'abc', mine: '1' } },
 };
 

@@ -7,7 +7,10 @@ const GIB = 2 ** 30;
 
 /** What makes a node ready, but for what a test says. */
 export const healthy = ({ runtime, ...health }: Partial<NodeKnowledge['health']> = {}): NodeKnowledge['health'] => ({
-  ...{ pleg: { hasListed: true }, isInitialized: true, drains: false, ...health },
+  pleg: { hasListed: true },
+  isInitialized: true,
+  drains: false,
+  ...health,
   runtime: { name: 'containerd', version: 'v1.6.20', ready: true, ...runtime },
 });
 

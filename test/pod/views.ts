@@ -149,7 +149,12 @@ export function seenPod(shown: ShownPod, hostIps: readonly string[] = []): SeenP
   const ending = termination ? { deletionTimestamp: new Date(termination.at).toISOString() } : {};
   const { uid, name } = pod.metadata;
   const tree: ActorNode = {
-    ...{ id: `pod/${uid}`, machine: 'pod', kind: 'pod', name, ...actorOf(shown), facts },
+    id: `pod/${uid}`,
+    machine: 'pod',
+    kind: 'pod',
+    name,
+    ...actorOf(shown),
+    facts,
     tags: [...shown.tags, ...(ended ? ['ended'] : []), ...(reclaimed ? ['reclaimed'] : [])],
     ...(termination ? { termination } : {}),
     ...(refused ? { refused } : {}),
@@ -170,7 +175,12 @@ function containerNode(shown: ShownContainer): ActorNode {
   const lastRun = now.kind === 'terminated' ? now.run : last;
   const lasts = (role === 'sidecar' || role === 'regular') && now.kind === 'running';
   return {
-    ...{ id: `container/${name}`, machine: 'container', kind: role, name, ...actorOf(shown), children },
+    id: `container/${name}`,
+    machine: 'container',
+    kind: role,
+    name,
+    ...actorOf(shown),
+    children,
     tags: [...shown.tags, ...(willRestart ? [] : ['rests'])],
     facts: [
       ...(lasts ? [ready ? 'ready' : 'not ready'] : []),
@@ -182,7 +192,10 @@ function containerNode(shown: ShownContainer): ActorNode {
 
 /** What every actor shows. */
 const actorOf = ({ path, state, tags, since, waitingFor, until, lastFailure }: ActorView): ActorView => ({
-  ...{ path, state, tags, since },
+  path,
+  state,
+  tags,
+  since,
   ...(waitingFor === undefined ? {} : { waitingFor }),
   ...(until === undefined ? {} : { until }),
   ...(lastFailure ? { lastFailure } : {}),
@@ -198,7 +211,9 @@ export function shownPod(view: PodView, tree: ActorNode): ShownPod {
     return { ...actorOf(actor), children: actor.children.filter(({ kind }) => kind !== 'call') };
   };
   return {
-    ...{ ...view, ...actorOf(actors.tree), facts: tree.facts },
+    ...view,
+    ...actorOf(actors.tree),
+    facts: tree.facts,
     containers: view.containers.map((each) => ({ ...each, ...ofChild(`container/${each.name}`) })),
     volumes: view.volumes.map((each) => {
       const actor = ofChild(`volume/${each.name}`);
@@ -220,21 +235,36 @@ export const ending = (more: Partial<NonNullable<PodView['termination']>> = {}):
 
 /** One of the node's own actors, as the tree has it. */
 export const nodeActor = (name: string, more: Partial<ActorNode> = {}): ActorNode => ({
-  ...{ id: name, machine: name, kind: name, name, path: name },
-  ...{ state: 'open', tags: ['steady'], since: NOW - 60_000, facts: [], children: [], ...more },
+  id: name,
+  machine: name,
+  kind: name,
+  name,
+  path: name,
+  state: 'open',
+  tags: ['steady'],
+  since: NOW - 60_000,
+  facts: [],
+  children: [],
+  ...more,
 });
 
 /** What the tree of a node that has nothing to do is made of. */
 export const nodeActors = {
   runtime: nodeActor('runtimeHealth', {
-    ...{ kind: 'runtime', name: 'containerd', state: 'ready', since: NOW - 65_000, facts: ['v1.6.20'] },
+    kind: 'runtime',
+    name: 'containerd',
+    state: 'ready',
+    since: NOW - 65_000,
+    facts: ['v1.6.20'],
   }),
   start: nodeActor('start', { kind: 'limiter', facts: ['0 of 4 held'] }),
   pull: nodeActor('pull', { kind: 'limiter', facts: ['0 of 1 held'] }),
   admission: nodeActor('admission', { facts: ['0 admitted'] }),
   garbage: nodeActor('garbage', { state: 'waiting', waitingFor: 'the next garbage collection', until: NOW + 3_000 }),
   logRotation: nodeActor('logRotation', {
-    ...{ state: 'waiting', waitingFor: 'the next check of log sizes', until: NOW + 1_000 },
+    state: 'waiting',
+    waitingFor: 'the next check of log sizes',
+    until: NOW + 1_000,
   }),
 };
 
@@ -242,8 +272,13 @@ export const nodeActors = {
 export function nodeView(name = 'host', tree: Partial<ActorNode> = {}, more: Partial<NodeView> = {}): NodeView {
   return {
     tree: nodeActor('nodeAgent', {
-      ...{ kind: 'node', name, path: '', state: 'running', tags: ['steady', 'active'] },
-      ...{ children: Object.values(nodeActors), ...tree },
+      kind: 'node',
+      name,
+      path: '',
+      state: 'running',
+      tags: ['steady', 'active'],
+      children: Object.values(nodeActors),
+      ...tree,
     }),
     pods: {},
     ended: 0,

@@ -17,7 +17,8 @@ const makePipe = (path: string) => promisify(execFile)('mkfifo', [path]);
 /** A recording of one life in several files, which has ended in order. */
 async function inFiles() {
   const recorded = await recordedNode({
-    ...{ sizeBytes: 128 * KIB, pods: [podRunning('bad', 'exit 1')] },
+    sizeBytes: 128 * KIB,
+    pods: [podRunning('bad', 'exit 1')],
     config: { crashLoop: { baseMs: 1_000, maxMs: 1_000 } },
   });
   for (let part = 0; part < 24; part += 1) {

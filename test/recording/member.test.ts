@@ -5,8 +5,11 @@ import { deflate } from '../../recording/deflate.ts';
 import { HEADER, headOf, memberOf } from '../../recording/member.ts';
 
 const lines = (text: string) => ({
-  ...{ text, at: 1_767_225_600_123.5, begins: 'anew' as const },
-  ...{ entries: 7, failures: 2 },
+  text,
+  at: 1_767_225_600_123.5,
+  begins: 'anew' as const,
+  entries: 7,
+  failures: 2,
 });
 
 describe('a member', () => {
@@ -19,8 +22,11 @@ describe('a member', () => {
   test('says how long it is, when its first line was, and whether a replay can begin with it', async () => {
     const bytes = await memberOf(lines('x'.repeat(10_000)), deflate);
     expect(headOf(bytes)).toEqual({
-      ...{ size: bytes.length, at: 1_767_225_600_123.5, begins: 'anew' },
-      ...{ entries: 7, failures: 2 },
+      size: bytes.length,
+      at: 1_767_225_600_123.5,
+      begins: 'anew',
+      entries: 7,
+      failures: 2,
     });
     expect(headOf(bytes.subarray(0, HEADER))).toEqual(headOf(bytes));
     expect(headOf(await memberOf({ ...lines(''), at: -1, begins: 'no' }, deflate))).toMatchObject({

@@ -14,12 +14,19 @@ function failuresOf(lines: readonly Line[]): number[] {
 }
 
 const tried = (result: string, probe = READINESS): Line => ({
-  ...{ kind: 'answer', at: 1, actor: `${probe}/0.probe.failing.probing`, source: 'runProbe' },
+  kind: 'answer',
+  at: 1,
+  actor: `${probe}/0.probe.failing.probing`,
+  source: 'runProbe',
   value: { result, message: '' },
 });
 
 const warning = (reason: string): Line => ({
-  ...{ kind: 'event', at: 1, eventType: 'Warning', reason, message: 'said' },
+  kind: 'event',
+  at: 1,
+  eventType: 'Warning',
+  reason,
+  message: 'said',
   involved: { kind: 'Pod', namespace: 'default', name: 'web', uid: 'u', apiVersion: 'v1' },
 });
 

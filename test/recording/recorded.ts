@@ -50,7 +50,8 @@ export interface Recorded {
 
 /** Timers of the recorder never elapse, or those of limits alone: what waits is written when a test asks for it. */
 const clockOf = (now: () => number, limits: boolean): Clock => ({
-  ...{ now, monotonic: now },
+  now,
+  monotonic: now,
   setTimeout: (fn, ms) => (limits && ms > 1_000 ? setTimeout(fn, ms / 100) : 0),
   clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
 });
@@ -77,7 +78,11 @@ export async function recordedNode({
   let redaction = createRedaction();
   const another = () =>
     createFlightRecorder({
-      ...{ files, directory, sizeBytes, deflate, redact: redaction.redact },
+      files,
+      directory,
+      sizeBytes,
+      deflate,
+      redact: redaction.redact,
       clock: clockOf(() => node?.clock.now() ?? 0, limits),
       program: { machines, versions: { statelet: '0.1.0', node: 'v24' }, life: nextLife() },
       onError: (error) => void errors.push(error),
@@ -88,7 +93,9 @@ export async function recordedNode({
   recorder.begin(node.agent);
   const present = node;
   return {
-    ...{ node, directory, errors },
+    node,
+    directory,
+    errors,
     get recorder() {
       return recorder;
     },

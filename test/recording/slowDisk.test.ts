@@ -34,7 +34,8 @@ function manualClock() {
   const timers = new Map<number, { readonly fn: () => void; readonly at: number }>();
   let last = 0;
   const clock: Clock = {
-    ...{ now: () => now, monotonic: () => now },
+    now: () => now,
+    monotonic: () => now,
     setTimeout: (fn, ms) => {
       last += 1;
       timers.set(last, { fn, at: now + ms });
@@ -66,7 +67,11 @@ async function onSlowDisk() {
   };
   const errors: unknown[] = [];
   const recorder = createFlightRecorder({
-    ...{ files, directory, sizeBytes: 64 * MIB, clock, redact: (value) => value },
+    files,
+    directory,
+    sizeBytes: 64 * MIB,
+    clock,
+    redact: (value) => value,
     deflate: (bytes) => {
       lengths.push(bytes.length);
       return deflate(bytes);
@@ -96,7 +101,10 @@ test('what waits to be written takes 2 Mi characters at most, and how much was m
     for (let each = 0; each < PER_SECOND / 20; each += 1) {
       entered += 1;
       recorder.onlookers.record({
-        ...{ at: clock.now(), actor: 'pleg', kind: 'fact', source: 'pleg' },
+        at: clock.now(),
+        actor: 'pleg',
+        kind: 'fact',
+        source: 'pleg',
         value: { type: 'something.happened', entered, WORDS },
       });
     }

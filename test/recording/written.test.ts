@@ -21,7 +21,10 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'statelet-written-'));
   [now, attempts, actors, disk] = [0, 0, '', async () => {}];
   recorder = createFlightRecorder({
-    ...{ directory, sizeBytes: 2 ** 26, deflate, redact: (value) => value },
+    directory,
+    sizeBytes: 2 ** 26,
+    deflate,
+    redact: (value) => value,
     files: {
       ...hostFiles,
       open: async (...given) => {

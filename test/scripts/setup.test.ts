@@ -11,7 +11,10 @@ const copied = [
   'scripts/setup.mjs',
   'scripts/setup',
   ...['host', 'program', 'staticProgram'].map((name) => `cri/managed/${name}.ts`),
-  ...['host/limit.ts', 'host/program.ts', 'pod/api/duration.ts', 'pod/failure.ts'],
+  'host/limit.ts',
+  'host/program.ts',
+  'pod/api/duration.ts',
+  'pod/failure.ts',
   'cli/statelet.sh',
 ];
 
@@ -156,7 +159,11 @@ describe('npm start', () => {
 describe('npm test', () => {
   const results = (numbers: object) =>
     JSON.stringify({
-      ...{ numPassedTests: 5, numFailedTests: 0, numRuntimeErrorTestSuites: 0, numPendingTests: 0, numTodoTests: 0 },
+      numPassedTests: 5,
+      numFailedTests: 0,
+      numRuntimeErrorTestSuites: 0,
+      numPendingTests: 0,
+      numTodoTests: 0,
       ...numbers,
     });
   const jest = (numbers: object, code = 0) => program('unit', `echo '${results(numbers)}' > "$3"; exit ${code}`);
@@ -205,8 +212,12 @@ describe('npm test', () => {
       const { err } = await finished(setup('test'));
       expect(err).toContain('statelet: kubectl v1.99.0 (bookworm), v1.99.0 (sid)\n');
       const fetched = [
-        ...[source('bookworm'), source('bookworm'), source('sid')],
-        ...['download kubectl', 'download kubernetes-client', 'download prometheus'],
+        source('bookworm'),
+        source('bookworm'),
+        source('sid'),
+        'download kubectl',
+        'download kubernetes-client',
+        'download prometheus',
       ];
       expect(await packages()).toEqual(fetched);
       expect((await finished(setup('test'))).err).toContain('statelet: kubectl v1.99.0 (bookworm), v1.99.0 (sid)\n');

@@ -47,7 +47,8 @@ test('without a place for a copy no fault is put into one', () => {
 test('a signal ends the faulty node before its copy is removed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'statelet-faulty-'));
   const child = spawn(process.execPath, [...soak, '--faulty'], {
-    ...{ env: { ...process.env, TMPDIR: directory }, stdio: ['ignore', 'ignore', 'pipe'] },
+    env: { ...process.env, TMPDIR: directory },
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';
   child.stderr.on('data', (data) => {
@@ -81,7 +82,8 @@ test.each([
 
 test('a signal to npm ends the soak that it runs', async () => {
   const child = spawn('npm', ['run', 'soak', '--', '--minutes', '0.3', '--seed', '5'], {
-    ...{ cwd: join(import.meta.dirname, '../..'), stdio: ['ignore', 'pipe', 'inherit'] },
+    cwd: join(import.meta.dirname, '../..'),
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';
   child.stdout.on('data', (data) => {

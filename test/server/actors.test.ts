@@ -26,17 +26,16 @@ test('actors that lack what a row needs are refused', async () => {
 test('an explanation of a container or volume of a pod', async () => {
   served.agent.show(pod('data-host', { volumes: [volumeView('data')] }));
   expect(await client().json('/explain/pods/web/containers/web')).toMatchObject({
-    ...{
-      kind: 'container',
-      pod: 'web-host',
-      status: 'Running',
-      answer: 'container web is running and ready, for 60s',
-    },
+    kind: 'container',
+    pod: 'web-host',
+    status: 'Running',
+    answer: 'container web is running and ready, for 60s',
   });
   expect(await client().json('/explain/uids/uid-data-host/volumes/data')).toMatchObject({ kind: 'volume' });
   expect(await client().text('/explain/namespaces/default/pods/data/volumes/data')).toContain('is mounted');
   await expect(client().json('/explain/pods/web/containers/wbe')).rejects.toMatchObject({
-    ...{ reason: 'NotFound', message: 'pod web-host: container "wbe" not found; it has web' },
+    reason: 'NotFound',
+    message: 'pod web-host: container "wbe" not found; it has web',
   });
   for (const path of ['containers', 'containers/', 'probes/x', 'containers/a/b']) {
     await expect(client().json(`/explain/pods/web/${path}`)).rejects.toMatchObject({

@@ -17,7 +17,8 @@ test.each([
 ])('what has not been recorded is not found, by an agent that records: %s', async (isOn, message) => {
   has(undefined, isOn);
   await expect(client().bytes('/recording')).rejects.toMatchObject({
-    ...{ reason: 'NotFound', message: expect.stringContaining(message) },
+    reason: 'NotFound',
+    message: expect.stringContaining(message),
   });
 });
 

@@ -40,7 +40,8 @@ describe('reading', () => {
   test('a pod with the places of what is its, by its UID', async () => {
     expect(await client().json('/places/uids/uid-db-host')).toMatchObject({
       pod: { metadata: { name: 'db-host' }, status: { phase: 'Running' } },
-      ...{ podLogs: '/var/log/pods', logs: '/var/log/pods/default_db-host_uid-db-host' },
+      podLogs: '/var/log/pods',
+      logs: '/var/log/pods/default_db-host_uid-db-host',
     });
     await expect(client().json('/places/uids/db-host')).rejects.toMatchObject({ reason: 'NotFound' });
   });
@@ -148,7 +149,10 @@ describe('reading', () => {
 
   test('the node is explained with every manifest that is not used, and with what is odd in the others', async () => {
     const refusals = Array.from({ length: 12 }, (_, index) => ({
-      ...{ file: `/etc/pods/${index}.yaml`, path: 'spec.a', message: 'wrong', until: 'the file changes' },
+      file: `/etc/pods/${index}.yaml`,
+      path: 'spec.a',
+      message: 'wrong',
+      until: 'the file changes',
     }));
     served.agent.become({
       problems: refusals,

@@ -14,7 +14,11 @@ function withFate(fate: Fate) {
   const disk = new MemoryDisk(() => 0);
   const files = new MemoryFiles(disk);
   const gate = new Gate({
-    ...{ clock, plan: () => fate, faultsEnded: async () => {}, nextIndex: () => 0, onCall: () => {} },
+    clock,
+    plan: () => fate,
+    faultsEnded: async () => {},
+    nextIndex: () => 0,
+    onCall: () => {},
     onDeath: () => gate.close({ cutsCalls: true }),
   });
   return { disk, files, gated: gatedFiles(files, gate, new Watches(clock, new Spells(clock))) };

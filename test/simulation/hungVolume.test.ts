@@ -20,7 +20,8 @@ const web = manifest('web', {
 test('a pod whose volume hangs after a restart of the agent is explained, and nothing is forgotten of it', async () => {
   let hangs = false;
   const simulation = await simulateNode({
-    ...{ seed: 1, invariants },
+    seed: 1,
+    invariants,
     faults: ({ room }) => (hangs && room === 'mounts' ? { kind: 'hang' } : undefined),
   });
   const explained = () => {
@@ -53,7 +54,8 @@ test('a pod whose volume hangs after a restart of the agent is explained, and no
 test('what such a pod waits for is explained also where it had to wait for the runtime before', async () => {
   let hangs = false;
   const simulation = await simulateNode({
-    ...{ seed: 1, invariants },
+    seed: 1,
+    invariants,
     faults: ({ room }) => (hangs && room === 'mounts' ? { kind: 'hang' } : undefined),
   });
   const waitsFor = () => simulation.explain('web')?.pod.waitingFor;

@@ -73,19 +73,15 @@ test('what an invariant throws while the next agent starts reaches whoever lets 
 });
 
 test.each([
-  ...[
-    5,
-    {},
-    { kind: 'nope' },
-    { kind: 'constructor' },
-    { kind: 'late' },
-    { kind: 'death', when: 'later' },
-    { kind: 'late', ms: -5 },
-  ],
-  ...[
-    { kind: 'fail', code: 'NOPE' },
-    { kind: 'lostReply', code: 5 },
-  ],
+  5,
+  {},
+  { kind: 'nope' },
+  { kind: 'constructor' },
+  { kind: 'late' },
+  { kind: 'death', when: 'later' },
+  { kind: 'late', ms: -5 },
+  { kind: 'fail', code: 'NOPE' },
+  { kind: 'lostReply', code: 5 },
 ])('a call cannot have the fate %j', async (fate) => {
   await expect(run({ faults: () => untyped<Fate>(fate) })).rejects.toThrow('there is no such fate: ');
 });
@@ -202,7 +198,10 @@ test('a pod is explained by its name in the manifest, its full name and its UID'
   const [uid = ''] = node.pods().map(({ metadata }) => metadata.uid);
   const names = ['web', 'default/web-node-1', uid, 'other/web-node-1', 'nope/web-node-1'];
   expect(names.map((name) => node.explain(name)?.namespace)).toEqual([
-    ...['default', 'default', 'default', 'other'],
+    'default',
+    'default',
+    'default',
+    'other',
     undefined,
   ]);
 });

@@ -56,7 +56,8 @@ test.each<readonly [string, (node: Simulation) => void, RegExp]>([
 test('a mount of theirs over which a volume is mounted is hidden, and goes when they take it away', async () => {
   let fails = true;
   const node = await simulateNode({
-    ...{ seed: 1, invariants },
+    seed: 1,
+    invariants,
     faults: ({ room }) => (fails && room === 'mounts' ? { kind: 'fail' } : undefined),
   });
   const guests = () => node.host.disk.mounts.filter(({ path }) => path.endsWith('/theirs'));

@@ -6,8 +6,13 @@ import { Schedule } from '../../simulation/schedule.ts';
 /** A gate at which every call has this fate. */
 const gateOf = (fate?: Fate, parts: Partial<GateParts> = {}) =>
   new Gate({
-    ...{ clock: new Schedule(0), plan: () => fate, nextIndex: () => 0 },
-    ...{ faultsEnded: async () => {}, onCall: () => {}, onDeath: () => {}, ...parts },
+    clock: new Schedule(0),
+    plan: () => fate,
+    nextIndex: () => 0,
+    faultsEnded: async () => {},
+    onCall: () => {},
+    onDeath: () => {},
+    ...parts,
   });
 
 const write: OutsideCall = { room: 'disk', name: 'writeFile', about: '/pods', writes: true };

@@ -52,7 +52,8 @@ test('a replay that comes to something else breaks invariant 8', async () => {
 
 test('an agent that has stopped, and waits for its disk, has no actors to compare with', async () => {
   const node = await simulateNode({
-    ...{ seed: 1, records: true },
+    seed: 1,
+    records: true,
     faults: ({ name, about }, _, elapsed) =>
       name === 'rename' && about.includes('/allocations/') && elapsed >= 20_000 ? { kind: 'hang' } : undefined,
   });
@@ -75,7 +76,8 @@ test.each([
   ['that cannot be saved', { call: 'writeFile', about: '/statuses/' }],
 ])('a replay waits for no disk: a node with a status %s replays to the same', async (_, { call, about }) => {
   const node = await simulateNode({
-    ...{ seed: 1, records: true },
+    seed: 1,
+    records: true,
     faults: ({ name, about: path }) =>
       name === call && path.includes(about) ? { kind: call === 'rename' ? 'hang' : 'fail' } : undefined,
   });
@@ -134,7 +136,9 @@ describe('the life of an agent is replayed however it ends', () => {
 
   test.each(deaths)('by the fate %j', async (fate) => {
     const node = await simulateNode({
-      ...{ seed: 1, replays: true, inspect: warnItself },
+      seed: 1,
+      replays: true,
+      inspect: warnItself,
       faults: ({ name, about }) => (name === 'writeFile' && about.includes('/etc-hosts') ? fate : undefined),
     });
     node.apply(manifest('web'));

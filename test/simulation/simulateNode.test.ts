@@ -128,8 +128,15 @@ test("what an agent removes of somebody else's breaks an invariant; what it look
   const { host, deeds } = await simulateNode({ seed: 4 });
   const broken: string[] = [];
   const watched = {
-    ...{ host, deeds, cluster: undefined, life: 1, timers: 0, podOf: () => undefined },
-    ...{ agent: undefined, root: undefined, ...limitsOf({}) },
+    host,
+    deeds,
+    cluster: undefined,
+    life: 1,
+    timers: 0,
+    podOf: () => undefined,
+    agent: undefined,
+    root: undefined,
+    ...limitsOf({}),
   };
   const { onCall } = notOurs.follow(watched, (message) => void broken.push(message));
   const call = { room: 'disk', about: '/simulated/lib/pods/foreign/volumes' } as const;

@@ -26,7 +26,8 @@ const OFTEN = 100_000;
 
 /** Sets a timer of so many milliseconds, and again whenever it elapses. */
 const rearming = (ms: number): Invariant => ({
-  ...{ number: 9, says: 'nothing' },
+  number: 9,
+  says: 'nothing',
   follow: ({ host: { clock } }) => {
     let left = OFTEN;
     const again = () => {

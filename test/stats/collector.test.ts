@@ -28,7 +28,11 @@ test('of the node, of all pods and their class, of pods with sandbox and contain
     network: { interfaces: [{ name: 'eth0', rxBytes: 9_000 }] },
     pods: [
       {
-        ...{ uid: 'uid-of-a', name: 'a', namespace: 'default', sandboxId: sandbox, createdAt: Date.UTC(2026, 0, 1) },
+        uid: 'uid-of-a',
+        name: 'a',
+        namespace: 'default',
+        sandboxId: sandbox,
+        createdAt: Date.UTC(2026, 0, 1),
         cgroup: { path: `/${pod}`, usage: { memory: { workingSet: 7_340_032 } } },
         sandboxCgroup: { path: `/${pod}/${sandbox}` },
         network: { interfaces: [{ name: 'eth0', rxBytes: 1_000, txBytes: 500 }] },

@@ -34,8 +34,13 @@ function logged(name: string): Pod {
     writeFileSync(join(directory, '0.log.20260504-120000'), Buffer.alloc(8 * KIB));
   }
   const status = (container: string, state: object) => ({
-    ...{ name: container, containerID: `containerd://${name}-${container}`, state },
-    ...{ ready: true, restartCount: 0, image: '', imageID: '' },
+    name: container,
+    containerID: `containerd://${name}-${container}`,
+    state,
+    ready: true,
+    restartCount: 0,
+    image: '',
+    imageID: '',
   });
   return { ...pod, status: { phase: 'Running', containerStatuses: [status('main', running), status('done', ended)] } };
 }

@@ -30,8 +30,15 @@ async function given(
   const facts = { ...hostFacts(world.hierarchies), bootTime: BOOT, totals: { memory: TOTAL, swap: 0 } };
   const layout = createLayout({ rootDir: join(world.root, 'kubelet'), podLogsDir: join(world.root, 'logs') });
   const provider = new StatsProvider({
-    ...{ nodeName: 'node-1', collector: world.collector(collects), cri, facts, layout, rootDirectory: '/' },
-    ...{ volumes: { of: () => NONE, refresh: async () => {} }, clock, signal: world.end.signal },
+    nodeName: 'node-1',
+    collector: world.collector(collects),
+    cri,
+    facts,
+    layout,
+    rootDirectory: '/',
+    volumes: { of: () => NONE, refresh: async () => {} },
+    clock,
+    signal: world.end.signal,
     pause: (ms) => clock.advance(ms),
     ...more,
   });

@@ -85,7 +85,14 @@ test('C43: a process of its own counts what a pod has in volumes of its own, and
   // What is in memory, and what is secret, takes nothing of the node's disk.
   expect(local.map(({ name }) => name)).toEqual(['data', 'map']);
   expect(Object.keys(JSON.parse(JSON.stringify(all[0])))).toEqual([
-    ...['time', 'availableBytes', 'capacityBytes', 'usedBytes', 'inodesFree', 'inodes', 'inodesUsed', 'name'],
+    'time',
+    'availableBytes',
+    'capacityBytes',
+    'usedBytes',
+    'inodesFree',
+    'inodes',
+    'inodesUsed',
+    'name',
   ]);
   expect(all[0]?.inodesUsed).toBe(2);
   expect(all[0]?.usedBytes).toBeGreaterThanOrEqual(65_536);

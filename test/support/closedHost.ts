@@ -6,8 +6,21 @@ import { syncBuiltinESMExports } from 'node:module';
 
 /** Modules of Node.js, all functions and classes of which are closed. */
 const MODULES = [
-  ...['fs', 'fs/promises', 'child_process', 'net', 'tls', 'dns', 'dns/promises', 'http', 'https', 'http2', 'dgram'],
-  ...['worker_threads', 'os', 'timers', 'timers/promises'],
+  'fs',
+  'fs/promises',
+  'child_process',
+  'net',
+  'tls',
+  'dns',
+  'dns/promises',
+  'http',
+  'https',
+  'http2',
+  'dgram',
+  'worker_threads',
+  'os',
+  'timers',
+  'timers/promises',
 ];
 /** Of these only the functions that are named: the rest gives the same for the same. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {

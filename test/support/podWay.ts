@@ -30,8 +30,12 @@ const put = async ({ status }: { status: { phase?: string } }) => status.phase =
 const cri = inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true } }));
 const node = await createNode(
   {
-    ...{ nodeName: 'node', rootDir: join(directory, 'root'), runtimeEndpoint: SIMULATED, staticPodPath },
-    ...{ hostIps: ['192.0.2.1'], capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 34, pods: 110 } },
+    nodeName: 'node',
+    rootDir: join(directory, 'root'),
+    runtimeEndpoint: SIMULATED,
+    staticPodPath,
+    hostIps: ['192.0.2.1'],
+    capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 34, pods: 110 },
   },
   { cri, sinks: [{ name: 'way', mustAcknowledge: false, put }] },
 );

@@ -27,7 +27,8 @@ function over(layout: Layout, volume: Volume, spec: object = {}) {
   const request = { ...requestOf(layout, volume, podWith(spec)), objects, tokens: fakeTokens(5) };
   const at = layout.volumeDir('u1', plugin.name, 'v');
   return {
-    ...{ objects, at },
+    objects,
+    at,
     mount: () => plugin.mount(request),
     unmount: () => plugin.unmount({ podUid: 'u1', volumeName: 'v', layout, mounter, signal }),
     read: (file: string) => readFile(join(at, file)),

@@ -17,7 +17,9 @@ type Sources = NonNullable<NonNullable<Volume['projected']>['sources']>;
 const gather = (volume: Omit<Volume, 'name'>, spec: object = {}) =>
   payloadOf({
     ...requestOf(layout, { name: 'v', ...volume }, podWith(spec)),
-    ...{ objects, tokens: fakeTokens(5_000), trustBundles },
+    objects,
+    tokens: fakeTokens(5_000),
+    trustBundles,
   });
 const files = async (...given: Parameters<typeof gather>) =>
   (await gather(...given)).files.map(({ path, data, mode, owner }) => [path, data.toString(), mode.toString(8), owner]);

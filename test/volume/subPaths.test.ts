@@ -39,7 +39,9 @@ function withVolume(name: string, story: (place: Place) => Promise<void>): void 
       await writeFile(join(volume, 'file'), 'mine');
       await writeFile(join(outside, 'secret'), 'secret');
       await story({
-        ...{ volume, outside, layout },
+        volume,
+        outside,
+        layout,
         bind: async (subPath, index = 0) => {
           const target = layout.subPathDir('u1', 'data', 'main', index);
           await bindSubPath({ hostPath: volume, subPath, target, signal });

@@ -80,7 +80,11 @@ function timeOf(first: Snapshot, now: () => number) {
   const clock = clockOfNode(first, now);
   const connection = signal<Connection>(first.mode === 'file' ? { kind: 'still' } : { kind: 'live' });
   return {
-    ...{ live, past, held, connection, ...clock },
+    live,
+    past,
+    held,
+    connection,
+    ...clock,
     /** What every panel shows. */
     world: computed(() => past.value ?? held.value ?? live.value),
     /** What ages and countdowns count from, once a second; they stop while the connection is lost. */
@@ -103,7 +107,9 @@ function timeOf(first: Snapshot, now: () => number) {
 /** The page's state. Panels read its signals; `actions.ts` has what changes several of them at once. */
 export function createPage({ first, place, asking, now, history = NO_HISTORY }: Given) {
   return {
-    ...{ asking, history, readNow: now },
+    asking,
+    history,
+    readNow: now,
     mode: first.mode,
     place: signal(place),
     ...timeOf(first, now),

@@ -40,7 +40,8 @@ export function railView(rail: Rail, to: number, window: { readonly from: number
   const width = (joined * rail.bucketMs) / span;
   const share = (at: number) => (at - from) / span;
   return {
-    ...{ from, to: end },
+    from,
+    to: end,
     bars: counts.flatMap((count, index) => {
       const at = from + index * joined * rail.bucketMs;
       if (count === 0) return [];

@@ -113,7 +113,9 @@ export function wordsOf({ row }: TreeRow, world: World, now: number): RowWords {
   const category = categoryOf(told);
   const { what, time } = rowText(pod && !isWell(category) ? { ...row, told, isOpen: false } : row, now);
   return {
-    ...{ time, category, ...namesOf(row, world) },
+    time,
+    category,
+    ...namesOf(row, world),
     what: what === '' && path !== ROOT ? calmOf(actor, pod) : what,
     isWell: isWell(category),
   };

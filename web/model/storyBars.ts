@@ -52,7 +52,9 @@ export function barsOf(story: Pick<Story, 'from' | 'before' | 'lines'>, until: U
 }
 
 const barFrom = ({ at, state, tag }: Extract<StoryLine, { kind: 'state' }>): Bar => ({
-  ...{ from: at, to: at, state },
+  from: at,
+  to: at,
+  state,
   ...(tag === undefined ? {} : { tag }),
 });
 

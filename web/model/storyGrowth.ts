@@ -100,7 +100,9 @@ const isOwn = ({ kind }: StoryLine): boolean => kind === 'state' || kind === 'as
 export function storyOfNow({ at, actors }: World, uid: string): Story {
   const own = [...actors.values()].filter(({ path }) => (podUidIn(path) ?? '') === uid);
   return {
-    ...{ from: at, to: at, lines: [] },
+    from: at,
+    to: at,
+    lines: [],
     before: own.map(({ path, state, since, tags }) => {
       const tag = categoryIn(tags);
       return { actor: path, state, since, ...(tag === undefined ? {} : { tag }) };

@@ -21,7 +21,10 @@ export function storyKeys({ page, telling, player, askMoment }: Parts): KeyActio
   };
   const isLive = page.mode === 'live';
   const time = (keys: readonly string[], does: string, run: () => void): KeyAction => ({
-    ...{ keys, group: 'Time', does, run },
+    keys,
+    group: 'Time',
+    does,
+    run,
   });
   return [
     time(['['], 'The change of the selection before', step('change', false)),

@@ -66,8 +66,11 @@ export function lanesOf({ story, steps, from, now, actors, selected }: LaneParts
   const shown = (its: readonly Step[]) => orLast(sinceOf(its, from), its);
   const lanes = [
     markLane('source', 'manifest', shown(toldBy('source'))),
-    ...[...of('pod').map(lane), ...foldedVolumes(of('volume').map(lane), selected), ...containers],
-    ...[...of('other').sort().map(lane), ...gateLanes(toldBy('gate'), shown)],
+    ...of('pod').map(lane),
+    ...foldedVolumes(of('volume').map(lane), selected),
+    ...containers,
+    ...of('other').sort().map(lane),
+    ...gateLanes(toldBy('gate'), shown),
     markLane('runtime', 'runtime', shown(toldBy('runtime'))),
     markLane('events', 'events', shown(known.filter((step) => step.told.length > 0))),
   ];
@@ -87,12 +90,18 @@ const containerOf = (probe: string): string => probe.split('/').slice(0, -2).joi
 const NOTHING = { actors: [], bars: [], marks: [], exits: [], runs: [] };
 
 const markOf = (step: Step, isBad = step.isBad): Mark => ({
-  ...{ at: step.at, isBad, step: step.first, actor: step.actor },
+  at: step.at,
+  isBad,
+  step: step.first,
+  actor: step.actor,
 });
 
 const markLane = (kind: 'source' | 'gate' | 'runtime' | 'events', label: string, steps: readonly Step[]): Lane => ({
   ...NOTHING,
-  ...{ id: label, label, kind, marks: steps.map((step) => markOf(step, kind === 'events' && isWarning(step))) },
+  id: label,
+  label,
+  kind,
+  marks: steps.map((step) => markOf(step, kind === 'events' && isWarning(step))),
 });
 
 const isWarning = ({ told }: Step): boolean => told.some(({ eventType }) => eventType !== 'Normal');
@@ -112,7 +121,11 @@ function actorLane(
   const tries = isProbe ? steps.filter(({ event }) => event === 'runProbe') : [];
   return {
     ...NOTHING,
-    ...{ id: path, label: nameOf(path), kind: isProbe ? 'probe' : 'actor', actors: [path], bars },
+    id: path,
+    label: nameOf(path),
+    kind: isProbe ? 'probe' : 'actor',
+    actors: [path],
+    bars,
     marks: tries.map((step) => markOf(step, isFailedStep(step))),
     ...(actor?.until === undefined ? {} : { until: actor.until }),
   };

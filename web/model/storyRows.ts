@@ -88,8 +88,14 @@ function sumOf(actor: string, steps: readonly Step[], first: Step): Row {
   const last = steps.flatMap(({ moves }) => moves).findLast((move) => move.actor === actor);
   const until = steps.at(-1)?.at ?? first.at;
   return {
-    ...{ key: `${first.first} sum ${actor}`, at: first.at, until, actor, kind: 'sum', passed: [] },
-    ...{ who: isProbe ? 'probe' : first.who, text: sumName(actor) },
+    key: `${first.first} sum ${actor}`,
+    at: first.at,
+    until,
+    actor,
+    kind: 'sum',
+    passed: [],
+    who: isProbe ? 'probe' : first.who,
+    text: sumName(actor),
     note: `${tries.length} ${tries.length === 1 ? one : many}${outcome && `, ${outcome}`}`,
     ...(last ? { state: stateOf(last), move: last } : {}),
     isBad: failed > 0,
@@ -147,11 +153,15 @@ function enteredRow(step: Step, moves: readonly Move[]): Row {
   const said = what?.startsWith(`${nameOf(actor)} `) ? what.slice(nameOf(actor).length + 1) : what;
   const note = [tookMs === undefined ? undefined : tookText(tookMs), said].filter(Boolean).join(' ');
   return {
-    ...{ key: `${first}`, at, actor, step, kind: 'entered', isBad, ...movedOf(moves) },
-    ...{
-      who: event === 'began' || event === 'ended' ? 'agent' : who,
-      text: event === 'told' ? 'told by another' : event,
-    },
+    key: `${first}`,
+    at,
+    actor,
+    step,
+    kind: 'entered',
+    isBad,
+    ...movedOf(moves),
+    who: event === 'began' || event === 'ended' ? 'agent' : who,
+    text: event === 'told' ? 'told by another' : event,
     ...(note === '' ? {} : { note }),
   };
 }
@@ -159,27 +169,30 @@ function enteredRow(step: Step, moves: readonly Move[]): Row {
 function movedRow(step: Step, actor: string, moves: readonly Move[]): Row {
   const isAbove = step.actor.startsWith(`${actor}/`) && distanceOf(actor, step.actor) !== undefined;
   return {
-    ...{ key: `${step.first} ${actor}`, at: step.at, actor, step, kind: 'moved', isBad: false, ...movedOf(moves) },
-    ...{
-      who: `→ ${nameOf(actor)}`,
-      text: isAbove ? `${kindOf(foldedOf(step.actor))}.changed` : moves[0]?.from === undefined ? 'begins' : 'told',
-    },
+    key: `${step.first} ${actor}`,
+    at: step.at,
+    actor,
+    step,
+    kind: 'moved',
+    isBad: false,
+    ...movedOf(moves),
+    who: `→ ${nameOf(actor)}`,
+    text: isAbove ? `${kindOf(foldedOf(step.actor))}.changed` : moves[0]?.from === undefined ? 'begins' : 'told',
   };
 }
 
 function eventRow(step: Step, told: Told, index: number): Row {
   const { uid, container, reason, eventType, message } = told;
   return {
-    ...{
-      key: `${step.first} event ${index}`,
-      at: told.at,
-      step,
-      kind: 'event',
-      who: '→ event',
-      text: reason,
-      passed: [],
-    },
-    ...{ actor: container ? `pod/${uid}/container/${container}` : `pod/${uid}`, isBad: false },
+    key: `${step.first} event ${index}`,
+    at: told.at,
+    step,
+    kind: 'event',
+    who: '→ event',
+    text: reason,
+    passed: [],
+    actor: container ? `pod/${uid}/container/${container}` : `pod/${uid}`,
+    isBad: false,
     note: eventType === 'Normal' ? message : `${eventType}: ${message}`,
   };
 }

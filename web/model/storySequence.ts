@@ -93,7 +93,11 @@ const partyOf = (actor: string): Party => ({ id: actor, label: nameOf(actor), ac
 function columnsOf(row: Row, index: number, subject: string, from: number): Column[] {
   const arrow = arrowOf(row, subject);
   const column: Column = {
-    ...{ kind: 'row', number: index + 1, row, isBad: row.isBad, ...arrow },
+    kind: 'row',
+    number: index + 1,
+    row,
+    isBad: row.isBad,
+    ...arrow,
     ...(row.kind === 'entered' || row.kind === 'sum' ? { label: offsetText(row.at - from) } : {}),
   };
   const { step } = row;
@@ -120,13 +124,19 @@ function asksOf(step: Step, subject: string): Column[] {
   const asks = step.asks.map((ask) => askColumn(ask, subject));
   const queued = step.moves.filter(({ state }) => shortState(state) === 'queued');
   const places = queued.map(({ actor }) => ({
-    ...{ kind: 'ask' as const, isBad: false, from: partOf(actor, subject), to: outside(gateOf({ actor })) },
+    kind: 'ask' as const,
+    isBad: false,
+    from: partOf(actor, subject),
+    to: outside(gateOf({ actor })),
   }));
   return [...asks, ...places];
 }
 
 const askColumn = ({ actor, port }: Ask, subject: string): Column => ({
-  ...{ kind: 'ask', isBad: false, from: partOf(ownerOf(actor), subject), to: outside(whoAnswers(port)) },
+  kind: 'ask',
+  isBad: false,
+  from: partOf(ownerOf(actor), subject),
+  to: outside(whoAnswers(port)),
 });
 
 function barsOf(columns: readonly Column[], subject: string, before: SequenceParts['before']): SequenceBar[] {

@@ -138,7 +138,13 @@ class StepMaker {
 
   #open(index: number, { isBad = false, isOfAll = false, ...opening }: Opening): OpenStep {
     const step: OpenStep = {
-      ...{ first: index, lines: [index], moves: [], asks: [], told: [], isBad, isOfAll },
+      first: index,
+      lines: [index],
+      moves: [],
+      asks: [],
+      told: [],
+      isBad,
+      isOfAll,
       ...opening,
     };
     this.steps.push(step);
@@ -158,7 +164,9 @@ class StepMaker {
     const step = isGrant ? this.#open(index, grantOf(actor, at)) : this.#stepFor(actor, at, index);
     this.#states.set(actor, state);
     step.moves.push({
-      ...{ at, actor, state },
+      at,
+      actor,
+      state,
       ...(tag === undefined ? {} : { tag }),
       ...(from === undefined ? {} : { from }),
     });
@@ -210,7 +218,9 @@ function openingOf(line: EnteredLine): Opening {
   return {
     // A timer brings nothing.
     ...(outcome === 'elapsed' ? {} : { entered: { actor, source, at } }),
-    ...{ at, who: whoTold(line), event: outcome === 'fact' ? (FACTS.get(source) ?? source) : eventOf(line) },
+    at,
+    who: whoTold(line),
+    event: outcome === 'fact' ? (FACTS.get(source) ?? source) : eventOf(line),
     ...(outcome === 'fact' ? factActor(uid) : { actor: ownerOf(line.actor) }),
     ...(what === undefined || what === '' ? {} : { what }),
     ...(tookMs === undefined ? {} : { tookMs }),

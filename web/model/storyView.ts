@@ -40,7 +40,10 @@ export function createStoryView(page: Page, telling: Telling) {
   const shown = shownBurst({ telling, subject, moment, bursts });
   const present = presentActors(page);
   return {
-    ...{ subject, edge, bursts, shown },
+    subject,
+    edge,
+    bursts,
+    shown,
     lanes: computed<readonly Lane[]>(() => lanesNow(page, telling, { edge: edge.value, actors: present.value })),
     sequence: computed<Sequence | undefined>(() => sequenceNow(page, telling, subject.value, shown.value)),
   };
@@ -112,7 +115,9 @@ function lanesNow(page: Page, telling: Telling, { edge, actors }: Present): read
   } = telling;
   if (!known || !story) return [];
   return lanesOf({
-    ...{ story, steps: telling.steps.value, selected: page.selected.value },
+    story,
+    steps: telling.steps.value,
+    selected: page.selected.value,
     from: telling.window.value.from,
     now: Math.min(edge, known.isOpen ? edge : known.story.to),
     // Of a recording only the moment that is shown is known, not how it ends.
@@ -132,7 +137,9 @@ function sequenceNow(
   const earlier = telling.steps.value.findLast(({ moves, at }) => at < burst.from && moves.some(isOwn));
   const before = earlier?.moves.findLast(isOwn) ?? telling.life.value?.before.find(isOwn);
   return sequenceOf({
-    ...{ rows, subject, from: burst.from },
+    rows,
+    subject,
+    from: burst.from,
     before: before && { state: before.state, ...(before.tag === undefined ? {} : { tag: before.tag }) },
     now: after ? undefined : page.past.value ? undefined : page.now.value,
   });

@@ -48,7 +48,9 @@ export function createTelling(page: Page) {
   /** What comes live while a story is on its way; none: none is, or some of it was missed. */
   const coming: { now?: Coming | undefined } = {};
   return {
-    ...{ known, choice, coming },
+    known,
+    choice,
+    coming,
     trouble: signal<string | undefined>(undefined),
     /** The story of the pod's life at the moment that is shown. */
     life,
@@ -189,7 +191,10 @@ async function ask(page: Page, telling: Telling, wanted: Wanted): Promise<boolea
 }
 
 const unrecorded = (page: Page, asked: Pick<Known, 'uid' | 'askedFrom' | 'holes'>): Known => ({
-  ...{ ...asked, story: storyOfNow(page.live.peek(), asked.uid), isOpen: true, isUnrecorded: true },
+  ...asked,
+  story: storyOfNow(page.live.peek(), asked.uid),
+  isOpen: true,
+  isUnrecorded: true,
 });
 
 /** Takes in what came live; where lines were left out of it, nobody knows whose. */
@@ -215,7 +220,8 @@ export function takeHole({ coming, holes }: Telling): void {
 
 /** What a line points at. */
 export const pointedAt = ({ key, actor, move }: Row): Pointed => ({
-  ...{ row: key, actor },
+  row: key,
+  actor,
   ...(move?.from === undefined ? {} : { from: move.from }),
   ...(move === undefined ? {} : { to: move.state }),
 });

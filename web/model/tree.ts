@@ -54,7 +54,8 @@ function rowPodAt(world: World, actor: ShownActor): RowPod {
   const pod = world.pods.get(uid);
   let places: PlaceOf | undefined;
   return {
-    ...{ tree, uid },
+    tree,
+    uid,
     namespace: pod?.namespace ?? '',
     name: pod?.name ?? actor.name,
     beganAt: actor.since,

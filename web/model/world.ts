@@ -15,7 +15,10 @@ export interface World {
 export function worldOf({ at, node, pods, actors }: Snapshot): World {
   const all = new Map(actors.map((actor) => [actor.path, actor]));
   return {
-    ...{ at, node, actors: all, children: childrenOf(all) },
+    at,
+    node,
+    actors: all,
+    children: childrenOf(all),
     pods: new Map(pods.map((pod) => [pod.uid, pod])),
   };
 }
@@ -27,7 +30,10 @@ export function withFrame(world: World, { at, node, pods, podsGone, actors, acto
   const isSameFamily =
     actorsGone.length === 0 && actors.every(({ path, order }) => world.actors.get(path)?.order === order);
   return {
-    ...{ at, node: node ?? world.node, pods: nextPods, actors: nextActors },
+    at,
+    node: node ?? world.node,
+    pods: nextPods,
+    actors: nextActors,
     children: isSameFamily ? world.children : childrenOf(nextActors),
   };
 }

@@ -29,14 +29,18 @@ export function keysOf(page: Page, chart: Chart, drawing: Drawing | undefined): 
   if (drawing === undefined) return [];
   return [
     {
-      ...{ keys: ['v'], group: 'Chart', does: 'Region or whole' },
+      keys: ['v'],
+      group: 'Chart',
+      does: 'Region or whole',
       run: () => show(page, page.place.peek().view === 'whole' ? 'region' : 'whole'),
     },
     { keys: ['f'], group: 'Chart', does: 'Show all of it', run: () => showAll(chart, drawing) },
     { keys: ['+', '='], group: 'Chart', does: 'Larger', run: () => zoomBy(chart, drawing, STEP) },
     { keys: ['-'], group: 'Chart', does: 'Smaller', run: () => zoomBy(chart, drawing, 1 / STEP) },
     {
-      ...{ keys: ['Escape'], group: 'Chart', does: 'Close the description' },
+      keys: ['Escape'],
+      group: 'Chart',
+      does: 'Close the description',
       isMeant: () => chart.described.peek() !== undefined,
       run: () => {
         chart.described.value = undefined;

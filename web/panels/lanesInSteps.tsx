@@ -52,7 +52,9 @@ function Diagram({ width, height, sequence, ...panel }: Sized) {
   const all = Math.max(width, LEFT + columns.length * pitch + RIGHT);
   const bottom = Math.max(height - FOOT, y(parties.length - 1) + 14);
   const placed: Placed = {
-    ...{ ...panel, sequence, bottom },
+    ...panel,
+    sequence,
+    bottom,
     xOf: (column) => LEFT + Math.max(-0.4, column) * pitch,
     yOf: (party) => places.get(party) ?? TOP,
   };

@@ -54,7 +54,9 @@ function treeKeys(panel: Panel): KeyAction[] {
     { ...inTree, keys: ['ArrowLeft', 'h'], does: 'Close, or move to what is above', run: () => close(panel) },
     { ...inTree, keys: ['ArrowRight'], does: 'Open', run: () => open(panel) },
     {
-      ...{ ...inTree, keys: ['Enter'], does: 'Show the actor' },
+      ...inTree,
+      keys: ['Enter'],
+      does: 'Show the actor',
       run: () => {
         select(page, tree.cursor.peek());
         reading.narrowTab.value = 'why';
@@ -109,7 +111,9 @@ function pageKeys({ page, reading }: Panel): KeyAction[] {
     { keys: ['y'], group: 'Page', does: 'Copy the link to what is shown', run: copy },
     { keys: ['t'], group: 'Page', does: 'Turn dark to light', run: turnTheme },
     {
-      ...{ keys: ['?'], group: 'Page', does: 'Show the keys' },
+      keys: ['?'],
+      group: 'Page',
+      does: 'Show the keys',
       run: () => {
         reading.areKeysShown.value = !reading.areKeysShown.peek();
       },

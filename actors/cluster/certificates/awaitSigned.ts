@@ -25,7 +25,9 @@ const statusSchema = z.object({
       conditions: z._default(
         z.array(
           z.object({
-            ...{ type: z.string(), reason: z._default(z.string(), ''), message: z._default(z.string(), '') },
+            type: z.string(),
+            reason: z._default(z.string(), ''),
+            message: z._default(z.string(), ''),
           }),
         ),
         [],

@@ -47,7 +47,8 @@ function changedDrivers(object: JsonObject, before: JsonObject): Cause[] {
     const same = had.find((each) => textAt(each, 'name') === textAt(driver, 'name'));
     if (same === undefined || sameValue({ ...same, allocatable: 0 }, { ...driver, allocatable: 0 })) return [];
     const shown = {
-      ...{ Name: textAt(driver, 'name'), NodeID: textAt(driver, 'nodeID') },
+      Name: textAt(driver, 'name'),
+      NodeID: textAt(driver, 'nodeID'),
       TopologyKeys: lookUp(driver, 'topologyKeys') ?? null,
       Allocatable: lookUp(driver, 'allocatable') ?? null,
     };

@@ -47,7 +47,9 @@ const twice = (field: string, taint: JsonObject): Cause =>
   duplicate(
     field,
     {
-      ...{ Key: textAt(taint, 'key'), Value: textAt(taint, 'value'), Effect: textAt(taint, 'effect') },
+      Key: textAt(taint, 'key'),
+      Value: textAt(taint, 'value'),
+      Effect: textAt(taint, 'effect'),
       TimeAdded: lookUp(taint, 'timeAdded') ?? null,
     },
     'taints must be unique by key and effect pair',
@@ -89,7 +91,10 @@ function onceSet(node: JsonObject, before: JsonObject): Cause[] {
 const nodeCauses = (node: JsonObject): Cause[] => [...taintCauses(node), ...resourceCauses(node)];
 
 const updateCauses = (node: JsonObject, before: JsonObject): Cause[] => [
-  ...[...resourceCauses(node), ...addressCauses(node), ...onceSet(node, before), ...taintCauses(node)],
+  ...resourceCauses(node),
+  ...addressCauses(node),
+  ...onceSet(node, before),
+  ...taintCauses(node),
 ];
 
 export const nodeStrategy: Strategy = {

@@ -46,7 +46,8 @@ function created(service: JsonObject, { store }: Surroundings): JsonObject {
   const clusterIP = textAt(spec, 'clusterIP') || freeAddress(others);
   const isBlind = isHeadless && lookUp(spec, 'selector') === undefined;
   const addressed = withFields(spec, {
-    ...{ clusterIP, clusterIPs: [clusterIP] },
+    clusterIP,
+    clusterIPs: [clusterIP],
     ipFamilies: isBlind ? ['IPv4', 'IPv6'] : ['IPv4'],
     ipFamilyPolicy: isBlind ? 'RequireDualStack' : 'SingleStack',
     ...(type === 'NodePort' || type === 'LoadBalancer' ? { ports: withNodePorts(spec, others) } : {}),

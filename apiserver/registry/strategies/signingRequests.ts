@@ -11,10 +11,29 @@ import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
 import { listAt, objectsAt, specOf, statusOf, withFields, withFieldsOf } from './parts.ts';
 
 const USAGES = [
-  ...['any', 'cert sign', 'client auth', 'code signing', 'content commitment', 'crl sign', 'data encipherment'],
-  ...['decipher only', 'digital signature', 'email protection', 'encipher only', 'ipsec end system', 'ipsec tunnel'],
-  ...['ipsec user', 'key agreement', 'key encipherment', 'microsoft sgc', 'netscape sgc', 'ocsp signing', 's/mime'],
-  ...['server auth', 'signing', 'timestamping'],
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
 ] as const;
 const SHORTEST_SECONDS = 600;
 const APPROVALS = ['Approved', 'Denied'] as const;

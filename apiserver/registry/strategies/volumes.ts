@@ -9,8 +9,15 @@ import { listAt, specOf, withFields, withFieldsOf } from './parts.ts';
 
 /** The fields of a volume's spec that are not its source. */
 const NO_SOURCES: ReadonlySet<string> = new Set([
-  ...['accessModes', 'capacity', 'claimRef', 'mountOptions', 'nodeAffinity', 'persistentVolumeReclaimPolicy'],
-  ...['storageClassName', 'volumeAttributesClassName', 'volumeMode'],
+  'accessModes',
+  'capacity',
+  'claimRef',
+  'mountOptions',
+  'nodeAffinity',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'volumeAttributesClassName',
+  'volumeMode',
 ]);
 
 function volumeDefaulted(volume: JsonObject): JsonObject {

@@ -45,7 +45,8 @@ export function memoryV1(memory: CgroupDirectory): MemoryUsage | undefined {
   const usage = numberIn(memory.read('memory.usage_in_bytes'));
   const inactiveFile = fieldIn(stat, 'total_inactive_file');
   return {
-    ...{ usage, inactiveFile },
+    usage,
+    inactiveFile,
     workingSet: usage === undefined ? undefined : Math.max(0, usage - (inactiveFile ?? 0)),
     max: numberIn(memory.read('memory.max_usage_in_bytes')),
     rss: fieldIn(stat, 'total_rss'),

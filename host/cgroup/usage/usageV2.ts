@@ -42,7 +42,8 @@ export function memoryV2(directory: CgroupDirectory, meminfo: () => string | und
   const usage = own === undefined ? (anon ?? 0) + (file ?? 0) : own.usage;
   return {
     ...(own ?? { swap: usedSwap(meminfo()) }),
-    ...{ usage, inactiveFile },
+    usage,
+    inactiveFile,
     workingSet: usage === undefined ? undefined : Math.max(0, usage - (inactiveFile ?? 0)),
     rss: anon,
     cache: file,

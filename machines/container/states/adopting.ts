@@ -24,8 +24,10 @@ const whatRuns = (context: ContainerContext, shown: ObservedContainer | null) =>
 
 /** It was made and, as far as anybody can tell, never started: it is made again under its number. */
 const neverStarted = (id: string | undefined) => ({
-  ...{ id: undefined, madeFrom: undefined },
-  ...{ unstarted: id, isCounted: true },
+  id: undefined,
+  madeFrom: undefined,
+  unstarted: id,
+  isCounted: true,
 });
 
 /**
@@ -112,7 +114,8 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
       invoke: {
         src: 'countRestarts',
         input: ({ context: { pod, name, onEnd } }) => ({
-          ...{ pod, containers: [name] },
+          pod,
+          containers: [name],
           ...(onEnd === 'stay' ? { limitMs: LAST_COUNT_MS } : {}),
         }),
         onDone: {

@@ -38,7 +38,9 @@ const actions = {
   requestSlot: containerSetup.sendTo(served('startLimiter'), ({ context, self }) => ({
     type: 'slot.request',
     key: slotKey(context, 'start'),
-    ...{ ticket: context.ticket, holder: pathOf(self), origin: context.pod.metadata.uid },
+    ticket: context.ticket,
+    holder: pathOf(self),
+    origin: context.pod.metadata.uid,
     purpose: `the start of container ${context.name} of ${namespacedName(context.pod)}`,
   })),
   releaseSlot: containerSetup.sendTo(served('startLimiter'), ({ context }) => ({
@@ -180,7 +182,8 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             target: '#container.stopping',
             actions: [
               assign(({ event: { output } }) => ({ ...whatStarted(output), foundUnknown: true })),
-              ...['forgetFailure' as const, recordUnknownStateEvent],
+              'forgetFailure' as const,
+              recordUnknownStateEvent,
             ],
           },
           {

@@ -16,8 +16,15 @@ function imageInput(context: ContainerContext): ImageInput {
   const { image = '', imagePullPolicy: policy } = specOf(context);
   const involved = involvedPod(context.pod, context);
   return {
-    ...{ pod: context.pod, image, policy, involved, heldUp: [involved], key: slotKey(context, 'pull') },
-    ...{ ticket: context.ticket, delayMs: context.imageDelayMs, waitingReason: context.waitingReason },
+    pod: context.pod,
+    image,
+    policy,
+    involved,
+    heldUp: [involved],
+    key: slotKey(context, 'pull'),
+    ticket: context.ticket,
+    delayMs: context.imageDelayMs,
+    waitingReason: context.waitingReason,
     isAfterSame: isAfterSameImage(context.pod.spec, context.name),
   };
 }

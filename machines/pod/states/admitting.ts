@@ -63,7 +63,8 @@ export const recalling = admittingSetup.createStateConfig({
   invoke: {
     src: 'countRestarts',
     input: ({ context }) => ({
-      ...{ pod: context.allocated, containers: forgotten(context) },
+      pod: context.allocated,
+      containers: forgotten(context),
       ...(context.termination ? { limitMs: LAST_COUNT_MS } : {}),
     }),
     onDone: {

@@ -98,7 +98,9 @@ function podReferences({
       name
         ? [
             {
-              ...{ path: `spec.imagePullSecrets[${index}]`, resource: 'secrets', isOptional: true },
+              path: `spec.imagePullSecrets[${index}]`,
+              resource: 'secrets',
+              isOptional: true,
               object: named('Secret', name),
             },
           ]
@@ -156,7 +158,9 @@ function ofVolume(volume: Volume, path: string): Reference[] {
     return [{ path: `${path}.${kind}`, resource, isOptional: mayLack, object: objects.get(kind) }];
   });
   const credentials = WITH_SECRETS.filter((kind) => volume[kind]?.secretRef?.name).map((kind) => ({
-    ...{ path: `${path}.${kind}.secretRef`, resource: 'secrets', isOptional: true },
+    path: `${path}.${kind}.secretRef`,
+    resource: 'secrets',
+    isOptional: true,
   }));
   const projected = (volume.projected?.sources ?? []).flatMap((projection, index) => {
     const objects = objectsNamed(projection.configMap?.name, projection.secret?.name);

@@ -82,8 +82,13 @@ function podLines({ status: { allocatable } }: NodeObject, pods: readonly Pod[],
     const share = (list: ResourceList, resource: string) => shareText(shareOf([list], resource, allocatable));
     const since = metadata.creationTimestamp ?? status.startTime;
     return [
-      ...[metadata.namespace, metadata.name, ''],
-      ...[share(requests, 'cpu'), share(limits, 'cpu'), share(requests, 'memory'), share(limits, 'memory')],
+      metadata.namespace,
+      metadata.name,
+      '',
+      share(requests, 'cpu'),
+      share(limits, 'cpu'),
+      share(requests, 'memory'),
+      share(limits, 'memory'),
       since === undefined ? '<unknown>' : humanDuration(now - Date.parse(since)),
     ].join('\t');
   });

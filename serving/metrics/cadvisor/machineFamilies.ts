@@ -27,7 +27,10 @@ export function machineFamilies(machine: Machine, { at, hasFailed }: Seen): read
   const { machineId, systemUuid, bootId } = machine;
   const labels = labelText(Object.entries({ boot_id: bootId, machine_id: machineId, system_uuid: systemUuid }));
   const ofHost = (name: string, help: string, value: number): Family => ({
-    ...{ name: `machine_${name}`, help, type: 'gauge', samples: [{ labels, value, at }] },
+    name: `machine_${name}`,
+    help,
+    type: 'gauge',
+    samples: [{ labels, value, at }],
   });
   return [
     // Only mainframes have books and drawers.
@@ -45,7 +48,9 @@ export function machineFamilies(machine: Machine, { at, hasFailed }: Seen): read
 }
 
 const scrapeError = (what: string, of: string, hasFailed: boolean): Family => ({
-  ...{ name: `${what}_scrape_error`, help: `1 if there was an error while getting ${of}`, type: 'gauge' },
+  name: `${what}_scrape_error`,
+  help: `1 if there was an error while getting ${of}`,
+  type: 'gauge',
   samples: [{ labels: '', value: Number(hasFailed) }],
 });
 
@@ -55,7 +60,9 @@ const VERSION_HELP =
 function versionInfo({ kernelVersion, osVersion, version }: Machine): Family {
   const versions = { cadvisorRevision: '', cadvisorVersion: version, dockerVersion: '', kernelVersion, osVersion };
   return {
-    ...{ name: 'cadvisor_version_info', help: VERSION_HELP, type: 'gauge' },
+    name: 'cadvisor_version_info',
+    help: VERSION_HELP,
+    type: 'gauge',
     samples: [{ labels: labelText(Object.entries(versions)), value: 1 }],
   };
 }

@@ -17,18 +17,26 @@ export interface Labelled {
 type Options = Pick<Metric, 'at'>;
 
 export const counter = (name: string, help: string, of: Metric['of'], options: Options = {}): Metric => ({
-  ...{ name, help, type: 'counter', of },
+  name,
+  help,
+  type: 'counter',
+  of,
   ...options,
 });
 
 export const gauge = (name: string, help: string, of: Metric['of'], options: Options = {}): Metric => ({
-  ...{ name, help, type: 'gauge', of },
+  name,
+  help,
+  type: 'gauge',
+  of,
   ...options,
 });
 
 /** What it is in all rows. */
 export const familyOf = (metric: Metric, rows: readonly Row[]): Family => ({
-  ...{ name: metric.name, help: metric.help, type: metric.type },
+  name: metric.name,
+  help: metric.help,
+  type: metric.type,
   samples: { [Symbol.iterator]: () => samplesOf(metric, rows) },
 });
 

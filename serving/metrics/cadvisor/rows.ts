@@ -65,7 +65,8 @@ function rowOf({ path, usage }: CgroupSample, parts: RowParts, who: Omit<RowOf, 
   const processes = usage.pids?.processes;
   return {
     ...rowLabels({ id: path, ...who }),
-    ...{ usage, madeAt },
+    usage,
+    madeAt,
     files: processes && parts.openFiles(processes),
   };
 }

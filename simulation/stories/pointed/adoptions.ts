@@ -7,7 +7,8 @@ export const adoptions: Readonly<Record<string, PointedStory>> = {
     killAgent(8),
   ]),
   'an agent starts again over a pod whose deadline is yet to come': told([
-    ...[apply(0, same('web', { activeDeadlineSeconds: 3_600 })), killAgent(8)],
+    apply(0, same('web', { activeDeadlineSeconds: 3_600 })),
+    killAgent(8),
   ]),
   'an agent starts again over a pod whose manifest has changed long ago': told(
     [apply(0, same('web', {})), apply(8, same('web', {}, { labels: { changed: 'yes' } })), killAgent(400)],

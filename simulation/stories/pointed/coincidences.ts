@@ -80,7 +80,8 @@ export const returns: Readonly<Record<string, PointedStory>> = {
   ),
   'the runtime finds an earlier sandbox of a pod that has ended': told([
     apply(0, manifest('once', { restartPolicy: 'OnFailure', containers: [main({ command: shell('sleep 8') })] })),
-    ...[forgets(4), recalls(50)],
+    forgets(4),
+    recalls(50),
   ]),
   'the runtime has lost a container that it was starting, and is restarted': told(
     [apply(0, manifest('web')), apply(0, manifest('other')), remove(6, 'web')],
@@ -110,7 +111,8 @@ export const foundRestarts: Readonly<Record<string, PointedStory>> = {
   ]),
   'the sandbox of a pod is gone before all its containers restart': told([
     apply(0, manifest('web', { containers: [ENDS_ALL, container('helper')] })),
-    ...[killAgent(5, 10), at(10, { kind: 'killSandbox', which: 0 })],
+    killAgent(5, 10),
+    at(10, { kind: 'killSandbox', which: 0 }),
   ]),
 };
 
@@ -131,7 +133,8 @@ export const lostRuns: Readonly<Record<string, PointedStory>> = {
   'a run is seen to end while it is asked for, and is lost then': told(
     [
       apply(0, same('web', { containers: [main()] })),
-      ...[killAgent(10), at(11, { kind: 'exit', which: 0, exitCode: 0 })],
+      killAgent(10),
+      at(11, { kind: 'exit', which: 0, exitCode: 0 }),
       forgets(12.5),
     ],
     [strike('runtime', 'containerStatus', late(3), { after: 1 })],

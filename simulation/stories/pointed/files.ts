@@ -25,7 +25,10 @@ export const spoiled: Readonly<Record<string, PointedStory>> = {
     120 * SECOND,
   ),
   'the manifest of a pod is noise when it is removed': told([
-    ...[apply(0, manifest('web')), spoil(8, 'noise', 200), killAgent(20), remove(40, 'web')],
+    apply(0, manifest('web')),
+    spoil(8, 'noise', 200),
+    killAgent(20),
+    remove(40, 'web'),
   ]),
 };
 

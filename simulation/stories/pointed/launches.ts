@@ -97,7 +97,8 @@ export const launches: Readonly<Record<string, PointedStory>> = {
   ),
   'a container whose image cannot be pulled is to have another': told([
     at(0, { kind: 'registryDown', images: ['registry.local/pulled:1'], forMs: 20 * SECOND }),
-    ...[apply(0.1, same('web', { containers: [main(secondImage)] })), apply(6, same('web', {}))],
+    apply(0.1, same('web', { containers: [main(secondImage)] })),
+    apply(6, same('web', {})),
   ]),
   'an image that another container has pulled meanwhile cannot be looked for': told(
     [apply(0, manifest('web', { containers: [main(secondImage), container('second', secondImage)] }))],
@@ -148,7 +149,8 @@ export const launches: Readonly<Record<string, PointedStory>> = {
     [
       at(0, { kind: 'lists', show: 'stale', forMs: 30 * SECOND }),
       at(0, { kind: 'events', delivery: 'dropped', forMs: 30 * SECOND }),
-      ...[apply(1, manifest('web')), at(3, { kind: 'exit', which: 0, exitCode: 1 })],
+      apply(1, manifest('web')),
+      at(3, { kind: 'exit', which: 0, exitCode: 1 }),
     ],
     [strike('runtime', 'containerStatus', late(4), { after: 1, times: 2 })],
   ),
@@ -159,7 +161,9 @@ export const launches: Readonly<Record<string, PointedStory>> = {
         containers: [
           main({
             livenessProbe: {
-              ...{ exec: { command: ['false'] }, periodSeconds: 1, failureThreshold: 2 },
+              exec: { command: ['false'] },
+              periodSeconds: 1,
+              failureThreshold: 2,
               terminationGracePeriodSeconds: 60,
             },
             lifecycle: { preStop: { exec: { command: ['sleep', '40'] } } },

@@ -7,7 +7,9 @@ import { at, BROKEN, killAgent, late, main, type PointedStory, SECOND, strike, t
 const MINUTES = 60;
 
 const config = (a: string, more: Partial<ApiObject> = {}): ApiObject => ({
-  ...{ of: 'ConfigMap', name: 'config', data: { a, b: 'same' } },
+  of: 'ConfigMap',
+  name: 'config',
+  data: { a, b: 'same' },
   ...more,
 });
 const secret = (a: string): ApiObject => ({ of: 'Secret', name: 'secret', data: { a } });
@@ -33,7 +35,8 @@ const image = (seconds: number) =>
 const volumeMounts = [{ name: 'shown', mountPath: '/shown' }];
 /** A pod that shows something of the cluster. */
 const showing = (volume: object, more: Partial<ManifestSpec> = {}): Partial<ManifestSpec> => ({
-  ...{ containers: [main({ volumeMounts })], volumes: [{ name: 'shown', ...volume }] },
+  containers: [main({ volumeMounts })],
+  volumes: [{ name: 'shown', ...volume }],
   ...more,
 });
 const SHOWS_CONFIG = showing({ configMap: { name: 'config' } });
@@ -54,7 +57,8 @@ const TAKES = (key: string) => ({
 /** Of a node of a cluster; how it keeps up with what its pods name. */
 const inCluster = (story: PointedStory, objects: PointedStory['objects'] = 'Watch'): PointedStory => ({
   ...story,
-  ...{ inCluster: true, objects },
+  inCluster: true,
+  objects,
 });
 
 const often = (count: number, from: number, everyMs: number): Moment[] =>
@@ -65,9 +69,18 @@ export const objects: Readonly<Record<string, PointedStory>> = {
   'a pod shows everything that a cluster has for it, and all of it changes': inCluster(
     told(
       [
-        ...[put(0, config('1')), put(0, secret('1')), put(0, anchors('1')), create(1, 'web', SHOWS_ALL)],
-        ...[put(20, config('2')), put(30, secret('2')), put(40, anchors('2')), label(50, '2')],
-        ...[remake(60, config('3')), take(70, secret('2')), put(90, secret('3')), put(100, anchors('3'))],
+        put(0, config('1')),
+        put(0, secret('1')),
+        put(0, anchors('1')),
+        create(1, 'web', SHOWS_ALL),
+        put(20, config('2')),
+        put(30, secret('2')),
+        put(40, anchors('2')),
+        label(50, '2'),
+        remake(60, config('3')),
+        take(70, secret('2')),
+        put(90, secret('3')),
+        put(100, anchors('3')),
       ],
       [],
       120 * SECOND,
@@ -85,21 +98,32 @@ export const objects: Readonly<Record<string, PointedStory>> = {
   ),
   'a ConfigMap and the labels of its pod change at once': inCluster(
     told([
-      ...[put(0, config('1')), put(0, secret('1')), put(0, anchors('1')), create(1, 'web', SHOWS_ALL)],
-      ...[put(20, config('2')), label(20.3, '2'), put(40, config('3')), put(40.3, config('4')), label(40.5, '3')],
+      put(0, config('1')),
+      put(0, secret('1')),
+      put(0, anchors('1')),
+      create(1, 'web', SHOWS_ALL),
+      put(20, config('2')),
+      label(20.3, '2'),
+      put(40, config('3')),
+      put(40.3, config('4')),
+      label(40.5, '3'),
     ]),
   ),
   'trust anchors change': inCluster(
     told([
       put(0, anchors('1')),
       create(1, 'web', showing({ projected: { sources: [{ clusterTrustBundle: { name: 'anchors', path: 'ca' } }] } })),
-      ...[put(20, anchors('2')), take(30, anchors('')), put(40, anchors('3'))],
+      put(20, anchors('2')),
+      take(30, anchors('')),
+      put(40, anchors('3')),
     ]),
   ),
   'keys go from a ConfigMap, and others come': inCluster(
     told([
-      ...[put(0, config('1')), create(1, 'web', SHOWS_CONFIG)],
-      ...[put(20, config('', { data: { c: 'new' } })), put(30, config('', { data: {} }))],
+      put(0, config('1')),
+      create(1, 'web', SHOWS_CONFIG),
+      put(20, config('', { data: { c: 'new' } })),
+      put(30, config('', { data: {} })),
     ]),
   ),
   'a ConfigMap changes while its files are written': inCluster(
@@ -140,21 +164,30 @@ export const objects: Readonly<Record<string, PointedStory>> = {
   ),
   'a pod waits for a ConfigMap, and then for a key of it': inCluster(
     told([
-      ...[create(0, 'web', TAKES('c')), create(0, 'shows', SHOWS_CONFIG)],
-      ...[put(20, config('1')), put(40, config('', { data: { a: '1', c: 'at last' } }))],
+      create(0, 'web', TAKES('c')),
+      create(0, 'shows', SHOWS_CONFIG),
+      put(20, config('1')),
+      put(40, config('', { data: { a: '1', c: 'at last' } })),
     ]),
   ),
   'a ConfigMap for good is made anew with another content': inCluster(
     told([
-      ...[put(0, config('1', { immutable: true })), create(1, 'web', SHOWS_CONFIG)],
-      ...[remake(20, config('2')), create(30, 'other', { ...SHOWS_CONFIG, ...TAKES('a') })],
+      put(0, config('1', { immutable: true })),
+      create(1, 'web', SHOWS_CONFIG),
+      remake(20, config('2')),
+      create(30, 'other', { ...SHOWS_CONFIG, ...TAKES('a') }),
     ]),
   ),
   'tokens are renewed for an hour': inCluster(
     told(
       [
-        ...[put(0, config('1')), put(0, secret('1')), put(0, anchors('1')), create(1, 'web', SHOWS_ALL)],
-        ...[create(1, 'other', showing({ projected: { sources: [TOKEN] } })), label(100, '2'), killAgent(1_000)],
+        put(0, config('1')),
+        put(0, secret('1')),
+        put(0, anchors('1')),
+        create(1, 'web', SHOWS_ALL),
+        create(1, 'other', showing({ projected: { sources: [TOKEN] } })),
+        label(100, '2'),
+        killAgent(1_000),
       ],
       [],
       MINUTES * 60 * SECOND,
@@ -179,7 +212,7 @@ export const objects: Readonly<Record<string, PointedStory>> = {
       [
         create(1, 'web', {
           ...showing({ projected: { sources: [TOKEN] } }),
-          ...{ terminationGracePeriodSeconds: 1_200 },
+          terminationGracePeriodSeconds: 1_200,
           containers: [main({ volumeMounts, command: ['sh', '-c', 'trap "" TERM; sleep 1d'] })],
         }),
         at(100, { kind: 'deletePod', pod: 'default/web', graceSeconds: 0 }),
@@ -191,8 +224,10 @@ export const objects: Readonly<Record<string, PointedStory>> = {
   'a Secret is gone while a pod runs that shows it, and another agent begins': inCluster(
     told(
       [
-        ...[put(0, secret('1')), create(1, 'web', showing({ secret: { secretName: 'secret' } }))],
-        ...[take(20, secret('')), killAgent(30, 5)],
+        put(0, secret('1')),
+        create(1, 'web', showing({ secret: { secretName: 'secret' } })),
+        take(20, secret('')),
+        killAgent(30, 5),
       ],
       [],
       120 * SECOND,
@@ -201,8 +236,11 @@ export const objects: Readonly<Record<string, PointedStory>> = {
   'a Secret is gone, and what ran of the pod that shows it ends before another agent begins': inCluster(
     told(
       [
-        ...[put(0, secret('1')), create(1, 'web', showing({ secret: { secretName: 'secret' } }))],
-        ...[take(20, secret('')), killAgent(30, 20), at(40, { kind: 'exit', which: 0, exitCode: 1 })],
+        put(0, secret('1')),
+        create(1, 'web', showing({ secret: { secretName: 'secret' } })),
+        take(20, secret('')),
+        killAgent(30, 20),
+        at(40, { kind: 'exit', which: 0, exitCode: 1 }),
       ],
       [],
       120 * SECOND,

@@ -32,7 +32,9 @@ const long = (...moments: PointedStory['moments']) => told(moments, [], 300 * SE
 export const visits: Readonly<Record<string, PointedStory>> = {
   'a pod of another agent comes to the cgroups, and goes': long(apply(0, manifest('web')), visit(50, 80)),
   'a pod waits until another agent has removed its sandbox': long(
-    ...[visit(0, 60), apply(LISTED, named()), apply(20, named('200m'))],
+    visit(0, 60),
+    apply(LISTED, named()),
+    apply(20, named('200m')),
   ),
   'a pod that waits for another agent is wanted no more': long(
     visit(0, 100),
@@ -40,16 +42,25 @@ export const visits: Readonly<Record<string, PointedStory>> = {
     remove(30, 'web'),
   ),
   'an agent starts again while a pod waits for another agent': long(
-    ...[visit(0, 60), apply(LISTED, named()), killAgent(30, 5)],
+    visit(0, 60),
+    apply(LISTED, named()),
+    killAgent(30, 5),
   ),
   'what is left of a pod ends while another agent has a sandbox of it': long(
-    ...[apply(0, named()), killAgent(8, 12), at(9, { kind: 'killSandbox', which: 0 }), visit(10, 60)],
+    apply(0, named()),
+    killAgent(8, 12),
+    at(9, { kind: 'killSandbox', which: 0 }),
+    visit(10, 60),
     at(30, { kind: 'exit', which: 0, exitCode: 0 }),
   ),
   'what is left of a pod waits for long, as another agent runs one of its UID': told(
     [
-      ...[apply(0, named()), apply(5, manifest('other')), killAgent(20, 12)],
-      ...[at(21, { kind: 'removeSandbox', which: 0 }), remove(22, 'web'), visit(23, 1_800)],
+      apply(0, named()),
+      apply(5, manifest('other')),
+      killAgent(20, 12),
+      at(21, { kind: 'removeSandbox', which: 0 }),
+      remove(22, 'web'),
+      visit(23, 1_800),
     ],
     [],
     2_400 * SECOND,
@@ -60,8 +71,11 @@ export const visits: Readonly<Record<string, PointedStory>> = {
   },
   'a pod ends before a list has shown that another agent runs one of its UID': {
     ...long(
-      ...[apply(0, manifest('other')), at(10.5, { kind: 'events', delivery: 'dropped', forMs: 10 * SECOND })],
-      ...[visit(11, 60), apply(11.5, named()), remove(14, 'web')],
+      apply(0, manifest('other')),
+      at(10.5, { kind: 'events', delivery: 'dropped', forMs: 10 * SECOND }),
+      visit(11, 60),
+      apply(11.5, named()),
+      remove(14, 'web'),
     ),
     seed: SHARED_SEED,
   },
@@ -70,7 +84,8 @@ export const visits: Readonly<Record<string, PointedStory>> = {
 /** The host is, or becomes, another than most. */
 export const hosts: Readonly<Record<string, PointedStory>> = {
   'a host gets another address': told([
-    ...[apply(0, manifest('web')), apply(0, same('host', { hostNetwork: true }))],
+    apply(0, manifest('web')),
+    apply(0, same('host', { hostNetwork: true })),
     at(20, { kind: 'addresses', ips: ['192.0.2.7', '2001:db8::7'] }),
   ]),
   'a host lets nobody change cgroups': { ...told([apply(0, manifest('web')), remove(30, 'web')]), cgroups: 'readOnly' },
@@ -79,17 +94,30 @@ export const hosts: Readonly<Record<string, PointedStory>> = {
     cgroups: 'unused',
   },
   'a host lets nobody change cgroups for a while': long(
-    ...[apply(0, manifest('web')), cgroupsReadOnly(30, 100), apply(40, manifest('late')), remove(45, 'web')],
+    apply(0, manifest('web')),
+    cgroupsReadOnly(30, 100),
+    apply(40, manifest('late')),
+    remove(45, 'web'),
   ),
   'a pod comes again whose cgroup an agent could not remove': long(
-    ...[apply(0, named()), cgroupsReadOnly(30, 40), killAgent(35, 5), remove(50, 'web'), apply(90, named())],
+    apply(0, named()),
+    cgroupsReadOnly(30, 40),
+    killAgent(35, 5),
+    remove(50, 'web'),
+    apply(90, named()),
   ),
   'the runtime is away while a pod waits for the cgroup that an agent could not remove': long(
-    ...[apply(0, named()), cgroupsReadOnly(30, 40), killAgent(35, 5), remove(50, 'web'), apply(90, named())],
+    apply(0, named()),
+    cgroupsReadOnly(30, 40),
+    killAgent(35, 5),
+    remove(50, 'web'),
+    apply(90, named()),
     at(100, { kind: 'runtimeDown', downMs: 30 * SECOND, keepContainers: true }),
   ),
   'a host lets nobody change cgroups that others share': long(
-    ...[visit(10, 200), cgroupsReadOnly(80, 100), apply(90, manifest('late'))],
+    visit(10, 200),
+    cgroupsReadOnly(80, 100),
+    apply(90, manifest('late')),
   ),
   'a host lets nobody change cgroups whose limit could not be set': told(
     [cgroupsReadOnly(20, 100)],

@@ -24,21 +24,30 @@ import {
 /** Before the node knows what runs. */
 export const beginnings: Readonly<Record<string, PointedStory>> = {
   'a node is to end its pods before its runtime has listed them, and again before it has ended them': told([
-    ...[apply(0, manifest('web', { containers: [main({ command: STUBBORN })] })), runtimeDown(5, 3), killAgent(5.1)],
-    ...[drain(6), drain(6.5), drain(9)],
+    apply(0, manifest('web', { containers: [main({ command: STUBBORN })] })),
+    runtimeDown(5, 3),
+    killAgent(5.1),
+    drain(6),
+    drain(6.5),
+    drain(9),
   ]),
   'the manifest of a pod is removed, and created again while the pod ends': told([
     apply(0, same('web', { containers: [main({ command: STUBBORN })] })),
-    ...[remove(10, 'web'), apply(13, same('web', { containers: [main({ command: STUBBORN })] }))],
+    remove(10, 'web'),
+    apply(13, same('web', { containers: [main({ command: STUBBORN })] })),
   ]),
   'a node is to end its pods, and its runtime does not list them in time': told([
-    ...[apply(0, manifest('web')), runtimeDown(5, 20), killAgent(5.1), drain(6)],
+    apply(0, manifest('web')),
+    runtimeDown(5, 20),
+    killAgent(5.1),
+    drain(6),
   ]),
   'a pod is changed while its previous restarts are counted': told(
     [
       apply(0, same('web', { containers: [main({ command: shell('sleep 1; exit 1') })] })),
       at(15, { kind: 'runtimeDown', downMs: 500, keepContainers: false, forgets: 1 }),
-      ...[killAgent(15.1), apply(17, same('web', { activeDeadlineSeconds: 600 }))],
+      killAgent(15.1),
+      apply(17, same('web', { activeDeadlineSeconds: 600 })),
     ],
     [strike('disk', 'entries', late(5), { about: '/log/pods/default_web', after: 1 })],
   ),
@@ -46,18 +55,21 @@ export const beginnings: Readonly<Record<string, PointedStory>> = {
     [
       apply(0, manifest('web', { containers: [main({ command: shell('sleep 1; exit 1') })] })),
       at(15, { kind: 'runtimeDown', downMs: 500, keepContainers: false, forgets: 1 }),
-      ...[killAgent(15.1), remove(17, 'web')],
+      killAgent(15.1),
+      remove(17, 'web'),
     ],
     [strike('disk', 'entries', late(4), { about: '/log/pods/default_web', after: 1 })],
   ),
   'a list shows nothing of a pod that an earlier agent has made': told([
     at(0, { kind: 'lists', show: 'stale', forMs: 20 * SECOND }),
-    ...[apply(1, manifest('web')), killAgent(8)],
+    apply(1, manifest('web')),
+    killAgent(8),
   ]),
   'the sandbox that a list shows of a pod that waits is gone': told([
     apply(0, manifest('web', { containers: [main({ command: shell('exit 1') })] })),
     at(10, { kind: 'lists', show: 'stale', forMs: 20 * SECOND }),
-    ...[at(10.5, { kind: 'killSandbox', which: 0 }), killAgent(11)],
+    at(10.5, { kind: 'killSandbox', which: 0 }),
+    killAgent(11),
   ]),
   'the runtime goes away while the next agent asks it about a container': told(
     [apply(0, manifest('web')), killAgent(8), runtimeDown(8.5, 4)],
@@ -148,7 +160,9 @@ export const removals: Readonly<Record<string, PointedStory>> = {
           main({
             command: STUBBORN,
             livenessProbe: {
-              ...{ exec: { command: ['false'] }, periodSeconds: 3, failureThreshold: 1 },
+              exec: { command: ['false'] },
+              periodSeconds: 3,
+              failureThreshold: 1,
               terminationGracePeriodSeconds: 40,
             },
           }),

@@ -77,7 +77,9 @@ export const told = (
   struck: readonly Struck[] = [],
   lastsMs = 60 * SECOND,
 ): PointedStory => ({
-  ...{ moments, struck, lastsMs },
+  moments,
+  struck,
+  lastsMs,
 });
 
 /** The seed of a host on which pods of other agents share the cgroups. */

@@ -186,14 +186,19 @@ const labelled = (seconds: number, version: string) =>
 /** What a volume shows of its pod changes. */
 export const volumes: Readonly<Record<string, PointedStory>> = {
   'the labels of a pod change, which a volume cannot show at first': told([
-    ...[labelled(0, '1'), flaky(5, 'mounts', 15), labelled(5.1, '2'), labelled(6, '3')],
+    labelled(0, '1'),
+    flaky(5, 'mounts', 15),
+    labelled(5.1, '2'),
+    labelled(6, '3'),
   ]),
   'the labels of a pod change twice while a volume is updated': told(
     [labelled(0, '1'), labelled(5, '2'), labelled(6, '3')],
     [strike('mounts', 'mountAt', late(4))],
   ),
   'the labels of a pod change while a volume waits for another attempt to mount it': told([
-    ...[flaky(0, 'mounts', 10), labelled(0.1, '1'), labelled(3, '2')],
+    flaky(0, 'mounts', 10),
+    labelled(0.1, '1'),
+    labelled(3, '2'),
   ]),
   'the labels of a pod change while a volume is mounted': told(
     [labelled(0, '1'), labelled(2, '2')],

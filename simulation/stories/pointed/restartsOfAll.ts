@@ -20,7 +20,7 @@ import {
 /** Its end restarts all containers of its pod. */
 export const ENDS_ALL = main({
   command: shell('sleep 6; exit 1'),
-  ...{ restartPolicy: 'Never' },
+  restartPolicy: 'Never',
   restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }],
 });
 const beside = (more: Partial<ManifestContainer>, spec: Partial<ManifestSpec> = {}) =>

@@ -14,17 +14,29 @@ const WEB = `${PODS}/web`;
 const STRATEGIC = 'application/strategic-merge-patch+json';
 
 const condition = (type: string, status: 'True' | 'False', more: object = {}) => ({
-  ...{ type, status, lastTransitionTime: '2026-01-01T00:00:00Z' },
+  type,
+  status,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
   ...more,
 });
 const RUNNING: PodStatus = {
-  ...{ phase: 'Running', hostIP: '192.0.2.1', podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }] },
-  ...{ hostIPs: [{ ip: '192.0.2.1' }], startTime: '2026-01-01T00:00:00Z' },
+  phase: 'Running',
+  hostIP: '192.0.2.1',
+  podIP: '10.0.0.1',
+  podIPs: [{ ip: '10.0.0.1' }],
+  hostIPs: [{ ip: '192.0.2.1' }],
+  startTime: '2026-01-01T00:00:00Z',
   conditions: [condition('Ready', 'True'), condition('PodScheduled', 'True')],
   containerStatuses: [
     {
-      ...{ name: 'main', image: IMAGE, imageID: 'sha256:1', containerID: 'containerd://c', ready: true },
-      ...{ restartCount: 0, started: true, state: { running: { startedAt: '2026-01-01T00:00:01Z' } } },
+      name: 'main',
+      image: IMAGE,
+      imageID: 'sha256:1',
+      containerID: 'containerd://c',
+      ready: true,
+      restartCount: 0,
+      started: true,
+      state: { running: { startedAt: '2026-01-01T00:00:01Z' } },
       lastState: {},
     },
   ],
@@ -83,7 +95,8 @@ describe('a status', () => {
     // What it had was its last answer.
     expect(more).toEqual([]);
     expect(patch).toEqual({
-      ...{ method: 'PATCH', path: `${WEB}/status` },
+      method: 'PATCH',
+      path: `${WEB}/status`,
       body: {
         metadata: { uid, resourceVersion: expect.any(String) },
         status: {
@@ -299,7 +312,8 @@ describe('a pod that has ended', () => {
     const [get, patch, deletion, ...more] = asked();
     expect([get?.method, patch?.method, more]).toEqual(['GET', 'PATCH', []]);
     expect(deletion).toEqual({
-      ...{ method: 'DELETE', path: WEB },
+      method: 'DELETE',
+      path: WEB,
       body: { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0, preconditions: { uid } },
     });
     await expect(ask('GET', WEB)).rejects.toThrow('404');

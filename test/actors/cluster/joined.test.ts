@@ -41,7 +41,8 @@ async function joining(isAway = false): Promise<Joining> {
   if (joined === undefined) throw new Error('the node has no cluster');
   const all = () => joined.transport.requests.splice(0);
   return {
-    ...{ ...joined, node },
+    ...joined,
+    node,
     asked: () => all().flatMap(({ method, path, isWatch }) => (isWatch ? [] : [`${method} ${path}`])),
     watched: () => all().flatMap(({ path, isWatch }) => (isWatch ? [path.split('?')[0] ?? ''] : [])),
     events: () => events.splice(0),
@@ -78,7 +79,11 @@ describe('a node that joins', () => {
     ]);
     expect(requests.filter((each) => each === `PATCH ${NODE}/status`).length).toBeLessThanOrEqual(2);
     expect(events()).toEqual([
-      ...['Starting', 'NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID', 'NodeReady'],
+      'Starting',
+      'NodeHasSufficientMemory',
+      'NodeHasNoDiskPressure',
+      'NodeHasSufficientPID',
+      'NodeReady',
     ]);
     expect(await ready()).toMatchObject({ status: 'True', reason: 'KubeletReady' });
     expect(await ask('GET', NODE)).toMatchObject({
@@ -105,7 +110,9 @@ describe('a node that joins', () => {
   test('C33: of a runtime that does not answer is NotReady for it after five seconds', async () => {
     const { node, ready, asked } = await joining();
     const away = node.runtime.faults.add({
-      ...{ call: 'status', times: Number.POSITIVE_INFINITY, error: { message: 'gone' } },
+      call: 'status',
+      times: Number.POSITIVE_INFINITY,
+      error: { message: 'gone' },
     });
     await node.advance('4s');
     expect(asked()).not.toContain('POST /api/v1/nodes');
@@ -205,13 +212,13 @@ describe('a node that has joined', () => {
     asked();
     await node.advance('5s');
     expect(asked().filter((each) => !each.startsWith('GET'))).toEqual([
-      ...[`PUT ${LEASE}`, 'POST /api/v1/nodes', `PATCH ${NODE}/status`],
+      `PUT ${LEASE}`,
+      'POST /api/v1/nodes',
+      `PATCH ${NODE}/status`,
     ]);
     const { lastTransitionTime, status } = await ready();
     expect({ lastTransitionTime, status }).toEqual({ lastTransitionTime: before.lastTransitionTime, status: 'True' });
-    expect(events()).toEqual([
-      ...['Starting', 'NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'],
-    ]);
+    expect(events()).toEqual(['Starting', 'NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
   });
 
   test('C33: whose Node is deleted does not make it again before it is restarted, nor its lease', async () => {
@@ -249,7 +256,10 @@ describe('a node that has joined', () => {
       ask('POST', PODS, {
         metadata: { name },
         spec: {
-          ...{ nodeName: 'node-1', automountServiceAccountToken: false, nodeSelector: { rack: '7' }, ...more },
+          nodeName: 'node-1',
+          automountServiceAccountToken: false,
+          nodeSelector: { rack: '7' },
+          ...more,
           containers: [{ name: 'main', image: IMAGE }],
         },
       });

@@ -14,7 +14,9 @@ interface Seen {
 }
 
 const staticPod = (env: string, namespace = 'default') => ({
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace } },
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace },
   spec: { containers: [{ name: 'main', image: IMAGE, env: [{ name: 'VERSION', value: env }] }] },
 });
 

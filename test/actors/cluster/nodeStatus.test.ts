@@ -239,7 +239,8 @@ describe('what a node has come to', () => {
     changes.of = { host: { ...host, bootID: 'another' } };
     expect((await put()).events).toEqual([
       {
-        ...{ eventType: 'Warning', reason: 'Rebooted' },
+        eventType: 'Warning',
+        reason: 'Rebooted',
         message: 'Node node-1 has been rebooted, boot id: another',
       },
     ]);

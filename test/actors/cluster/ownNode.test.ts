@@ -101,8 +101,11 @@ test.each([
     const transport = new ToldTransport(watch.opened);
     const [facts, errors, ending]: [NodeFact[], string[], AbortController] = [[], [], new AbortController()];
     void follow(ownNodeWatch(ownNode, 'node-1', clock), {
-      ...{ client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }), clock, jitter: () => 0 },
-      ...{ signal: ending.signal, send: (fact) => facts.push(fact) },
+      client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
+      clock,
+      jitter: () => 0,
+      signal: ending.signal,
+      send: (fact) => facts.push(fact),
       onError: (_source, error) => errors.push(String(error)),
     });
     await untilRead(clock);

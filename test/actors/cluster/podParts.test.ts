@@ -11,7 +11,8 @@ const CLASSES = '/apis/node.k8s.io/v1/runtimeclasses';
 
 const container = (more: object = {}) => ({ name: 'main', image: IMAGE, ...more });
 const manifest = (name: string, spec: object = {}) => ({
-  ...{ apiVersion: 'v1', kind: 'Pod' },
+  apiVersion: 'v1',
+  kind: 'Pod',
   ...boundPod(name, spec),
 });
 const isOf =
@@ -52,8 +53,10 @@ describe('services in the environment', () => {
     await node.advance('2s');
     const variables = environment(node);
     expect(variables).toMatchObject({
-      ...{ DB_SERVICE_PORT: '5432', DB_PORT: 'mine', DB_PORT_5432_TCP_PROTO: 'tcp' },
-      ...{ URL: `${variables.DB_SERVICE_HOST}:5432` },
+      DB_SERVICE_PORT: '5432',
+      DB_PORT: 'mine',
+      DB_PORT_5432_TCP_PROTO: 'tcp',
+      URL: `${variables.DB_SERVICE_HOST}:5432`,
     });
     expect(variables.KUBERNETES_SERVICE_HOST).toBeDefined();
   });

@@ -3,7 +3,8 @@ import { PodReader } from '../../../actors/cluster/podReader.ts';
 import type { KubeObject } from '../../../kube/reflector.ts';
 
 const object = (version: number, more: object = {}, uid = 'uid-1'): KubeObject => ({
-  ...{ kind: 'Pod', apiVersion: 'v1' },
+  kind: 'Pod',
+  apiVersion: 'v1',
   metadata: { name: uid, namespace: 'shop', uid, resourceVersion: String(version) },
   spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'busybox:1' }] },
   ...more,

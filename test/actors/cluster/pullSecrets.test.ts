@@ -13,7 +13,8 @@ const secret = (
   name: string,
   text = JSON.stringify({ auths: { 'registry.local': { username: 'me', password: PASSWORD } } }),
 ) => ({
-  ...{ metadata: { name }, type: 'kubernetes.io/dockerconfigjson' },
+  metadata: { name },
+  type: 'kubernetes.io/dockerconfigjson',
   data: { '.dockerconfigjson': Buffer.from(text).toString('base64') },
 });
 

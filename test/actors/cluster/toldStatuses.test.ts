@@ -3,7 +3,11 @@ import { ToldStatuses } from '../../../actors/cluster/toldStatuses.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 
 const report = (more: Partial<StatusReport> = {}): StatusReport => ({
-  ...{ uid: 'u', namespace: 'default', name: 'web', ended: false, status: { phase: 'Running' } },
+  uid: 'u',
+  namespace: 'default',
+  name: 'web',
+  ended: false,
+  status: { phase: 'Running' },
   ...more,
 });
 /** As servers write them. */

@@ -35,7 +35,8 @@ describe('a pod that runs, of which a later version cannot be read', () => {
     expect(node.manifestProblems).toEqual([expect.stringContaining('spec.restartPolicy: Unsupported value')]);
     expect(told()).toMatchObject([
       {
-        ...{ eventType: 'Warning', involved: { kind: 'Pod', namespace: 'default', name: 'web' } },
+        eventType: 'Warning',
+        involved: { kind: 'Pod', namespace: 'default', name: 'web' },
         message: expect.stringMatching(
           /^Error validating pod web_default\(\S+\) from api, ignoring: spec\.restartPolicy/,
         ),

@@ -15,7 +15,8 @@ test('a watch says how it gets on: it reads, watches, fails with the reason, and
   await clock.advance(100);
   expect(states('Node').slice(2)).toEqual(['failing']);
   expect(factsOf('Node').at(-1)).toMatchObject({
-    ...{ place: 'the Node node-1', until: expect.any(Number) },
+    place: 'the Node node-1',
+    until: expect.any(Number),
     failure: { message: 'connect ECONNREFUSED 127.0.0.1:6443' },
   });
   transport.isAway = false;

@@ -11,12 +11,21 @@ import { answered, type Reply, refused, silent, ToldTransport, unreachable } fro
 
 const EVENTS = '/api/v1/namespaces/default/events';
 const POD: InvolvedObject = {
-  ...{ kind: 'Pod', apiVersion: 'v1', namespace: 'default', name: 'web', uid: 'u', fieldPath: 'spec.containers{main}' },
+  kind: 'Pod',
+  apiVersion: 'v1',
+  namespace: 'default',
+  name: 'web',
+  uid: 'u',
+  fieldPath: 'spec.containers{main}',
 };
 
 const started = (name: string, count = 1, involved = POD) =>
   coreEvent(recordedEvent(involved, { reason: 'Started', message: 'Container started' }), {
-    ...{ host: 'node-1', at: Date.UTC(2026, 0, 1, 0, 0, count), firstAt: Date.UTC(2026, 0, 1), count, name },
+    host: 'node-1',
+    at: Date.UTC(2026, 0, 1, 0, 0, count),
+    firstAt: Date.UTC(2026, 0, 1),
+    count,
+    name,
   });
 
 function sender(...replies: readonly Reply[]) {
@@ -52,10 +61,17 @@ test('C36: an event is made, and counted once it happens again', async () => {
   await clock.advance(0);
   expect([api, errors]).toEqual([api, []]);
   expect(await ask('GET', `${EVENTS}/web.1`)).toMatchObject({
-    ...{ involvedObject: POD, reason: 'Started', message: 'Container started', type: 'Normal', count: 3 },
-    ...{ firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:03Z' },
-    ...{ source: { component: 'kubelet', host: 'node-1' }, reportingComponent: 'kubelet' },
-    ...{ reportingInstance: 'node-1', eventTime: null },
+    involvedObject: POD,
+    reason: 'Started',
+    message: 'Container started',
+    type: 'Normal',
+    count: 3,
+    firstTimestamp: '2026-01-01T00:00:00Z',
+    lastTimestamp: '2026-01-01T00:00:03Z',
+    source: { component: 'kubelet', host: 'node-1' },
+    reportingComponent: 'kubelet',
+    reportingInstance: 'node-1',
+    eventTime: null,
   });
 });
 
@@ -71,7 +87,9 @@ test('C36: of one that is counted only what has changed is sent, and one that th
   await clock.advance(0);
   expect(asked()).toEqual(['PATCH /web.1', 'PATCH /web.1', 'POST']);
   expect(JSON.parse(transport.requests[0]?.body ?? '')).toEqual({
-    ...{ count: 2, lastTimestamp: '2026-01-01T00:00:02Z', message: 'Container started' },
+    count: 2,
+    lastTimestamp: '2026-01-01T00:00:02Z',
+    message: 'Container started',
   });
 });
 
@@ -229,7 +247,11 @@ test('that events have to wait is told, with how many, why and until when; and t
 describe('while starts stand in line', () => {
   const unhealthy = (name: string) =>
     coreEvent(recordedEvent(POD, warning('Unhealthy', 'Probe failed')), {
-      ...{ host: 'node-1', at: 0, firstAt: 0, count: 1, name },
+      host: 'node-1',
+      at: 0,
+      firstAt: 0,
+      count: 1,
+      name,
     });
   const sent = ({ transport }: Pick<ReturnType<typeof sender>, 'transport'>) =>
     transport.requests.map(({ body }) => JSON.parse(body ?? '').metadata.name);

@@ -128,7 +128,8 @@ test("C27: new addresses reach the statuses of pods on the host's network, and o
   expect(node.pod('own')).toMatchObject({ hostIPs: [{ ip: '198.51.100.7' }, { ip: '2001:db8::7' }] });
   // The first address of a pod stays, as on a kubelet; the second family is new.
   expect(node.pod('host')).toMatchObject({
-    ...{ hostIP: '198.51.100.7', podIPs: [{ ip: '192.0.2.1' }, { ip: '2001:db8::7' }] },
+    hostIP: '198.51.100.7',
+    podIPs: [{ ip: '192.0.2.1' }, { ip: '2001:db8::7' }],
   });
   expect(node.agent.facts().hostIps).toEqual(addresses);
   addresses = ['203.0.113.1'];

@@ -9,12 +9,19 @@ const V1 = 'credentialprovider.kubelet.k8s.io/v1';
 const TOKEN = 'token-of-the-pod-hunter2';
 
 const aProvider = (over: Partial<CredentialProvider> = {}): CredentialProvider => ({
-  ...{ name: 'plugin', apiVersion: V1, matchImages: ['*.example'], defaultCacheMs: 60_000, args: [], env: [] },
+  name: 'plugin',
+  apiVersion: V1,
+  matchImages: ['*.example'],
+  defaultCacheMs: 60_000,
+  args: [],
+  env: [],
   ...over,
 });
 
 const answer = (over: object = {}) => ({
-  ...{ kind: 'CredentialProviderResponse', apiVersion: V1, cacheKeyType: 'Image' },
+  kind: 'CredentialProviderResponse',
+  apiVersion: V1,
+  cacheKeyType: 'Image',
   auth: { '*.example': { username: 'me', password: 'hunter2' } },
   ...over,
 });
@@ -27,7 +34,8 @@ function plugins(providers: readonly CredentialProvider[], answers: Run = () => 
   const asked: { readonly name: string; readonly image: string }[] = [];
   const problems: string[] = [];
   const find = credentialPlugins({
-    ...{ providers, clock },
+    providers,
+    clock,
     run: async (provider, request) => {
       asked.push({ name: provider.name, ...JSON.parse(request) });
       const said = await answers(provider, request);
@@ -135,8 +143,11 @@ describe('a plugin', () => {
 
 describe('a plugin that wants a token', () => {
   const token = {
-    ...{ audience: 'registry', cacheType: 'ServiceAccount' as const, isRequired: true },
-    ...{ requiredAnnotations: ['example.com/role'], optionalAnnotations: ['example.com/hint'] },
+    audience: 'registry',
+    cacheType: 'ServiceAccount' as const,
+    isRequired: true,
+    requiredAnnotations: ['example.com/role'],
+    optionalAnnotations: ['example.com/hint'],
   };
   const pod = (serviceAccountName = 'puller') => aPod({ serviceAccountName });
 

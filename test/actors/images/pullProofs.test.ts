@@ -15,7 +15,8 @@ const PULLING = '/root/image_manager/pulling';
 const PULLED = '/root/image_manager/pulled';
 
 const ofSecret = (name: string, password = 'hunter2'): Credential => ({
-  ...{ username: 'me', password },
+  username: 'me',
+  password,
   source: { kind: 'secret', uid: `uid-${name}`, namespace: 'shop', name },
 });
 
@@ -28,7 +29,10 @@ function host(images: readonly Partial<Image>[] = [{ id: APP.imageRef, repoTags:
   const errors: string[] = [];
   const life = (policy: ImageVerification['policy'] = 'NeverVerifyPreloadedImages') =>
     new PullProofs({
-      ...{ rootDir: '/root', files, clock, verification: { policy, allowlist: [] } },
+      rootDir: '/root',
+      files,
+      clock,
+      verification: { policy, allowlist: [] },
       cri: {
         listImages: async () =>
           ListImagesResponse.fromPartial({ images: images.map((each) => Image.fromPartial(each)) }),

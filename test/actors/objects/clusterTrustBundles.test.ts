@@ -47,7 +47,9 @@ function story(...before: readonly Reply[]) {
   const transport = new ToldTransport(...(before.length > 0 ? before : [served]), watch.opened);
   const [changed, errors, told] = [[] as string[], [] as string[], [] as (SourceState | null)[]];
   const bundles = new ClusterTrustBundles({
-    ...{ client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }), clock, jitter: () => 0 },
+    client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
+    clock,
+    jitter: () => 0,
     onError: (source, error) => errors.push(`${source}: ${(error as Error).message}`),
   });
   const ending = new AbortController();
@@ -58,7 +60,12 @@ function story(...before: readonly Reply[]) {
   };
   const running = bundles.run(take, { signal: ending.signal });
   return {
-    ...{ clock, watch, transport, bundles, errors, told },
+    clock,
+    watch,
+    transport,
+    bundles,
+    errors,
+    told,
     end: async () => {
       ending.abort();
       await running;

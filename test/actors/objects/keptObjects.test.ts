@@ -16,14 +16,17 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const secret: ConfigObject = {
-  ...{ kind: 'Secret', namespace: 'default', name: 'app', uid: 'u1', resourceVersion: '7', isImmutable: false },
-  ...{
-    type: 'Opaque',
-    data: new Map<string, string | Buffer>([
-      ['__proto__', Buffer.from('\xff')],
-      ['b', 'text'],
-    ]),
-  },
+  kind: 'Secret',
+  namespace: 'default',
+  name: 'app',
+  uid: 'u1',
+  resourceVersion: '7',
+  isImmutable: false,
+  type: 'Opaque',
+  data: new Map<string, string | Buffer>([
+    ['__proto__', Buffer.from('\xff')],
+    ['b', 'text'],
+  ]),
 };
 
 function keptIn(directory: string, isInMemory = true, files: FileSystem = hostFiles) {

@@ -28,7 +28,10 @@ test('how many objects there are is shown with the strategy by which they are he
     await clock.advance(1_000);
     const { state, facts = [] } = shown(held);
     expect([state, ...facts]).toEqual([
-      ...['watching', 'follows the ConfigMaps that its pods name', '2 objects', `strategy ${strategy}`],
+      'watching',
+      'follows the ConfigMaps that its pods name',
+      '2 objects',
+      `strategy ${strategy}`,
     ]);
     store.release(two.metadata.uid);
     await clock.advance(1_000);
@@ -57,7 +60,9 @@ test('those that lack are shown by why, that which lacks for longest first, unti
     lastFailure: { message: expect.stringContaining('default/hidden: ') },
   });
   expect(shown(held).facts?.slice(1)).toEqual([
-    ...['3 objects', 'strategy Watch', `1 not found since ${moment(missing)} (default/missing)`],
+    '3 objects',
+    'strategy Watch',
+    `1 not found since ${moment(missing)} (default/missing)`,
     `1 forbidden since ${moment(forbidden)} (default/hidden)`,
   ]);
   await make('ConfigMap', 'missing', {});
@@ -112,7 +117,8 @@ test('an object lacks since it began to, and as long as it is tried again', () =
   expect(lackingOf({ step: failing, object: null, lacking }, 2_000)).toEqual({ why: 'out of reach', since: 1_000 });
   expect(lackingOf({ step: { state: 'reading' }, object: null, lacking }, 2_000)).toBe(lacking);
   expect(lackingOf({ step: { state: 'watching' }, object: null, lacking }, 2_000)).toEqual({
-    ...{ why: 'not found', since: 1_000 },
+    why: 'not found',
+    since: 1_000,
   });
   expect(lackingOf({ step: { state: 'reading' }, object: undefined }, 2_000)).toEqual({ why: 'unread', since: 2_000 });
   expect(countsOf([], 'Get')).toEqual({ strategy: 'Get', total: 0, lacking: [] });

@@ -42,14 +42,14 @@ test('what is kept for a pod goes with its data', async () => {
     const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir: folder, owner: 'us' });
     const unasked = () => Promise.reject(new Error('nobody asks'));
     const { removePodData } = diskServices({
-      ...{ cri: { listPodSandbox: unasked }, node: () => node(), clock: new SettableClock() },
-      ...{
-        layout,
-        mounter,
-        ownership,
-        variableObjects: { forget: () => {} },
-        heldForPods: [{ forget: (uid) => void forgotten.push(uid) }],
-      },
+      cri: { listPodSandbox: unasked },
+      node: () => node(),
+      clock: new SettableClock(),
+      layout,
+      mounter,
+      ownership,
+      variableObjects: { forget: () => {} },
+      heldForPods: [{ forget: (uid) => void forgotten.push(uid) }],
     });
     await removePodData({ pod: aPod({}, { uid: 'u-1' }) }, { signal });
   });

@@ -179,8 +179,11 @@ describe('an answer that cannot be read', () => {
     const clock = new SettableClock();
     const transport = new ToldTransport(answered(201, body));
     const tokens = new ServiceAccountTokens({
-      ...{ client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }), clock, jitter: () => 0 },
-      ...{ isGone: () => false, onError: () => {} },
+      client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
+      clock,
+      jitter: () => 0,
+      isGone: () => false,
+      onError: () => {},
     });
     const options = { signal: new AbortController().signal };
     await expect(tokens.get(aPod(), MOUNTED, options)).rejects.toThrow(`failed to fetch token: ${message}`);

@@ -11,7 +11,9 @@ test('it is had before the pod starts, and renewed while it runs', async () => {
   await ask('POST', PODS, {
     metadata: { name: 'web' },
     spec: {
-      ...{ nodeName: 'node-1', automountServiceAccountToken: false, volumes: [{ name: 'v', ...tokens }] },
+      nodeName: 'node-1',
+      automountServiceAccountToken: false,
+      volumes: [{ name: 'v', ...tokens }],
       containers: [{ name: 'main', image: IMAGE, volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
     },
   });
@@ -49,8 +51,11 @@ test('how long it is good is shown, and why it could not be renewed until it cou
   });
   await node.advance('49m');
   expect(shown()).toMatchObject({
-    ...{ state: 'mounted.awaitingRenewal', tags: expect.arrayContaining(['steady']), facts: [fact] },
-    ...{ until: expect.any(Number), lastFailure: { reason: 'FailedRead', message: expect.any(String) } },
+    state: 'mounted.awaitingRenewal',
+    tags: expect.arrayContaining(['steady']),
+    facts: [fact],
+    until: expect.any(Number),
+    lastFailure: { reason: 'FailedRead', message: expect.any(String) },
   });
   const { metadata } = await ask('GET', `${PODS}/web`);
   const { uid } = metadata as { uid: string };

@@ -19,15 +19,23 @@ const [PODS, VOLUMES] = [100, 10];
 
 const transport = new Http2Transport(
   {
-    ...{ origin: `https://127.0.0.1:${port}`, basePath: '', isInsecure: false },
+    origin: `https://127.0.0.1:${port}`,
+    basePath: '',
+    isInsecure: false,
     credentials: { context: async () => createSecureContext({ ca }), token: async () => token, refused: () => {} },
   },
   systemClock,
 );
 const client = new KubeClient({ transport, clock: systemClock, userAgent: 'statelet/test' });
 const store = clusterObjects({
-  ...{ client, clock: systemClock, jitter: Math.random, files: hostFiles, podsLeft: async () => [] },
-  ...{ ownNode: { current: undefined }, settings: { strategy: 'Watch', syncMs: 60_000 }, onError: console.error },
+  client,
+  clock: systemClock,
+  jitter: Math.random,
+  files: hostFiles,
+  podsLeft: async () => [],
+  ownNode: { current: undefined },
+  settings: { strategy: 'Watch', syncMs: 60_000 },
+  onError: console.error,
 });
 const { signal } = new AbortController();
 void store.run(() => {}, { signal });

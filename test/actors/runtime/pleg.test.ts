@@ -72,7 +72,8 @@ describe('what the runtime shows', () => {
     node.runtime.down();
     await node.advance('11s');
     expect(shown()).toMatchObject({
-      ...{ state: 'failing', waitingFor: 'the runtime to list its pods, retried every second' },
+      state: 'failing',
+      waitingFor: 'the runtime to list its pods, retried every second',
       lastFailure: { reason: 'RuntimeUnavailable' },
     });
     node.runtime.restart();
@@ -239,18 +240,16 @@ test('nothing is left of a wait for a runtime that is away, or that does not sho
   const podSandboxStatus: typeof cri.podSandboxStatus = async ({ podSandboxId: id }) =>
     PodSandboxStatusResponse.create({ status: { id, state: PodSandboxState.SANDBOX_READY } });
   const observing = observeRuntime({
-    ...{
-      cri: { ...cri, podSandboxStatus },
-      files: new MemoryFiles(
-        new MemoryDisk(
-          () => clock.now(),
-          () => clock.now(),
-        ),
+    cri: { ...cri, podSandboxStatus },
+    files: new MemoryFiles(
+      new MemoryDisk(
+        () => clock.now(),
+        () => clock.now(),
       ),
-      clock,
-      signal: ending.signal,
-      ...silent,
-    },
+    ),
+    clock,
+    signal: ending.signal,
+    ...silent,
     isBeingStopped: () => false,
   });
   await clock.advance(1_500);

@@ -84,8 +84,12 @@ test('of pods that are not known, what bears the mark is left over, and the rest
     await mkdir(join(layout.podsDir, 'theirs'));
     await mkdir(join(folder, 'log', 'pods', 'kube-system_etcd_theirs'));
     const theirs = {
-      ...{ uid: 'theirs', namespace: 'kube-system', name: 'etcd', sandboxes: [] },
-      ...{ directory: layout.podDir('theirs'), why: "it does not have this agent's mark" },
+      uid: 'theirs',
+      namespace: 'kube-system',
+      name: 'etcd',
+      sandboxes: [],
+      directory: layout.podDir('theirs'),
+      why: "it does not have this agent's mark",
     };
     const left = [{ ...pod('left_over'), isMarked: true }];
     const { survey } = garbage({ folder, layout });

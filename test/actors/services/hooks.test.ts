@@ -79,9 +79,13 @@ async function run(handler: LifecycleHandler, { hook = 'postStart', deadline, ex
   const container = aContainer({ lifecycle: { [hook]: handler }, ports: [{ name: 'web', containerPort: plain }] });
   const ended = hookService({ cri, clock, network, node: () => ({ hostIps: ['127.0.0.1'] }) })(
     {
-      ...{ pod: aPod({ hostNetwork: true, containers: [container] }), container: 'main', id: 'c1' },
-      ...{ hook, podIp: undefined },
-      ...{ graceSeconds: 30, deadline: deadline === undefined ? undefined : clock.now() + deadline },
+      pod: aPod({ hostNetwork: true, containers: [container] }),
+      container: 'main',
+      id: 'c1',
+      hook,
+      podIp: undefined,
+      graceSeconds: 30,
+      deadline: deadline === undefined ? undefined : clock.now() + deadline,
     },
     { signal: new AbortController().signal },
   );
@@ -121,8 +125,13 @@ describe('C10: a hook by exec', () => {
     } as unknown as Cri;
     const container = aContainer({ lifecycle: { preStop: { exec: { command: ['sleep', '9'] } } } });
     const input = {
-      ...{ pod: aPod({ containers: [container] }), container: 'main', id: 'c1', podIp: undefined },
-      ...{ hook: 'preStop' as const, graceSeconds: 30, deadline: clock.now() + 4_000 },
+      pod: aPod({ containers: [container] }),
+      container: 'main',
+      id: 'c1',
+      podIp: undefined,
+      hook: 'preStop' as const,
+      graceSeconds: 30,
+      deadline: clock.now() + 4_000,
     };
     const leaving = new AbortController();
     const ended = [new AbortController(), leaving].map(({ signal }) =>
@@ -160,7 +169,9 @@ describe('C10: a hook by httpGet', () => {
     asked.length = 0;
     const looks: string[] = [];
     const sandbox = PodSandboxStatus.fromPartial({
-      ...{ id: 's1', metadata: { name: 'web', namespace: 'default', uid: 'uid-1' }, network: { ip: '127.0.0.1' } },
+      id: 's1',
+      metadata: { name: 'web', namespace: 'default', uid: 'uid-1' },
+      network: { ip: '127.0.0.1' },
       labels: { [POD_UID_LABEL]: 'uid-1' },
     });
     // Of the runtime it needs these calls only.
@@ -179,8 +190,13 @@ describe('C10: a hook by httpGet', () => {
     // Nobody listens at the node's own address.
     const ended = await hookService({ cri, clock, network, node: () => ({ hostIps: ['127.0.0.9'] }) })(
       {
-        ...{ pod: aPod({ containers: [container] }), container: 'main', id: 'c1', podIp: undefined },
-        ...{ hook: 'preStop', graceSeconds: 1, deadline: undefined },
+        pod: aPod({ containers: [container] }),
+        container: 'main',
+        id: 'c1',
+        podIp: undefined,
+        hook: 'preStop',
+        graceSeconds: 1,
+        deadline: undefined,
       },
       { signal: new AbortController().signal },
     );

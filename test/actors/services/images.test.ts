@@ -46,7 +46,10 @@ function world({ users = [], words = {}, objects, mustPull = async () => false }
   };
   const services = imageServices({
     // Nothing else of the runtime is asked.
-    ...{ cri: cri as unknown as Cri, clock: systemClock, node: () => node(), proofs },
+    cri: cri as unknown as Cri,
+    clock: systemClock,
+    node: () => node(),
+    proofs,
     credentials: podCredentials({ findCredentials, objects }),
   });
   return { ...services, asked, proved };

@@ -20,12 +20,10 @@ test('logs whose folder hangs count as none when their time is over, and that is
   const layout = createLayout({ rootDir: '/', podLogsDir: '/logs' }, hanging);
   const told: unknown[] = [];
   const { countRestarts } = logServices({
-    ...{
-      cri: inProcessCri(createSimulatedRuntime({ clock: new SimulatedClock() })),
-      layout,
-      clock,
-      policy: defaultLogPolicy,
-    },
+    cri: inProcessCri(createSimulatedRuntime({ clock: new SimulatedClock() })),
+    layout,
+    clock,
+    policy: defaultLogPolicy,
     onError: (source, error) => told.push([source, error]),
   });
   const counting = countRestarts(

@@ -90,8 +90,12 @@ describe('httpGet', () => {
     });
     await tried({ httpGet: { port, path: 'healthz?full=1&x=%20' } });
     expect(seen[0]).toEqual({
-      ...{ method: 'GET', url: '/healthz?full=1&x=%20', host: `${HOST}:${port}` },
-      ...{ 'user-agent': 'kube-probe/1.36', accept: '*/*', connection: 'close' },
+      method: 'GET',
+      url: '/healthz?full=1&x=%20',
+      host: `${HOST}:${port}`,
+      'user-agent': 'kube-probe/1.36',
+      accept: '*/*',
+      connection: 'close',
     });
     const httpHeaders = [
       { name: 'Host', value: 'shop.example' },
@@ -102,7 +106,11 @@ describe('httpGet', () => {
     ];
     await tried({ httpGet: { port, httpHeaders } });
     expect(seen[1]).toEqual({
-      ...{ method: 'GET', url: '/', host: 'shop.example', 'user-agent': 'mine', 'x-many': 'a, b' },
+      method: 'GET',
+      url: '/',
+      host: 'shop.example',
+      'user-agent': 'mine',
+      'x-many': 'a, b',
       connection: 'close',
     });
   });

@@ -86,7 +86,11 @@ describe('C25: the source of static pods', () => {
     const ended = watchManifests({
       nextTurn,
       files: hostFiles,
-      ...{ path: join(directory, 'pods'), nodeName: 'node', lastGood, listEveryMs, clock: systemClock },
+      path: join(directory, 'pods'),
+      nodeName: 'node',
+      lastGood,
+      listEveryMs,
+      clock: systemClock,
       readManifests: readAtOnce,
       readClasses: async () => {
         const classes = await readRuntimeClasses(join(directory, 'classes'));
@@ -152,7 +156,11 @@ describe('C25: the source of static pods', () => {
       void watchManifests({
         nextTurn,
         files: hostFiles,
-        ...{ path: join(directory, 'pods'), nodeName: 'node', lastGood: new Map(), listEveryMs: 5, clock: systemClock },
+        path: join(directory, 'pods'),
+        nodeName: 'node',
+        lastGood: new Map(),
+        listEveryMs: 5,
+        clock: systemClock,
         readManifests: readAtOnce,
         readClasses: async () => {
           reads++;

@@ -107,7 +107,10 @@ describe('C26: image volumes', () => {
       config: {
         mounts: expect.arrayContaining([
           expect.objectContaining({
-            ...{ containerPath: '/site', hostPath: '', readonly: true, imageSubPath: 'html' },
+            containerPath: '/site',
+            hostPath: '',
+            readonly: true,
+            imageSubPath: 'html',
             image: expect.objectContaining({
               userSpecifiedImage: 'registry/site:1',
               image: expect.stringMatching(/^sha256:/),

@@ -25,7 +25,12 @@ const place = { rootDir: '/root', podLogsDir: '/log/pods', nodeName: 'node-1', r
 const rules = { ...cgroupFacts, version: 'v2' as const };
 const capacity = { cpuMillis: 8_000, memoryBytes: 2 ** 34, pods: 110 };
 const CONFIG = {
-  ...{ ...place, cgroups: rules, capacity, hostIps: ['192.0.2.1'], fileCheckMs: 20_000, staticPodPath: '/manifests' },
+  ...place,
+  cgroups: rules,
+  capacity,
+  hostIps: ['192.0.2.1'],
+  fileCheckMs: 20_000,
+  staticPodPath: '/manifests',
   manifestUrl: { url: 'http://pods.example/list', headers: [], everyMs: 20_000 },
 };
 
@@ -98,12 +103,19 @@ export class ClosedNode {
   #parts(): NodeParts {
     const clock = this.#clock;
     return {
-      ...{ clock, files: this.#files, cri: inProcessCri(this.#runtime), jitter: seededRandom(7) },
-      ...{ startThread: readInPlace, nextTurn: async () => {}, redaction: createRedaction(Buffer.alloc(32)) },
+      clock,
+      files: this.#files,
+      cri: inProcessCri(this.#runtime),
+      jitter: seededRandom(7),
+      startThread: readInPlace,
+      nextTurn: async () => {},
+      redaction: createRedaction(Buffer.alloc(32)),
       network: new SimulatedNetwork({ clock, gate: openGate, serverAt: this.#serverAt }),
       mounter: new SimulatedMounter(this.#disk, openGate),
       cgroups: simulatedCgroups(this.#tree, openGate, {
-        ...{ place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' }, rules, enforced: capacity },
+        place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
+        rules,
+        enforced: capacity,
         ownPods: () => podsOfAgent(place, this.#files),
         wait: (ms, signal) => createAlarm(clock, signal).wait(clock.now() + ms),
         onWarning: (message) => void this.errors.push(message),

@@ -31,8 +31,16 @@ async function play(trouble?: Trouble, good = new Map<string, GoodManifest>()) {
   const [sets, lastGood]: [ManifestSet[], Map<string, GoodManifest>] = [[], new Map(good)];
   const stop = new AbortController();
   const ended = watchManifests({
-    ...{ files, path: DIRECTORY, nodeName: 'node-1', lastGood: good, readManifests: readAtOnce, clock },
-    ...{ listEveryMs: LIST_MS, signal: stop.signal, onState: () => {}, nextTurn: async () => {} },
+    files,
+    path: DIRECTORY,
+    nodeName: 'node-1',
+    lastGood: good,
+    readManifests: readAtOnce,
+    clock,
+    listEveryMs: LIST_MS,
+    signal: stop.signal,
+    onState: () => {},
+    nextTurn: async () => {},
     onSet: (set) => sets.push(set),
     onManifest: ({ file, manifest: kept }) => void (kept === null ? lastGood.delete(file) : lastGood.set(file, kept)),
   });
@@ -92,9 +100,17 @@ test('what is known never to be a manifest does not keep a set from being whole'
   await sound.writeFile(`${DIRECTORY}/web.yaml`, manifest('web', 'web:1'));
   const [sets, stop] = [[] as ManifestSet[], new AbortController()];
   const ended = watchManifests({
-    ...{ files, path: DIRECTORY, nodeName: 'node-1', lastGood: new Map(), readManifests: readAtOnce },
-    ...{ clock: new SimulatedClock(), listEveryMs: LIST_MS, signal: stop.signal, nextTurn: async () => {} },
-    ...{ onManifest: () => {}, onSet: (set) => sets.push(set) },
+    files,
+    path: DIRECTORY,
+    nodeName: 'node-1',
+    lastGood: new Map(),
+    readManifests: readAtOnce,
+    clock: new SimulatedClock(),
+    listEveryMs: LIST_MS,
+    signal: stop.signal,
+    nextTurn: async () => {},
+    onManifest: () => {},
+    onSet: (set) => sets.push(set),
     onState: () => stop.abort(),
   });
   await ended;

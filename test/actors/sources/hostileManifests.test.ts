@@ -46,7 +46,12 @@ function start(listEveryMs = 20_000): void {
   ended = watchManifests({
     nextTurn,
     files: hostFiles,
-    ...{ path, nodeName: 'node', lastGood: new Map(), listEveryMs, clock: systemClock, signal: stop.signal },
+    path,
+    nodeName: 'node',
+    lastGood: new Map(),
+    listEveryMs,
+    clock: systemClock,
+    signal: stop.signal,
     readManifests,
     onState: () => {},
     onSet: (next, beside) => {

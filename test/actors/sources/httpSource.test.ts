@@ -15,7 +15,9 @@ import { nextTurn } from '../../../pod/nextTurn.ts';
 import { documents, ofSecret, podText, secretText } from '../../fakes/manifests.ts';
 
 const manifest = (name: string, more: object = {}) => ({
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, ...more } },
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, ...more },
   spec: { containers: [{ name: 'main', image: 'busybox:1' }] },
 });
 const list = (...items: object[]) => ({ apiVersion: 'v1', kind: 'PodList', items });
@@ -66,7 +68,14 @@ function start({ lastGood, lastObjects, clock = systemClock, headers = [], class
   ended = watchManifestUrl({
     nextTurn,
     network,
-    ...{ url, headers, everyMs: 10, nodeName: 'node-1', clock, lastGood, lastObjects, signal: stop.signal },
+    url,
+    headers,
+    everyMs: 10,
+    nodeName: 'node-1',
+    clock,
+    lastGood,
+    lastObjects,
+    signal: stop.signal,
     readManifests: createManifestReader({ clock, signal: stop.signal }),
     ...(classes ? { readClasses: async () => classes() } : {}),
     onState: () => {},
@@ -127,7 +136,9 @@ describe('what a URL may answer', () => {
     await until(() => sets.length > 0);
     const [pod] = sets[0]?.pods ?? [];
     expect(pod?.metadata).toMatchObject({
-      ...{ name: 'web-node-1', namespace: 'default', uid: expect.stringMatching(/^[0-9a-f]{32}$/) },
+      name: 'web-node-1',
+      namespace: 'default',
+      uid: expect.stringMatching(/^[0-9a-f]{32}$/),
       annotations: { 'kubernetes.io/config.source': 'http', 'kubernetes.io/config.hash': pod?.metadata.uid },
     });
     expect(pod?.spec.tolerations).toBeUndefined();

@@ -8,12 +8,19 @@ import { ManifestThread } from '../../../actors/sources/manifestThread.ts';
 import { readFileText } from '../../fakes/manifests.ts';
 
 const origin: ManifestOrigin = {
-  ...{ source: 'file', origin: '/pods/a.yaml', nodeName: 'node', seenAt: 0, classes: new Map() },
-  ...{ admitted: new Map(), isLenient: false },
+  source: 'file',
+  origin: '/pods/a.yaml',
+  nodeName: 'node',
+  seenAt: 0,
+  classes: new Map(),
+  admitted: new Map(),
+  isLenient: false,
 };
 const asText = (text: string, kind: TextKind = 'file'): ManifestText => ({ text, kind, origin });
 const podWith = (args: number, name = 'web') => ({
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name } },
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name },
   spec: { containers: [{ name: 'main', image: 'a', args: Array.from({ length: args }, (_, i) => `a${i}`) }] },
 });
 const large = asText(JSON.stringify(podWith(5_000)));

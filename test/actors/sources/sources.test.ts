@@ -55,16 +55,14 @@ async function follow(
   const states: State[] = [];
   const problems: string[] = [];
   const feed = sourcesFeed({
-    ...{
-      nodeName: 'node',
-      clock: systemClock,
-      jitter: () => 0,
-      files: hostFiles,
-      network,
-      store: opened.store,
-      durable: opened.durable,
-      onError: () => {},
-    },
+    nodeName: 'node',
+    clock: systemClock,
+    jitter: () => 0,
+    files: hostFiles,
+    network,
+    store: opened.store,
+    durable: opened.durable,
+    onError: () => {},
     onManifestProblem: (level, file, field) => problems.push(`${level} ${basename(file)} ${field}`),
     ...parts,
   });

@@ -83,7 +83,10 @@ test('the end of a pod with many containers is told at once', async () => {
 /** A board beside that of the node. */
 const boardOf = (more: Partial<StatusBoardOptions> = {}) =>
   createStatusBoard({
-    ...{ clock: { now: () => 0 }, since: () => 0, hostIps: () => [], runtimeName: () => 'simulated' },
+    clock: { now: () => 0 },
+    since: () => 0,
+    hostIps: () => [],
+    runtimeName: () => 'simulated',
     delay: () => () => {},
     onError: (_source, error) => {
       throw error;

@@ -100,7 +100,9 @@ describe('a sink that does not take a status', () => {
     const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [api] } });
     await node.advance('5s');
     expect(shown(node)).toMatchObject({
-      ...{ state: 'awaitingRetry', facts: ['1 status to send'], lastFailure: refusal },
+      state: 'awaitingRetry',
+      facts: ['1 status to send'],
+      lastFailure: refusal,
       until: expect.any(Number),
     });
     const tries = api.sent.length;
@@ -305,7 +307,11 @@ function reportsOfJob() {
   };
   const sink = new FakeSink('api');
   const reports = new StatusReports({
-    ...{ sinks: [sink], store, unacknowledged: new Map(), clock: new SimulatedClock(), onError: () => {} },
+    sinks: [sink],
+    store,
+    unacknowledged: new Map(),
+    clock: new SimulatedClock(),
+    onError: () => {},
   });
   // As far as it is looked at.
   const view = {

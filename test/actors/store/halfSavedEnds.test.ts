@@ -17,7 +17,9 @@ const job = podWith('job', {
 function closedSink() {
   const sent: (string | undefined)[] = [];
   const sink: StatusSink & { isOpen: boolean } = {
-    ...{ name: 'api', mustAcknowledge: true, isOpen: false },
+    name: 'api',
+    mustAcknowledge: true,
+    isOpen: false,
     put: ({ status }: StatusReport) => {
       if (!sink.isOpen) return new Promise(() => {});
       sent.push(status.phase);

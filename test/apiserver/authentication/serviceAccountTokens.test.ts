@@ -23,23 +23,31 @@ async function story() {
     Pod: await create(`${BASE}/pods`, {
       metadata: { name: 'web' },
       spec: {
-        ...{ nodeName: 'node-1', serviceAccountName: 'builder', volumes: [volume] },
+        nodeName: 'node-1',
+        serviceAccountName: 'builder',
+        volumes: [volume],
         containers: [{ name: 'app', image: 'app:1' }],
       },
     }),
   };
   const boundTo = (kind: 'Pod' | 'Secret' | 'Node') => ({
-    boundObjectRef: { apiVersion: 'v1', kind, ...{ name: made[kind].metadata.name, uid: made[kind].metadata.uid } },
+    boundObjectRef: { apiVersion: 'v1', kind, name: made[kind].metadata.name, uid: made[kind].metadata.uid },
   });
   const request = async (spec: object) => {
     const answer = await ask('POST', `${BASE}/serviceaccounts/builder/token`, {
-      ...{ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', spec },
+      kind: 'TokenRequest',
+      apiVersion: 'authentication.k8s.io/v1',
+      spec,
     });
     // As a TokenRequest is.
     return answer as { status: { token: string; expirationTimestamp: string }; spec: { expirationSeconds: number } };
   };
   return {
-    ...{ clock, ask, made, boundTo, request },
+    clock,
+    ask,
+    made,
+    boundTo,
+    request,
     tokenOf: async (spec: object) => (await request(spec)).status.token,
     isTaken: async (token: string) => {
       const headers = new Map([['authorization', `Bearer ${token}`]]);
@@ -54,8 +62,13 @@ test('a token says who it is for, whose it is and for how long', async () => {
   const { tokenOf, boundTo, made, clock } = await story();
   const iat = Math.floor(clock.now() / SECOND);
   expect(claimsOf(await tokenOf({ audiences: ['vault'], expirationSeconds: 600, ...boundTo('Pod') }))).toEqual({
-    ...{ iss: ISSUER, aud: ['vault'], sub: 'system:serviceaccount:default:builder', jti: expect.any(String) },
-    ...{ iat, nbf: iat, exp: iat + 600 },
+    iss: ISSUER,
+    aud: ['vault'],
+    sub: 'system:serviceaccount:default:builder',
+    jti: expect.any(String),
+    iat,
+    nbf: iat,
+    exp: iat + 600,
     'kubernetes.io': {
       namespace: 'default',
       serviceaccount: { name: 'builder', uid: made.ServiceAccount.metadata.uid },
@@ -86,7 +99,10 @@ test('who it is for may be said, and is checked', async () => {
   const { uid } = made.ServiceAccount.metadata;
   const request = (metadata: object) =>
     ask('POST', `${BASE}/serviceaccounts/builder/token`, {
-      ...{ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', metadata, spec: {} },
+      kind: 'TokenRequest',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata,
+      spec: {},
     });
   expect(await request({ name: 'builder', namespace: 'default', uid })).toMatchObject({ metadata: { uid } });
   const invalid = (field: string, value: string) =>

@@ -18,8 +18,11 @@ test('a request of OpenSSL is read', () => {
     'subjectAltName=DNS:n1,IP:192.0.2.1',
   );
   expect(readSigningRequest(base64(request))).toMatchObject({
-    ...{ commonName: 'system:node:n1', organizations: ['system:nodes', 'others'] },
-    ...{ dnsNames: ['n1'], ips: ['192.0.2.1'], isSigned: true },
+    commonName: 'system:node:n1',
+    organizations: ['system:nodes', 'others'],
+    dnsNames: ['n1'],
+    ips: ['192.0.2.1'],
+    isSigned: true,
   });
 });
 

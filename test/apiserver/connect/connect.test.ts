@@ -59,8 +59,15 @@ async function ask(path: string, { method = 'GET', body = '' } = {}) {
   const [{ user }] = JSON.parse(served.kubeconfig()).users;
   const [key, cert] = ['client-key-data', 'client-certificate-data'].map((each) => Buffer.from(user[each], 'base64'));
   const asked = request({
-    ...{ port: served.port, host: '127.0.0.1', path, method, agent: false, rejectUnauthorized: false },
-    ...{ key, cert, headers: { authorization: 'Bearer of-a-user' } },
+    port: served.port,
+    host: '127.0.0.1',
+    path,
+    method,
+    agent: false,
+    rejectUnauthorized: false,
+    key,
+    cert,
+    headers: { authorization: 'Bearer of-a-user' },
   });
   asked.end(body);
   const [response] = await once(asked, 'response');
@@ -72,7 +79,9 @@ const POD = '/api/v1/namespaces/default/pods/near';
 test('a log is asked for by what the query means', async () => {
   const { code, said, type } = await ask(`${POD}/log?container=side&follow=true&previous=false&limitBytes=3`);
   expect([code, type, said]).toEqual([
-    ...[200, 'text/plain', 'GET /containerLogs/default/near/side?follow=true&limitBytes=3 nobody '],
+    200,
+    'text/plain',
+    'GET /containerLogs/default/near/side?follow=true&limitBytes=3 nobody ',
   ]);
 });
 

@@ -14,12 +14,23 @@ const read = (kind: string, value: Json) => decode(value, typeOf(kind)).object;
 describe('what Go would write', () => {
   test('of a Node without anything, as recorded', () => {
     expect(read('Node', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: {}, uid: '' } })).toEqual({
-      ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, spec: {} },
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n' },
+      spec: {},
       status: {
         daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
         nodeInfo: {
-          ...{ machineID: '', systemUUID: '', bootID: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '' },
-          ...{ kubeletVersion: '', kubeProxyVersion: '', operatingSystem: '', architecture: '' },
+          machineID: '',
+          systemUUID: '',
+          bootID: '',
+          kernelVersion: '',
+          osImage: '',
+          containerRuntimeVersion: '',
+          kubeletVersion: '',
+          kubeProxyVersion: '',
+          operatingSystem: '',
+          architecture: '',
         },
       },
     });

@@ -33,7 +33,8 @@ test.each([
       metadata: { name: 'np', labels: { app: 'np' } },
       spec: {
         ports: [{ name: '80-8080', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30_080 }],
-        ...{ selector: { app: 'np' }, type: 'NodePort' },
+        selector: { app: 'np' },
+        type: 'NodePort',
       },
       status: { loadBalancer: {} },
     },
@@ -55,7 +56,10 @@ test.each([
         // In protobuf a volume's source is a level of its own.
         volumes: [{ name: 'host-root', hostPath: { path: '/' } }],
         containers: [{ name: 'debugger', image: 'busybox', securityContext: { privileged: true } }],
-        ...{ restartPolicy: 'Never', nodeName: 'n1', hostNetwork: true, tolerations: [{ operator: 'Exists' }] },
+        restartPolicy: 'Never',
+        nodeName: 'n1',
+        hostNetwork: true,
+        tolerations: [{ operator: 'Exists' }],
       },
     },
   ],
@@ -68,7 +72,8 @@ test.each([
         groups: ['system:masters', 'system:authenticated'],
         // The values of this map are messages in protobuf, for they are lists.
         extra: { 'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^X509SHA256=/)] },
-        ...{ usages: ['client auth'], request: expect.stringMatching(/^LS0tLS1CRUdJTi[\w+/]+=*$/) },
+        usages: ['client auth'],
+        request: expect.stringMatching(/^LS0tLS1CRUdJTi[\w+/]+=*$/),
       },
       status: { conditions: [{ type: 'Approved', status: 'True', lastUpdateTime: '2026-11-27T13:08:39Z' }] },
     },
@@ -158,12 +163,15 @@ test('times have microseconds where their type has them, numbers a sign, and map
 
 test('a kind that nobody knows has nothing but that', () => {
   expect(readProtobuf(objectOf('apps/v1', 'Deployment', [[1, 'x']]), types)).toEqual({
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
   });
 });
 
 const request = (body: Uint8Array) => ({
-  ...{ method: 'POST', url: '/', body },
+  method: 'POST',
+  url: '/',
+  body,
   headers: new Map([['content-type', 'application/vnd.kubernetes.protobuf']]),
 });
 

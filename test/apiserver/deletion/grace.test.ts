@@ -7,7 +7,9 @@ const NOW = Date.parse('2026-01-01T00:00:00.700Z');
 const SPEC = { nodeName: 'node1', terminationGracePeriodSeconds: 30 };
 const POD = { metadata: { name: 'a', generation: 1 }, spec: SPEC, status: { phase: 'Running' } };
 const DELETED = withMetadata(POD, {
-  ...{ deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30, generation: 2 },
+  deletionTimestamp: '2026-01-01T00:00:30Z',
+  deletionGracePeriodSeconds: 30,
+  generation: 2,
 });
 
 /** The deletion that a pod is written with. */
@@ -18,7 +20,10 @@ function later(pod: JsonObject, asked?: number, now = NOW) {
 
 test('a pod on a node is given its own grace period, and a new generation', () => {
   expect(later(POD)).toEqual({
-    ...{ name: 'a', generation: 2, deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 },
+    name: 'a',
+    generation: 2,
+    deletionTimestamp: '2026-01-01T00:00:30Z',
+    deletionGracePeriodSeconds: 30,
   });
 });
 
@@ -49,7 +54,10 @@ test('a negative grace period of its own is a second', () => {
 test('what is being deleted can only be deleted sooner', () => {
   expect([later(DELETED), later(DELETED, 30), later(DELETED, 60)]).toEqual(['pending', 'pending', 'pending']);
   expect(later(DELETED, 10)).toEqual({
-    ...{ name: 'a', generation: 2, deletionTimestamp: '2026-01-01T00:00:10Z', deletionGracePeriodSeconds: 10 },
+    name: 'a',
+    generation: 2,
+    deletionTimestamp: '2026-01-01T00:00:10Z',
+    deletionGracePeriodSeconds: 10,
   });
 });
 

@@ -61,9 +61,12 @@ test('a node has its use, by the last two scrapes', async () => {
   const { code, told: node } = await ask(`${ROOT}/nodes/n1`);
   expect(code).toBe(200);
   expect(node).toEqual({
-    ...{ kind: 'NodeMetrics', apiVersion: 'metrics.k8s.io/v1beta1' },
+    kind: 'NodeMetrics',
+    apiVersion: 'metrics.k8s.io/v1beta1',
     metadata: { name: 'n1', labels: expect.objectContaining({ zone: 'a' }), creationTimestamp: expect.any(String) },
-    ...{ timestamp: '1970-01-01T00:01:55Z', window: '15s', usage: { cpu: '1u', memory: '2Gi' } },
+    timestamp: '1970-01-01T00:01:55Z',
+    window: '15s',
+    usage: { cpu: '1u', memory: '2Gi' },
   });
 });
 

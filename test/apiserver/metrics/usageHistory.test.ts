@@ -6,7 +6,10 @@ const EVERY_MS = 15_000;
 const CORE = 1e9;
 
 const point = (at: number, cpuNanos: number, more: Partial<Point> = {}): Point => ({
-  ...{ at, cpuNanos, startedAt: 0, memory: 100 },
+  at,
+  cpuNanos,
+  startedAt: 0,
+  memory: 100,
   ...more,
 });
 

@@ -7,14 +7,26 @@ const read = (query: string) => listOptions(new URLSearchParams(query));
 test('reads what a watch asks for', () => {
   const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
   expect(read(`${query}&fieldSelector=a%3Db&labelSelector=c&timeoutSeconds=4`)).toEqual({
-    ...{ isWatch: true, sendsInitialEvents: true, allowsBookmarks: true, resourceVersionMatch: 'NotOlderThan' },
-    ...{ fieldSelector: 'a=b', labelSelector: 'c', timeoutSeconds: 4, resourceVersion: '', limit: 0, continue: '' },
+    isWatch: true,
+    sendsInitialEvents: true,
+    allowsBookmarks: true,
+    resourceVersionMatch: 'NotOlderThan',
+    fieldSelector: 'a=b',
+    labelSelector: 'c',
+    timeoutSeconds: 4,
+    resourceVersion: '',
+    limit: 0,
+    continue: '',
   });
 });
 
 test('reads what a list asks for', () => {
   expect(read('limit=2&continue=abc&resourceVersion=5')).toMatchObject({
-    ...{ isWatch: false, limit: 2, continue: 'abc', resourceVersion: '5', sendsInitialEvents: undefined },
+    isWatch: false,
+    limit: 2,
+    continue: 'abc',
+    resourceVersion: '5',
+    sendsInitialEvents: undefined,
   });
 });
 

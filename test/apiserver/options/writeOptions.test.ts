@@ -11,7 +11,10 @@ test('a client that asks for nothing writes, and is warned of unknown fields', (
 
 test('reads what a client asks for', () => {
   expect(read('dryRun=All&fieldValidation=Strict&fieldManager=me&force=true', true)).toEqual({
-    ...{ isDryRun: true, fieldValidation: 'Strict', fieldManager: 'me', isForced: true },
+    isDryRun: true,
+    fieldValidation: 'Strict',
+    fieldManager: 'me',
+    isForced: true,
   });
   expect(read('fieldValidation=Ignore&force=false').fieldValidation).toBe('Ignore');
 });

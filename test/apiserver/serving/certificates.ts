@@ -17,14 +17,7 @@ export class Authority {
   readonly #folder = mkdtempSync(join(tmpdir(), 'authority-'));
 
   constructor() {
-    this.#openssl(
-      'req',
-      '-x509',
-      ...NEW_KEY,
-      '-subj',
-      '/CN=test authority',
-      ...['-keyout', 'ca.key', '-out', 'ca.crt'],
-    );
+    this.#openssl('req', '-x509', ...NEW_KEY, '-subj', '/CN=test authority', '-keyout', 'ca.key', '-out', 'ca.crt');
     writeFileSync(join(this.#folder, 'extensions'), EXTENSIONS);
   }
 
@@ -40,10 +33,21 @@ export class Authority {
 
   /** Of a subject like `/O=group/CN=name`, for a server on loopback or a client. */
   issue(subject: string): KeyPair {
-    this.#openssl('req', ...NEW_KEY, ...['-subj', subject, '-keyout', 'own.key', '-out', 'own.csr']);
+    this.#openssl('req', ...NEW_KEY, '-subj', subject, '-keyout', 'own.key', '-out', 'own.csr');
     this.#openssl(
-      ...['x509', '-req', '-in', 'own.csr', '-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial'],
-      ...['-extfile', 'extensions', '-out', 'own.crt'],
+      'x509',
+      '-req',
+      '-in',
+      'own.csr',
+      '-CA',
+      'ca.crt',
+      '-CAkey',
+      'ca.key',
+      '-CAcreateserial',
+      '-extfile',
+      'extensions',
+      '-out',
+      'own.crt',
     );
     return { key: this.#read('own.key'), cert: this.#read('own.crt') };
   }

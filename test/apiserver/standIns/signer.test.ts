@@ -36,7 +36,9 @@ test('clients of nodes get theirs at once, for as long as the policy says', asyn
   const read = new X509Certificate(Buffer.from(certificate, 'base64'));
   expect(read.validToDate.getTime() - read.validFromDate.getTime()).toBe(120_000);
   expect([read.validFromDate.getTime(), read.subject, read.keyUsage]).toEqual([
-    ...[clock.now(), 'O=system:nodes\nCN=system:node:n', ['1.3.6.1.5.5.7.3.2']],
+    clock.now(),
+    'O=system:nodes\nCN=system:node:n',
+    ['1.3.6.1.5.5.7.3.2'],
   ]);
 });
 

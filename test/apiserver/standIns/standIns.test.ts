@@ -94,11 +94,9 @@ test('a node is tainted by its conditions and by a cordon, and other taints stay
   await condition('n1', 'MemoryPressure', 'True');
   await ask('PATCH', '/api/v1/nodes/n1', { spec: { unschedulable: true } }, MERGE);
   expect(await taints('n1')).toEqual([
-    ...[
-      'own:NoExecute',
-      'node.kubernetes.io/memory-pressure:NoSchedule',
-      'node.kubernetes.io/unschedulable:NoSchedule',
-    ],
+    'own:NoExecute',
+    'node.kubernetes.io/memory-pressure:NoSchedule',
+    'node.kubernetes.io/unschedulable:NoSchedule',
   ]);
   await condition('n1', 'MemoryPressure', 'False');
   await ask('PATCH', '/api/v1/nodes/n1', { spec: { unschedulable: null } }, MERGE);

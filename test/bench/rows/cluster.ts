@@ -80,7 +80,10 @@ async function onePod(node: BenchNode, api: BenchCluster, daemon: AgentProcess, 
     { row, name: 'API pod: POST to Ready', unit: '×', goal: 1.25, ...against(({ start }) => start) },
     { row, name: 'API pod: DELETE to gone', unit: '×', goal: 1.5, ...against(({ removal }) => removal) },
     {
-      ...{ row, name: 'API pod: status patches in its life', unit: 'calls', goal: 5 },
+      row,
+      name: 'API pod: status patches in its life',
+      unit: 'calls',
+      goal: 5,
       value: Math.max(...patches),
       detail: `the most of ${repeats} lives; median ${median(patches)}`,
     },
@@ -107,7 +110,10 @@ async function manyPods(node: BenchNode, api: BenchCluster, daemon: AgentProcess
   return [
     { row, name: `${PODS} API pods: all Ready`, unit: '×', goal: 1.15, ...starts },
     {
-      ...{ row, name: `${PODS} API pods: the median pod Ready, of the wall`, unit: '×', goal: 0.6 },
+      row,
+      name: `${PODS} API pods: the median pod Ready, of the wall`,
+      unit: '×',
+      goal: 0.6,
       value: median(middles.map((middle, index) => middle / wall(spans[index] ?? []))),
       detail: `${milliseconds(middles)} of ${milliseconds(spans.map(wall))}`,
     },
@@ -132,7 +138,11 @@ async function idle(api: BenchCluster, daemon: AgentProcess, seconds: number, po
     { row, name: 'idle API pods: CPU, of one core', value: share, unit: '%', goal: 1, detail },
     { row, name: 'idle API pods: memory (resident)', value: memory, unit: 'MiB', goal: 110, detail: 'after that time' },
     {
-      ...{ row, name: '… scraped every 15 s: memory (resident)', value: scraped, unit: 'MiB', goal: 120 },
+      row,
+      name: '… scraped every 15 s: memory (resident)',
+      value: scraped,
+      unit: 'MiB',
+      goal: 120,
       detail: `after ${SCRAPES} scrapes of all that Prometheus and metrics-server ask for`,
     },
   ];
@@ -146,7 +156,10 @@ async function scale({ place }: BenchNode, repeats: number): Promise<Figure> {
   const medians = SIZES.map((size) => median(samples.get(size) ?? []));
   const [fewest = Number.NaN, ...more] = medians;
   return {
-    ...{ row, name: `${SIZES.join(', ')} API pods: CPU per start, the worst against the first`, unit: '×', goal: 1.5 },
+    row,
+    name: `${SIZES.join(', ')} API pods: CPU per start, the worst against the first`,
+    unit: '×',
+    goal: 1.5,
     value: Math.max(...more) / fewest,
     detail: `${medians.map((ms) => ms.toFixed(1)).join(', ')} ms a pod (simulated runtime)`,
   };

@@ -35,7 +35,9 @@ const containersOf = (count: number, image: string) =>
   Array.from({ length: count }, (_, index) => ({ name: `c${index}`, image }));
 
 const crowdOf = (name: string, pods: number, containers: number, image = busyboxImage): Crowd => ({
-  ...{ name, pods, containers: pods * containers },
+  name,
+  pods,
+  containers: pods * containers,
   spec: { containers: containersOf(containers, image) },
 });
 
@@ -92,23 +94,38 @@ export async function crowded(node: BenchNode, seconds: number): Promise<Figure[
 
 const responsiveness = ({ name }: Crowd, { healthMs, leaseMs }: Measured, seconds: number): Figure[] => [
   {
-    ...{ row, name: `${name}: /healthz, the longest response`, value: healthMs, unit: 'ms', goal: 100 },
+    row,
+    name: `${name}: /healthz, the longest response`,
+    value: healthMs,
+    unit: 'ms',
+    goal: 100,
     detail: `${seconds} s from the request that creates them, and until they are gone`,
   },
   {
-    ...{ row, name: `${name}: interval of the lease, the longest`, value: leaseMs, unit: 'ms', goal: 15_000 },
+    row,
+    name: `${name}: interval of the lease, the longest`,
+    value: leaseMs,
+    unit: 'ms',
+    goal: 15_000,
     detail: 'a lease of 40 s, to be renewed every 10 s',
   },
 ];
 
 const perContainer = ({ name }: Crowd, { cpuMs, memoryKib }: Measured, few: Measured): Figure[] => [
   {
-    ...{ row, name: `${name}: CPU per container, against pods of 10`, value: cpuMs / few.cpuMs, unit: '×', goal: 1.5 },
+    row,
+    name: `${name}: CPU per container, against pods of 10`,
+    value: cpuMs / few.cpuMs,
+    unit: '×',
+    goal: 1.5,
     detail: `${cpuMs.toFixed(1)} ms against ${few.cpuMs.toFixed(1)} ms`,
   },
   {
-    ...{ row, name: `${name}: memory per container, against pods of 10` },
-    ...{ value: memoryKib / few.memoryKib, unit: '×', goal: 1.2 },
+    row,
+    name: `${name}: memory per container, against pods of 10`,
+    value: memoryKib / few.memoryKib,
+    unit: '×',
+    goal: 1.2,
     detail: `${memoryKib.toFixed(0)} KiB against ${few.memoryKib.toFixed(0)} KiB`,
   },
 ];

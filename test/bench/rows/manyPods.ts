@@ -38,13 +38,18 @@ export async function manyPods(node: BenchNode, repeats: number): Promise<Figure
   return [
     { row, name: `${PODS} pods: all Running`, unit: '×', goal: 1.15, ...starts },
     {
-      ...{ row, name: `${PODS} pods: half of them Running, of the wall`, unit: '×', goal: 0.6 },
+      row,
+      name: `${PODS} pods: half of them Running, of the wall`,
+      unit: '×',
+      goal: 0.6,
       value: median(agent.map(({ half, start }) => half / start)),
       detail: `${milliseconds(agent.map(({ half }) => half))} of ${milliseconds(agent.map(startOf))}`,
     },
     { row, name: `${PODS} pods: removed`, unit: '×', goal: 1.2, ...removals },
     {
-      ...{ row, name: `${PODS} pods: the agent's CPU to start them`, unit: 'ms' },
+      row,
+      name: `${PODS} pods: the agent's CPU to start them`,
+      unit: 'ms',
       value: median(agent.map(({ cpu }) => cpu)),
       detail: `${milliseconds(agent.map(({ cpu }) => cpu / PODS))} a pod`,
     },

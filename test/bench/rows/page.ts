@@ -68,16 +68,27 @@ function ofPods(node: BenchNode, browser: Browser, seconds: number): Promise<Fig
     const pods = `${PODS} pods, a probe each every 10 s (simulated runtime)`;
     return [
       {
-        ...{ row, name: 'the agent with one viewer: CPU, of one core', value: share, unit: '%', goal: 5 },
+        row,
+        name: 'the agent with one viewer: CPU, of one core',
+        value: share,
+        unit: '%',
+        goal: 5,
         detail: `${pods}; without a viewer ${without.toFixed(2)} %`,
       },
       {
-        ...{ row, name: 'the first paint of its page', unit: 'ms', goal: 300 },
+        row,
+        name: 'the first paint of its page',
+        unit: 'ms',
+        goal: 300,
         value: median(paints.map(({ page: shown }) => shown)),
         detail: `what it says: ${milliseconds(paints.map(({ content }) => content))}`,
       },
       {
-        ...{ row, name: 'a moment of its past, drawn', value: median(later), unit: 'ms', goal: 300 },
+        row,
+        name: 'a moment of its past, drawn',
+        value: median(later),
+        unit: 'ms',
+        goal: 300,
         detail: `${milliseconds(later)}; the first one ${first.toFixed(0)} ms`,
       },
     ];
@@ -99,8 +110,12 @@ function ofManyActors(node: BenchNode, browser: Browser, seconds: number): Promi
   return withPods(node, { count: MANY_PODS, kind: { execSeconds: 1 } }, ({ url }) =>
     lookAt(browser, url, async (shown) => [
       {
-        ...{ row: 'page', name: 'from one frame of the page to the next, p95', value: await frameTime(shown, seconds) },
-        ...{ unit: 'ms', goal: 50, detail: `${MANY_PODS} pods: 1,000 actors, a probe each every second` },
+        row: 'page',
+        name: 'from one frame of the page to the next, p95',
+        value: await frameTime(shown, seconds),
+        unit: 'ms',
+        goal: 50,
+        detail: `${MANY_PODS} pods: 1,000 actors, a probe each every second`,
       },
     ]),
   );

@@ -37,7 +37,10 @@ async function ofPods(node: BenchNode, seconds: number): Promise<Figure[]> {
     const bareDetail = `the same GETs by http.get alone: ${bare.toFixed(1)} %, ${costOf(bare, PODS)}`;
     return [
       {
-        ...{ row: 'probes', name: 'an HTTP probe a second: CPU, of one core', value: share, unit: '%' },
+        row: 'probes',
+        name: 'an HTTP probe a second: CPU, of one core',
+        value: share,
+        unit: '%',
         detail: `${PODS} pods, ${seconds} s; ${costOf(share, PODS)}`,
       },
       // How fast the machine is counts in both: only their ratio tells what the agent adds.
@@ -66,12 +69,20 @@ function manyProbes({ place: { directory } }: BenchNode, seconds: number): Promi
         const many = `${MANY_PODS * ASKED} probes, a tenth of which hang`;
         return [
           {
-            ...{ row: 'probes', name: `${many}: CPU, of one core`, value: share, unit: '%', goal: 60 },
+            row: 'probes',
+            name: `${many}: CPU, of one core`,
+            value: share,
+            unit: '%',
+            goal: 60,
             detail: `${rate.toFixed(0)} tries a second (simulated runtime); ${costOf(share, rate)}`,
           },
           {
-            ...{ row: 'probes', name: 'from a try to the next one of the same probe, p99', value: p99, unit: 'ms' },
-            ...{ goal: 1_200, detail: 'of those that do not hang; the period is 1000 ms' },
+            row: 'probes',
+            name: 'from a try to the next one of the same probe, p99',
+            value: p99,
+            unit: 'ms',
+            goal: 1_200,
+            detail: 'of those that do not hang; the period is 1000 ms',
           },
         ];
       }),

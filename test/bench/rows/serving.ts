@@ -109,7 +109,10 @@ async function execs({ node: { cri }, client, repeats }: Served, { containerId }
     through.push(await client.ran(path));
   }
   return {
-    ...{ row, name: 'exec of true: more than straight from the runtime', unit: 'ms', goal: 10 },
+    row,
+    name: 'exec of true: more than straight from the runtime',
+    unit: 'ms',
+    goal: 10,
     value: median(through) - median(bare),
     detail: `${milliseconds(through)}; straight ${milliseconds(bare)}`,
   };
@@ -144,17 +147,26 @@ async function logs(
   const [small, large] = [await tail(SMALL_BYTES), await tail(SPARSE_BYTES)];
   return [
     {
-      ...{ row, name: 'a log of 200-byte lines, a byte against one of a plain file', unit: '×', goal: 2 },
+      row,
+      name: 'a log of 200-byte lines, a byte against one of a plain file',
+      unit: '×',
+      goal: 2,
       value: median(read) / median(file),
       detail: `${rate(read)}; plain ${rate(file)}`,
     },
     {
-      ...{ row, name: 'a reader of a log that stops reading: memory (resident)', unit: 'KiB', goal: 64 },
+      row,
+      name: 'a reader of a log that stops reading: memory (resident)',
+      unit: 'KiB',
+      goal: 64,
       value: stalled,
       detail: `each of ${READERS}, above an idle connection`,
     },
     {
-      ...{ row, name: 'the tail of a sparse log of 10 GB, against one of 1 MB', unit: '×', goal: 2 },
+      row,
+      name: 'the tail of a sparse log of 10 GB, against one of 1 MB',
+      unit: '×',
+      goal: 2,
       value: median(large) / median(small),
       detail: `${median(large).toFixed(1)} ms; ${median(small).toFixed(1)} ms`,
     },
@@ -192,12 +204,19 @@ async function scrapes(parts: Served, seconds: number): Promise<Figure[]> {
   const kib = median(scraped.map(({ bytes }) => bytes)) / 1024;
   return [
     {
-      ...{ row, name: 'all scrapes, against serving their stored bytes', unit: '×', goal: 3 },
+      row,
+      name: 'all scrapes, against serving their stored bytes',
+      unit: '×',
+      goal: 3,
       value: median(ms) / median(floor),
       detail: `${PODS} pods, ${kib.toFixed(0)} KiB: ${milliseconds(ms)}; stored ${milliseconds(floor)}`,
     },
     {
-      ...{ row, name: 'the summary every 15 s: CPU, of one core', value: summary - without, unit: '%', goal: 1 },
+      row,
+      name: 'the summary every 15 s: CPU, of one core',
+      value: summary - without,
+      unit: '%',
+      goal: 1,
       detail: `${PODS} pods: ${summary.toFixed(2)} %; all scrapes ${all.toFixed(2)} %; without ${without.toFixed(2)} %`,
     },
   ];
@@ -229,7 +248,10 @@ async function beside({ node, daemon, client, repeats }: Served): Promise<Figure
   }
   await endPods(node, ['besides'], pods);
   return {
-    ...{ row, name: 'one pod beside scrapes every 15 s, a command and a followed log', unit: '×', goal: 1.05 },
+    row,
+    name: 'one pod beside scrapes every 15 s, a command and a followed log',
+    unit: '×',
+    goal: 1.05,
     value: median(busy.map((ms, index) => ms / (alone[index] ?? Number.NaN))),
     detail: `${milliseconds(busy)}; alone ${milliseconds(alone)}`,
   };

@@ -13,7 +13,8 @@ const actors = actorsOf([seen('a'), seen('b', crashed), seen('c')]);
 
 const treeOf = ({ open, order }: TopControls, room = 10): DrawnTree => ({
   rows: actorRows(actors, { isOpen: (path) => open.has(path), order }),
-  ...{ room, from: 0 },
+  room,
+  from: 0,
 });
 
 /** The controls after keys, each pressed on the tree as it is drawn then. */

@@ -55,12 +55,10 @@ test('a lost connection is told, and the ages stand still', () => {
 describe('what is known of the selected actor', () => {
   const row = sceneOf({ open: new Set(['pod/db']) }).rows[2] as ActorRow; // it is there
   const detail = {
-    ...{
-      row,
-      since: NOW - 30_000,
-      at: NOW,
-      moves: [1, 2, 3, 4, 5, 6].map((at) => ({ at: NOW + at, text: `move ${at}` })),
-    },
+    row,
+    since: NOW - 30_000,
+    at: NOW,
+    moves: [1, 2, 3, 4, 5, 6].map((at) => ({ at: NOW + at, text: `move ${at}` })),
     asked: {
       path: row.path,
       answer: 'container app keeps failing',

@@ -24,13 +24,20 @@ export function seen(uid: string, container: Partial<ActorNode> = {}, name = `${
 
 /** What makes a container one that waits to be started again. */
 export const crashed: Partial<ActorNode> = {
-  ...{ state: 'ended.backingOff', tags: ['retrying'], since: NOW - 2_000, waitingFor: 'its back-off' },
-  ...{ until: NOW + 48_000, lastFailure: { reason: 'RunContainerError', message: 'no such file', at: NOW - 2_000 } },
+  state: 'ended.backingOff',
+  tags: ['retrying'],
+  since: NOW - 2_000,
+  waitingFor: 'its back-off',
+  until: NOW + 48_000,
+  lastFailure: { reason: 'RunContainerError', message: 'no such file', at: NOW - 2_000 },
 };
 
 /** All actors of a node with these pods. */
 export const actorsOf = (pods: readonly SeenPod[], more: Partial<AnsweredActors> = {}): AnsweredActors => ({
-  ...{ simulated: false, at: NOW, node: nodeView('host').tree, pods },
+  simulated: false,
+  at: NOW,
+  node: nodeView('host').tree,
+  pods,
   limiters: [
     { capacity: 4, held: ['a/b/start'], queue: [] },
     { capacity: 1, held: ['a/b/pull'], queue: ['c/d/pull', 'e/f/pull'] },

@@ -4,8 +4,11 @@ import { layoutOf } from '../../../cri/managed/layout.ts';
 
 const layout = layoutOf('/nodes/one');
 const config = containerdConfig({
-  ...{ layout, sandboxImage: 'pause:1', snapshotter: 'overlayfs' },
-  ...{ cniPlugins: '/opt/cni/bin', mayLowerOomScore: true },
+  layout,
+  sandboxImage: 'pause:1',
+  snapshotter: 'overlayfs',
+  cniPlugins: '/opt/cni/bin',
+  mayLowerOomScore: true,
 });
 
 /** The lines of a table, up to the next one. */

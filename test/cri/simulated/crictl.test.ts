@@ -63,7 +63,10 @@ test('every command: the checks of its connection, which refuse a runtime that d
 test('crictl version', async () => {
   // version.go
   expect(await crictl.call('version', { version: 'v1' })).toEqual({
-    ...{ version: '0.1.0', runtimeName: 'simulated', runtimeVersion: '1.0.0', runtimeApiVersion: 'v1' },
+    version: '0.1.0',
+    runtimeName: 'simulated',
+    runtimeVersion: '1.0.0',
+    runtimeApiVersion: 'v1',
   });
 });
 
@@ -113,7 +116,9 @@ test('crictl inspectp: status and configuration, by the beginning of an id', asy
   const { status, info } = await crictl.call('podSandboxStatus', request);
   expect(status).toMatchObject({ id: sandbox, state: PodSandboxState.SANDBOX_READY, network: { ip: '10.88.0.2' } });
   expect(shown(info)).toMatchObject({
-    ...{ pid: expect.any(Number), processStatus: 'running', netNamespaceClosed: false },
+    pid: expect.any(Number),
+    processStatus: 'running',
+    netNamespaceClosed: false,
     config: { metadata: { name: 'web' }, linux: { cgroup_parent: '/kubepods/podu1' }, labels: { app: 'web' } },
   });
   const quiet = await crictl.call('podSandboxStatus', { ...request, verbose: false });
@@ -126,7 +131,9 @@ test('crictl inspect: status, process and configuration, by the beginning of an 
   const { status, info } = await crictl.call('containerStatus', request);
   expect(status).toMatchObject({ id: container, state: ContainerState.CONTAINER_RUNNING, image: { image: IMAGE } });
   expect(shown(info)).toMatchObject({
-    ...{ sandboxID: sandbox, pid: expect.any(Number), removing: false },
+    sandboxID: sandbox,
+    pid: expect.any(Number),
+    removing: false,
     runtimeSpec: { process: { args: ['httpd', '-f'] } },
     config: {
       envs: [{ key: 'MODE', value: Buffer.from('fast') }],

@@ -18,10 +18,19 @@ test('a call is heard of before it takes effect, and each effect at its moment',
   await simulation.play.stopSandbox(sandbox);
   await simulation.play.removeSandbox(sandbox);
   expect(simulation.seen).toEqual([
-    ...['runPodSandbox', 'sandbox of web created', 'sandbox of web started'],
-    ...['createContainer', 'main created', 'startContainer', 'main started'],
-    ...['stopPodSandbox', 'main ended', 'sandbox of web ended'],
-    ...['removePodSandbox', 'main removed', 'sandbox of web removed'],
+    'runPodSandbox',
+    'sandbox of web created',
+    'sandbox of web started',
+    'createContainer',
+    'main created',
+    'startContainer',
+    'main started',
+    'stopPodSandbox',
+    'main ended',
+    'sandbox of web ended',
+    'removePodSandbox',
+    'main removed',
+    'sandbox of web removed',
   ]);
 });
 

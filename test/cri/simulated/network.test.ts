@@ -12,7 +12,9 @@ test('one that is not ready is told of by the status, with what its plugin says'
   expect(await conditions(simulation)).toMatchObject([
     { type: 'RuntimeReady', status: true },
     {
-      ...{ type: 'NetworkReady', status: false, reason: 'NetworkPluginNotReady' },
+      type: 'NetworkReady',
+      status: false,
+      reason: 'NetworkPluginNotReady',
       message: 'Network plugin returns error: cni config is broken',
     },
   ]);

@@ -9,13 +9,29 @@ test('what it has can be looked at without a call: the same objects, up to date'
   const [box] = [...runtime.sandboxes()];
   const [main] = [...runtime.containers()];
   expect(box).toMatchObject({
-    ...{ id: sandbox, podUid: 'uid-of-web', podName: 'web', namespace: 'default', attempt: 0, ready: true },
-    ...{ labels: { app: 'web' }, ip: '10.88.0.2', cgroup: `/kubepods/burstable/web/${sandbox}` },
+    id: sandbox,
+    podUid: 'uid-of-web',
+    podName: 'web',
+    namespace: 'default',
+    attempt: 0,
+    ready: true,
+    labels: { app: 'web' },
+    ip: '10.88.0.2',
+    cgroup: `/kubepods/burstable/web/${sandbox}`,
   });
   expect(main).toMatchObject({
-    ...{ id: container, podUid: 'uid-of-web', podName: 'web', namespace: 'default', containerName: 'main', attempt: 2 },
-    ...{ labels: { part: 'main' }, state: 'running', startedAt: clock.now(), exitCode: undefined },
-    ...{ cgroupParent: '/kubepods/burstable/web', cgroup: `/kubepods/burstable/web/${container}` },
+    id: container,
+    podUid: 'uid-of-web',
+    podName: 'web',
+    namespace: 'default',
+    containerName: 'main',
+    attempt: 2,
+    labels: { part: 'main' },
+    state: 'running',
+    startedAt: clock.now(),
+    exitCode: undefined,
+    cgroupParent: '/kubepods/burstable/web',
+    cgroup: `/kubepods/burstable/web/${container}`,
     mounts: [{ containerPath: '/data', hostPath: '/srv/data', readonly: true }],
   });
   expect(main?.sandbox).toBe(box);

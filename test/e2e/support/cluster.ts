@@ -58,7 +58,11 @@ export async function testCluster({ page = '', config = [], serve }: TestCluster
     throw error;
   }
   return {
-    ...{ server, node, agent, kubeconfig: String(admins), end },
+    server,
+    node,
+    agent,
+    kubeconfig: String(admins),
+    end,
     launch: () => node.launch({ args }),
     stopServing: () => close(),
     serveAgain: async () => {

@@ -87,7 +87,10 @@ async function restartWith(
   await containerd.halt();
   const started = await spawnContainerd(layout);
   await becomeReady({
-    ...{ layout, cri, pause: (ms) => pause(ms), signal: AbortSignal.timeout(30_000) },
+    layout,
+    cri,
+    pause: (ms) => pause(ms),
+    signal: AbortSignal.timeout(30_000),
     lives: () => isRunning(started),
   });
 }

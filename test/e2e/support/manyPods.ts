@@ -25,7 +25,9 @@ interface Listed {
 const pod = (name: string) => ({
   metadata: { name },
   spec: {
-    ...{ nodeName: 'node', automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 },
+    nodeName: 'node',
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 0,
     containers: [{ name: 'main', image: 'statelet.local/busybox:1', command: ['sleep', '1000000'] }],
   },
 });

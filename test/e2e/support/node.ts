@@ -152,7 +152,15 @@ async function testNode(place: { directory: string; rootDir: string; podLogs: st
     return agent;
   };
   return {
-    ...{ directory, manifests, rootDir, podLogs, shared, ask, pods, until, launch },
+    directory,
+    manifests,
+    rootDir,
+    podLogs,
+    shared,
+    ask,
+    pods,
+    until,
+    launch,
     start: async (options?: AgentOptions) => {
       const agent = launch(options);
       await eventually('the agent answers', () => {

@@ -46,8 +46,10 @@ export class Prometheus {
     const child = spawn(
       program('prometheus'),
       [
-        ...[`--config.file=${files.config}`, `--storage.tsdb.path=${join(directory, 'tsdb')}`],
-        ...[`--web.listen-address=${address}`, '--log.level=warn'],
+        `--config.file=${files.config}`,
+        `--storage.tsdb.path=${join(directory, 'tsdb')}`,
+        `--web.listen-address=${address}`,
+        '--log.level=warn',
       ],
       { stdio: ['ignore', 'inherit', 'inherit'] },
     );

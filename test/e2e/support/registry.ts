@@ -103,7 +103,8 @@ function serveImage(
   }
   const type = digest === manifest.digest ? ociManifestType : 'application/octet-stream';
   response.writeHead(200, {
-    ...{ 'content-type': type, 'content-length': content.length },
+    'content-type': type,
+    'content-length': content.length,
     'docker-content-digest': digest,
   });
   response.end(method === 'HEAD' ? undefined : content);

@@ -77,7 +77,9 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
   const wanted = (pods: readonly Pod[]) =>
     ({ type: 'config.podsListed', source: 'api', pods, at: systemClock.now() }) as const;
   const agent = await createNode(config, {
-    ...{ cri, cgroups, onError },
+    cri,
+    cgroups,
+    onError,
     readClasses: () => readRuntimeClasses(classes),
     events: ({ involved, reason, message }) => void told.push(`${involved.name}: ${reason}: ${message}`),
     feeds: { sources: (send) => send(wanted([])) },
@@ -127,7 +129,11 @@ async function configOf(
   const { podDirectory: _, ...facts } = await plainFacts(rootDir);
   return {
     ...facts,
-    ...{ nodeName, cgroupRoot, runtimeEndpoint, podLogsDir: join(rootDir, 'logs'), sources: ['api'] },
+    nodeName,
+    cgroupRoot,
+    runtimeEndpoint,
+    podLogsDir: join(rootDir, 'logs'),
+    sources: ['api'],
     cgroups: await cgroupFacts(nodeResources(undefined), hierarchies),
   };
 }

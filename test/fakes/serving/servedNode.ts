@@ -28,7 +28,9 @@ export function atEnd(end: () => unknown): void {
 }
 
 const web = {
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' } },
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web' },
   spec: { containers: [{ name: 'main', image: 'example.com/web:1' }] },
 };
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';

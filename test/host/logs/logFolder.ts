@@ -72,7 +72,8 @@ export async function logFolder(): Promise<LogFolder> {
     return Buffer.concat(chunks).toString();
   };
   return {
-    ...{ root, path },
+    root,
+    path,
     write: (name, text) => writeFile(at(name), text),
     append: (name, text) => appendFile(at(name), text),
     rotate: async (name, { reopen = true } = {}) => {

@@ -123,7 +123,8 @@ test('what has something mounted in it is not deleted', async () => {
   disk.mount('tmpfs', volume);
   expect(await files.mountsUnder('/link/volumes', signal)).toMatchObject([{ path: volume, type: 'tmpfs' }]);
   await expect(files.removeTree('/pods', signal)).rejects.toMatchObject({
-    ...{ reason: 'FailedUnmount', message: `not deleting /pods: still mounted: ${volume}` },
+    reason: 'FailedUnmount',
+    message: `not deleting /pods: still mounted: ${volume}`,
   });
   disk.unmount(volume);
   await files.removeTree('/pods', signal);
@@ -140,7 +141,10 @@ describe('a call that fails', () => {
   test('fails with the error of Node', async () => {
     const files = await withFault('rename', { code: 'EIO' });
     await expect(files.rename('/file', '/other')).rejects.toMatchObject({
-      ...{ code: 'EIO', syscall: 'rename', path: '/file', message: "EIO: i/o error, rename '/file'" },
+      code: 'EIO',
+      syscall: 'rename',
+      path: '/file',
+      message: "EIO: i/o error, rename '/file'",
     });
     expect(files.readdirSync('/')).toEqual(['file']);
   });

@@ -16,7 +16,9 @@ test('texts of the kernel say when it began, how many tasks there are and may be
 
 test('what is not said is absent', () => {
   expect([bootTime(''), taskCount('none'), taskLimit(undefined, 'max'), memoryTotals('')]).toEqual([
-    ...[undefined, undefined, undefined],
+    undefined,
+    undefined,
+    undefined,
     {},
   ]);
 });

@@ -15,12 +15,26 @@ broken: 1 2
 test('each interface with what it received and sent, but for loopback and the ends of those of pods', () => {
   expect(parseNetDev(TEXT)).toEqual([
     {
-      ...{ name: 'eth0', rxBytes: 1_234_567, rxPackets: 890, rxErrors: 1, rxDropped: 2 },
-      ...{ txBytes: 765_432, txPackets: 321, txErrors: 3, txDropped: 4 },
+      name: 'eth0',
+      rxBytes: 1_234_567,
+      rxPackets: 890,
+      rxErrors: 1,
+      rxDropped: 2,
+      txBytes: 765_432,
+      txPackets: 321,
+      txErrors: 3,
+      txDropped: 4,
     },
     {
-      ...{ name: 'eth0.5', rxBytes: 2 ** 64, rxPackets: 1, rxErrors: 0, rxDropped: 0 },
-      ...{ txBytes: 7, txPackets: 1, txErrors: 0, txDropped: 0 },
+      name: 'eth0.5',
+      rxBytes: 2 ** 64,
+      rxPackets: 1,
+      rxErrors: 0,
+      rxDropped: 0,
+      txBytes: 7,
+      txPackets: 1,
+      txErrors: 0,
+      txDropped: 0,
     },
   ]);
 });

@@ -12,6 +12,8 @@ test('threads of cores, and sockets that each count their cores anew', () => {
 
 test('where neither is named each processor is a core', () => {
   expect(parseProcessors('processor\t: 0\nBogoMIPS\t: 50\n\nprocessor\t: 1\n')).toEqual({
-    ...{ cores: 2, physicalCores: 2, sockets: 1 },
+    cores: 2,
+    physicalCores: 2,
+    sockets: 1,
   });
 });

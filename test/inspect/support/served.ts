@@ -16,7 +16,12 @@ export const emptySnapshot: Snapshot = {
   at: 0,
   mode: 'live',
   node: {
-    ...{ name: 'node-1', version: '0.1.0', simulated: true, state: 'running', tags: ['steady'], sources: [] },
+    name: 'node-1',
+    version: '0.1.0',
+    simulated: true,
+    state: 'running',
+    tags: ['steady'],
+    sources: [],
     runtime: { name: 'containerd', version: '2', ready: true },
     gates: {
       start: { capacity: 4, held: 0, waiting: 0, queue: [] },

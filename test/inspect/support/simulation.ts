@@ -89,7 +89,10 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, pa
   const now = () => node.clock.now();
   const agent = {
     ...agentPort({
-      ...{ agent: node.agent, recorder: events, simulated: true, cri: inProcessCri(node.runtime) },
+      agent: node.agent,
+      recorder: events,
+      simulated: true,
+      cri: inProcessCri(node.runtime),
       config: { ...configOf(node.path('root')), podLogsDirectory: node.path('logs', 'pods') },
       // A root directory that is never lost.
       root: { lost: () => undefined } as Parameters<typeof agentPort>[0]['root'],
@@ -103,18 +106,27 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, pa
   };
   const followed = new FollowedActors({ agent, audience, past, clock: node.clock, isWatched: () => true });
   const view = new LiveView({
-    ...{ agent, audience, clock: node.clock, version: '0.1.0', recorded: () => undefined },
+    agent,
+    audience,
+    clock: node.clock,
+    version: '0.1.0',
+    recorded: () => undefined,
     onAlone: () => followed.forget(),
     onError: (error) => {
       throw error;
     },
   });
   const sockets = new StatelySockets({
-    ...{ audience, clock: node.clock },
+    audience,
+    clock: node.clock,
     trees: () => treesOf(agent.explainNode().node, agent.trees()).values(),
   });
   const inspected = liveNode({
-    ...{ agent, view, followed, past, now },
+    agent,
+    view,
+    followed,
+    past,
+    now,
     stately: (request, connection, head) => sockets.add(request, connection, head),
     close: async () => sockets.close(),
   });

@@ -31,7 +31,9 @@ let serving: Serving;
 
 const start = (port = 0) =>
   serve(new Api({ clock: systemClock, tokens, address: '127.0.0.1' }), {
-    ...{ port, tls: pair, maxConcurrentStreams: STREAMS },
+    port,
+    tls: pair,
+    maxConcurrentStreams: STREAMS,
   });
 
 beforeAll(async () => {
@@ -52,7 +54,9 @@ afterAll(async () => {
 type Given = Partial<CredentialSource> & Pick<Partial<KubeEndpoint>, 'isInsecure'>;
 
 const endpoint = (port: number, { isInsecure = false, ...given }: Given = {}): KubeEndpoint => ({
-  ...{ origin: `https://127.0.0.1:${port}`, basePath: '', isInsecure },
+  origin: `https://127.0.0.1:${port}`,
+  basePath: '',
+  isInsecure,
   credentials: {
     context: async () => createSecureContext({ ca: authority.cert }),
     token: async () => 'secret',
@@ -161,7 +165,8 @@ describe('a server that answers', () => {
     );
     // Who asks tells by the code that nobody is there.
     await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).rejects.toMatchObject({
-      ...{ code: 'ECONNREFUSED', message: expect.stringMatching(/^connect ECONNREFUSED /) },
+      code: 'ECONNREFUSED',
+      message: expect.stringMatching(/^connect ECONNREFUSED /),
     });
     const second = await start(first.port);
     cleanUps.push(() => second.close());

@@ -28,7 +28,9 @@ function admissionStory({ hasCluster = true } = {}) {
   };
   const seen = (zone: string) => ({ uid: 'u', labels: { zone }, taints: [], isDoubted: false });
   return {
-    ...{ ports, ask, send: of.send },
+    ports,
+    ask,
+    send: of.send,
     answer: (zone: string) => ports.answer('readNode', seen(zone)),
     asks: () => ports.asked('readNode').length,
     state: () => statePath(of.getSnapshot().value),

@@ -23,15 +23,13 @@ function ask(of: ReturnType<typeof admission>, uid: string, asking: Asking = {})
   const fullName = asking.fullName ?? `default/${uid}`;
   const send = ({ requests: wanted = requests(), adopted = false, allocated }: Asking) =>
     of.send({
-      ...{
-        type: 'admission.request',
-        uid,
-        fullName,
-        pod: asking.pod ?? aPod(),
-        requests: wanted,
-        adopted,
-        holder,
-      },
+      type: 'admission.request',
+      uid,
+      fullName,
+      pod: asking.pod ?? aPod(),
+      requests: wanted,
+      adopted,
+      holder,
       ...(allocated ? { allocated } : {}),
     });
   send(asking);
@@ -57,7 +55,9 @@ describe('admission', () => {
     const of = admission(small);
     const none = { requests: requests({ cpuMillis: 0 }) };
     expect(['a', 'b', 'c', 'd'].flatMap((uid) => ask(of, uid, none).answers())).toEqual([
-      ...['admitted', 'admitted', 'admitted'],
+      'admitted',
+      'admitted',
+      'admitted',
       'OutOfpods',
     ]);
   });

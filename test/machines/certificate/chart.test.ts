@@ -25,7 +25,9 @@ function certificateStory(name: CertificateName = 'client', rotates = true) {
   actor.start();
   const made = (over: Partial<KeptCertificate> = {}): KeptCertificate => ({
     subject: { commonName: 'system:node:node-1', organizations: ['system:nodes'] },
-    ...{ notBefore: ports.now, notAfter: ports.now + LIFE, names: NAMES },
+    notBefore: ports.now,
+    notAfter: ports.now + LIFE,
+    names: NAMES,
     ...over,
   });
   return {

@@ -30,7 +30,8 @@ function node() {
       // As if everything had begun just now: the stories of nodes date no states.
       const own = view.tree.children.filter(({ name }) => name === 'cgroups');
       const children = own.map((part) => ({
-        ...{ ...part, since: ports.now },
+        ...part,
+        since: ports.now,
         ...(part.until === undefined ? {} : { until: ports.now + part.until }),
       }));
       const text = formatNodeExplanation(explainNode({ ...view, tree: { ...view.tree, children } }, ports.now));
@@ -56,11 +57,9 @@ describe('C25: the cgroups above those of pods', () => {
     const { found, refused, cgroups, told, looks, ports } = node();
     refused('device or resource busy');
     expect(cgroups()).toMatchObject({
-      ...{
-        state: 'awaitingEnforcement.waiting',
-        waitingFor: 'another attempt to set the limit of all pods',
-        until: MINUTE,
-      },
+      state: 'awaitingEnforcement.waiting',
+      waitingFor: 'another attempt to set the limit of all pods',
+      until: MINUTE,
       lastFailure: { message: `${why}: device or resource busy` },
     });
     expect(told()).toEqual([`${inTheWay}: device or resource busy`]);
@@ -84,7 +83,9 @@ describe('C25: the cgroups above those of pods', () => {
     found(shared);
     expect(told()).toEqual([`${inTheWay}: /kubepods holds others`]);
     expect(cgroups()).toMatchObject({
-      ...{ state: 'sharedWithOthers.waiting', until: MINUTE, facts: shared.warnings },
+      state: 'sharedWithOthers.waiting',
+      until: MINUTE,
+      facts: shared.warnings,
       waitingFor: 'pods of other agents to leave the cgroups',
     });
     ports.advance(MINUTE);

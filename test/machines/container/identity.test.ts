@@ -113,8 +113,12 @@ describe('adoption', () => {
     });
     expect(story.state()).toBe('stopping.killing.graceful');
     expect(story.view()).toMatchObject({
-      ...{ now: { kind: 'waiting', reason: 'ContainerCreating' }, last: { containerId: 'ended' } },
-      ...{ containerId: 'unclear', atHand: true, restartCount: 2, ready: false },
+      now: { kind: 'waiting', reason: 'ContainerCreating' },
+      last: { containerId: 'ended' },
+      containerId: 'unclear',
+      atHand: true,
+      restartCount: 2,
+      ready: false,
     });
     story.die(137);
     expect(story.view()).toMatchObject({ now: { run: { containerId: 'unclear' } }, restartCount: 2 });
@@ -315,8 +319,11 @@ describe('a container that the runtime has nothing of', () => {
   test('C23: shows it as it waits, and the one before as the last that ended', () => {
     const story = remade(1, 'regular', 'Always');
     expect(story.view()).toMatchObject({
-      ...{ now: { kind: 'waiting', reason: 'ContainerCreating' }, last: { containerId: 'ended' } },
-      ...{ containerId: 'made', atHand: true, restartCount: 2 },
+      now: { kind: 'waiting', reason: 'ContainerCreating' },
+      last: { containerId: 'ended' },
+      containerId: 'made',
+      atHand: true,
+      restartCount: 2,
     });
     story.ports.answer('createContainer');
     expect(story.view()).toMatchObject({ now: { kind: 'running' }, last: { containerId: 'ended' } });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AnyMachineSnapshot, EventObject } from 'xstate';
+import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import { containerMachine } from '../../../machines/container/chart.ts';
 import { identityOf, isMissized, sizeOf } from '../../../machines/container/context.ts';
 import type { ContainerEvent } from '../../../machines/shared/events.ts';
@@ -215,8 +215,14 @@ function reachOf(
   return {
     machine: containerMachine,
     input: {
-      ...{ role, name: 'main', ticket: 1, volumes: {}, sandbox: undefined, pod },
-      ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, observed: adopted ? [runs] : [] },
+      role,
+      name: 'main',
+      ticket: 1,
+      volumes: {},
+      sandbox: undefined,
+      pod,
+      crashLoop: { baseMs: 10_000, maxMs: 300_000 },
+      observed: adopted ? [runs] : [],
     },
     events: () => incoming,
     outputs,
@@ -228,14 +234,14 @@ function reachOf(
 const MAKES = ['image', 'readObjects', 'createContainer', 'startContainer'];
 
 /** What a world in which all works says next; with `failing`, each port fails once before it answers. */
-function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObject {
+function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => AnyEventObject {
   const failed = new Set<string>();
   return (snapshot) => {
     const [invoked] = invokedBy(snapshot);
     if (snapshot.matches({ running: 'startingUp' })) {
-      return { type: 'probe.succeeded', ...{ kind: 'startup', id: snapshot.context.id, at: 1 } };
+      return { type: 'probe.succeeded', kind: 'startup', id: snapshot.context.id, at: 1 };
     }
-    if (snapshot.hasTag('awaitingVolumes')) return { ...update(snapshot.context.pod), ...{ volumes: there } };
+    if (snapshot.hasTag('awaitingVolumes')) return { ...update(snapshot.context.pod), volumes: there };
     if (snapshot.matches({ ended: 'awaitingReset' })) return { type: 'container.reset' };
     if (snapshot.matches({ pending: 'waiting' })) return { type: 'container.start' };
     if (snapshot.hasTag('readyToCreate')) return { type: 'container.launch' };
@@ -271,7 +277,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
 
   test.each([false, true])('from every state a stop leads to its end (each port failing once: %s)', (failing) => {
     const stuck = states.flatMap((state) => {
-      const stopped = ask(state, { type: 'container.stop', ...{ deadline: 30_000 } });
+      const stopped = ask(state, { type: 'container.stop', deadline: 30_000 });
       const goals = [state.context.leavesNothing ? 'removed' : 'stopped'];
       const path = leadTo(ask, stopped, { goals, next: obliging(failing) });
       return goals.includes(path.at(-1) ?? '') ? [] : [[statePath(state.value), ...path]];

@@ -32,8 +32,10 @@ describe('the events of a container: its image', () => {
     expect(story.told()).toEqual(['Normal Pulling: Pulling image "app:1"']);
     const { now } = story.ports;
     story.ports.answer('pullImage', {
-      ...{ imageRef: 'sha256:1', sizeBytes: 4_321 },
-      ...{ startedAt: now + 300, finishedAt: now + 1_500 },
+      imageRef: 'sha256:1',
+      sizeBytes: 4_321,
+      startedAt: now + 300,
+      finishedAt: now + 1_500,
     });
     expect(story.told()[0]).toBe(
       'Normal Pulled: Successfully pulled image "app:1" in 1.2s (1.5s including waiting). Image size: 4321 bytes.',

@@ -76,7 +76,9 @@ describe('a restart rule with RestartAllContainers', () => {
     const story = runningPod();
     const shown = (name: string) => {
       const { initContainerStatuses = [], containerStatuses = [] } = podStatus(story.view(), {
-        ...{ now: story.ports.now, hostIps: [], runtimeName: 'cri' },
+        now: story.ports.now,
+        hostIps: [],
+        runtimeName: 'cri',
       });
       return [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
     };

@@ -74,7 +74,10 @@ test('a timer comes first, with its deadline; then what is nearest', () => {
   if (container === undefined) throw new Error('there is no container');
   const ways = nextWays(container, { ended: 'backingOff' }, 1_000);
   expect(ways[0]).toEqual({
-    ...{ way: 'ended.backingOff timer.elapsed 0', on: 'timer.elapsed', to: 'pending.restarting', at: 1_000 },
+    way: 'ended.backingOff timer.elapsed 0',
+    on: 'timer.elapsed',
+    to: 'pending.restarting',
+    at: 1_000,
   });
   expect(ways.filter(({ at }) => at !== undefined)).toHaveLength(1);
   const order = ways.map(({ way }) => way.split(' ')[0]);

@@ -28,11 +28,17 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the wa
 test('a name says the state, the event and which of its transitions it is', () => {
   const ways = new Map(machines.flatMap((machine) => waysOf(machine).map((way) => [way.id, way])));
   expect(ways.get('ended.choosing always 4')).toEqual({
-    ...{ id: 'ended.choosing always 4', from: 'ended.choosing', to: 'ended.backingOff', event: '' },
+    id: 'ended.choosing always 4',
+    from: 'ended.choosing',
+    to: 'ended.backingOff',
+    event: '',
     label: '[wantsRestart and backsOff]',
   });
   expect(ways.get('(root) container.update 0')).toEqual({
-    ...{ id: '(root) container.update 0', from: '', event: 'container.update', label: 'container.update' },
+    id: '(root) container.update 0',
+    from: '',
+    event: 'container.update',
+    label: 'container.update',
   });
 });
 

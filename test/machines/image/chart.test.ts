@@ -25,8 +25,15 @@ const pod = aPod({ containers: [aContainer({ name: 'a' }), aContainer({ name: 'b
 const [a, b] = ['a', 'b'].map((name) => involvedPod(pod, { name, role: 'regular' }));
 
 const inputOf = (over: Partial<ImageInput>): ImageInput => ({
-  ...{ pod, image: 'registry.example.com/app:1', policy: 'IfNotPresent', key: 'uid-1/a/pull', ticket: 3, delayMs: 0 },
-  ...{ involved: involvedPod(pod), heldUp: [a, b].flatMap((each) => each ?? []), waitingReason: undefined },
+  pod,
+  image: 'registry.example.com/app:1',
+  policy: 'IfNotPresent',
+  key: 'uid-1/a/pull',
+  ticket: 3,
+  delayMs: 0,
+  involved: involvedPod(pod),
+  heldUp: [a, b].flatMap((each) => each ?? []),
+  waitingReason: undefined,
   isAfterSame: false,
   ...over,
 });

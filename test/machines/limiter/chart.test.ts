@@ -67,7 +67,9 @@ test('of one subject one is served at a time, others pass meanwhile, and who had
   ask('b/x', { subject: 'app:2' });
   ask('b/y');
   expect(limiterView(of)).toEqual({
-    ...{ capacity: 3, held: ['a/x', 'b/x', 'b/y'], queue: ['a/y', 'a/z'] },
+    capacity: 3,
+    held: ['a/x', 'b/x', 'b/y'],
+    queue: ['a/y', 'a/z'],
     behind: [['the pull for a/x'], ['the pull for a/x']],
   });
   of.send({ type: 'slot.release', key: 'a/x' });

@@ -12,7 +12,9 @@ const NAME = { namespace: 'kube-system', name: 'etcd-node-1' };
 const WAITS = [5_000, 10_000, 20_000, 40_000, 60_000, 60_000];
 
 const podWith = (hash: string) => ({
-  ...{ apiVersion: 'v1' as const, kind: 'Pod' as const, spec: { containers: [] } },
+  apiVersion: 'v1' as const,
+  kind: 'Pod' as const,
+  spec: { containers: [] },
   metadata: { ...NAME, uid: hash, annotations: { 'kubernetes.io/config.hash': hash } },
 });
 const pod = podWith('one');

@@ -18,7 +18,8 @@ function runningNode() {
 
 const breaking = (actorId: string) => ({
   type: `xstate.error.actor.${actorId}` as const,
-  ...{ error: new Error('a mistake'), actorId },
+  error: new Error('a mistake'),
+  actorId,
 });
 
 describe('an actor that breaks', () => {

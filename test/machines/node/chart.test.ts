@@ -277,7 +277,8 @@ test('a pod whose actor breaks is rebuilt from the facts at the next tick; the o
   const story = runningNode(web, db);
   story.podRef('web-uid')?.send({
     type: 'xstate.error.actor.container/main',
-    ...{ error: new Error('a mistake'), actorId: 'container/main' },
+    error: new Error('a mistake'),
+    actorId: 'container/main',
   });
   story.list(story.world.observed(web), story.world.observed(db));
   story.tick();
@@ -292,7 +293,8 @@ test('C24: one that breaks while it ends is ended again, and holds its name unti
   story.want([namedPod('web', {}, 'new-uid')]);
   story.podRef('web-uid')?.send({
     type: 'xstate.error.actor.container/main',
-    ...{ error: new Error('a mistake'), actorId: 'container/main' },
+    error: new Error('a mistake'),
+    actorId: 'container/main',
   });
   expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, 'admitting']);
   story.tick();
@@ -308,7 +310,7 @@ describe('drain', () => {
     story.drain();
     expect(story.state()).toBe('draining');
     expect(story.ports.asked('stopContainer').map(({ deadline }) => (deadline ?? 0) - story.ports.now)).toEqual([
-      ...[30_000, 60_000],
+      30_000, 60_000,
     ]);
     story.ports.answer('stopContainer');
     expect(story.status()).toBe('active');

@@ -133,7 +133,11 @@ test('the node knows how each watch of the cluster gets on, as it said last', ()
 });
 
 const seen = (node: Partial<SeenNode> = {}): SeenNode => ({
-  ...{ uid: 'node-1-uid', labels: { zone: 'a' }, taints: [], isDoubted: false, ...node },
+  uid: 'node-1-uid',
+  labels: { zone: 'a' },
+  taints: [],
+  isDoubted: false,
+  ...node,
 });
 
 test('admission goes by the labels and taints of the Node as others have changed it, and by its own where there is none', () => {

@@ -6,7 +6,10 @@ import { formatNodeExplanation } from '../../../pod/show/formatExplanation.ts';
 import { nodeStory } from '../support/nodeStory.ts';
 
 const access = {
-  ...{ server: 'https://192.0.2.1:6443', kubeconfig: '/etc/kubeconfig', context: 'prod', user: 'node' },
+  server: 'https://192.0.2.1:6443',
+  kubeconfig: '/etc/kubeconfig',
+  context: 'prod',
+  user: 'node',
   means: 'client certificate',
 };
 const story = () => nodeStory({ cluster: { leaseMs: 40_000, statusCheckMs: 10_000, access } });
@@ -18,7 +21,10 @@ const shown = ({ view }: ReturnType<typeof nodeStory>) =>
 test('a node of a cluster shows how it asks, what it watches, and what waits to be told', () => {
   const node = story();
   const credentials = [
-    ...['credentials', 'prod', 'in use', 'asks https://192.0.2.1:6443 as node by client certificate'],
+    'credentials',
+    'prod',
+    'in use',
+    'asks https://192.0.2.1:6443 as node by client certificate',
     'context prod of /etc/kubeconfig',
   ];
   expect(shown(node)).toEqual([credentials, ['event queue', 'api', 'idle']]);

@@ -10,7 +10,12 @@ test('a runtime that has not answered yet is waited for since the node began, th
   };
   expect(runtime()).toMatchObject([
     {
-      ...{ kind: 'runtime', name: 'unknown', state: 'not ready', tags: ['retrying'], since: 500, facts: [] },
+      kind: 'runtime',
+      name: 'unknown',
+      state: 'not ready',
+      tags: ['retrying'],
+      since: 500,
+      facts: [],
       waitingFor: 'it to be ready: it has not answered yet',
     },
   ]);

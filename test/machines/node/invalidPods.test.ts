@@ -3,7 +3,10 @@ import { invalidPods } from '../../../machines/node/invalidPods.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 
 const problem = (uid: string, message: string): SourceProblem => ({
-  ...{ file: 'pod shop/web', pod: 'shop/web', path: 'spec.dnsPolicy', message },
+  file: 'pod shop/web',
+  pod: 'shop/web',
+  path: 'spec.dnsPolicy',
+  message,
   uid,
 });
 const listed = (...problems: readonly SourceProblem[]) =>
@@ -14,7 +17,8 @@ test('all that is wrong with a pod is one event, about the object that the serve
   const told = invalidPods(nothing, listed(problem('1', 'odd'), problem('1', 'odder'), problem('2', 'odd')));
   expect(told.map(({ involved: { uid } }) => uid)).toEqual(['1', '2']);
   expect(told[0]).toMatchObject({
-    ...{ eventType: 'Warning', reason: 'FailedValidation' },
+    eventType: 'Warning',
+    reason: 'FailedValidation',
     involved: { kind: 'Pod', apiVersion: 'v1', namespace: 'shop', name: 'web' },
     message: 'Error validating pod web_shop(1) from api, ignoring: spec.dnsPolicy: odd; spec.dnsPolicy: odder',
   });

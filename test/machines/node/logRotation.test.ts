@@ -24,7 +24,9 @@ test('C23: every 10 s the logs of what runs are looked at, and of nothing else',
   expect(story.ports.asked('rotateLogs')).toHaveLength(1);
   story.ports.fail('rotateLogs', 'RuntimeUnavailable');
   expect(story.own('logRotation')).toMatchObject({
-    ...{ name: 'logRotation', state: 'waiting', until: 10_000 },
+    name: 'logRotation',
+    state: 'waiting',
+    until: 10_000,
     lastFailure: { reason: 'RuntimeUnavailable' },
   });
   story.ports.advance(10_000);

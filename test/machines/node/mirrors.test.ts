@@ -12,14 +12,18 @@ function staticPod(name: string, hash = `${name}-uid`): Pod {
 }
 
 const mirrorOf = (pod: Pod, hash = pod.metadata.uid): SeenMirror => ({
-  ...{ namespace: pod.metadata.namespace, name: pod.metadata.name },
-  ...{ uid: `mirror-of-${hash}`, hash, isDeleting: false },
+  namespace: pod.metadata.namespace,
+  name: pod.metadata.name,
+  uid: `mirror-of-${hash}`,
+  hash,
+  isDeleting: false,
 });
 
 /** A node of a cluster with static pods of its own. */
 function mirrorStory() {
   const story = nodeStory({
-    ...{ cluster: { leaseMs: 40_000, statusCheckMs: 10_000 }, sources: ['file', 'api'] },
+    cluster: { leaseMs: 40_000, statusCheckMs: 10_000 },
+    sources: ['file', 'api'],
     held: ['createMirror', 'removeMirror', 'registerNode'],
   });
   return {

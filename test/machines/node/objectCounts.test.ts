@@ -8,7 +8,9 @@ test('counts are shown as facts, each reason once with some names and the moment
     { why: 'not found', count: 1, names: ['a/e'], since: since + 1_500 },
   ];
   expect(countFacts({ strategy: 'Cache', total: 7, lacking })).toEqual([
-    ...['7 objects', 'strategy Cache', '4 forbidden since 2026-11-27 13:05:06 UTC (a/b, a/c, a/d and 1 more)'],
+    '7 objects',
+    'strategy Cache',
+    '4 forbidden since 2026-11-27 13:05:06 UTC (a/b, a/c, a/d and 1 more)',
     '1 not found since 2026-11-27 13:05:07 UTC (a/e)',
   ]);
   expect(countFacts({ total: 1, lacking: [] })).toEqual(['1 object']);

@@ -17,11 +17,18 @@ describe('the PLEG as it is shown', () => {
     const own = { name: 'pleg', path: 'pleg' };
     const waitingFor = "the runtime's event stream, retried every second";
     expect(shown()).toEqual({
-      ...{ ...own, since: 500, state: 'opening', tags: ['working'], waitingFor },
+      ...own,
+      since: 500,
+      state: 'opening',
+      tags: ['working'],
+      waitingFor,
       facts: ['lists the runtime every second'],
     });
     expect(shown({ type: 'streamOpened' })).toEqual({
-      ...{ ...own, since: 1_000, state: 'streaming', tags: ['steady'] },
+      ...own,
+      since: 1_000,
+      state: 'streaming',
+      tags: ['steady'],
       facts: ['lists the runtime every 10s'],
     });
   });
@@ -36,7 +43,9 @@ describe('the PLEG as it is shown', () => {
   test('fails while a list does, whatever the stream is like, and goes on as it was', () => {
     const open: PlegChange = { type: 'streamOpened' };
     expect(shown(open, failed('away'), failed('still away'))).toMatchObject({
-      ...{ state: 'failing', since: 2_000, lastFailure: { message: 'still away' } },
+      state: 'failing',
+      since: 2_000,
+      lastFailure: { message: 'still away' },
       waitingFor: 'the runtime to list its pods, retried every 10s',
     });
     expect(shown(open, failed('away'), { type: 'listed' })).toMatchObject({ state: 'streaming', since: 3_000 });

@@ -16,7 +16,7 @@ function readyStory(cluster?: typeof CLUSTER) {
   const health = (runtime: Partial<RuntimeHealth>) =>
     story.tell({
       type: 'runtime.healthChanged',
-      health: { ...{ since: story.ports.now, ready: true, name: 'fake', version: '1' }, ...runtime },
+      health: { since: story.ports.now, ready: true, name: 'fake', version: '1', ...runtime },
     });
   const away = () => health({ ready: false, isSilent: true, seenAt: story.ports.now });
   const tickAfter = (ms: number) => {

@@ -67,7 +67,8 @@ describe('a source as it is shown', () => {
   test('is in its state since it came to it, whatever fails in it', () => {
     const failing = (failure: string, until: number) => ({ state: 'failing', until, failure }) as const;
     expect(shown({ state: 'watching' }, failing('EACCES', 3_000), failing('EIO', 4_000))).toMatchObject({
-      ...{ since: 2_000, until: 4_000 },
+      since: 2_000,
+      until: 4_000,
       lastFailure: { message: 'EIO', at: 3_000 },
     });
   });
@@ -113,13 +114,22 @@ test('a watch of the cluster is shown as a source is, in its own words', () => {
   const watched = { place: 'the services of the cluster' };
   const reading = nextSourceState(undefined, { state: 'reading' }, { ...watched, now: 1_000 });
   expect(watchView('Service', reading)).toEqual({
-    ...{ kind: 'watch', name: 'Service', path: 'watches/Service', state: 'reading', tags: ['working'], since: 1_000 },
-    ...{ waitingFor: 'all of them to be read', facts: ['follows the services of the cluster'] },
+    kind: 'watch',
+    name: 'Service',
+    path: 'watches/Service',
+    state: 'reading',
+    tags: ['working'],
+    since: 1_000,
+    waitingFor: 'all of them to be read',
+    facts: ['follows the services of the cluster'],
   });
   const step = { state: 'failing', failure: 'ECONNREFUSED', until: 2_800 } as const;
   const failing = nextSourceState(reading, step, { ...watched, now: 2_000 });
   expect(watchView('Service', failing)).toMatchObject({
-    ...{ state: 'failing', tags: ['retrying'], waitingFor: 'another attempt to watch them', until: 2_800 },
+    state: 'failing',
+    tags: ['retrying'],
+    waitingFor: 'another attempt to watch them',
+    until: 2_800,
     lastFailure: { message: 'ECONNREFUSED', at: 2_000 },
   });
   expect(watchView('Service', whileLooking(failing))).toMatchObject({ waitingFor: 'all of them to be read' });

@@ -45,7 +45,11 @@ function counted(containers: Readonly<Record<string, ContainerLifecycle>>) {
   const census = censusOf({ containers, allocated: pod });
   const { withoutActor, failedInits, unfinishedRegulars, activeRegulars, active } = census;
   return {
-    ...{ withoutActor, failedInits, unfinishedRegulars, activeRegulars, active },
+    withoutActor,
+    failedInits,
+    unfinishedRegulars,
+    activeRegulars,
+    active,
     names: LIFECYCLES.map((each) => [...census.of(each)].toSorted()),
   };
 }

@@ -189,7 +189,8 @@ describe('updates in place', () => {
     expect(story.containers()).toEqual({ first: 'running.steady', second: 'running.steady' });
     expect(story.ports.asked('stopContainer').map(({ id }) => id)).toEqual(['second-0-0']);
     expect(story.ports.asked('createContainer').map(({ container }) => container)).toEqual([
-      ...['first', 'second'],
+      'first',
+      'second',
       'second',
     ]);
     expect(story.ports.asked('runSandbox')).toHaveLength(1);

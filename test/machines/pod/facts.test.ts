@@ -63,8 +63,12 @@ test('its deadline is an actor that says what it counts, and until when', () => 
   const story = podStory({ pod: aPod({ activeDeadlineSeconds: 60 }) });
   expect(story.tree().children).toContainEqual(
     expect.objectContaining({
-      ...{ machine: 'activeDeadline', kind: 'activeDeadline', state: 'counting', tags: ['waiting', 'byWallClock'] },
-      ...{ waitingFor: 'the activeDeadlineSeconds of its pod to pass', until: story.ports.now + 60_000 },
+      machine: 'activeDeadline',
+      kind: 'activeDeadline',
+      state: 'counting',
+      tags: ['waiting', 'byWallClock'],
+      waitingFor: 'the activeDeadlineSeconds of its pod to pass',
+      until: story.ports.now + 60_000,
     }),
   );
   const preempted = podStory({ held: ['stopContainer'] });

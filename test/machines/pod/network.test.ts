@@ -63,7 +63,10 @@ describe('while the runtime has no network for pods', () => {
 test('the node tells its pods of the network, those that come later too', () => {
   const story = nodeStory();
   const health = (networkNotReady?: string): RuntimeHealth => ({
-    ...{ since: 0, ready: networkNotReady === undefined, name: 'fake', version: '1' },
+    since: 0,
+    ready: networkNotReady === undefined,
+    name: 'fake',
+    version: '1',
     ...(networkNotReady === undefined ? {} : { networkNotReady }),
   });
   story.tell({ type: 'runtime.healthChanged', health: health(WORDS) });

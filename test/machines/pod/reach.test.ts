@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type AnyMachineSnapshot, type EventObject, fromTransition } from 'xstate';
+import { type AnyEventObject, type AnyMachineSnapshot, fromTransition } from 'xstate';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import { deadlineOf } from '../../../machines/pod/termination.ts';
 import type { ContainerLifecycle, PodEvent } from '../../../machines/shared/events.ts';
@@ -102,7 +102,7 @@ const fault = { type: 'xstate.error.actor.container/main', error: new Error('a m
 /** Whatever may come in from outside; what its children tell comes only from those that there are. */
 const eventsOf =
   ({ edits, lifecycles, losesNetwork = false }: Walked) =>
-  (snapshot: AnyMachineSnapshot): EventObject[] => {
+  (snapshot: AnyMachineSnapshot): AnyEventObject[] => {
     const { context, value } = snapshot;
     const told: PodEvent[] = [
       { type: 'admission.admitted' },
@@ -162,7 +162,7 @@ const walkedMachine = podMachine.provide({ actors: { container: silent as never,
 function reachOf(walked: Walked, observed: ObservedPod, hasLogs = false): Reach {
   return {
     machine: walkedMachine,
-    input: { ...{ pod: walked.pod, observed, ticket: 1, bornAt: 0, hasLogs, crashLoop: { baseMs: 1, maxMs: 1 } } },
+    input: { pod: walked.pod, observed, ticket: 1, bornAt: 0, hasLogs, crashLoop: { baseMs: 1, maxMs: 1 } },
     events: eventsOf(walked),
     outputs,
     distinguish: distinguisherOf(walked),
@@ -170,7 +170,7 @@ function reachOf(walked: Walked, observed: ObservedPod, hasLogs = false): Reach 
 }
 
 /** What a world in which all works says next; with `failing`, each port fails once before it answers. */
-function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObject {
+function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => AnyEventObject {
   const failed = new Set<string>();
   return (snapshot) => {
     const [invoked] = invokedBy(snapshot);
@@ -184,14 +184,14 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
 }
 
 /** What the limiter, admission or a child says where no port is asked. */
-function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
+function childrenSay({ context, value }: AnyMachineSnapshot): AnyEventObject {
   const where = statePath(value);
-  if (where === 'awaitingOthers') return { type: 'runtime.podObserved', ...{ pod: nothing } };
+  if (where === 'awaitingOthers') return { type: 'runtime.podObserved', pod: nothing };
   if (where === 'admitting') return { type: 'admission.admitted' };
-  if (where.endsWith('queued')) return { type: 'slot.granted', ...{ key: 'key' } };
+  if (where.endsWith('queued')) return { type: 'slot.granted', key: 'key' };
   const lifecycle = where === 'terminating.volumes' ? 'unmounted' : 'mounted';
   if (where.endsWith('volumes'))
-    return { type: 'volume.changed', ...{ name: 'data', mounted: { kind: 'path', hostPath: '/data' }, lifecycle } };
+    return { type: 'volume.changed', name: 'data', mounted: { kind: 'path', hostPath: '/data' }, lifecycle };
   const told = {
     'active.initializing.steady': 'succeeded',
     'active.restartingAll': 'pending',
@@ -201,7 +201,7 @@ function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
   };
   const said = told[where as keyof typeof told] ?? 'succeeded';
   const silent = Object.keys(context.containers).find((name) => context.containers[name] !== said);
-  return { type: 'container.changed', ...{ name: silent, lifecycle: said } };
+  return { type: 'container.changed', name: silent, lifecycle: said };
 }
 
 const kinds = {
@@ -229,7 +229,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
     'from every state a termination leads to its end (each port failing once: %s)',
     (failing) => {
       const stuck = states.flatMap((state) => {
-        const ending = ask(state, { type: 'pod.terminate', ...{ termination: termination(30) } });
+        const ending = ask(state, { type: 'pod.terminate', termination: termination(30) });
         const path = leadTo(ask, ending, { goals: ['terminated'], next: obliging(failing) });
         return path.at(-1) === 'terminated' ? [] : [[statePath(state.value), ...path]];
       });

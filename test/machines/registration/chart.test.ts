@@ -16,12 +16,15 @@ function registrationStory({ isSilent = false } = {}) {
   const { ref, heard } = ear<RegistrationReport>();
   const { inspect, told: events } = eventEar();
   const actor = childOf(ref, provided(registrationMachine, ports), {
-    ...{ id: 'registration', input: { nodeName: 'node' }, inspect },
+    id: 'registration',
+    input: { nodeName: 'node' },
+    inspect,
   }).start();
   const see = () => actor.send({ type: 'runtime.seen' });
   if (!isSilent) see();
   return {
-    ...{ ports, see },
+    ports,
+    see,
     heard,
     events,
     registered: (events: readonly EventMessage[] = []) => ports.answer('registerNode', { uid: 'node-1-uid', events }),

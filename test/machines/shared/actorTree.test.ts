@@ -67,7 +67,8 @@ const parts = setup({
   id: 'parts',
   meta: {
     facts: () => ({
-      ...{ kind: 'node', name: 'host' },
+      kind: 'node',
+      name: 'host',
       feeds: { sources: [{ name: 'file', path: 'file', state: 'absent', tags: ['waiting'], since: 2_000 }] },
     }),
   },
@@ -96,10 +97,19 @@ function shownTree() {
 describe('the tree of actors', () => {
   test('has a machine by what its own chart declares: state, tag, wait, deadline, failure and facts', () => {
     expect(shownTree().child('sda')).toEqual({
-      ...{ id: 'disk/sda', machine: 'disk', kind: 'disk', name: 'sda', path: 'disk/sda' },
-      ...{ state: 'syncing', tags: ['retrying'], since: 1_000, waitingFor: 'the disk', until: 14_000 },
-      ...{ lastFailure: { reason: 'EIO', message: 'it is worn out', at: 4_000 } },
-      ...{ facts: ['next at 14000'], lists: { of: ['web'] } },
+      id: 'disk/sda',
+      machine: 'disk',
+      kind: 'disk',
+      name: 'sda',
+      path: 'disk/sda',
+      state: 'syncing',
+      tags: ['retrying'],
+      since: 1_000,
+      waitingFor: 'the disk',
+      until: 14_000,
+      lastFailure: { reason: 'EIO', message: 'it is worn out', at: 4_000 },
+      facts: ['next at 14000'],
+      lists: { of: ['web'] },
       children: [
         expect.objectContaining({ kind: 'call', machine: 'sync', state: 'called', tags: ['working'], since: 1_000 }),
       ],
@@ -139,7 +149,9 @@ describe('the tree of actors', () => {
     const after = tree();
     expect(after).not.toBe(before);
     expect(after.children.filter((child) => !before.children.includes(child)).map(({ name }) => name)).toEqual([
-      ...['clock', 'file', 'light'],
+      'clock',
+      'file',
+      'light',
     ]);
   });
 

@@ -49,7 +49,12 @@ export function containerStory(options: Options = {}) {
     id: `container/${name}`,
     inspect,
     input: {
-      ...{ pod, name, role, ticket: 1, volumes: {}, sandbox: undefined },
+      pod,
+      name,
+      role,
+      ticket: 1,
+      volumes: {},
+      sandbox: undefined,
       crashLoop: crashLoop ?? { baseMs: 10_000, maxMs: 300_000 },
       observed: world.observed(pod).containers,
     },

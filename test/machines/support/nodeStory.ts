@@ -40,18 +40,19 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
   const actor = createActor(provided(nodeAgentMachine, ports), {
     inspect,
     input: {
-      ...{
-        nodeName: 'node',
-        hostIps: ['192.0.2.1'],
-        owner: 'us',
-        sources: ['file'],
-        startSlots: 2,
-        pullSlots: 1,
-        statuses: {},
-        left: [],
-      },
-      ...{ capacity: CAPACITY, allocatable: CAPACITY, allocations: {} },
-      ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, ...input },
+      nodeName: 'node',
+      hostIps: ['192.0.2.1'],
+      owner: 'us',
+      sources: ['file'],
+      startSlots: 2,
+      pullSlots: 1,
+      statuses: {},
+      left: [],
+      capacity: CAPACITY,
+      allocatable: CAPACITY,
+      allocations: {},
+      crashLoop: { baseMs: 10_000, maxMs: 300_000 },
+      ...input,
     },
   });
   actor.start();

@@ -51,13 +51,11 @@ export function podStory(options: Options = {}) {
     id: `pod/${pod.metadata.uid}`,
     inspect,
     input: {
-      ...{
-        pod,
-        ticket: 1,
-        bornAt: ports.now,
-        crashLoop: { baseMs: 10_000, maxMs: 300_000 },
-        ...input,
-      },
+      pod,
+      ticket: 1,
+      bornAt: ports.now,
+      crashLoop: { baseMs: 10_000, maxMs: 300_000 },
+      ...input,
       observed: world.observed(pod),
     },
   });

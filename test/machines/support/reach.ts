@@ -1,10 +1,10 @@
 /** Walks a machine without running it: every state that realistic events lead to, and what each event does there. */
 import {
+  type AnyEventObject,
   type AnyMachineSnapshot,
   type AnyStateMachine,
   type AnyStateNode,
   createActor,
-  type EventObject,
 } from 'xstate';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { Failure, FailureReason } from '../../../pod/failure.ts';
@@ -26,8 +26,8 @@ export const invokedBy = (snapshot: AnyMachineSnapshot): { id: string; src: stri
 const isMachine = (src: string): boolean => src === 'image';
 
 /** Every answer and failure that can come in for what is invoked at present, or the end of the wait. */
-function answersTo(snapshot: AnyMachineSnapshot, outputs: Outputs): EventObject[] {
-  return invokedBy(snapshot).flatMap(({ id, src }): EventObject[] => {
+function answersTo(snapshot: AnyMachineSnapshot, outputs: Outputs): AnyEventObject[] {
+  return invokedBy(snapshot).flatMap(({ id, src }): AnyEventObject[] => {
     if (src === 'timer') return [{ type: 'timer.elapsed' }];
     const answers = outputs[src];
     if (answers === undefined) throw new Error(`the outputs of this test do not say what ${src} may answer`);
@@ -38,21 +38,23 @@ function answersTo(snapshot: AnyMachineSnapshot, outputs: Outputs): EventObject[
   });
 }
 
-export const doneEvent = (actorId: string, output: unknown): EventObject => ({
+export const doneEvent = (actorId: string, output: unknown): AnyEventObject => ({
   type: `xstate.done.actor.${actorId}`,
-  ...{ output, actorId },
+  output,
+  actorId,
 });
 
-export const failedEvent = (actorId: string, reason: FailureReason): EventObject => ({
+export const failedEvent = (actorId: string, reason: FailureReason): AnyEventObject => ({
   type: `xstate.error.actor.${actorId}`,
-  ...{ error: failure(reason), actorId },
+  error: failure(reason),
+  actorId,
 });
 
 export interface Reach {
   readonly machine: AnyStateMachine;
   readonly input: unknown;
   /** Events from outside that may come at any time. */
-  readonly events: (snapshot: AnyMachineSnapshot) => readonly EventObject[];
+  readonly events: (snapshot: AnyMachineSnapshot) => readonly AnyEventObject[];
   readonly outputs: Outputs;
   /** What of the context tells two snapshots in the same state apart. */
   readonly distinguish: (snapshot: AnyMachineSnapshot) => unknown;
@@ -60,12 +62,12 @@ export interface Reach {
 
 interface Step {
   readonly state: AnyMachineSnapshot;
-  readonly event: EventObject;
+  readonly event: AnyEventObject;
   readonly nextState: AnyMachineSnapshot;
 }
 
 /** What a machine does on an event, asked without running it; xstate's own `transition` makes an actor for every question. */
-export type Ask = (snapshot: AnyMachineSnapshot, event: EventObject) => AnyMachineSnapshot;
+export type Ask = (snapshot: AnyMachineSnapshot, event: AnyEventObject) => AnyMachineSnapshot;
 
 export function asking(
   machine: AnyStateMachine,
@@ -74,8 +76,15 @@ export function asking(
   const self = createActor(machine, { input });
   const nothing = () => {};
   const scope = {
-    ...{ self, system: self.system, id: '', sessionId: '' },
-    ...{ logger: nothing, defer: nothing, emit: nothing, stopChild: nothing, actionExecutor: nothing },
+    self,
+    system: self.system,
+    id: '',
+    sessionId: '',
+    logger: nothing,
+    defer: nothing,
+    emit: nothing,
+    stopChild: nothing,
+    actionExecutor: nothing,
   };
   return { first: self.getSnapshot(), ask: (snapshot, event) => machine.transition(snapshot, event, scope) };
 }
@@ -126,7 +135,7 @@ export function leadTo(
     goals,
     next,
     steps = 40,
-  }: { goals: readonly string[]; next: (snapshot: AnyMachineSnapshot) => EventObject; steps?: number },
+  }: { goals: readonly string[]; next: (snapshot: AnyMachineSnapshot) => AnyEventObject; steps?: number },
 ): string[] {
   const path: string[] = [];
   let snapshot = from;

@@ -18,7 +18,8 @@ function volumeStory(volume: Volume = shown, labels: Record<string, string> = {}
   const { inspect, told } = eventEar();
   const podOf = (version: Record<string, string>) => aPod({ volumes: [volume] }, { labels: version });
   const actor = childOf(parent.ref, provided(volumeMachine, ports), {
-    ...{ id: 'volume/data', inspect },
+    id: 'volume/data',
+    inspect,
     input: { pod: podOf(labels), name: 'data', ticket: 7 },
   });
   return {

@@ -27,17 +27,23 @@ function tokenStory() {
   const parent = ear<PodEvent>();
   const { inspect, told } = eventEar();
   const actor = childOf(parent.ref, provided(volumeMachine, ports), {
-    ...{ id: 'volume/data', inspect, input: { pod: podOf('1'), name: 'data', ticket: 7 } },
+    id: 'volume/data',
+    inspect,
+    input: { pod: podOf('1'), name: 'data', ticket: 7 },
   });
   actor.start();
   const answer = (ms: number | undefined) =>
     ports.answer('mountVolume', {
-      ...{ kind: 'path', hostPath: '/volumes/data', own: true },
+      kind: 'path',
+      hostPath: '/volumes/data',
+      own: true,
       ...(ms === undefined ? {} : { renewAt: ports.now + ms }),
     });
   answer(48 * MINUTE);
   return {
-    ...{ ports, answer, told },
+    ports,
+    answer,
+    told,
     state: () => shownState(actor),
     meta: () => actor.getSnapshot().getMeta()['volume.mounted.awaitingRenewal'],
     update: (version: string) => actor.send({ type: 'volume.update', pod: podOf(version) }),

@@ -16,45 +16,50 @@ test('without a kubeconfig a node belongs to no cluster', () => {
 test("what nobody says is as a kubelet's", () => {
   expect(clusterOf(flags(), undefined)).toEqual({
     certificates: { directory: '/var/lib/node/pki', rotates: false, serves: false },
-    ...{
-      kubeconfig: '/etc/node.conf',
-      registersNode: true,
-      attachesByController: true,
-      providerId: '',
-      leaseSeconds: 40,
-    },
-    ...{ statusCheckMs: 10_000, statusReportMs: 300_000, statusImages: 50, rate: { qps: 50, burst: 100 } },
+    kubeconfig: '/etc/node.conf',
+    registersNode: true,
+    attachesByController: true,
+    providerId: '',
+    leaseSeconds: 40,
+    statusCheckMs: 10_000,
+    statusReportMs: 300_000,
+    statusImages: 50,
+    rate: { qps: 50, burst: 100 },
     objects: { strategy: 'Watch', syncMs: 60_000 },
-    ...{ eventRate: { qps: 50, burst: 100 }, hasTrustBundles: false },
+    eventRate: { qps: 50, burst: 100 },
+    hasTrustBundles: false,
   });
 });
 
 test('the file says it otherwise', () => {
   const said = [
-    ...[
-      'enableControllerAttachDetach: false',
-      'registerNode: false',
-      'providerID: cloud://a',
-      'nodeLeaseDurationSeconds: 20',
-      'kubeAPIQPS: 7',
-    ],
-    ...[
-      'kubeAPIBurst: 9',
-      'eventRecordQPS: 3',
-      'eventBurst: 4',
-      'nodeStatusUpdateFrequency: 4s',
-      'nodeStatusReportFrequency: 1m',
-      'nodeStatusMaxImages: -1',
-      'configMapAndSecretChangeDetectionStrategy: Cache',
-      'syncFrequency: 20s',
-      'featureGates: {ClusterTrustBundle: true, ClusterTrustBundleProjection: true}',
-    ],
+    'enableControllerAttachDetach: false',
+    'registerNode: false',
+    'providerID: cloud://a',
+    'nodeLeaseDurationSeconds: 20',
+    'kubeAPIQPS: 7',
+    'kubeAPIBurst: 9',
+    'eventRecordQPS: 3',
+    'eventBurst: 4',
+    'nodeStatusUpdateFrequency: 4s',
+    'nodeStatusReportFrequency: 1m',
+    'nodeStatusMaxImages: -1',
+    'configMapAndSecretChangeDetectionStrategy: Cache',
+    'syncFrequency: 20s',
+    'featureGates: {ClusterTrustBundle: true, ClusterTrustBundleProjection: true}',
   ];
   expect(clusterOf(flags(), file(said.join('\n')))).toMatchObject({
-    ...{ registersNode: false, attachesByController: false, providerId: 'cloud://a', leaseSeconds: 20 },
-    ...{ rate: { qps: 7, burst: 9 }, eventRate: { qps: 3, burst: 4 } },
+    registersNode: false,
+    attachesByController: false,
+    providerId: 'cloud://a',
+    leaseSeconds: 20,
+    rate: { qps: 7, burst: 9 },
+    eventRate: { qps: 3, burst: 4 },
     objects: { strategy: 'Cache', syncMs: 20_000 },
-    ...{ statusCheckMs: 4_000, statusReportMs: 60_000, statusImages: -1, hasTrustBundles: true },
+    statusCheckMs: 4_000,
+    statusReportMs: 60_000,
+    statusImages: -1,
+    hasTrustBundles: true,
   });
 });
 
@@ -69,7 +74,8 @@ test('the controller of a cloud hears which addresses the node was told', () => 
 
 test('whoever says only how often the status is looked at says how often it is written too', () => {
   expect(clusterOf(flags(), file('nodeStatusUpdateFrequency: 4s'))).toMatchObject({
-    ...{ statusCheckMs: 4_000, statusReportMs: 4_000 },
+    statusCheckMs: 4_000,
+    statusReportMs: 4_000,
   });
 });
 
@@ -80,7 +86,8 @@ test('a rate of 0 is the one of a client that was told none', () => {
 test('flags win over the file', () => {
   const more = { '--register-node': false, '--provider-id': 'cloud://b' };
   expect(clusterOf(flags(more), file('registerNode: true\nproviderID: cloud://a'))).toMatchObject({
-    ...{ registersNode: false, providerId: 'cloud://b' },
+    registersNode: false,
+    providerId: 'cloud://b',
   });
 });
 

@@ -14,9 +14,17 @@ const shown = (flags: Record<string, string | boolean> = {}, yaml = '') =>
 
 test("what nobody says is a kubelet's, with durations as Go writes them", () => {
   expect(shown({ '--kubeconfig': '/k' })).toMatchObject({
-    ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', address: '0.0.0.0', port: 10_250 },
-    ...{ syncFrequency: '1m0s', runtimeRequestTimeout: '2m0s', streamingConnectionIdleTimeout: '4h0m0s' },
-    ...{ cpuCFSQuotaPeriod: '100ms', containerLogMaxSize: '10Mi', maxPods: 110, serializeImagePulls: true },
+    kind: 'KubeletConfiguration',
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    address: '0.0.0.0',
+    port: 10_250,
+    syncFrequency: '1m0s',
+    runtimeRequestTimeout: '2m0s',
+    streamingConnectionIdleTimeout: '4h0m0s',
+    cpuCFSQuotaPeriod: '100ms',
+    containerLogMaxSize: '10Mi',
+    maxPods: 110,
+    serializeImagePulls: true,
     authentication: { webhook: { enabled: true, cacheTTL: '2m0s' }, anonymous: { enabled: false } },
     authorization: { mode: 'Webhook', webhook: { cacheAuthorizedTTL: '5m0s', cacheUnauthorizedTTL: '30s' } },
   });
@@ -26,7 +34,10 @@ test('the file says it otherwise, and flags win', () => {
   const yaml =
     'syncFrequency: 90s\nmaxPods: 20\nlogging: {verbosity: 3}\nevictionHard: {memory.available: 5%}\nport: 1';
   expect(shown({ '--max-pods': '30', '--port': '2' }, yaml)).toMatchObject({
-    ...{ syncFrequency: '1m30s', maxPods: 30, evictionHard: { 'memory.available': '5%' }, port: 2 },
+    syncFrequency: '1m30s',
+    maxPods: 30,
+    evictionHard: { 'memory.available': '5%' },
+    port: 2,
     logging: { format: 'text', flushFrequency: '5s', verbosity: 3 },
   });
 });

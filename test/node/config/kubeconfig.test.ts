@@ -85,7 +85,8 @@ describe('a kubeconfig', () => {
 
   test('may be YAML', () => {
     const text = [
-      ...['current-context: constructor', 'contexts: [{name: constructor, context: {cluster: __proto__}}]'],
+      'current-context: constructor',
+      'contexts: [{name: constructor, context: {cluster: __proto__}}]',
       'clusters: [{name: __proto__, cluster: {server: "https://localhost"}}]',
     ].join('\n');
     const names = { context: 'constructor', user: '' };

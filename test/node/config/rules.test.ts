@@ -102,27 +102,41 @@ describe('what a kubelet refuses is refused', () => {
 /** Fields of every kind, all right. */
 const whole = {
   ...head,
-  ...{ maxPods: 5, podsPerCore: 0, oomScoreAdj: -999, syncFrequency: '1m', staticPodPath: 'pods', podLogsDir: '/logs' },
-  ...{ clusterDNS: ['10.0.0.10'], registerWithTaints: [{ key: 'a.b/c', value: 'd', effect: 'NoExecute' }] },
-  ...{ enforceNodeAllocatable: ['pods', 'kube-reserved'], kubeReservedCgroup: '/k', kubeReserved: { cpu: '1' } },
-  ...{ reservedMemory: [{ numaNode: 0, limits: { memory: '1Gi', 'hugepages-2Mi': 4 } }], systemReserved: {} },
-  ...{ evictionHard: { 'memory.available': '5%' }, evictionSoft: { 'pid.available': '10%' } },
-  ...{ evictionSoftGracePeriod: { 'pid.available': '1m' }, evictionMinimumReclaim: { 'nodefs.available': '1Gi' } },
-  ...{ imageMinimumGCAge: '2m', imageMaximumGCAge: '3m', shutdownGracePeriod: '30s' },
-  ...{ shutdownGracePeriodCriticalPods: '10s', tlsMinVersion: 'VersionTLS12' },
-  ...{ tlsCipherSuites: ['TLS_AES_128_GCM_SHA256'], featureGates: { AllAlpha: true }, qosReserved: { memory: '50%' } },
+  maxPods: 5,
+  podsPerCore: 0,
+  oomScoreAdj: -999,
+  syncFrequency: '1m',
+  staticPodPath: 'pods',
+  podLogsDir: '/logs',
+  clusterDNS: ['10.0.0.10'],
+  registerWithTaints: [{ key: 'a.b/c', value: 'd', effect: 'NoExecute' }],
+  enforceNodeAllocatable: ['pods', 'kube-reserved'],
+  kubeReservedCgroup: '/k',
+  kubeReserved: { cpu: '1' },
+  reservedMemory: [{ numaNode: 0, limits: { memory: '1Gi', 'hugepages-2Mi': 4 } }],
+  systemReserved: {},
+  evictionHard: { 'memory.available': '5%' },
+  evictionSoft: { 'pid.available': '10%' },
+  evictionSoftGracePeriod: { 'pid.available': '1m' },
+  evictionMinimumReclaim: { 'nodefs.available': '1Gi' },
+  imageMinimumGCAge: '2m',
+  imageMaximumGCAge: '3m',
+  shutdownGracePeriod: '30s',
+  shutdownGracePeriodCriticalPods: '10s',
+  tlsMinVersion: 'VersionTLS12',
+  tlsCipherSuites: ['TLS_AES_128_GCM_SHA256'],
+  featureGates: { AllAlpha: true },
+  qosReserved: { memory: '50%' },
   logging: { format: 'text', verbosity: 2, flushFrequency: '5s', options: { text: { infoBufferSize: '1Ki' } } },
-  ...{
-    authentication: { webhook: { cacheTTL: '2m' } },
-    userNamespaces: { idsPerPod: 65_536 },
-    containerLogMaxSize: '1Mi',
-  },
-  ...{ tracing: { endpoint: 'localhost:4317' }, memorySwap: { swapBehavior: 'NoSwap' }, memoryThrottlingFactor: 0.9 },
-  ...{
-    crashLoopBackOff: { maxContainerRestartPeriod: '10s' },
-    reservedSystemCPUs: '',
-    staticPodURLHeader: { a: ['b'] },
-  },
+  authentication: { webhook: { cacheTTL: '2m' } },
+  userNamespaces: { idsPerPod: 65_536 },
+  containerLogMaxSize: '1Mi',
+  tracing: { endpoint: 'localhost:4317' },
+  memorySwap: { swapBehavior: 'NoSwap' },
+  memoryThrottlingFactor: 0.9,
+  crashLoopBackOff: { maxContainerRestartPeriod: '10s' },
+  reservedSystemCPUs: '',
+  staticPodURLHeader: { a: ['b'] },
 };
 
 function placesIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
@@ -138,7 +152,10 @@ function withAt(value: unknown, [step, ...rest]: readonly string[], other: unkno
   if (step === undefined) return other;
   const copy = Array.isArray(value) ? [...value] : { ...(typeof value === 'object' ? value : {}) };
   Object.defineProperty(copy, step, {
-    ...{ value: withAt(Reflect.get(copy, step), rest, other), enumerable: true, configurable: true, writable: true },
+    value: withAt(Reflect.get(copy, step), rest, other),
+    enumerable: true,
+    configurable: true,
+    writable: true,
   });
   return copy;
 }
@@ -151,9 +168,7 @@ describe('whatever is in a configuration, it is taken or its mistakes are told',
   });
 
   test('with anything in any place', () => {
-    const odd = fc.constantFrom<unknown>(
-      ...['', ' ', '-1s', '1e999', '9999999h', '../x', '__proto__', '\u001b[31m', 'ä'],
-    );
+    const odd = fc.constantFrom<unknown>('', ' ', '-1s', '1e999', '9999999h', '../x', '__proto__', '\u001b[31m', 'ä');
     const key = fc.constantFrom('__proto__', 'constructor', 'toString', 'memory', 'a b', '');
     const other = fc.oneof(
       odd,

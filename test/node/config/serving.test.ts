@@ -10,29 +10,38 @@ const served = (flags: Given = {}, yaml = '', hasCluster = true) =>
   servedOf({
     flags: readFlags(flags),
     file: parseConfigFile('/etc/kubelet/k.yaml', head + yaml).config,
-    ...{ rootDirectory: '/var/lib/node', hasCluster },
+    rootDirectory: '/var/lib/node',
+    hasCluster,
   });
 
 test("of a cluster it is a kubelet's, closed", () => {
   expect(served()).toEqual({
     healthz: { host: '127.0.0.1', port: 10_248 },
     serving: {
-      ...{ host: '0.0.0.0', port: 10_250, isIssued: false, certificateDirectory: '/var/lib/node/pki' },
+      host: '0.0.0.0',
+      port: 10_250,
+      isIssued: false,
+      certificateDirectory: '/var/lib/node/pki',
       tls: { minVersion: '', cipherSuites: [], curves: [] },
       authentication: { isAnonymousAllowed: false, webhook: { cacheMs: 120_000 } },
       authorization: { mode: 'Webhook', allowedMs: 300_000, deniedMs: 30_000 },
       switches: { debugging: true, systemLogs: true, profiling: true, debugFlags: true },
-      ...{ hasLogQuery: false, splitsLogs: false, takesCheckpoints: true },
+      hasLogQuery: false,
+      splitsLogs: false,
+      takesCheckpoints: true,
     },
   });
 });
 
 test('without one it is on loopback, for who has its token', () => {
   expect(served({}, '', false).serving).toMatchObject({
-    ...{ host: '127.0.0.1', authentication: { isAnonymousAllowed: false }, authorization: { mode: 'Masters' } },
+    host: '127.0.0.1',
+    authentication: { isAnonymousAllowed: false },
+    authorization: { mode: 'Masters' },
   });
   expect(served({ '--address': '::1' }, 'serverTLSBootstrap: true', false).serving).toMatchObject({
-    ...{ host: '::1', isIssued: false },
+    host: '::1',
+    isIssued: false,
   });
 });
 
@@ -60,14 +69,15 @@ featureGates: {PodLogsQuerySplitStreams: true, ContainerCheckpoint: false}
   const { serving, healthz } = served({}, yaml);
   expect(healthz).toBeUndefined();
   expect(serving).toEqual({
-    ...{ host: '192.0.2.1', port: 10_350, readOnlyPort: 10_255, isIssued: true },
-    ...{
-      certificateDirectory: '/var/lib/node/pki',
-      clientCaFile: '/etc/kubelet/ca.crt',
-      hasLogQuery: true,
-      splitsLogs: true,
-      takesCheckpoints: false,
-    },
+    host: '192.0.2.1',
+    port: 10_350,
+    readOnlyPort: 10_255,
+    isIssued: true,
+    certificateDirectory: '/var/lib/node/pki',
+    clientCaFile: '/etc/kubelet/ca.crt',
+    hasLogQuery: true,
+    splitsLogs: true,
+    takesCheckpoints: false,
     pair: { certFile: '/etc/kubelet/tls.crt', keyFile: '/etc/tls.key' },
     tls: { minVersion: 'VersionTLS13', cipherSuites: ['TLS_AES_128_GCM_SHA256'], curves: [29] },
     authentication: { isAnonymousAllowed: true },
@@ -78,15 +88,28 @@ featureGates: {PodLogsQuerySplitStreams: true, ContainerCheckpoint: false}
 
 test('flags win over the file, and alone mean any port', () => {
   const flags = {
-    ...{ '--port': '0', '--address': '::', '--healthz-port': '1', '--healthz-bind-address': '::1' },
-    ...{ '--anonymous-auth': true, '--authentication-token-webhook': false, '--authorization-mode': 'AlwaysAllow' },
-    ...{ '--client-ca-file': '/ca', '--tls-cert-file': '/c', '--tls-private-key-file': '/k', '--read-only-port': '2' },
+    '--port': '0',
+    '--address': '::',
+    '--healthz-port': '1',
+    '--healthz-bind-address': '::1',
+    '--anonymous-auth': true,
+    '--authentication-token-webhook': false,
+    '--authorization-mode': 'AlwaysAllow',
+    '--client-ca-file': '/ca',
+    '--tls-cert-file': '/c',
+    '--tls-private-key-file': '/k',
+    '--read-only-port': '2',
   };
   const { serving, healthz } = served(flags, 'port: 10350\nauthorization: {mode: Webhook}');
   expect(healthz).toEqual({ host: '::1', port: 1 });
   expect(serving).toMatchObject({
-    ...{ host: '::', port: 0, readOnlyPort: 2, clientCaFile: '/ca', pair: { certFile: '/c', keyFile: '/k' } },
-    ...{ authentication: { isAnonymousAllowed: true }, authorization: { mode: 'AlwaysAllow' } },
+    host: '::',
+    port: 0,
+    readOnlyPort: 2,
+    clientCaFile: '/ca',
+    pair: { certFile: '/c', keyFile: '/k' },
+    authentication: { isAnonymousAllowed: true },
+    authorization: { mode: 'AlwaysAllow' },
   });
   expect(serving?.authentication.webhook).toBeUndefined();
   expect(served({}, 'port: 0').serving?.port).toBe(10_250);

@@ -32,7 +32,8 @@ const kubeconfig = (user: object) =>
       {
         name: 'c',
         cluster: {
-          ...{ server: 'https://192.0.2.1:6443', 'certificate-authority-data': base64(authority.cert) },
+          server: 'https://192.0.2.1:6443',
+          'certificate-authority-data': base64(authority.cert),
           'tls-server-name': 'kubernetes',
         },
       },
@@ -61,12 +62,16 @@ test('a kubeconfig is written that points at the certificate to come, as a kubel
   expect([beginning?.user.token, problems]).toEqual(['abcdef.0123456789abcdef', []]);
   const text = await readFile(at('kubelet.conf'), 'utf8');
   expect(parse(text)).toEqual({
-    ...{ apiVersion: 'v1', kind: 'Config', preferences: {}, 'current-context': 'default-context' },
+    apiVersion: 'v1',
+    kind: 'Config',
+    preferences: {},
+    'current-context': 'default-context',
     clusters: [
       {
         name: 'default-cluster',
         cluster: {
-          ...{ server: 'https://192.0.2.1:6443', 'certificate-authority-data': base64(authority.cert) },
+          server: 'https://192.0.2.1:6443',
+          'certificate-authority-data': base64(authority.cert),
           'tls-server-name': 'kubernetes',
         },
       },

@@ -68,7 +68,10 @@ test('a file system that hangs is given up, and asked no second time until it an
     return hostFiles.stat(path);
   };
   const slow = new CredentialFile({
-    ...{ path: at('slow'), place: 'client-key: slow', files: { ...hostFiles, stat }, limitMs: 20 },
+    path: at('slow'),
+    place: 'client-key: slow',
+    files: { ...hostFiles, stat },
+    limitMs: 20,
   });
   const late = new Error('client-key: slow: not read within 0.02s');
   await Promise.all([expect(slow.read()).rejects.toThrow(late), expect(slow.read()).rejects.toThrow(late)]);

@@ -35,10 +35,14 @@ const answer = (status: object, apiVersion = V1) =>
 
 test('a program gives a token, a certificate with its key, and until when they are good', async () => {
   expect(await ask(answer({ token: 'secret', expirationTimestamp: '2026-01-01T00:00:00Z' }))).toEqual({
-    ...{ token: 'secret', pair: undefined, expiresAt: Date.UTC(2026, 0, 1) },
+    token: 'secret',
+    pair: undefined,
+    expiresAt: Date.UTC(2026, 0, 1),
   });
   expect(await ask(answer({ clientCertificateData: 'cert', clientKeyData: 'key' }))).toEqual({
-    ...{ token: undefined, pair: { cert: 'cert', key: 'key' }, expiresAt: undefined },
+    token: undefined,
+    pair: { cert: 'cert', key: 'key' },
+    expiresAt: undefined,
   });
   const old = 'client.authentication.k8s.io/v1beta1';
   expect(await ask(answer({ token: 'a' }, old), { apiVersion: old })).toMatchObject({ token: 'a' });
@@ -54,7 +58,8 @@ test('it has its arguments, its environment beside that of the agent, and is tol
   expect(JSON.parse(info)).toEqual({ apiVersion: V1, kind: 'ExecCredential', spec: { interactive: false } });
   await ask(script, { provideClusterInfo: true });
   expect(JSON.parse((await readFile(out, 'utf8')).split('\n')[1] ?? '').spec.cluster).toEqual({
-    ...{ server: 'https://192.0.2.1', 'tls-server-name': 'api' },
+    server: 'https://192.0.2.1',
+    'tls-server-name': 'api',
     'certificate-authority-data': Buffer.from('PEM').toString('base64'),
   });
 });

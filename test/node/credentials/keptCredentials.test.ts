@@ -12,7 +12,10 @@ function stand({ hasOwnCertificate = false, token }: { hasOwnCertificate?: boole
   });
   const files = { isThere: false };
   const credentials = new KeptCredentials({
-    ...{ kept: source('kept'), own: source('own'), hasOwnCertificate, isThere: async () => files.isThere },
+    kept: source('kept'),
+    own: source('own'),
+    hasOwnCertificate,
+    isThere: async () => files.isThere,
   });
   return { contexts, refusals, files, credentials };
 }

@@ -15,8 +15,13 @@ const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const NODE = '/api/v1/nodes/node-1';
 const BOOTSTRAPPER = { name: 'system:bootstrap:abcdef', groups: ['system:bootstrappers'] };
 const host = {
-  ...{ machineID: 'm', systemUUID: 's', bootID: 'b', kernelVersion: '6.1.0', osImage: 'Debian' },
-  ...{ architecture: 'amd64', kubeletVersion: 'v1.36.0+statelet.test' },
+  machineID: 'm',
+  systemUUID: 's',
+  bootID: 'b',
+  kernelVersion: '6.1.0',
+  osImage: 'Debian',
+  architecture: 'amd64',
+  kubeletVersion: 'v1.36.0+statelet.test',
 };
 const rates = { rate: { qps: 50, burst: 100 }, eventRate: { qps: 50, burst: 100 } };
 const cleanUps: (() => unknown)[] = [];
@@ -50,16 +55,17 @@ async function joined({ rotates = true, serves = false } = {}) {
   const problems: string[] = [];
   const cluster = await joinCluster(
     {
-      ...{ objects: { strategy: 'Watch', syncMs: 60_000 }, hasTrustBundles: false },
-      ...{
-        ...rates,
-        registersNode: true,
-        attachesByController: true,
-        providerId: '',
-        leaseSeconds: 4,
-        statusCheckMs: 1_000,
-      },
-      ...{ statusReportMs: 60_000, statusImages: 50, kubeconfig: join(folder, 'kubelet.conf') },
+      objects: { strategy: 'Watch', syncMs: 60_000 },
+      hasTrustBundles: false,
+      ...rates,
+      registersNode: true,
+      attachesByController: true,
+      providerId: '',
+      leaseSeconds: 4,
+      statusCheckMs: 1_000,
+      statusReportMs: 60_000,
+      statusImages: 50,
+      kubeconfig: join(folder, 'kubelet.conf'),
       bootstrapKubeconfig: join(folder, 'bootstrap.conf'),
       certificates: { directory: join(folder, 'pki'), rotates, serves },
     },

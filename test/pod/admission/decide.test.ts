@@ -6,8 +6,12 @@ import { type PodRequests, requestsOf } from '../../../pod/resources/requests.ts
 import { aContainer, aPod, requestsWith } from '../fixtures.ts';
 
 const plain: AdmissionNode = {
-  ...{ name: 'node-1', labels: { zone: 'a' }, taints: [], sysctls: ['net.ipv4.tcp_syncookies'] },
-  ...{ appArmor: false, strictGroups: false },
+  name: 'node-1',
+  labels: { zone: 'a' },
+  taints: [],
+  sysctls: ['net.ipv4.tcp_syncookies'],
+  appArmor: false,
+  strictGroups: false,
 };
 const capacity = { cpuMillis: 1_000, memoryBytes: 1_000, pods: 3 };
 

@@ -14,7 +14,10 @@ function occupant(uid: string, cpuMillis: number, mib: number, over: Partial<Pod
 const critical = requestsWith({ critical: true, priority: 2_000_000_000 });
 const needs = (amounts: Record<string, number>) =>
   Object.entries(amounts).map(([resource, requested]) => ({
-    ...{ resource, requested, used: 10, capacity: 10 },
+    resource,
+    requested,
+    used: 10,
+    capacity: 10,
     holders: [],
   }));
 const chosen = (amounts: Record<string, number>, occupants: Occupant[], by = critical) => {

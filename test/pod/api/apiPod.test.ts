@@ -15,7 +15,9 @@ function podOf(from: unknown) {
 describe('a pod of an API server', () => {
   test('is told by the server’s own UID, and where and when it was seen', () => {
     expect(podOf(object).metadata).toMatchObject({
-      ...{ name: 'web', namespace: 'shop', uid: 'uid-1' },
+      name: 'web',
+      namespace: 'shop',
+      uid: 'uid-1',
       annotations: {
         note: 'kept',
         'kubernetes.io/config.seen': '2026-01-01T12:00:00.250Z',
@@ -33,7 +35,8 @@ describe('a pod of an API server', () => {
 
   test('has defaults, as a server of another version may leave some out', () => {
     expect(podOf(object).spec).toMatchObject({
-      ...{ restartPolicy: 'Always', terminationGracePeriodSeconds: 30 },
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: 30,
       containers: [{ name: 'main', imagePullPolicy: 'IfNotPresent' }],
     });
   });
@@ -53,7 +56,8 @@ describe('a pod of an API server', () => {
   test('is read without what is only for the server, and without fields of a time to come', () => {
     const managedFields = [{ manager: 'kubectl', fieldsV1: { 'f:spec': {} } }];
     const pod = podOf({
-      ...{ ...object, metadata: { ...metadata, managedFields } },
+      ...object,
+      metadata: { ...metadata, managedFields },
       spec: { ...spec, timeTravel: true, containers: [{ ...spec.containers[0], warp: 9 }] },
     });
     expect(pod.metadata).not.toHaveProperty('managedFields');

@@ -6,13 +6,22 @@ const main = { name: 'main', ready: true, restartCount: 3, image: 'busybox:1', i
 
 test('a status is read as the server has it, with what nobody knows here', () => {
   const status = {
-    ...{ phase: 'Running', startTime: AT, podIPs: [{ ip: '10.0.0.1' }], qosClass: 'Burstable', newField: { a: [1] } },
+    phase: 'Running',
+    startTime: AT,
+    podIPs: [{ ip: '10.0.0.1' }],
+    qosClass: 'Burstable',
+    newField: { a: [1] },
     conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: AT, extra: 'x' }],
     containerStatuses: [
       {
-        ...{ ...main, containerID: 'containerd://c', started: true, stopSignal: 'SIGTERM' },
-        ...{ state: { running: { startedAt: AT } }, lastState: { terminated: { exitCode: 1, finishedAt: AT } } },
-        ...{ allocatedResources: { cpu: '1' }, resources: { limits: { cpu: '1', memory: '1Gi' } } },
+        ...main,
+        containerID: 'containerd://c',
+        started: true,
+        stopSignal: 'SIGTERM',
+        state: { running: { startedAt: AT } },
+        lastState: { terminated: { exitCode: 1, finishedAt: AT } },
+        allocatedResources: { cpu: '1' },
+        resources: { limits: { cpu: '1', memory: '1Gi' } },
       },
     ],
   };
@@ -21,8 +30,15 @@ test('a status is read as the server has it, with what nobody knows here', () =>
 
 test('what cannot be read is as if it had not been said, and takes nothing else with it', () => {
   const status = {
-    ...{ phase: 'Gone', startTime: 'long ago', podIP: 5, podIPs: [null, { ip: 7 }, { ip: '10.0.0.1' }], reason: {} },
-    ...{ hostIPs: 'x', resources: [], observedGeneration: 1.5, qosClass: 'Best' },
+    phase: 'Gone',
+    startTime: 'long ago',
+    podIP: 5,
+    podIPs: [null, { ip: 7 }, { ip: '10.0.0.1' }],
+    reason: {},
+    hostIPs: 'x',
+    resources: [],
+    observedGeneration: 1.5,
+    qosClass: 'Best',
     conditions: [null, 'x', { type: 'Ready' }, { type: 'Ready', status: 'False', lastTransitionTime: 'x' }],
     containerStatuses: [
       null,

@@ -70,7 +70,7 @@ describe('C37: all keys of an object', () => {
     expect(allValues({ configMapRef: { name: 'settings' } }, found)).toEqual({
       color: 'blue',
       empty: '',
-      ...{ constructor: 'a key' },
+      constructor: 'a key',
     });
   });
 

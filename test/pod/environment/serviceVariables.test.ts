@@ -2,7 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { type ServiceAddress, serviceVariables } from '../../../pod/environment/serviceVariables.ts';
 
 const service = (name: string, more: Partial<ServiceAddress> = {}): ServiceAddress => ({
-  ...{ namespace: 'default', name, clusterIp: '10.0.0.7', ports: [{ port: 80, protocol: 'TCP' }] },
+  namespace: 'default',
+  name,
+  clusterIp: '10.0.0.7',
+  ports: [{ port: 80, protocol: 'TCP' }],
   ...more,
 });
 const MASTER = service('kubernetes', {

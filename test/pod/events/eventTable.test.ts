@@ -7,8 +7,11 @@ import { NOW } from '../views.ts';
 const involved = { kind: 'Pod' as const, namespace: 'shop', name: 'web', uid: 'u', fieldPath: 'spec.containers{app}' };
 const event = (count: number) =>
   coreEvent(recordedEvent(involved, { eventType: 'Warning', reason: 'BackOff', message: 'Back-off ' }), {
-    ...{ host: 'node', name: 'web.1', count },
-    ...{ at: NOW - 5_000, firstAt: NOW - 180_000 },
+    host: 'node',
+    name: 'web.1',
+    count,
+    at: NOW - 5_000,
+    firstAt: NOW - 180_000,
   });
 
 test('a line has what kubectl shows, and more when it is wide', () => {

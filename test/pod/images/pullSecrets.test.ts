@@ -5,7 +5,13 @@ import type { ConfigObject } from '../../../pod/objects/configObject.ts';
 import { aPod } from '../fixtures.ts';
 
 const secret = (type: string, key: string, text: string | undefined, name = 'pull'): ConfigObject => ({
-  ...{ kind: 'Secret', namespace: 'shop', name, uid: `uid-${name}`, resourceVersion: '1', isImmutable: false, type },
+  kind: 'Secret',
+  namespace: 'shop',
+  name,
+  uid: `uid-${name}`,
+  resourceVersion: '1',
+  isImmutable: false,
+  type,
   data: new Map(text === undefined ? [] : [[key, Buffer.from(text)]]),
 });
 const JSON_TYPE = 'kubernetes.io/dockerconfigjson';

@@ -15,11 +15,13 @@ import {
 } from '../../../pod/images/pulledRecord.ts';
 
 const ofSecret = (name: string, password = 'hunter2'): Credential => ({
-  ...{ username: 'me', password },
+  username: 'me',
+  password,
   source: { kind: 'secret', uid: `uid-${name}`, namespace: 'shop', name },
 });
 const ofAccount = (name: string): Credential => ({
-  ...{ username: 'me', password: 'token' },
+  username: 'me',
+  password: 'token',
   source: { kind: 'serviceAccount', uid: `uid-${name}`, namespace: 'shop', name },
 });
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -9,8 +9,16 @@ function podWith(uid: string, states: readonly State[], name = 'main', sandboxId
   const containers = states.map((state, index): ObservedContainer => {
     const attempt = states.length - 1 - index;
     return {
-      ...{ id: `${uid}-${name}-${attempt}`, sandboxId, podUid: uid, name, attempt, state },
-      ...{ createdAt: attempt * 1_000, hash: '', image: 'busybox', imageRef: 'sha256:1' },
+      id: `${uid}-${name}-${attempt}`,
+      sandboxId,
+      podUid: uid,
+      name,
+      attempt,
+      state,
+      createdAt: attempt * 1_000,
+      hash: '',
+      image: 'busybox',
+      imageRef: 'sha256:1',
     };
   });
   return { uid, namespace: 'default', name: uid, sandboxes: [], containers };
@@ -67,8 +75,11 @@ describe('dead containers', () => {
 
   test('its pod comes along, for the logs, and whether it was the last that ended', () => {
     const run = (attempt: number, isLatest: boolean) => ({
-      ...{ pod: { uid: 'a', namespace: 'default', name: 'a' }, container: 'main' },
-      ...{ id: `a-main-${attempt}`, attempt, isLatest },
+      pod: { uid: 'a', namespace: 'default', name: 'a' },
+      container: 'main',
+      id: `a-main-${attempt}`,
+      attempt,
+      isLatest,
     });
     const pods = [podWith('a', ['exited', 'exited'])];
     expect(deadContainers(pods, defaultGarbagePolicy)).toEqual([run(0, false)]);
@@ -78,7 +89,13 @@ describe('dead containers', () => {
 
 test('sandboxes go that are not ready, have nothing in them and are not the latest', () => {
   const sandbox = (id: string, state: 'ready' | 'notReady', attempt: number) => ({
-    ...{ id, podUid: 'a', namespace: 'default', podName: 'a', attempt, state, createdAt: attempt },
+    id,
+    podUid: 'a',
+    namespace: 'default',
+    podName: 'a',
+    attempt,
+    state,
+    createdAt: attempt,
   });
   const held = podWith('a', ['exited'], 'main', 'held');
   const sandboxes = [

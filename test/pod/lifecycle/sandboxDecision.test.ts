@@ -11,8 +11,16 @@ const box = (attempt: number, more: Partial<ObservedSandbox> = {}): ObservedSand
 });
 
 const container = (state: ObservedContainer['state']): ObservedContainer => ({
-  ...{ id: 'c1', sandboxId: 's0', podUid: UID, name: 'a', attempt: 0, createdAt: NOW },
-  ...{ state, hash: 'h', image: 'a:1', imageRef: 'sha256:ab' },
+  id: 'c1',
+  sandboxId: 's0',
+  podUid: UID,
+  name: 'a',
+  attempt: 0,
+  createdAt: NOW,
+  state,
+  hash: 'h',
+  image: 'a:1',
+  imageRef: 'sha256:ab',
 });
 
 interface Given extends Partial<Pick<SandboxDecisionInput, 'somethingToStart' | 'restartsAll'>> {

@@ -3,26 +3,16 @@ import { covers, namesOf } from '../../../pod/node/alternativeNames.ts';
 
 test('a node is asked by the names and addresses of its Node, each once and in order', () => {
   const addresses = [
-    ...[
-      { type: 'InternalIP', address: '192.0.2.2' },
-      { type: 'ExternalIP', address: '192.0.2.1' },
-    ],
-    ...[
-      { type: 'InternalIP', address: '2001:db8::1' },
-      { type: 'Hostname', address: 'node-1' },
-    ],
-    ...[
-      { type: 'InternalDNS', address: 'node-1.internal' },
-      { type: 'ExternalDNS', address: 'node-1' },
-    ],
-    ...[
-      { type: 'Hostname', address: '192.0.2.3' },
-      { type: 'InternalIP', address: 'no address' },
-    ],
-    ...[
-      { type: 'InternalIP', address: '' },
-      { type: 'Other', address: '192.0.2.9' },
-    ],
+    { type: 'InternalIP', address: '192.0.2.2' },
+    { type: 'ExternalIP', address: '192.0.2.1' },
+    { type: 'InternalIP', address: '2001:db8::1' },
+    { type: 'Hostname', address: 'node-1' },
+    { type: 'InternalDNS', address: 'node-1.internal' },
+    { type: 'ExternalDNS', address: 'node-1' },
+    { type: 'Hostname', address: '192.0.2.3' },
+    { type: 'InternalIP', address: 'no address' },
+    { type: 'InternalIP', address: '' },
+    { type: 'Other', address: '192.0.2.9' },
   ];
   expect(namesOf(addresses)).toEqual({
     dnsNames: ['node-1', 'node-1.internal'],

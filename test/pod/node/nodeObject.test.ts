@@ -43,8 +43,12 @@ describe('the object', () => {
 
   test('is ready, and says since when', () => {
     expect(aNode().status.conditions.at(-1)).toEqual({
-      ...{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' },
-      ...{ lastHeartbeatTime: '2026-01-01T00:01:00Z', lastTransitionTime: '2026-01-01T00:00:01Z' },
+      type: 'Ready',
+      status: 'True',
+      reason: 'KubeletReady',
+      message: 'kubelet is posting ready status',
+      lastHeartbeatTime: '2026-01-01T00:01:00Z',
+      lastTransitionTime: '2026-01-01T00:00:01Z',
     });
   });
 
@@ -53,7 +57,8 @@ describe('the object', () => {
     const readyOf = (health: NodeKnowledge['health']) => aNode({ health }).status.conditions.at(-1);
     expect(readyOf(waiting)).toMatchObject({ reason: 'KubeletNotReady', message: 'CSINode is not yet initialized' });
     expect(readyOf({ ...waiting, drains: true })).toMatchObject({
-      ...{ status: 'False', message: '[CSINode is not yet initialized, node is shutting down]' },
+      status: 'False',
+      message: '[CSINode is not yet initialized, node is shutting down]',
     });
   });
 
@@ -67,19 +72,25 @@ describe('the object', () => {
     const none = { status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
     expect(conditions).toEqual([
       expect.objectContaining({
-        ...{ ...none, type: 'MemoryPressure', reason: 'KubeletHasSufficientMemory' },
+        ...none,
+        type: 'MemoryPressure',
+        reason: 'KubeletHasSufficientMemory',
         message: 'kubelet has sufficient memory available',
       }),
       pressure,
       expect.objectContaining({
-        ...{ ...none, type: 'PIDPressure', reason: 'KubeletHasSufficientPID' },
+        ...none,
+        type: 'PIDPressure',
+        reason: 'KubeletHasSufficientPID',
         message: 'kubelet has sufficient PID available',
       }),
       frequent,
       expect.objectContaining({ type: 'Ready', status: 'True' }),
     ]);
     expect(aNode().status.conditions[1]).toMatchObject({
-      ...{ type: 'DiskPressure', reason: 'KubeletHasNoDiskPressure', message: 'kubelet has no disk pressure' },
+      type: 'DiskPressure',
+      reason: 'KubeletHasNoDiskPressure',
+      message: 'kubelet has no disk pressure',
     });
   });
 
@@ -98,7 +109,9 @@ describe('the object', () => {
     const images = [{ names: ['box@sha256:1', 'box:1'], sizeBytes: 12 }];
     const health = healthy({ runtime: { ...healthy().runtime, ...runtime } });
     expect(aNode({ images, health }).status).toMatchObject({
-      ...{ images, runtimeHandlers: [{ name: 'runc', features }], features: runtime.features },
+      images,
+      runtimeHandlers: [{ name: 'runc', features }],
+      features: runtime.features,
       declaredFeatures: [
         'ExtendWebSocketsToKubelet',
         'InPlacePodLevelResourcesVerticalScaling',
@@ -118,7 +131,11 @@ test('the table has the columns of kubectl, narrow and wide', () => {
     ['away', 'NotReady', '<none>', '60m', 'v1.36.0+statelet.0.1.0'],
   ]);
   expect(nodeTable([aNode()], { wide: true, now })[1]?.slice(5)).toEqual([
-    ...['192.0.2.1', '<none>', 'Debian GNU/Linux 12 (bookworm)', '6.1.0', 'containerd://1.6.20'],
+    '192.0.2.1',
+    '<none>',
+    'Debian GNU/Linux 12 (bookworm)',
+    '6.1.0',
+    'containerd://1.6.20',
   ]);
 });
 

@@ -84,7 +84,10 @@ describe('the patch of a status', () => {
       ...TOLD,
       conditions: [
         {
-          ...{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' },
+          type: 'Ready',
+          status: 'True',
+          reason: 'KubeletReady',
+          message: 'kubelet is posting ready status',
           lastTransitionTime: LATER,
         },
       ],

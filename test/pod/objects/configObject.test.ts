@@ -25,7 +25,9 @@ describe('a ConfigMap', () => {
 test('a Secret has bytes and a type', () => {
   const secret = { metadata, immutable: true, type: 'kubernetes.io/dockercfg', data: { '.dockercfg': base64('{}') } };
   expect(readConfigObject('Secret', secret)).toMatchObject({
-    ...{ kind: 'Secret', isImmutable: true, type: 'kubernetes.io/dockercfg' },
+    kind: 'Secret',
+    isImmutable: true,
+    type: 'kubernetes.io/dockercfg',
     data: new Map([['.dockercfg', Buffer.from('{}')]]),
   });
 });

@@ -33,7 +33,10 @@ test('all that names an object is found, wherever it stands', () => {
       `ConfigMap/${name}-key`,
       `Secret/${name}-hidden`,
     ]),
-    ...['ConfigMap/shown shown', 'Secret/shown-secret shown', 'ConfigMap/one shown', 'Secret/two shown'],
+    'ConfigMap/shown shown',
+    'Secret/shown-secret shown',
+    'ConfigMap/one shown',
+    'Secret/two shown',
     'Secret/registry',
   ]);
 });

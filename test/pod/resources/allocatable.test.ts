@@ -31,7 +31,9 @@ describe('what of a node its pods may take', () => {
     const extra = { 'ephemeral-storage': 1_000, 'hugepages-2Mi': 100, 'example.com/gpu': 2 };
     const reserved = { kubeReserved: { 'ephemeral-storage': '150' }, systemReserved: { 'hugepages-2Mi': '40' } };
     expect(allocatable({ ...capacity, extra }, { ...reserved, evictionHardDisk: '10%' }).extra).toEqual({
-      ...{ 'ephemeral-storage': 750, 'hugepages-2Mi': 60, 'example.com/gpu': 2 },
+      'ephemeral-storage': 750,
+      'hugepages-2Mi': 60,
+      'example.com/gpu': 2,
     });
   });
 

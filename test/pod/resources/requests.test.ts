@@ -74,11 +74,19 @@ describe('C24: whether the node can take it', () => {
 
   test('C46: what else a node can run short of: ephemeral storage, hugepages, extended resources, also one that it does not have', () => {
     const amounts = {
-      ...{ 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2', 'example.com/elsewhere': '9' },
-      ...{ 'example.com/none': '0', storage: '5', unheardof: '1' },
+      'ephemeral-storage': '1Gi',
+      'hugepages-2Mi': '4Mi',
+      'example.com/gpu': '2',
+      'example.com/elsewhere': '9',
+      'example.com/none': '0',
+      storage: '5',
+      unheardof: '1',
     };
     const extra = {
-      ...{ 'ephemeral-storage': 2 ** 30, 'example.com/elsewhere': 9, 'example.com/gpu': 2, 'hugepages-2Mi': 2 ** 22 },
+      'ephemeral-storage': 2 ** 30,
+      'example.com/elsewhere': 9,
+      'example.com/gpu': 2,
+      'hugepages-2Mi': 2 ** 22,
     };
     const claimed = requestsOf(aPod({ containers: [aContainer({ resources: { requests: amounts } })] }));
     expect(claimed.extra).toEqual(extra);
@@ -105,7 +113,9 @@ describe('C24: whether the node can take it', () => {
     const names = (has: Record<string, number>) =>
       shortages(claimed, [], { ...capacity, extra: has }).map(({ resource }) => resource);
     expect(names({ 'a.example.com/gpu': 0 })).toEqual([
-      ...['ephemeral-storage', 'a.example.com/gpu', 'requests.example.com/gpu'],
+      'ephemeral-storage',
+      'a.example.com/gpu',
+      'requests.example.com/gpu',
     ]);
     expect(names({})).toEqual(['ephemeral-storage', 'a.example.com/gpu', 'requests.example.com/gpu']);
   });

@@ -4,11 +4,18 @@ import { NOW } from '../views.ts';
 
 const crash: FilteredActor = {
   node: {
-    ...{ machine: 'container', kind: 'regular', name: 'app', state: 'ended.backingOff', tags: ['retrying'] },
-    ...{ since: NOW - 45_000, waitingFor: 'the end of its crash-loop back-off' },
+    machine: 'container',
+    kind: 'regular',
+    name: 'app',
+    state: 'ended.backingOff',
+    tags: ['retrying'],
+    since: NOW - 45_000,
+    waitingFor: 'the end of its crash-loop back-off',
     lastFailure: { reason: 'RunContainerError', message: 'No such file', at: NOW - 45_000 },
   },
-  ...{ namespace: 'shop', podName: 'web', now: NOW },
+  namespace: 'shop',
+  podName: 'web',
+  now: NOW,
 };
 const well: FilteredActor = {
   node: { machine: 'limiter', kind: 'limiter', name: 'start', state: 'open', tags: ['steady'], since: NOW - 90_000 },

@@ -20,11 +20,14 @@ import {
 } from '../views.ts';
 
 const probe = (more: Partial<ActorNode>): ActorNode =>
-  nodeActor('readiness', { ...{ machine: 'probe', kind: 'probe', path: 'readiness' }, ...more });
+  nodeActor('readiness', { machine: 'probe', kind: 'probe', path: 'readiness', ...more });
 const call = nodeActor('runProbe', { kind: 'call', state: 'called', tags: ['working'] });
 const passing = probe({ tags: ['working', 'passing'], children: [call] });
 const failing = probe({
-  ...{ state: 'failing.waiting', tags: ['retrying', 'failing'], waitingFor: 'its next attempt', until: NOW + 4_000 },
+  state: 'failing.waiting',
+  tags: ['retrying', 'failing'],
+  waitingFor: 'its next attempt',
+  until: NOW + 4_000,
   lastFailure: { reason: 'Unhealthy', message: 'no answer', at: NOW },
 });
 const steady = { tags: ['steady'] };
@@ -42,8 +45,12 @@ const crash = pod('crash', {
   main: {
     app: running({ ...steady, ...at('crash', 'app') }),
     job: backOff(1, {
-      ...{ ...at('crash', 'job'), state: 'ended.backingOff', tags: ['retrying'], since: NOW - 12_000 },
-      ...{ waitingFor: 'its back-off', until: NOW + 48_000 },
+      ...at('crash', 'job'),
+      state: 'ended.backingOff',
+      tags: ['retrying'],
+      since: NOW - 12_000,
+      waitingFor: 'its back-off',
+      until: NOW + 48_000,
     }),
   },
 });
@@ -106,7 +113,10 @@ test('an open row tells of itself; images are part of who waits for them, and ca
 
 test('what is worst is told by its name where it is not the pod itself', () => {
   const mount = {
-    ...{ state: 'backingOff', tags: ['retrying'], since: NOW - 3_000, until: NOW + 2_000 },
+    state: 'backingOff',
+    tags: ['retrying'],
+    since: NOW - 3_000,
+    until: NOW + 2_000,
     mounted: false,
   };
   const lastFailure = { reason: 'FailedMount', message: 'no such disk', at: NOW } as const;

@@ -25,7 +25,11 @@ const failure = (reason: FailureReason, message: string): Failure => ({ reason, 
 const until = NOW + 14_000;
 
 const crash = backOff(1, {
-  ...{ state: 'ended.backingOff', since: NOW - 26_000, restartCount: 3, waitingFor: 'its back-off', until },
+  state: 'ended.backingOff',
+  since: NOW - 26_000,
+  restartCount: 3,
+  waitingFor: 'its back-off',
+  until,
   last: run(1, { startedAt: NOW - 28_000, finishedAt: NOW - 26_000, message: 'panic: no database' }),
 });
 
@@ -89,7 +93,8 @@ pod web             running           2m10s
     view: podView({
       main: {
         app: waiting('ErrImageNeverPull', {
-          ...{ state: 'pending.gettingImage.missing', since: NOW - 12_000 },
+          state: 'pending.gettingImage.missing',
+          since: NOW - 12_000,
           waitingFor: 'its image to be loaded by hand (pull policy Never)',
         }),
       },
@@ -113,7 +118,10 @@ pod web           running                       2m10s
     view: podView({
       main: {
         app: waiting('ImagePullBackOff', {
-          ...{ state: 'pending.gettingImage.awaitingRetry', since: NOW - 12_000, waitingFor: 'the next pull', until },
+          state: 'pending.gettingImage.awaitingRetry',
+          since: NOW - 12_000,
+          waitingFor: 'the next pull',
+          until,
           lastFailure: noSuchHost,
         }),
       },
@@ -160,11 +168,16 @@ pod web           running                  2m10s
     view: podView({
       main: { app: waiting('ContainerCreating', { waitingFor: 'its volumes' }) },
       view: {
-        ...{ state: 'preparing', waitingFor: 'volumes' },
+        state: 'preparing',
+        waitingFor: 'volumes',
         volumes: [
           volumeView('data'),
           volumeView('shared', {
-            ...{ mounted: false, state: 'awaitingRetry', since: NOW - 2_000, waitingFor: 'the next attempt', until },
+            mounted: false,
+            state: 'awaitingRetry',
+            since: NOW - 2_000,
+            waitingFor: 'the next attempt',
+            until,
             lastFailure: failure('FailedMount', 'hostPath /srv/shared is not a directory'),
           }),
         ],
@@ -218,7 +231,8 @@ pod web           terminating       10s
     view: podView({
       main: { app: null },
       view: {
-        ...{ state: 'terminated', ended: true },
+        state: 'terminated',
+        ended: true,
         refused: {
           reason: 'OutOfcpu',
           message: "Node didn't have enough resource: cpu, requested: 4000, used: 1800, capacity: 2000",
@@ -375,7 +389,8 @@ describe('the answer names', () => {
       podView({
         main: { app: null },
         view: {
-          ...{ ended: true, restored: { phase: 'Failed', reason: 'OutOfcpu', message: 'too few cores' } },
+          ended: true,
+          restored: { phase: 'Failed', reason: 'OutOfcpu', message: 'too few cores' },
           ...ending({ reason: 'Completed' }),
         },
       }),

@@ -65,7 +65,9 @@ test('each actor of the node is shown with who holds it, who waits, and what wen
       lists: { queued: ['default/late'], 'updates without room': ['shop/db'] },
     },
     {
-      ...{ ...start, state: 'full', facts: ['1 of 1 held'] },
+      ...start,
+      state: 'full',
+      facts: ['1 of 1 held'],
       lists: { 'held by': ['a/main/start'], queued: ['b/:sandbox/start', 'gone/x/start'] },
     },
     { ...pull, lists: { 'held by': [], queued: [] } },
@@ -95,7 +97,8 @@ node host              running   60s
      waiting for the next check of log sizes until 12:02:57 (in 1s)
 `);
   expect(explanation.node.children[2]).toMatchObject({
-    ...{ kind: 'limiter', name: 'start' },
+    kind: 'limiter',
+    name: 'start',
     lists: { 'held by': ['default/web (main)'], queued: ['shop/db (sandbox)', 'gone (x)'] },
   });
 });
@@ -103,12 +106,20 @@ node host              running   60s
 test('pods of others are listed with what is here of them and why they are left alone', () => {
   const foreign = [
     {
-      ...{ uid: 'u7', namespace: 'kube-system', name: 'etcd', sandboxes: ['s1', 's2'] },
-      ...{ directory: '/var/lib/kubelet/pods/u7', why: "it does not have this agent's mark" },
+      uid: 'u7',
+      namespace: 'kube-system',
+      name: 'etcd',
+      sandboxes: ['s1', 's2'],
+      directory: '/var/lib/kubelet/pods/u7',
+      why: "it does not have this agent's mark",
     },
     {
-      ...{ uid: 'u8', namespace: 'unknown', name: 'u8', sandboxes: [] },
-      ...{ directory: '/var/lib/kubelet/pods/u8', why: 'it is a symbolic link' },
+      uid: 'u8',
+      namespace: 'unknown',
+      name: 'u8',
+      sandboxes: [],
+      directory: '/var/lib/kubelet/pods/u8',
+      why: 'it is a symbolic link',
     },
   ];
   const text = formatNodeExplanation(explainNode(nodeView('host', {}, { foreign }), NOW));

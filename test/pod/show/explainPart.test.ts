@@ -21,7 +21,11 @@ import {
 const network = { sandbox: sandbox('10.88.0.5') };
 const until = NOW + 14_000;
 const crash = backOff(1, {
-  ...{ state: 'ended.backingOff', tags: ['retrying'], since: NOW - 26_000, waitingFor: 'its back-off', until },
+  state: 'ended.backingOff',
+  tags: ['retrying'],
+  since: NOW - 26_000,
+  waitingFor: 'its back-off',
+  until,
   last: run(1, { startedAt: NOW - 28_000, finishedAt: NOW - 26_000, message: 'panic: no database' }),
 });
 const failed = { reason: 'FailedMount', message: 'no such disk', at: NOW - 3_000 } as const;
@@ -78,8 +82,11 @@ describe('the answer is about the one, whatever is worse in its pod', () => {
         view: {
           volumes: [
             mount({
-              ...{ mounted: true, tags: ['retrying', 'mounted'], waitingFor: 'another attempt to update it' },
-              ...{ lastFailure: failed, until },
+              mounted: true,
+              tags: ['retrying', 'mounted'],
+              waitingFor: 'another attempt to update it',
+              lastFailure: failed,
+              until,
             }),
           ],
         },
@@ -92,8 +99,10 @@ describe('the answer is about the one, whatever is worse in its pod', () => {
         view: {
           volumes: [
             mount({
-              ...{ tags: ['working', 'leaving'], state: 'unmounting' },
-              ...{ waitingFor: 'its unmount to complete', until },
+              tags: ['working', 'leaving'],
+              state: 'unmounting',
+              waitingFor: 'its unmount to complete',
+              until,
             }),
           ],
           ...ending(),
@@ -113,8 +122,13 @@ describe('the answer is about the one, whatever is worse in its pod', () => {
 
 test('the text has its state, its probes, its last run and the end of its log', () => {
   const readiness = nodeActor('readiness', {
-    ...{ machine: 'probe', kind: 'probe', state: 'failing.waiting', tags: ['retrying', 'failing'] },
-    ...{ waitingFor: 'its next attempt', until, lastFailure: { reason: 'Unhealthy', message: 'no answer', at: NOW } },
+    machine: 'probe',
+    kind: 'probe',
+    state: 'failing.waiting',
+    tags: ['retrying', 'failing'],
+    waitingFor: 'its next attempt',
+    until,
+    lastFailure: { reason: 'Unhealthy', message: 'no answer', at: NOW },
   });
   const app = running({ restartCount: 3, ready: false, last: run(2), children: [readiness] });
   const seen = seenPod(podView({ main: { app, crash }, view: network }));

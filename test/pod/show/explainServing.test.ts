@@ -13,7 +13,12 @@ const linesOf = (view: Partial<ServedView>) => {
 };
 const counts = { made: 12, cached: 40, shared: 2, failed: 0, underWay: 0 };
 const session = {
-  ...{ id: 7, kind: 'exec', namespace: 'shop', pod: 'web', container: 'main', caller: 'admin' },
+  id: 7,
+  kind: 'exec',
+  namespace: 'shop',
+  pod: 'web',
+  container: 'main',
+  caller: 'admin',
   since: NOW - 5_000,
 };
 
@@ -57,7 +62,11 @@ test('each part of it has a path of its own', () => {
   });
   const server = node.children.at(-1);
   expect([server?.path, ...(server?.children.map(({ path }) => path) ?? [])]).toEqual([
-    ...['server', 'server/review/tokens', 'server/scrape/metrics/cadvisor', 'server/session/7', 'server/session/8'],
+    'server',
+    'server/review/tokens',
+    'server/scrape/metrics/cadvisor',
+    'server/session/7',
+    'server/session/8',
   ]);
 });
 

@@ -16,7 +16,9 @@ describe('the text', () => {
   const wide = podView({
     main: {
       [long]: running({
-        ...{ state: 'running.probing.someStateOfAVeryLongName', ready: false, restartCount: 12_345 },
+        state: 'running.probing.someStateOfAVeryLongName',
+        ready: false,
+        restartCount: 12_345,
         lastFailure: failure('Unhealthy', `${'y'.repeat(200)}\n  and ${'z '.repeat(300)}`),
       }),
     },

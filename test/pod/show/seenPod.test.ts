@@ -3,15 +3,22 @@ import { hasNetwork, podActors } from '../../../pod/show/seenPod.ts';
 import { backOff, ending, exited, NOW, nodeActor, podView, sandbox, seenPod, volumeView, waiting } from '../views.ts';
 
 const image = nodeActor('image', {
-  ...{ machine: 'image', state: 'backingOff', tags: ['retrying'], since: NOW - 5_000, until: NOW + 5_000 },
-  ...{ waitingFor: 'another attempt to pull image app:1' },
+  machine: 'image',
+  state: 'backingOff',
+  tags: ['retrying'],
+  since: NOW - 5_000,
+  until: NOW + 5_000,
+  waitingFor: 'another attempt to pull image app:1',
 });
 
 describe('an image is part of who waits for it', () => {
   const wait = { state: 'pending.gettingImage', tags: ['working', 'gettingImage'], waitingFor: 'its image' };
   const shown = {
-    ...{ state: 'pending.gettingImage.backingOff', tags: ['retrying', 'gettingImage'], since: NOW - 5_000 },
-    ...{ waitingFor: 'another attempt to pull image app:1', until: NOW + 5_000 },
+    state: 'pending.gettingImage.backingOff',
+    tags: ['retrying', 'gettingImage'],
+    since: NOW - 5_000,
+    waitingFor: 'another attempt to pull image app:1',
+    until: NOW + 5_000,
   };
 
   test('be that a container, with its probes', () => {

@@ -5,7 +5,13 @@ import { podRow, podTable } from '../../../pod/show/table.ts';
 import { NOW } from '../views.ts';
 
 const container = (state: ContainerState, more: Partial<ContainerStatus> = {}): ContainerStatus => ({
-  ...{ name: 'a', image: 'a', imageID: '', ready: false, restartCount: 0, state, lastState: {} },
+  name: 'a',
+  image: 'a',
+  imageID: '',
+  ready: false,
+  restartCount: 0,
+  state,
+  lastState: {},
   ...more,
 });
 const waits = (reason: string, more?: Partial<ContainerStatus>) => container({ waiting: { reason } }, more);
@@ -32,7 +38,8 @@ function pod({ init = [], sidecars = [], main = [], status, spec, meta }: Parts)
   const [inits, sides, mains] = [named(init, 'i'), named(sidecars, 's'), named(main, 'm')];
   const image = ({ name }: ContainerStatus) => ({ name, image: name });
   return {
-    ...{ apiVersion: 'v1', kind: 'Pod' },
+    apiVersion: 'v1',
+    kind: 'Pod',
     metadata: { name: 'web', namespace: 'default', uid: 'u', ...meta },
     spec: {
       initContainers: [...inits.map(image), ...sides.map((s) => ({ ...image(s), restartPolicy: 'Always' as const }))],

@@ -236,14 +236,20 @@ describe('C15: DisruptionTarget', () => {
   const evicted = ending({ reason: 'Evicted', phase: 'Failed', message, disruption: message });
   const ended = podView({ main: { a: exited(137) }, view: { ...evicted, ended: true } });
   const theirs: PodCondition = {
-    ...{ type, status: 'True', reason: 'PreemptionByScheduler', lastTransitionTime: '2026-05-01T00:00:00Z' },
+    type,
+    status: 'True',
+    reason: 'PreemptionByScheduler',
+    lastTransitionTime: '2026-05-01T00:00:00Z',
   };
 
   test('is told of a pod that the node ends for its own reasons, with its terminal phase and not before', () => {
     const ends = podView({ main: { a: running() }, view: evicted });
     expect(condition(ends, type, { phase: 'Running' })).toBeUndefined();
     expect(condition(ended, type, { phase: 'Running' })).toEqual({
-      ...{ type, status: 'True', reason: 'TerminationByKubelet', message },
+      type,
+      status: 'True',
+      reason: 'TerminationByKubelet',
+      message,
       lastTransitionTime: '2026-05-04T12:02:56Z',
     });
   });

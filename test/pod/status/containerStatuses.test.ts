@@ -439,7 +439,9 @@ describe('C16: a volume whose image is not available', () => {
 
   test('is what each container waits for that mounts it, and no other', () => {
     expect(reasons({ containers: [container('a', true), container('b'), container('c', true)] })).toEqual([
-      ...['ErrImagePull', 'ContainerCreating', 'ErrImagePull'],
+      'ErrImagePull',
+      'ContainerCreating',
+      'ErrImagePull',
     ]);
     const view = podView({ spec: { containers: [container('a', true)] }, view: { volumes } });
     expect(of(view).regular[0]?.state).toEqual({ waiting: waitingReason });
@@ -448,10 +450,14 @@ describe('C16: a volume whose image is not available', () => {
   test('is told of the first init container that mounts it, as nobody after that is begun with', () => {
     const initContainers = [container('i'), container('j', true), container('k', true)];
     expect(reasons({ initContainers, containers: [container('a', true)] })).toEqual([
-      ...['PodInitializing', 'ErrImagePull', 'PodInitializing', 'PodInitializing'],
+      'PodInitializing',
+      'ErrImagePull',
+      'PodInitializing',
+      'PodInitializing',
     ]);
     expect(reasons({ initContainers: [container('i')], containers: [container('a', true)] })).toEqual([
-      ...['PodInitializing', 'ErrImagePull'],
+      'PodInitializing',
+      'ErrImagePull',
     ]);
   });
 });

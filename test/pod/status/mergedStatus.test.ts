@@ -7,12 +7,20 @@ const disrupted = (reason: string) => ({ type: 'DisruptionTarget', status: 'True
 
 test('what only the server says of a pod stays, and all else is the node’s to say', () => {
   const server = {
-    ...{ phase: 'Pending', reason: 'Old', qosClass: 'Burstable', nominatedNodeName: 'node-2' },
-    ...{ resourceClaimStatuses: [{ name: 'gpu' }], extendedResourceClaimStatus: { resourceClaimName: 'x' } },
+    phase: 'Pending',
+    reason: 'Old',
+    qosClass: 'Burstable',
+    nominatedNodeName: 'node-2',
+    resourceClaimStatuses: [{ name: 'gpu' }],
+    extendedResourceClaimStatus: { resourceClaimName: 'x' },
   };
   expect(mergedStatus(server, { phase: 'Running', podIP: '10.0.0.1', qosClass: 'BestEffort' })).toEqual({
-    ...{ phase: 'Running', podIP: '10.0.0.1', qosClass: 'Burstable', nominatedNodeName: 'node-2' },
-    ...{ resourceClaimStatuses: [{ name: 'gpu' }], extendedResourceClaimStatus: { resourceClaimName: 'x' } },
+    phase: 'Running',
+    podIP: '10.0.0.1',
+    qosClass: 'Burstable',
+    nominatedNodeName: 'node-2',
+    resourceClaimStatuses: [{ name: 'gpu' }],
+    extendedResourceClaimStatus: { resourceClaimName: 'x' },
   });
 });
 
@@ -24,7 +32,8 @@ test('what a later server has and nobody knows here stays, of conditions too', (
   };
   const own = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
   expect(mergedStatus(server, own)).toEqual({
-    ...{ phase: 'Running', newField: { a: 1 } },
+    phase: 'Running',
+    newField: { a: 1 },
     conditions: [{ ...ready('True'), extra: 'x' }],
   });
 });

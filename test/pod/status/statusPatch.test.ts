@@ -19,11 +19,14 @@ test('IPs and conditions are told by what is new of them, containers all togethe
     { name: 'side', ready: true },
   ];
   const before = {
-    ...{ podIPs: [{ ip: '10.0.0.1' }], hostIPs: [{ ip: '192.0.2.1' }], containerStatuses: [main, side] },
+    podIPs: [{ ip: '10.0.0.1' }],
+    hostIPs: [{ ip: '192.0.2.1' }],
+    containerStatuses: [main, side],
     conditions: [{ type: 'Ready', status: 'False', reason: 'ContainersNotReady' }],
   };
   const after = {
-    ...{ podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }], hostIPs: [{ ip: '192.0.2.1' }] },
+    podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }],
+    hostIPs: [{ ip: '192.0.2.1' }],
     containerStatuses: [{ ...main, ready: true }, side],
     conditions: [{ type: 'Ready', status: 'True' }],
   };
@@ -45,7 +48,10 @@ test('an API server makes of one status, by the patch, the other, whatever they 
   const condition = fc.record({ status: word, reason: word, lastProbeTime: fc.constant(null) }, { requiredKeys: [] });
   const status = fc.record(
     {
-      ...{ phase: word, podIP: word, conditions: listBy('type', condition), podIPs: listBy('ip', fc.constant({})) },
+      phase: word,
+      podIP: word,
+      conditions: listBy('type', condition),
+      podIPs: listBy('ip', fc.constant({})),
       containerStatuses: listBy('name', fc.record({ ready: fc.boolean(), restartCount: fc.nat(2) })),
     },
     { requiredKeys: [] },

@@ -24,7 +24,10 @@ const WEBHOOK = { mode: 'Webhook', allowedMs: 300_000, deniedMs: 30_000 } as con
 
 const access = (options: Partial<AccessParts> = {}) =>
   createAccess({
-    ...{ nodeName: 'node-1', clock, signal: end.signal, client: reviewer },
+    nodeName: 'node-1',
+    clock,
+    signal: end.signal,
+    client: reviewer,
     authentication: { isAnonymousAllowed: false, webhook: { cacheMs: 120_000 } },
     authorization: WEBHOOK,
     onError: (source, error) => void told.push(`${source}: ${error}`),
@@ -40,7 +43,8 @@ const bearing = (token: string) => ({ authorization: `Bearer ${token}` });
 
 const UNAUTHORIZED = { isAdmitted: false, code: 401, text: 'Unauthorized' };
 const forbidden = (user: string, verb: string, subresources: string) => ({
-  ...{ isAdmitted: false, code: 403 },
+  isAdmitted: false,
+  code: 403,
   text: `Forbidden (user=${user}, verb=${verb}, resource=nodes, subresource(s)=[${subresources}])\n`,
 });
 
@@ -55,10 +59,13 @@ test('C38: a token that the API server knows is let in to what its owner may do,
   expect(reviewer.asked).toEqual([
     { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', spec: { token: 'good-token' } },
     {
-      ...{ kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' },
+      kind: 'SubjectAccessReview',
+      apiVersion: 'authorization.k8s.io/v1',
       spec: {
         resourceAttributes: { verb: 'get', version: 'v1', resource: 'nodes', subresource: 'metrics', name: 'node-1' },
-        ...{ user: 'prometheus', groups, extra: {} },
+        user: 'prometheus',
+        groups,
+        extra: {},
       },
     },
   ]);
@@ -131,7 +138,8 @@ test('C38: while the API server is away, what it has said goes on to hold; of al
   expect(await admit(asking('/metrics', bearing('good-token')))).toMatchObject({ isAdmitted: true });
   expect(await admit(asking('/metrics', bearing('new-token')))).toEqual(UNAUTHORIZED);
   expect(await admit(asking('/pods', bearing('good-token')))).toEqual({
-    ...{ isAdmitted: false, code: 500 },
+    isAdmitted: false,
+    code: 500,
     text: 'Authorization error (user=prometheus, verb=get, resource=nodes, subresource=pods)',
   });
   expect(told.map((each) => each.split(':', 1)[0])).toEqual(['authentication', 'authorization']);
@@ -255,7 +263,10 @@ test('without an API server those may do everything whose own token is one of th
     ['other', ['viewers']],
   ]);
   const { admit } = createAccess({
-    ...{ nodeName: 'node-1', clock, signal: end.signal, onError: () => undefined },
+    nodeName: 'node-1',
+    clock,
+    signal: end.signal,
+    onError: () => undefined,
     authentication: { isAnonymousAllowed: false },
     authorization: { mode: 'Masters' },
     ownTokens: async (token) => {
@@ -275,7 +286,10 @@ test.each([
   [{ authentication: { isAnonymousAllowed: false } }, 'no authentication method is configured'],
 ] as const)('a configuration that nobody could decide by is refused', (options, message) => {
   const { client: _, ...parts } = {
-    ...{ nodeName: 'node-1', clock, signal: end.signal, onError: () => undefined },
+    nodeName: 'node-1',
+    clock,
+    signal: end.signal,
+    onError: () => undefined,
     client: 0,
   };
   expect(() => createAccess({ ...parts, authorization: { mode: 'AlwaysAllow' }, ...options })).toThrow(message);

@@ -36,7 +36,8 @@ function certificateOf(subject: string): Buffer {
 test('C38: its common name is the user, its organizations are the groups, its digest tells it apart', () => {
   const der = certificateOf('/O=system:nodes/O=two words/CN=system:node:node-1');
   expect(userOfCertificate(der)).toEqual({
-    ...{ name: 'system:node:node-1', groups: ['system:nodes', 'two words'] },
+    name: 'system:node:node-1',
+    groups: ['system:nodes', 'two words'],
     extra: new Map([
       ['authentication.kubernetes.io/credential-id', [`X509SHA256=${createHash('sha256').update(der).digest('hex')}`]],
     ]),

@@ -24,8 +24,21 @@ function issue(name: string, by: string, extensions: string, days = '10'): void 
   writeFileSync(join(folder, 'extensions'), `${extensions}\n`);
   openssl('req', ...KEY, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`);
   openssl(
-    ...['x509', '-req', '-in', `${name}.csr`, '-CA', `${by}.crt`, '-CAkey', `${by}.key`, '-CAcreateserial'],
-    ...['-extfile', 'extensions', '-days', days, '-out', `${name}.crt`],
+    'x509',
+    '-req',
+    '-in',
+    `${name}.csr`,
+    '-CA',
+    `${by}.crt`,
+    '-CAkey',
+    `${by}.key`,
+    '-CAcreateserial',
+    '-extfile',
+    'extensions',
+    '-days',
+    days,
+    '-out',
+    `${name}.crt`,
   );
 }
 

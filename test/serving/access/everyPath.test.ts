@@ -106,7 +106,10 @@ beforeAll(async () => {
   reviewer.tokens.set('operators-token', { username: 'alice', groups: ['operators'] });
   const authorities = [new X509Certificate(authority.cert)];
   const access: Access = createAccess({
-    ...{ nodeName: 'node-1', clock: systemClock, signal: end.signal, client: reviewer },
+    nodeName: 'node-1',
+    clock: systemClock,
+    signal: end.signal,
+    client: reviewer,
     authentication: { isAnonymousAllowed: false, webhook: { cacheMs: 120_000 } },
     // Each answer as it is asked for.
     authorization: { mode: 'Webhook', allowedMs: 0, deniedMs: 0 },
@@ -136,7 +139,8 @@ const ROWS = PATHS.flatMap(([path, subresources]) =>
 );
 
 const forbidden = (user: string, verb: string, subresources: readonly string[]): Told => ({
-  ...{ code: 403, type: TYPE },
+  code: 403,
+  type: TYPE,
   text: `Forbidden (user=${user}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}])\n`,
 });
 

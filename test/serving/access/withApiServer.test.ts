@@ -21,7 +21,10 @@ beforeEach(async () => {
   await server.ask('POST', ACCOUNTS, { metadata: { name: 'scraper' } });
   way = new MemoryTransport(server, { name: 'system:node:node-1', groups: ['system:nodes'] });
   access = createAccess({
-    ...{ nodeName: 'node-1', clock, signal: end.signal, onError: () => undefined },
+    nodeName: 'node-1',
+    clock,
+    signal: end.signal,
+    onError: () => undefined,
     client: new KubeClient({ transport: way, clock, userAgent: 'test' }),
     authentication: { isAnonymousAllowed: false, webhook: { cacheMs: 120_000 } },
     authorization: { mode: 'Webhook', allowedMs: 300_000, deniedMs: 30_000 },
@@ -46,13 +49,15 @@ test('a service account gets by its token to what is granted to it', async () =>
   expect(await get('/metrics/cadvisor', token)).toMatchObject({
     isAdmitted: true,
     caller: {
-      ...{ name: ACCOUNT, uid: expect.any(String) },
+      name: ACCOUNT,
+      uid: expect.any(String),
       groups: ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated'],
       extra: new Map([['authentication.kubernetes.io/credential-id', [expect.stringMatching(/^JTI=/)]]]),
     },
   });
   expect(await get('/pods', token)).toEqual({
-    ...{ isAdmitted: false, code: 403 },
+    isAdmitted: false,
+    code: 403,
     text: `Forbidden (user=${ACCOUNT}, verb=get, resource=nodes, subresource(s)=[pods proxy])\n`,
   });
 });

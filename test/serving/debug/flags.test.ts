@@ -28,7 +28,9 @@ test.each([
   asked.end(body);
   const [response] = await once(asked, 'response');
   expect([response.statusCode, await text(response), response.headers['content-type']]).toEqual([
-    ...[code, answer, 'text/plain'],
+    code,
+    answer,
+    'text/plain',
   ]);
   expect(set).toEqual(verbosities);
 });

@@ -20,7 +20,8 @@ test('C39: who is admitted is answered; what is not routed is nobody’s secret'
   const notAllowed = { code: 405, body: '405: Method Not Allowed', headers: { allow: 'GET' } };
   expect(await ask('/pods', { ...client, method: 'POST' })).toMatchObject(notAllowed);
   expect(await ask('/pods', { ...client, headers: { accept: 'text/plain' } })).toMatchObject({
-    ...{ code: 406, body: '406: Not Acceptable\n\nAvailable representations: application/json' },
+    code: 406,
+    body: '406: Not Acceptable\n\nAvailable representations: application/json',
   });
 });
 

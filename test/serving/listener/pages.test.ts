@@ -38,7 +38,10 @@ test('C39: as JSON only by its whole name', async () => {
   const accept = (text: string) => ({ headers: { accept: text } });
   const statusz = await ask('/statusz', accept('application/json;v=v1beta1;g=config.k8s.io;as=Statusz'));
   expect(JSON.parse(statusz.body)).toMatchObject({
-    ...{ kind: 'Statusz', apiVersion: 'config.k8s.io/v1beta1', startTime: '2026-01-02T03:04:05Z', uptimeSeconds: 3723 },
+    kind: 'Statusz',
+    apiVersion: 'config.k8s.io/v1beta1',
+    startTime: '2026-01-02T03:04:05Z',
+    uptimeSeconds: 3723,
   });
   const flagz = await ask('/flagz', accept('application/json; v=v1beta1; g=config.k8s.io; as=Flagz'));
   expect(JSON.parse(flagz.body)).toMatchObject({ kind: 'Flagz', flags: { v: '2' } });
@@ -49,7 +52,8 @@ test('C39: as JSON only by its whole name', async () => {
 test('C39: the configuration, in its own field', async () => {
   const { ask } = await listening({ routes });
   expect(await ask('/configz', { method: 'PUT' })).toMatchObject({
-    ...{ code: 200, body: '{"kubeletconfig":{"kind":"KubeletConfiguration"}}' },
+    code: 200,
+    body: '{"kubeletconfig":{"kind":"KubeletConfiguration"}}',
     headers: { 'content-type': 'application/json' },
   });
 });

@@ -106,7 +106,14 @@ describe('C39: a switch that is off', () => {
       '/statusz',
     ];
     expect(open.map((path) => told(path, 'GET', undefined, plain))).toEqual([
-      ...['> /exec/', '/pods', '/stats', '/metrics', '/healthz', 'nothing', 'nothing', 'nothing'],
+      '> /exec/',
+      '/pods',
+      '/stats',
+      '/metrics',
+      '/healthz',
+      'nothing',
+      'nothing',
+      'nothing',
     ]);
   });
 });

@@ -7,7 +7,9 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import { atEnd, listening } from './support/listening.ts';
 
 const web = {
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', annotations: { note: '<b>&' } } },
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', annotations: { note: '<b>&' } },
   spec: { containers: [{ name: 'main', image: 'example.com/web:1' }] },
 };
 

@@ -318,8 +318,10 @@ test('it ends with its requests: those under way hear of it, and are cut', async
 
 test('without TLS anybody is answered, but of debugging there is nothing', async () => {
   const { port, close } = await listenPlain({
-    ...{ address: { host: '127.0.0.1', port: 0 }, routes: [echo('/pods'), echo('/configz')] },
-    ...{ clock: new SimulatedClock(), onError: () => {} },
+    address: { host: '127.0.0.1', port: 0 },
+    routes: [echo('/pods'), echo('/configz')],
+    clock: new SimulatedClock(),
+    onError: () => {},
   });
   atEnd(close);
   const asked = async (path: string, method = 'GET') => {

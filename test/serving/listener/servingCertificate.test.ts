@@ -23,7 +23,9 @@ test('C38: as a kubelet: with its authority in one file, for a year, and made on
   const [own, root] = pemBlocks(text).map((block) => new X509Certificate(block.text));
   const stamp = Math.floor(now / 1_000);
   expect([own?.subject, own?.issuer, root?.subject]).toEqual([
-    ...[`CN=host@${stamp}`, `CN=host-ca@${stamp}`, `CN=host-ca@${stamp}`],
+    `CN=host@${stamp}`,
+    `CN=host-ca@${stamp}`,
+    `CN=host-ca@${stamp}`,
   ]);
   expect([own?.subjectAltName, own?.ca, root?.ca]).toEqual(['DNS:host, IP Address:127.0.0.1', false, true]);
   expect(own?.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);

@@ -40,7 +40,10 @@ export async function serve(route: Route): Promise<{ readonly port: number; read
     response.on('close', () => gone.abort());
     const url = new URL(incoming.url ?? '', 'http://node');
     const exchange: Exchange = {
-      ...{ request: incoming, response, url, signal: gone.signal },
+      request: incoming,
+      response,
+      url,
+      signal: gone.signal,
       caller: { name: 'kube-apiserver', groups: ['system:masters'], extra: new Map() },
     };
     route.answer(exchange).catch(() => response.destroy());
@@ -112,7 +115,11 @@ export async function servedLogs(options: Partial<ContainerLogsParts> = {}): Pro
   const { port, server } = await serve(containerLogsRoute({ ...partsOf(told, join(root, 'pods/')), ...options }));
   const path = (query: string) => `/containerLogs/default/web/main${query}`;
   return {
-    ...{ port, server, root, file, told },
+    port,
+    server,
+    root,
+    file,
+    told,
     write: (text) => writeFile(file, text),
     append: (text) => appendFile(file, text),
     rotate: async () => {

@@ -79,7 +79,8 @@ test.each([
   await writeFile(at(name), text, 'latin1');
   const { status, headers } = await get(`/logs/${name}`);
   expect({ status, type: headers['content-type'], length: headers['content-length'] }).toEqual({
-    ...{ status: 200, type },
+    status: 200,
+    type,
     length: String(text.length),
   });
 });
@@ -187,9 +188,20 @@ test('the journal is asked about the services that it knows, and each option is 
   const answer = await query(`?query=kubelet&query=containerd&${options}`);
   expect(answer.headers['content-type']).toBe('text/plain;charset=UTF-8');
   expect(answer.text.split('\n')).toEqual([
-    ...['--utc', '--no-pager', '--output=short-precise'],
-    ...['--since=2026-05-04 12:00:00 UTC', '--until=2026-05-04 12:00:01 UTC', '--pager-end', '--lines=5'],
-    ...['--unit=kubelet', '--unit=containerd', '--grep=a -b', '--case-sensitive=false', '--boot=-1', 'no more', ''],
+    '--utc',
+    '--no-pager',
+    '--output=short-precise',
+    '--since=2026-05-04 12:00:00 UTC',
+    '--until=2026-05-04 12:00:01 UTC',
+    '--pager-end',
+    '--lines=5',
+    '--unit=kubelet',
+    '--unit=containerd',
+    '--grep=a -b',
+    '--case-sensitive=false',
+    '--boot=-1',
+    'no more',
+    '',
   ]);
 });
 

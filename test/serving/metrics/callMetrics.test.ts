@@ -94,7 +94,9 @@ test('pods in a user namespace, and those whose sandbox or first containers fail
     return [run, starts('one', no), starts('two', no)];
   });
   const failedSandbox: PortAnswer = {
-    ...{ port: 'runSandbox', input: { pod: pods[0] ?? pod, attempt: 1 }, ms: 1 },
+    port: 'runSandbox',
+    input: { pod: pods[0] ?? pod, attempt: 1 },
+    ms: 1,
     failure: failed('CreateContainerError'),
   };
   const onHost: PortAnswer = {
@@ -158,11 +160,16 @@ test('volumes by their plugins, cgroups by what is done with them, certificates 
 test('images by size, volumes by kind, as a kubelet calls them', () => {
   const MIB = 2 ** 20;
   expect([0, 1, 10 * MIB, 10 * MIB + 1, 6_000 * MIB, 200_000 * MIB].map(sizeLabel)).toEqual([
-    ...['N/A', '0-10MB', '0-10MB', '10MB-100MB', '5GB-10GB', 'GT100GB'],
+    'N/A',
+    '0-10MB',
+    '0-10MB',
+    '10MB-100MB',
+    '5GB-10GB',
+    'GT100GB',
   ]);
   expect(
     [{ name: 'a', hostPath: { path: '/', type: '' as const } }, { name: 'b', configMap: {} }, undefined].map(pluginOf),
-  ).toEqual([...['kubernetes.io/host-path', 'kubernetes.io/configmap', 'N/A']]);
+  ).toEqual(['kubernetes.io/host-path', 'kubernetes.io/configmap', 'N/A']);
 });
 
 test('C42: images that were looked up, by their policy, and whether they were there and had to be pulled', async () => {

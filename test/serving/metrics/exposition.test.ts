@@ -12,7 +12,10 @@ import { eventually } from '../../e2e/support/eventually.ts';
 import { atEnd, listening, route } from '../listener/support/listening.ts';
 
 const family = (name: string, samples: Family['samples'], over: Partial<Family> = {}): Family => ({
-  ...{ name, help: 'What it is.', type: 'gauge', samples },
+  name,
+  help: 'What it is.',
+  type: 'gauge',
+  samples,
   ...over,
 });
 

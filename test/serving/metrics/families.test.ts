@@ -21,7 +21,8 @@ function described({ type, help, samples }: ReadFamily) {
 const listed = (lists: Readonly<Record<string, readonly unknown[]>>) =>
   Object.fromEntries(
     Object.entries(lists).map(([name, [type, stability, labels = '', bounds = []]]) => [
-      ...[name, [type, stability, labels, bounds]],
+      name,
+      [type, stability, labels, bounds],
     ]),
   );
 

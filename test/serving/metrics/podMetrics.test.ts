@@ -13,7 +13,13 @@ import { samplesOf } from './support/scraped.ts';
 const NOW = Date.UTC(2026, 0, 1);
 const iso = (seconds: number) => new Date(NOW + seconds * 1_000).toISOString();
 const status = (state: object, more: object = {}): NonNullable<PodStatus['containerStatuses']>[number] => ({
-  ...{ name: 'main', ready: false, restartCount: 0, image: '', imageID: '', state, ...more },
+  name: 'main',
+  ready: false,
+  restartCount: 0,
+  image: '',
+  imageID: '',
+  state,
+  ...more,
 });
 const ended = (containerID: string, at = 5) => ({
   terminated: { exitCode: 1, reason: 'Error', containerID, finishedAt: iso(at), startedAt: iso(at - 1) },
@@ -69,7 +75,10 @@ test('pulls that overlap count once; a start is timed without them where all vol
 
 test('reasons of a refusal by their names, of which there are only so many', () => {
   expect(['OutOfcpu', 'OutOfexample.com/gpu', 'NodeAffinity', 'SysctlForbidden'].map(rejectionLabel)).toEqual([
-    ...['OutOfcpu', 'OutOfExtendedResources', 'Other', 'SysctlForbidden'],
+    'OutOfcpu',
+    'OutOfExtendedResources',
+    'Other',
+    'SysctlForbidden',
   ]);
 });
 

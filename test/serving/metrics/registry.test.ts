@@ -16,12 +16,23 @@ test('counters, gauges and histograms, in the order of their names; without a se
   for (const size of [1, 2, 3]) sizes.observe(['x'], size);
   expect(await textOf(registry)).toBe(
     [
-      ...['# HELP asked_total [ALPHA] How often.', '# TYPE asked_total counter'],
+      '# HELP asked_total [ALPHA] How often.',
+      '# TYPE asked_total counter',
       'asked_total{by="a\\"b\\\\c",what="d\\ne"} 3',
-      ...['# HELP open How many.', '# TYPE open gauge', 'open +Inf'],
-      ...['# HELP sizes [ALPHA] How large.', '# TYPE sizes histogram', 'sizes_bucket{of="x",le="1"} 1'],
-      ...['sizes_bucket{of="x",le="2.5"} 2', 'sizes_bucket{of="x",le="+Inf"} 3', 'sizes_sum{of="x"} 6'],
-      ...['sizes_count{of="x"} 3', '# HELP zero_total None yet.', '# TYPE zero_total counter', 'zero_total 0', ''],
+      '# HELP open How many.',
+      '# TYPE open gauge',
+      'open +Inf',
+      '# HELP sizes [ALPHA] How large.',
+      '# TYPE sizes histogram',
+      'sizes_bucket{of="x",le="1"} 1',
+      'sizes_bucket{of="x",le="2.5"} 2',
+      'sizes_bucket{of="x",le="+Inf"} 3',
+      'sizes_sum{of="x"} 6',
+      'sizes_count{of="x"} 3',
+      '# HELP zero_total None yet.',
+      '# TYPE zero_total counter',
+      'zero_total 0',
+      '',
     ].join('\n'),
   );
 });

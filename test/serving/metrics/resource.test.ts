@@ -15,7 +15,9 @@ const used = {
 };
 
 const podCalled = (namespace: string, name: string, startedAt = AT): PodStats => ({
-  ...{ podRef: { name, namespace, uid: `${name}-${startedAt}` }, startTime: timeOf(startedAt), ...used },
+  podRef: { name, namespace, uid: `${name}-${startedAt}` },
+  startTime: timeOf(startedAt),
+  ...used,
   containers: [{ name: 'main', startTime: timeOf(startedAt + 500), ...used }],
 });
 

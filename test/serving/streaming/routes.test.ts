@@ -44,7 +44,10 @@ interface Tried {
 async function node(): Promise<Tried> {
   const served = serveSimulatedStreams(systemClock);
   const runtime = createSimulatedRuntime({
-    ...{ clock: systemClock, latency: 0, images: { present: [IMAGE] }, streams: served.streams },
+    clock: systemClock,
+    latency: 0,
+    images: { present: [IMAGE] },
+    streams: served.streams,
     exec: ({ cmd }) => (cmd[0] === 'say' ? { stdout: 'out\n', stderr: 'err\n', exitCode: Number(cmd[1]) } : undefined),
     ports: () => (port) => {
       if (port !== 80) return undefined;
@@ -292,7 +295,10 @@ test('C41: the runtime is told all that the client has sent but who that is, and
   const { url, close } = await servedRoutes(streamingRoutes(parts));
   ends.push(close);
   const headers = {
-    ...{ Connection: 'Upgrade', Upgrade: 'websocket', Authorization: 'Bearer secret', 'X-Mark': 'seen' },
+    Connection: 'Upgrade',
+    Upgrade: 'websocket',
+    Authorization: 'Bearer secret',
+    'X-Mark': 'seen',
     'Sec-WebSocket-Protocol': 'v4.channel.k8s.io, base64url.bearer.authorization.k8s.io.c2VjcmV0',
   };
   const said = await refusal(`${url}/exec/shop/web/main?output=1&command=true`, headers, 'GET');

@@ -24,12 +24,17 @@ export async function clusterNode(options: Partial<SimulationOptions> & { readon
     follow: () => ({ onCall: ({ room, name, about }) => void (room === 'api' && asked.push({ name, about })) }),
   };
   const node = await simulateNode({
-    ...{ seed: 1, cluster: simulatedCluster, ...options, invariants: [...(options.invariants ?? invariants), spy] },
+    seed: 1,
+    cluster: simulatedCluster,
+    ...options,
+    invariants: [...(options.invariants ?? invariants), spy],
   });
   const { cluster, host } = node;
   if (cluster === undefined) throw new Error('the node has no cluster');
   return {
-    ...{ node, cluster, host },
+    node,
+    cluster,
+    host,
     /** A pod as the API has it; undefined: it has none. */
     pod: (name: string): ApiPod | undefined => cluster.pods().find((each) => each.name === name),
     /** The runs of a pod's container, the oldest first. */

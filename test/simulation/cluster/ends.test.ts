@@ -135,7 +135,8 @@ test('of a pod that others have ended while the agent was away it is told how it
   await node.advance(MINUTE);
   expect(runs('web').map(({ state }) => state)).toEqual(['exited']);
   expect(pod('web')?.status).toMatchObject({
-    ...{ phase: 'Failed', reason: 'NodeLost' },
+    phase: 'Failed',
+    reason: 'NodeLost',
     containerStatuses: [{ ready: false, state: { terminated: { exitCode: 143 } } }],
   });
   expect(await node.settle(MINUTE)).toBe(true);

@@ -41,7 +41,8 @@ test('what was not entered and not taken is told by its name, also among several
 
 test('a state that is left as soon as the machine begins was entered', () => {
   const quick = createMachine({
-    ...{ id: 'quick', initial: 'new' },
+    id: 'quick',
+    initial: 'new',
     states: { new: { always: 'on' }, on: {} },
   });
   const coverage = new Coverage();

@@ -5,15 +5,23 @@ import { refusals } from '../../../simulation/invariants/apiRules.ts';
 
 const AT = '2026-01-01T00:00:00Z';
 const status = (name: string, more: Partial<ContainerStatus> = {}): ContainerStatus => ({
-  ...{ name, image: 'i', imageID: '', ready: false, restartCount: 0 },
+  name,
+  image: 'i',
+  imageID: '',
+  ready: false,
+  restartCount: 0,
   state: { running: { startedAt: AT } },
   lastState: {},
   ...more,
 });
 const sound: PodStatus = {
   phase: 'Running',
-  ...{ startTime: AT, qosClass: 'Burstable', hostIP: '192.0.2.1', hostIPs: [{ ip: '192.0.2.1' }] },
-  ...{ podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }] },
+  startTime: AT,
+  qosClass: 'Burstable',
+  hostIP: '192.0.2.1',
+  hostIPs: [{ ip: '192.0.2.1' }],
+  podIP: '10.0.0.1',
+  podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }],
   conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: AT }],
   initContainerStatuses: [status('setup', { state: { terminated: { exitCode: 0, finishedAt: AT } } })],
   containerStatuses: [status('main')],

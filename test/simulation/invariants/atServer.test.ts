@@ -5,21 +5,38 @@ import { atServer } from '../../../simulation/invariants/atServer.ts';
 import type { Watched } from '../../../simulation/invariants/invariant.ts';
 
 const web: ApiPod = {
-  ...{ uid: 'uid-1', pod: 'default/web', namespace: 'default', name: 'web', node: 'node-1', mirrored: undefined },
-  ...{ isDeleted: false, phase: 'Running', status: { phase: 'Running', podIP: '10.0.0.1' } },
+  uid: 'uid-1',
+  pod: 'default/web',
+  namespace: 'default',
+  name: 'web',
+  node: 'node-1',
+  mirrored: undefined,
+  isDeleted: false,
+  phase: 'Running',
+  status: { phase: 'Running', podIP: '10.0.0.1' },
 };
 const own = (status: object) => ({ metadata: { uid: 'uid-1', namespace: 'default', name: 'web' }, status });
 const MINUTE = 60_000;
 const TOKEN: TokenAsked = {
-  ...{ path: '/token', podUid: 'uid-1', podName: 'web', audience: 'vault', seconds: 600, isMade: true },
+  path: '/token',
+  podUid: 'uid-1',
+  podName: 'web',
+  audience: 'vault',
+  seconds: 600,
+  isMade: true,
 };
 
 /** What is said of a node and its server. */
 function watchedServer() {
   const broken: string[] = [];
   const state = {
-    ...{ touchedAt: 0, elapsed: 0, isTroubled: false, isDeletedByNode: true },
-    ...{ pods: [web] as readonly ApiPod[], here: [own(web.status)] as readonly object[], running: [] as object[] },
+    touchedAt: 0,
+    elapsed: 0,
+    isTroubled: false,
+    isDeletedByNode: true,
+    pods: [web] as readonly ApiPod[],
+    here: [own(web.status)] as readonly object[],
+    running: [] as object[],
   };
   const listeners: ((write: PodWrite) => void)[] = [];
   const tell = (write: PodWrite) => {
@@ -45,19 +62,18 @@ function watchedServer() {
       versionsOf: () => [{ spec: { containers: [{ name: 'main' }] } }],
     },
     cluster: {
-      ...{
-        watchPods: (on: typeof tell) => {
-          listeners.push(on);
-        },
-        watchObjects: () => {},
-        onToken: (on: typeof tellToken) => {
-          tellToken = on;
-        },
-        onIdlePatch: (on: typeof tellIdle) => {
-          tellIdle = on;
-        },
+      watchPods: (on: typeof tell) => {
+        listeners.push(on);
       },
-      ...{ isDeletedByNode: () => state.isDeletedByNode, pods: () => state.pods },
+      watchObjects: () => {},
+      onToken: (on: typeof tellToken) => {
+        tellToken = on;
+      },
+      onIdlePatch: (on: typeof tellIdle) => {
+        tellIdle = on;
+      },
+      isDeletedByNode: () => state.isDeletedByNode,
+      pods: () => state.pods,
       get isTroubled() {
         return state.isTroubled;
       },
@@ -67,7 +83,9 @@ function watchedServer() {
   const following = atServer.follow(watched as unknown as Watched, (message) => void broken.push(message));
   const said = () => broken.splice(0);
   return {
-    ...{ state, following, said },
+    state,
+    following,
+    said,
     write: (type: PodWrite['type'], before: ApiPod | undefined, now: ApiPod) => {
       tell({ type, before, now });
       return said();

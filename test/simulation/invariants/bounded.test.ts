@@ -8,7 +8,9 @@ import type { Story } from '../../../simulation/stories/story.ts';
 
 const crashing = manifest('web', { containers: [container('main', { command: ['sh', '-c', 'sleep 3; exit 1'] })] });
 const story: Story = {
-  ...{ seed: 1, faults: [], lastsMs: 30_000 },
+  seed: 1,
+  faults: [],
+  lastsMs: 30_000,
   moments: [{ at: 0, deed: { kind: 'apply', pod: crashing } }],
 };
 
@@ -79,7 +81,9 @@ function toldOf(first: object, then: object, by: 'itself' | 'another'): string[]
   const told: string[] = [];
   let [frame, life] = [first, 1];
   const watched = {
-    ...{ deeds: { wanted: new Map() }, timers: 0, root: { getSnapshot: () => ({}) } },
+    deeds: { wanted: new Map() },
+    timers: 0,
+    root: { getSnapshot: () => ({}) },
     agent: { keyframe: () => frame },
     get life() {
       return life;
@@ -146,7 +150,8 @@ test('an actor and timers that are left over are found', () => {
   const now = { actors: 1, timers: 7, life: 1 };
   const leaf = { getSnapshot: () => ({}) };
   const watched = {
-    ...{ deeds: { wanted: new Map() }, agent: { keyframe: () => ({}) } },
+    deeds: { wanted: new Map() },
+    agent: { keyframe: () => ({}) },
     root: {
       getSnapshot: () => ({ children: Object.fromEntries(Array.from({ length: now.actors }, (_, at) => [at, leaf])) }),
     },
@@ -184,7 +189,11 @@ test.each(['itself', 'another'] as const)('a state with states below it is no le
 
 test('an agent that has yet to read one of its sources is not compared with one that has read all', async () => {
   const late: Story = {
-    ...{ seed: 3_005_894, faults: [], lastsMs: 30_000, overtakes: true, hasUrl: true },
+    seed: 3_005_894,
+    faults: [],
+    lastsMs: 30_000,
+    overtakes: true,
+    hasUrl: true,
     moments: [
       { at: 19_876, deed: { kind: 'url', trouble: 'hanging', forMs: 21_411 } },
       { at: 22_302, deed: { kind: 'stopAgent', drains: true, downMs: 0 } },

@@ -11,7 +11,7 @@ function said(termination: object, meanwhile: 'beforeJump' | 'onLifeBegan' | und
   const broken: string[] = [];
   // It looks at nothing but what it is told.
   const following = deadlineGrace.follow({} as Watched, (message) => void broken.push(message));
-  const tell = (told: object) => following.onStatus?.({ ...{ uid, pod, removed: false }, tree: told } as never);
+  const tell = (told: object) => following.onStatus?.({ uid, pod, removed: false, tree: told } as never);
   following.onEvent?.({ reason: 'DeadlineExceeded', involved: { uid }, at: 90_000 } as never);
   tell({});
   if (meanwhile) following[meanwhile]?.();

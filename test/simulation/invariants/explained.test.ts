@@ -12,12 +12,24 @@ function waiting() {
   let shown: object = {};
   let explanation: object = {};
   const actor = {
-    ...{ id: 'garbage', path: 'garbage', kind: 'garbage', name: 'garbage', state: 'waiting', tags: ['steady'] },
-    ...{ since: START, waitingFor: 'the next one', facts: [], children: [] },
+    id: 'garbage',
+    path: 'garbage',
+    kind: 'garbage',
+    name: 'garbage',
+    state: 'waiting',
+    tags: ['steady'],
+    since: START,
+    waitingFor: 'the next one',
+    facts: [],
+    children: [],
   };
   const agent = {
     explainNode: () => ({
-      ...{ name: 'node-1', at: clock.now(), answer: 'it runs 0 pods', foreign: [], ...explanation },
+      name: 'node-1',
+      at: clock.now(),
+      answer: 'it runs 0 pods',
+      foreign: [],
+      ...explanation,
       node: { ...actor, path: '', kind: 'node', name: 'node-1', facts: [], children: [{ ...actor, ...shown }] },
     }),
     trees: () => new Map(),

@@ -7,8 +7,10 @@ import { watchedNode } from './watchedNode.ts';
 /** Another run of what has ended. */
 const again = ({ initContainerStatuses = [] }: PodStatus): Partial<PodStatus> => ({
   initContainerStatuses: initContainerStatuses.map(({ state = {}, ...each }) => ({
-    ...{ ...each, containerID: 'simulated://another' },
-    ...{ state: { running: {} }, lastState: state },
+    ...each,
+    containerID: 'simulated://another',
+    state: { running: {} },
+    lastState: state,
   })),
 });
 const counted = ({ containerStatuses = [] }: PodStatus, restartCount: number): Partial<PodStatus> => ({

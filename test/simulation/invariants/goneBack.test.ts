@@ -4,11 +4,19 @@ import { type Between, goneBack } from '../../../simulation/invariants/goneBack.
 
 const [AT, LATER] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:09Z'];
 const main: ContainerStatus = {
-  ...{ name: 'main', image: 'i', imageID: '', ready: true, restartCount: 3, containerID: 'containerd://1' },
+  name: 'main',
+  image: 'i',
+  imageID: '',
+  ready: true,
+  restartCount: 3,
+  containerID: 'containerd://1',
   state: { running: { startedAt: LATER } },
 };
 const before: PodStatus = {
-  ...{ phase: 'Running', startTime: AT, observedGeneration: 2, containerStatuses: [main] },
+  phase: 'Running',
+  startTime: AT,
+  observedGeneration: 2,
+  containerStatuses: [main],
   conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: LATER }],
 };
 const inOneLife: Between = { isOneLife: true, mayComeInTurn: (first, then) => first <= then, knownRestarts: () => 0 };
@@ -63,7 +71,11 @@ test('a later agent need not tell what nobody knows any more, nor over a clock t
 
 type End = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>;
 const end = (containerID: string, over: Partial<End> = {}): End => ({
-  ...{ containerID, exitCode: 1, reason: 'Error', startedAt: AT, finishedAt: LATER },
+  containerID,
+  exitCode: 1,
+  reason: 'Error',
+  startedAt: AT,
+  finishedAt: LATER,
   ...over,
 });
 const [first, second] = [end('containerd://0', { finishedAt: AT }), end('containerd://1')];

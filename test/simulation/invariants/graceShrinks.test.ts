@@ -17,11 +17,13 @@ async function watchedNode() {
   const following = graceShrinks.follow(watched as unknown as Watched, (message) => void broken.push(message));
   const ends = (seconds: number, until: number) =>
     following.onStatus?.({
-      ...{ uid: pod.metadata.uid, removed: false, tree: { state: 'terminating.containers.graceful', until } },
+      uid: pod.metadata.uid,
+      removed: false,
+      tree: { state: 'terminating.containers.graceful', until },
       pod: { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds: seconds } },
     } as never);
   const goesOn = () =>
-    following.onStatus?.({ ...{ uid: pod.metadata.uid, removed: false, tree: { state: 'active' } }, pod } as never);
+    following.onStatus?.({ uid: pod.metadata.uid, removed: false, tree: { state: 'active' }, pod } as never);
   const call = (name: string, about: string) => following.onCall?.({ room: 'runtime', name, about, writes: true });
   const stop = (about: string, graceSeconds: number) =>
     following.onCall?.({ room: 'runtime', name: 'stopContainer', about, writes: true, graceSeconds });

@@ -148,7 +148,9 @@ test('no container starts before those that come before it have had their turn',
   first.state = { waiting: { reason: 'ContainerCreating' } };
   const takeTurn = () =>
     onCall?.({
-      ...{ room: 'disk', name: 'mkdir', writes: true },
+      room: 'disk',
+      name: 'mkdir',
+      writes: true,
       about: `${PLACES.root}/pods/${pod.metadata.uid}/containers/helper`,
     });
   takeTurn();

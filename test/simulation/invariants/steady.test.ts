@@ -17,7 +17,10 @@ function told(frameAfter: (minute: number) => object, before: (minute: number, d
   deeds.want(POD, { uid: 'of-the-user', manifest: web });
   const state = { life: 1, minute: 0 };
   const watched = {
-    ...{ host: { clock }, deeds, timers: 0, root: { getSnapshot: () => ({}) } },
+    host: { clock },
+    deeds,
+    timers: 0,
+    root: { getSnapshot: () => ({}) },
     agent: { keyframe: () => frameAfter(state.minute), pods: () => [web] },
     get life() {
       return state.life;

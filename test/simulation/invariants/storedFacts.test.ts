@@ -5,7 +5,8 @@ import { watchedNode } from './watchedNode.ts';
 test('an end that an agent has left to be told is not compared as what the next has found out', async () => {
   const { node, status, report, leaveEnd, said, nextLife } = await watchedNode();
   const since = (lastTransitionTime: string): Partial<PodStatus> => ({
-    ...{ phase: 'Failed', conditions: [{ type: 'Initialized', status: 'True', lastTransitionTime }] },
+    phase: 'Failed',
+    conditions: [{ type: 'Initialized', status: 'True', lastTransitionTime }],
   });
   const back = 'condition Initialized: True of 2026-01-01T00:00:09Z became True of 2026-01-01T00:00:05Z';
   const tell = () => {

@@ -20,7 +20,8 @@ function restless(cpu: string): Manifest {
       container('crashing', { command: ['sh', '-c', 'sleep 3; exit 1'] }),
       container('ill', { livenessProbe: { ...probe('false'), failureThreshold: 2 } }),
       container('well', {
-        ...{ readinessProbe: probe('true'), livenessProbe: probe('true') },
+        readinessProbe: probe('true'),
+        livenessProbe: probe('true'),
         resources: { requests: { cpu }, limits: { cpu } },
       }),
     ],

@@ -21,7 +21,7 @@ export async function watchedNode(named?: string) {
   if (pod?.status === undefined) throw new Error('the node has no pod');
   const { status } = pod;
   const { uid, namespace, name } = pod.metadata;
-  const watched = { ...{ host: node.host, deeds: node.deeds, podOf: () => pod, life: 1, timers: 0 } };
+  const watched = { host: node.host, deeds: node.deeds, podOf: () => pod, life: 1, timers: 0 };
   const broken: string[] = [];
   const hooks = forwardOnly.follow(watched as unknown as Watched, (message) => void broken.push(message));
   /** The disk does not take how pods end. */

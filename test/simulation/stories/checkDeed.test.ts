@@ -19,8 +19,17 @@ const circular = { kind: 'nope' };
 Object.assign(circular, { self: circular });
 
 test.each([
-  ...[undefined, null, 5, 5n, 'exit', {}, circular],
-  ...[{ kind: 'constructor' }, { kind: ['exit'] }, { kind: 5n }, { kind: Symbol('exit') }],
+  undefined,
+  null,
+  5,
+  5n,
+  'exit',
+  {},
+  circular,
+  { kind: 'constructor' },
+  { kind: ['exit'] },
+  { kind: 5n },
+  { kind: Symbol('exit') },
 ])('%p is no deed', (deed) => {
   expect(() => checkDeed(untyped(deed))).toThrow('there is no such deed: ');
 });

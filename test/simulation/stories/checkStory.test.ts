@@ -73,7 +73,11 @@ test.each([
   [
     'story.moments: Required value',
     {
-      ...{ number: 1, message: '', step: 1, elapsed: 1, explanations: [] },
+      number: 1,
+      message: '',
+      step: 1,
+      elapsed: 1,
+      explanations: [],
       story: { seed: 1, lastsMs: 5, faults: [] },
     },
   ],

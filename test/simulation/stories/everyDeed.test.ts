@@ -4,7 +4,9 @@ import { manifest } from '../../../simulation/stories/manifests.ts';
 import type { Story } from '../../../simulation/stories/story.ts';
 
 const story: Story = {
-  ...{ seed: 1, faults: [], lastsMs: 100 },
+  seed: 1,
+  faults: [],
+  lastsMs: 100,
   moments: [
     { at: 60, deed: { kind: 'remove', pod: 'default/web-node-1' } },
     { at: 20, deed: { kind: 'apply', pod: manifest('web') } },
@@ -27,16 +29,37 @@ test('containers, the runtime, its lists and events, the clock, the disk, manife
   const kinds = new Set(added([30]).map((moment) => moment?.deed.kind));
   expect([...kinds].toSorted()).toEqual(
     [
-      ...['exit', 'oom', 'killSandbox', 'removeSandbox', 'events', 'runtimeDown', 'stall', 'lists', 'jump', 'disk'],
-      ...['scribble', 'spoil', 'manifestsGone', 'watches', 'writeInParts', 'powerCut', 'killAgent'],
-      ...['visit', 'addresses', 'cgroupsReadOnly', 'remove', 'apply'],
+      'exit',
+      'oom',
+      'killSandbox',
+      'removeSandbox',
+      'events',
+      'runtimeDown',
+      'stall',
+      'lists',
+      'jump',
+      'disk',
+      'scribble',
+      'spoil',
+      'manifestsGone',
+      'watches',
+      'writeInParts',
+      'powerCut',
+      'killAgent',
+      'visit',
+      'addresses',
+      'cgroupsReadOnly',
+      'remove',
+      'apply',
     ].toSorted(),
   );
 });
 
 test('what a URL lists is changed in its list, and in no file', () => {
   const listed: Story = {
-    ...{ seed: 1, faults: [], lastsMs: 100 },
+    seed: 1,
+    faults: [],
+    lastsMs: 100,
     moments: [{ at: 0, deed: { kind: 'apply', by: 'url', pod: manifest('web') } }],
   };
   const deeds = [...withEveryDeed(listed, [10])].flatMap(({ moments }) => moments.at(-1)?.deed ?? []);

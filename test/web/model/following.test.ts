@@ -39,7 +39,13 @@ function followed() {
 }
 
 const frame = (at: number, more: Partial<Frame> = {}): Frame => ({
-  ...{ at, pods: [], podsGone: [], actors: [], actorsGone: [], lines: [], ...more },
+  at,
+  pods: [],
+  podsGone: [],
+  actors: [],
+  actorsGone: [],
+  lines: [],
+  ...more,
 });
 
 test('a connection that is lost is tried again, and goes on from a new snapshot', () => {

@@ -7,7 +7,10 @@ function keyed() {
   const did: string[] = [];
   const page = { keys: noKeys() };
   const action = (keys: string[], does: string, more: Partial<KeyAction> = {}): KeyAction => ({
-    ...{ keys, group: 'Page', does, run: ({ key }) => void did.push(`${does} by ${key}`) },
+    keys,
+    group: 'Page',
+    does,
+    run: ({ key }) => void did.push(`${does} by ${key}`),
     ...more,
   });
   return { page, did, action };

@@ -5,7 +5,11 @@ import { clockNote, railTicks, railView, recordedText, spokenMoment } from '../.
 const FROM = Date.UTC(2026, 0, 1, 7, 14);
 const TO = FROM + 30 * 60_000;
 const rail = {
-  ...{ from: FROM, to: TO, bucketMs: 6_000, restarts: [FROM, FROM + 450_000], failures: [FROM + 900_000] },
+  from: FROM,
+  to: TO,
+  bucketMs: 6_000,
+  restarts: [FROM, FROM + 450_000],
+  failures: [FROM + 900_000],
   counts: Array.from({ length: 300 }, (_, index) => (index === 10 ? 100 : index % 3)),
 };
 const window = { from: TO - 600_000, to: TO + 60_000 };

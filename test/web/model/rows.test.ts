@@ -53,7 +53,8 @@ test('the rows are those of the terminal: worst first, what differs from well, o
 
 test('a pod that has failed is so, although its machine is done with it', () => {
   const failed = podOnPage({
-    ...{ name: 'import', pod: { phase: 'Failed', status: 'Error', ready: '0/1' } },
+    name: 'import',
+    pod: { phase: 'Failed', status: 'Error', ready: '0/1' },
     tree: { state: 'finished', tags: ['done', 'ended'], since: NOW - 60_000 },
   });
   const { page, tree, lines } = treeOf({ first: snapshotWith([wellPod('a'), failed]) });

@@ -169,6 +169,10 @@ describe('the selection', () => {
 
 const placeAt = (url: string) => placeOf(new URL(url, 'http://page'));
 const goneOf = (name: string) => ({
-  ...{ at: NOW + 5_000, pods: [], podsGone: [`uid-${name}`], actors: [], lines: [] },
+  at: NOW + 5_000,
+  pods: [],
+  podsGone: [`uid-${name}`],
+  actors: [],
+  lines: [],
   actorsGone: [`pod/uid-${name}`, `pod/uid-${name}/container/main`],
 });

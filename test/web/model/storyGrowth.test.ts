@@ -64,7 +64,7 @@ describe('a story of which something was missed', () => {
 
 test('a line is of the pod that it is about', () => {
   const fact = { ...answer(0, '1.nodeAgent', 'pleg', 0), outcome: 'fact' as const, uid: UID };
-  const event = { ...{ kind: 'event' as const, at: 0, uid: UID }, eventType: 'Normal', reason: 'x', message: '' };
+  const event = { kind: 'event' as const, at: 0, uid: UID, eventType: 'Normal', reason: 'x', message: '' };
   const began = { kind: 'began' as const, at: 0 };
   for (const line of [state(0, POD, 'x', 'done'), state(0, API, 'x', 'done'), fact, event, began])
     expect(isOfPod(line, UID)).toBe(true);

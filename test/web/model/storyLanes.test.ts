@@ -24,7 +24,15 @@ describe('the lanes of a crash loop', () => {
 
   test('go from the source down to the events, volumes alike as one', () => {
     expect(lanes.map(({ label }) => label)).toEqual([
-      ...['manifest', 'pod', '2 volumes', 'proxy', 'readiness', 'api', 'start gate', 'runtime', 'events'],
+      'manifest',
+      'pod',
+      '2 volumes',
+      'proxy',
+      'readiness',
+      'api',
+      'start gate',
+      'runtime',
+      'events',
     ]);
   });
 
@@ -77,7 +85,8 @@ test('a container that gets its image is in the states of that', () => {
   const image = `${API}/image`;
   const bars = barsOf(
     {
-      ...{ from: 0, before: [] },
+      from: 0,
+      before: [],
       lines: [
         state(0, API, 'pending.gettingImage', 'working'),
         state(10, image, 'pulling', 'working'),

@@ -5,11 +5,24 @@ import type { Row } from '../../../web/model/storyRows.ts';
 import { API, PROXY } from '../support/crashLoop.ts';
 
 const box = (state: string): Drawing['states'][number] => ({
-  ...{ state, label: state, kind: 'atomic', x: 0, y: 0, width: 10, height: 10 },
+  state,
+  label: state,
+  kind: 'atomic',
+  x: 0,
+  y: 0,
+  width: 10,
+  height: 10,
 });
 const drawing: Drawing = {
-  ...{ machine: 'container', title: '', width: 100, height: 100, exits: [], statesOfAll: 56 },
-  ...{ summary: '', regions: [], rules: [] },
+  machine: 'container',
+  title: '',
+  width: 100,
+  height: 100,
+  exits: [],
+  statesOfAll: 56,
+  summary: '',
+  regions: [],
+  rules: [],
   states: [box('running.steady'), box('ended.backingOff')],
   ways: [
     { ways: ['an exit', 'another'], from: 'running.steady', to: 'ended.backingOff', points: [], label: [] },
@@ -31,7 +44,14 @@ test('one of another actor, of no move, or between states that are not drawn joi
 
 test('a way at which the pointer is joins the latest line that took it', () => {
   const row = (key: string, actor: string, from: string, to: string): Row => ({
-    ...{ key, at: 0, actor, kind: 'moved', who: '', text: '', passed: [], isBad: false },
+    key,
+    at: 0,
+    actor,
+    kind: 'moved',
+    who: '',
+    text: '',
+    passed: [],
+    isBad: false,
     move: { at: 0, actor, from, state: to },
   });
   const rows = [

@@ -26,12 +26,28 @@ describe('a run', () => {
     const name = (id: string) => parties.find((party) => party.id === id)?.label;
     const arrows = columns.map(({ number, from, to }) => `${number ?? 'ask'} ${name(from)} → ${name(to)}`);
     expect(arrows).toEqual([
-      ...['1 timer → api', 'ask api → runtime', '2 runtime → api', 'ask api → start gate', '3 api → events'],
-      ...['4 start gate → api', 'ask api → runtime', '5 runtime → api', 'ask api → runtime', '6 api → events'],
-      ...['7 runtime → api', '8 api → events', '9 runtime → api', '10 api → events'],
+      '1 timer → api',
+      'ask api → runtime',
+      '2 runtime → api',
+      'ask api → start gate',
+      '3 api → events',
+      '4 start gate → api',
+      'ask api → runtime',
+      '5 runtime → api',
+      'ask api → runtime',
+      '6 api → events',
+      '7 runtime → api',
+      '8 api → events',
+      '9 runtime → api',
+      '10 api → events',
     ]);
     expect(columns.map(({ label }) => label).filter(Boolean)).toEqual([
-      ...['+0ms', '+2ms', '+2ms', '+12ms', '+80ms', '+1.70s'],
+      '+0ms',
+      '+2ms',
+      '+2ms',
+      '+12ms',
+      '+80ms',
+      '+1.70s',
     ]);
     expect(columns.filter(({ isBad }) => isBad).map(({ number }) => number)).toEqual([9]);
   });

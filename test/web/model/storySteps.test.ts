@@ -175,7 +175,7 @@ const anyLines = fc
       if (kind === 'event') return { kind, at, uid: UID, eventType: 'Normal', reason: 'Pulled', message: '' };
       if (kind === 'asked') return { kind, at, actor: `${actor}/0.x`, port: 'createContainer', about: '' };
       const outcome = kind === 'fact' ? 'fact' : 'answer';
-      return { ...{ kind: 'entered', at, actor: `${actor}/0.x`, outcome }, source: 'pleg', uid: UID };
+      return { kind: 'entered', at, actor: `${actor}/0.x`, outcome, source: 'pleg', uid: UID };
     });
   });
 

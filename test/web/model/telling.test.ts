@@ -198,7 +198,12 @@ test('only what is of the selected pod, or a second, makes lanes and lines anew'
   const [lanes, shown, first] = [view.lanes.value, view.shown.value, telling.steps.value[0]];
   const another = actorAt('pod/other');
   page.live.value = withFrame(page.live.peek(), {
-    ...{ at: NOW + 100, pods: [], podsGone: [], actors: [another], actorsGone: [], lines: [ofAnother] },
+    at: NOW + 100,
+    pods: [],
+    podsGone: [],
+    actors: [another],
+    actorsGone: [],
+    lines: [ofAnother],
   });
   takeLines(telling, [ofAnother], 0);
   expect([view.lanes.value === lanes, view.shown.value === shown]).toEqual([true, true]);

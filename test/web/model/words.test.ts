@@ -120,7 +120,10 @@ describe('the headline', () => {
     expect([subject.category, statusOf(subject)]).toEqual(['retrying', 'CrashLoopBackOff']);
     expect(plainAnswer(subject)).toBe('pod checkout-api-node-1 is waiting for the end of its back-off');
     expect(countdownOf(subject.told, NOW)).toEqual({
-      ...{ amount: '48s', beside: 'of 2m40s left', left: 0.3, said: '48s left, until 07:44:40' },
+      amount: '48s',
+      beside: 'of 2m40s left',
+      left: 0.3,
+      said: '48s left, until 07:44:40',
     });
   });
 
@@ -237,31 +240,51 @@ describe('an object', () => {
 
   test('reads like YAML, and what is held back is told as such', () => {
     expect(text(checkoutObject.manifest)).toEqual([
-      ...[
-        'apiVersion: v1',
-        'kind: Pod',
-        'metadata:',
-        '  name: checkout-api-node-1',
-        '  namespace: shop',
-        '  labels: {}',
-      ],
-      ...['spec:', '  containers:', '    - name: api', '      image: registry.shop/api:2.1', '      command:'],
-      ...['        - /bin/sh', '        - "-c"', '        - |', '          set -e', '          exec api'],
-      ...['      env:', '        - name: DB_PASSWORD', '          value: <held back>', '    - name: proxy'],
+      'apiVersion: v1',
+      'kind: Pod',
+      'metadata:',
+      '  name: checkout-api-node-1',
+      '  namespace: shop',
+      '  labels: {}',
+      'spec:',
+      '  containers:',
+      '    - name: api',
+      '      image: registry.shop/api:2.1',
+      '      command:',
+      '        - /bin/sh',
+      '        - "-c"',
+      '        - |',
+      '          set -e',
+      '          exec api',
+      '      env:',
+      '        - name: DB_PASSWORD',
+      '          value: <held back>',
+      '    - name: proxy',
       '      image: registry.shop/proxy:1',
     ]);
   });
 
   test('texts that YAML would take for something else are quoted', () => {
     expect(text({ a: '', b: 'true', c: '12', d: 'a: b', e: null, f: 3, g: [[]], h: '-' })).toEqual([
-      ...['a: ""', 'b: "true"', 'c: "12"', 'd: "a: b"', 'e: null', 'f: 3', 'g:', '  - []', 'h: "-"'],
+      'a: ""',
+      'b: "true"',
+      'c: "12"',
+      'd: "a: b"',
+      'e: null',
+      'f: 3',
+      'g:',
+      '  - []',
+      'h: "-"',
     ]);
   });
 });
 
 test('the conditions of a status, and of what is none', () => {
   expect(conditionsOf(checkoutObject.status)[0]).toEqual({
-    ...{ type: 'Ready', status: 'False', isWell: false, at: Date.parse('2026-05-04T07:39:15Z') },
+    type: 'Ready',
+    status: 'False',
+    isWell: false,
+    at: Date.parse('2026-05-04T07:39:15Z'),
     why: 'ContainersNotReady: containers with unready status: [api]',
   });
   const odd = [
@@ -270,7 +293,9 @@ test('the conditions of a status, and of what is none', () => {
     { type: 'DisruptionTarget', status: 'False' },
   ];
   expect(conditionsOf({ conditions: odd }).map(({ status, isWell }) => `${status} ${isWell}`)).toEqual([
-    ...['Unknown false', 'True false', 'False true'],
+    'Unknown false',
+    'True false',
+    'False true',
   ]);
   expect([conditionsOf(undefined), conditionsOf({ conditions: [null, 3] })]).toEqual([[], []]);
 });
@@ -278,10 +303,16 @@ test('the conditions of a status, and of what is none', () => {
 describe('the bar', () => {
   test('counts pods by phase and containers by category', () => {
     expect(podsByPhase(world).map(({ of, count }) => `${count} ${of}`)).toEqual([
-      ...['13 Running', '4 Pending', '1 Succeeded', '1 Failed'],
+      '13 Running',
+      '4 Pending',
+      '1 Succeeded',
+      '1 Failed',
     ]);
     expect(containersByCategory(world).map(({ of, count }) => `${count} ${of}`)).toEqual([
-      ...['12 steady', '1 working', '4 waiting', '1 retrying'],
+      '12 steady',
+      '1 working',
+      '4 waiting',
+      '1 retrying',
     ]);
   });
 

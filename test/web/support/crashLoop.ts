@@ -16,7 +16,11 @@ export const NOW = Date.UTC(2026, 0, 1, 7, 43, 52);
 type Line = StoryLine;
 
 export const state = (at: number, actor: string, to: string, tag: string): Line => ({
-  ...{ kind: 'state', at, actor, state: to, tag },
+  kind: 'state',
+  at,
+  actor,
+  state: to,
+  tag,
 });
 const asked = (at: number, actor: string, port: string, about = ''): Line => ({
   kind: 'asked',
@@ -26,13 +30,28 @@ const asked = (at: number, actor: string, port: string, about = ''): Line => ({
   about,
 });
 export const answer = (at: number, actor: string, source: string, tookMs: number): Line => ({
-  ...{ kind: 'entered', at, actor, outcome: 'answer', source, tookMs },
+  kind: 'entered',
+  at,
+  actor,
+  outcome: 'answer',
+  source,
+  tookMs,
 });
 export const elapsed = (at: number, actor: string): Line => ({
-  ...{ kind: 'entered', at, actor, outcome: 'elapsed', source: 'timer' },
+  kind: 'entered',
+  at,
+  actor,
+  outcome: 'elapsed',
+  source: 'timer',
 });
 const event = (at: number, reason: string, container: string, eventType = 'Normal'): Line => ({
-  ...{ kind: 'event', at, uid: UID, container, eventType, reason, message: `${reason} it` },
+  kind: 'event',
+  at,
+  uid: UID,
+  container,
+  eventType,
+  reason,
+  message: `${reason} it`,
 });
 
 /** A container is launched at `at`; it runs 80 ms later. */
@@ -65,7 +84,13 @@ function launch(at: number, container: string, attempt: number, running: readonl
 /** The runtime shows that it ended; it then waits until its next run, or has just begun it. */
 function end(at: number, waits: boolean): Line[] {
   const seen: Line = {
-    ...{ kind: 'entered', at, actor: '1.nodeAgent', outcome: 'fact', source: 'pleg', uid: UID, what: 'api exit 3' },
+    kind: 'entered',
+    at,
+    actor: '1.nodeAgent',
+    outcome: 'fact',
+    source: 'pleg',
+    uid: UID,
+    what: 'api exit 3',
   };
   if (!waits) return [seen];
   return [seen, event(at, 'BackOff', 'api', 'Warning'), state(at, API, 'ended.backingOff', 'retrying')];
@@ -113,7 +138,7 @@ const mounted = (name: string): Line[] => [
 function beginning(): Line[] {
   const at = BEGAN;
   return [
-    { ...{ kind: 'entered', at, actor: '2.nodeAgent', outcome: 'fact' }, source: 'sources', uid: UID, what: 'added' },
+    { kind: 'entered', at, actor: '2.nodeAgent', outcome: 'fact', source: 'sources', uid: UID, what: 'added' },
     state(at, POD, 'admitting', 'working'),
     state(at, POD, 'preparing.directory', 'working'),
     ...mounting('settings'),

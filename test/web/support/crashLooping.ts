@@ -26,10 +26,16 @@ const taken: Taken = {
     way('ended.backingOff timer.elapsed 0', 4, 114_001),
   ],
   stays: [
-    ...[stay('pending.restarting', 0), stay('pending.choosing', 0), stay('pending.gettingImage', 2)],
-    ...[stay('launching.readyToCreate', 0), stay('launching.making.queued', 1), stay('launching.making.creating', 10)],
-    ...[stay('launching.making.starting', 68), stay('launching.started', 0), stay('running.steady', 1_600)],
-    ...[stay('ended.choosing', 0)],
+    stay('pending.restarting', 0),
+    stay('pending.choosing', 0),
+    stay('pending.gettingImage', 2),
+    stay('launching.readyToCreate', 0),
+    stay('launching.making.queued', 1),
+    stay('launching.making.creating', 10),
+    stay('launching.making.starting', 68),
+    stay('launching.started', 0),
+    stay('running.steady', 1_600),
+    stay('ended.choosing', 0),
   ],
 };
 

@@ -137,13 +137,11 @@ export const longObject: ShownObject = {
   status: {
     phase: 'Running',
     conditions: ['Ready', 'PodReadyToStartContainers', `example.com/${long('gate')}`].map((type) => ({
-      ...{
-        type,
-        status: 'False',
-        reason: long('Reason'),
-        message: MESSAGE,
-        lastTransitionTime: '2026-05-04T07:39:15Z',
-      },
+      type,
+      status: 'False',
+      reason: long('Reason'),
+      message: MESSAGE,
+      lastTransitionTime: '2026-05-04T07:39:15Z',
     })),
   },
 };

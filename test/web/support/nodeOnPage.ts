@@ -11,19 +11,18 @@ export function actor({ path, ...more }: Given): ShownActor {
   const ids = path.split('/');
   const id = ids.at(-1) ?? '';
   return {
-    ...{
-      id,
-      machine: id,
-      kind: id,
-      name: id,
-      state: 'running',
-      tags: ['steady'],
-      since: NOW - H3,
-      facts: [],
-      order: 0,
-    },
+    id,
+    machine: id,
+    kind: id,
+    name: id,
+    state: 'running',
+    tags: ['steady'],
+    since: NOW - H3,
+    facts: [],
+    order: 0,
     ...(path === '' ? {} : { parent: '' }),
-    ...{ path, ...more },
+    path,
+    ...more,
   };
 }
 
@@ -40,16 +39,29 @@ export function podOnPage({ name, namespace = 'shop', pod, tree, below = [] }: P
   const uid = `uid-${name}`;
   const path = `pod/${uid}`;
   const shown: ShownPod = {
-    ...{ uid, namespace, name: `${name}-node-1`, isStatic: true, phase: 'Running', status: 'Running', ready: '1/1' },
-    ...{ restarts: 0, ...pod },
+    uid,
+    namespace,
+    name: `${name}-node-1`,
+    isStatic: true,
+    phase: 'Running',
+    status: 'Running',
+    ready: '1/1',
+    restarts: 0,
+    ...pod,
   };
   const actors = [
-    actor({ ...{ path, id: path, machine: 'pod', kind: 'pod', name: shown.name, state: 'active.running' }, ...tree }),
+    actor({ path, id: path, machine: 'pod', kind: 'pod', name: shown.name, state: 'active.running', ...tree }),
     ...below.map(({ id, ...more }, order) => {
       const [above, kind = '', last = ''] = /^(?:(.*)\/)?([^/]+)\/([^/]+)$/.exec(id)?.slice(1) ?? [];
       return actor({
-        ...{ path: `${path}/${id}`, parent: above ? `${path}/${above}` : path, order },
-        ...{ id: `${kind}/${last}`, machine: kind, kind: kind === 'container' ? 'regular' : kind, name: last, ...more },
+        path: `${path}/${id}`,
+        parent: above ? `${path}/${above}` : path,
+        order,
+        id: `${kind}/${last}`,
+        machine: kind,
+        kind: kind === 'container' ? 'regular' : kind,
+        name: last,
+        ...more,
       });
     }),
   ];
@@ -68,20 +80,31 @@ const checkout = podOnPage({
     { id: 'volume/settings', state: 'mounted', tags: ['steady', 'mounted'], since: NOW - 240_000 },
     { id: 'volume/tmp', state: 'mounted', tags: ['steady', 'mounted'], since: NOW - 240_000 },
     {
-      ...{ id: 'container/api', state: 'ended.backingOff', tags: ['retrying'], since: NOW - 112_000 },
-      ...{ waitingFor: 'the end of its back-off', until: NOW + 48_000, facts: ['5 restarts'] },
+      id: 'container/api',
+      state: 'ended.backingOff',
+      tags: ['retrying'],
+      since: NOW - 112_000,
+      waitingFor: 'the end of its back-off',
+      until: NOW + 48_000,
+      facts: ['5 restarts'],
     },
     { id: 'container/proxy', state: 'running.steady', since: NOW - 240_000 },
     {
-      ...{ id: 'container/proxy/probe/readiness', state: 'passing.waiting', tags: ['waiting', 'passing'] },
-      ...{ since: NOW - 6_000, until: NOW + 4_000, waitingFor: 'its next attempt' },
+      id: 'container/proxy/probe/readiness',
+      state: 'passing.waiting',
+      tags: ['waiting', 'passing'],
+      since: NOW - 6_000,
+      until: NOW + 4_000,
+      waitingFor: 'its next attempt',
     },
   ],
 });
 
 const others = [
   podOnPage({
-    ...{ name: 'thumbs', namespace: 'media', pod: { phase: 'Pending', status: 'ImagePullBackOff', ready: '0/1' } },
+    name: 'thumbs',
+    namespace: 'media',
+    pod: { phase: 'Pending', status: 'ImagePullBackOff', ready: '0/1' },
     below: [
       {
         id: 'container/main',
@@ -91,39 +114,57 @@ const others = [
         since: NOW - 60_000,
       },
       {
-        ...{ id: 'container/main/image/thumbs', state: 'backingOff', tags: ['retrying'], since: NOW - 30_000 },
-        ...{ until: NOW + 138_000, waitingFor: 'another attempt to pull it' },
+        id: 'container/main/image/thumbs',
+        state: 'backingOff',
+        tags: ['retrying'],
+        since: NOW - 30_000,
+        until: NOW + 138_000,
+        waitingFor: 'another attempt to pull it',
         lastFailure: { reason: 'ErrImagePull', message: 'no such host', at: NOW - 30_000 },
       },
     ],
   }),
   podOnPage({
-    ...{ name: 'import-nightly', namespace: 'batch', pod: { phase: 'Failed', status: 'OOMKilled', ready: '0/1' } },
+    name: 'import-nightly',
+    namespace: 'batch',
+    pod: { phase: 'Failed', status: 'OOMKilled', ready: '0/1' },
     tree: { state: 'finished', tags: ['failed'], since: NOW - 720_000 },
   }),
   podOnPage({
-    ...{ name: 'postgres', namespace: 'data', pod: { ready: '0/1' } },
+    name: 'postgres',
+    namespace: 'data',
+    pod: { ready: '0/1' },
     below: [
       {
-        ...{ id: 'container/main', state: 'running.startingUp', tags: ['waiting'], waitingFor: 'its startup probe' },
-        ...{ since: NOW - 9_000, until: NOW + 6_000 },
+        id: 'container/main',
+        state: 'running.startingUp',
+        tags: ['waiting'],
+        waitingFor: 'its startup probe',
+        since: NOW - 9_000,
+        until: NOW + 6_000,
       },
     ],
   }),
   ...['cart', 'encoder'].map((name) =>
     podOnPage({
-      ...{ name, namespace: 'shop', pod: { phase: 'Pending', status: 'ContainerCreating', ready: '0/1' } },
+      name,
+      namespace: 'shop',
+      pod: { phase: 'Pending', status: 'ContainerCreating', ready: '0/1' },
       tree: { since: NOW - 31_000 },
       below: [
         {
-          ...{ id: 'container/main', state: 'pending.gettingImage', tags: ['waiting'], since: NOW - 31_000 },
+          id: 'container/main',
+          state: 'pending.gettingImage',
+          tags: ['waiting'],
+          since: NOW - 31_000,
           waitingFor: 'a pull slot',
         },
       ],
     }),
   ),
   podOnPage({
-    ...{ name: 'search', pod: { phase: 'Pending', status: 'ContainerCreating', ready: '0/1' } },
+    name: 'search',
+    pod: { phase: 'Pending', status: 'ContainerCreating', ready: '0/1' },
     below: [{ id: 'container/main', state: 'launching.making.creating', tags: ['working'], since: NOW - 14_000 }],
   }),
   ...['auth', 'catalog', 'payments'].map((name) => wellPod(name)),
@@ -132,7 +173,9 @@ const others = [
   ...['kube-proxy'].map((name) => wellPod(name, 'kube-system')),
   ...['log-agent', 'node-exporter'].map((name) => wellPod(name, 'monitor')),
   podOnPage({
-    ...{ name: 'migrate', namespace: 'batch', pod: { phase: 'Succeeded', status: 'Completed', ready: '0/1' } },
+    name: 'migrate',
+    namespace: 'batch',
+    pod: { phase: 'Succeeded', status: 'Completed', ready: '0/1' },
     tree: { state: 'finished', tags: ['done'] },
   }),
 ];
@@ -143,21 +186,35 @@ const ownActors = [
     actor({ path, order }),
   ),
   actor({
-    ...{ path: 'startLimiter', machine: 'limiter', kind: 'limiter', name: 'start', order: 8 },
+    path: 'startLimiter',
+    machine: 'limiter',
+    kind: 'limiter',
+    name: 'start',
+    order: 8,
     facts: ['4 of 4 held'],
     lists: { 'held by': [], queued: [] },
   }),
   actor({
-    ...{ path: 'pullLimiter', machine: 'limiter', kind: 'limiter', name: 'pull', order: 9, state: 'full' },
+    path: 'pullLimiter',
+    machine: 'limiter',
+    kind: 'limiter',
+    name: 'pull',
+    order: 9,
+    state: 'full',
     lists: { 'held by': ['x/main/pull'], queued: ['uid-cart/main/pull', 'uid-encoder/main/pull'] },
   }),
 ];
 
 /** The node with these pods. */
 export const snapshotWith = (pods: readonly ReturnType<typeof podOnPage>[], at = NOW): Snapshot => ({
-  ...{ at, mode: 'live' },
+  at,
+  mode: 'live',
   node: {
-    ...{ name: 'node-1', version: '0.2.0', simulated: false, state: 'running', tags: ['steady'] },
+    name: 'node-1',
+    version: '0.2.0',
+    simulated: false,
+    state: 'running',
+    tags: ['steady'],
     runtime: { name: 'containerd', version: '1.6.20', ready: true },
     gates: {
       start: { capacity: 4, held: 4, waiting: 3, queue: [] },
@@ -182,13 +239,19 @@ export const designSnapshot = snapshotWith([...others.slice(3), checkout, ...oth
 export const API = 'pod/uid-checkout-api/container/api';
 
 const run = (run: number, startedAt: string, waitedMs?: number) => ({
-  ...{ run, startedAt: Date.parse(`2026-05-04T${startedAt}.000Z`), ranMs: 1_620, exitCode: 3, reason: 'Error' },
+  run,
+  startedAt: Date.parse(`2026-05-04T${startedAt}.000Z`),
+  ranMs: 1_620,
+  exitCode: 3,
+  reason: 'Error',
   ...(waitedMs === undefined ? {} : { waitedMs }),
 });
 
 /** What the server knows of its container in back-off. */
 export const apiDetail: Detail = {
-  ...{ path: API, at: NOW, problems: [] },
+  path: API,
+  at: NOW,
+  problems: [],
   answer:
     'container api keeps failing: exit code 3 after 1s: no database at db.shop:5432; restarts at 07:44:40 (in 48s)',
   next: [
@@ -211,7 +274,8 @@ export const apiDetail: Detail = {
 
 /** The history of that container. */
 export const apiHistory: ActorHistory = {
-  ...{ path: API, at: NOW },
+  path: API,
+  at: NOW,
   tried: [
     run(1, '07:39:15', 2_000),
     run(2, '07:39:21', 10_000),
@@ -225,11 +289,15 @@ export const apiHistory: ActorHistory = {
 
 export const checkoutObject: ShownObject = {
   manifest: {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'checkout-api-node-1', namespace: 'shop', labels: {} } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'checkout-api-node-1', namespace: 'shop', labels: {} },
     spec: {
       containers: [
         {
-          ...{ name: 'api', image: 'registry.shop/api:2.1', command: ['/bin/sh', '-c', 'set -e\nexec api\n'] },
+          name: 'api',
+          image: 'registry.shop/api:2.1',
+          command: ['/bin/sh', '-c', 'set -e\nexec api\n'],
           env: [{ name: 'DB_PASSWORD', value: 'redacted-0123456789abcdef' }],
         },
         { name: 'proxy', image: 'registry.shop/proxy:1' },
@@ -240,8 +308,11 @@ export const checkoutObject: ShownObject = {
     phase: 'Running',
     conditions: [
       {
-        ...{ type: 'Ready', status: 'False', reason: 'ContainersNotReady' },
-        ...{ message: 'containers with unready status: [api]', lastTransitionTime: '2026-05-04T07:39:15Z' },
+        type: 'Ready',
+        status: 'False',
+        reason: 'ContainersNotReady',
+        message: 'containers with unready status: [api]',
+        lastTransitionTime: '2026-05-04T07:39:15Z',
       },
       { type: 'PodScheduled', status: 'True', lastTransitionTime: '2026-05-04T07:39:12Z' },
     ],

@@ -47,7 +47,7 @@ export class NodeOnPage implements Inspected {
   /** Tells all who look of a change, and all who come later of what it has made. */
   change(change: Partial<Frame>): void {
     const at = this.#snapshot.at + 1_000;
-    const frame: Frame = { ...{ at, pods: [], podsGone: [], actors: [], actorsGone: [], lines: [] }, ...change };
+    const frame: Frame = { at, pods: [], podsGone: [], actors: [], actorsGone: [], lines: [], ...change };
     const { pods, actors, node } = withFrame(worldOf(this.#snapshot), frame);
     this.#snapshot = { ...this.#snapshot, at, node, pods: [...pods.values()], actors: [...actors.values()] };
     for (const viewer of this.#viewers) viewer(frame);

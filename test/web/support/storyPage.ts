@@ -10,15 +10,31 @@ const RECORDED = { from: NOW - 1_800_000, to: NOW };
 
 /** What of an actor matters here. */
 export const actorAt = (path: string, more: Partial<ShownActor> = {}): ShownActor => ({
-  ...{ path, id: path, machine: 'container', kind: 'container', name: path, state: 'running', tags: ['steady'] },
-  ...{ since: BEGAN, facts: [], order: 0, ...more },
+  path,
+  id: path,
+  machine: 'container',
+  kind: 'container',
+  name: path,
+  state: 'running',
+  tags: ['steady'],
+  since: BEGAN,
+  facts: [],
+  order: 0,
+  ...more,
 });
 
 export function snapshotAt(at: number, mode: Snapshot['mode'], more: Partial<Snapshot> = {}): Snapshot {
   return {
-    ...{ at, mode, recorded: RECORDED },
+    at,
+    mode,
+    recorded: RECORDED,
     node: {
-      ...{ name: 'node-1', version: '0', simulated: true, state: 'running', tags: [], sources: [] },
+      name: 'node-1',
+      version: '0',
+      simulated: true,
+      state: 'running',
+      tags: [],
+      sources: [],
       runtime: { name: 'containerd', version: '1', ready: true },
       gates: {
         start: { capacity: 4, held: 0, waiting: 0, queue: [] },
@@ -27,8 +43,14 @@ export function snapshotAt(at: number, mode: Snapshot['mode'], more: Partial<Sna
     },
     pods: [
       {
-        ...{ uid: UID, namespace: 'shop', name: 'checkout-api', isStatic: false, phase: 'Running' },
-        ...{ status: 'CrashLoopBackOff', ready: '1/2', restarts: 5 },
+        uid: UID,
+        namespace: 'shop',
+        name: 'checkout-api',
+        isStatic: false,
+        phase: 'Running',
+        status: 'CrashLoopBackOff',
+        ready: '1/2',
+        restarts: 5,
       },
     ],
     actors: [
@@ -59,7 +81,9 @@ export function storyPage({ first = snapshotAt(NOW, 'live'), story }: Options = 
   const moments: number[] = [];
   let clock = NOW;
   const page = createPage({
-    ...{ first, place: { steps: [], view: 'region', story: 'time', isPodPage: false }, now: () => clock },
+    first,
+    place: { steps: [], view: 'region', story: 'time', isPodPage: false },
+    now: () => clock,
     asking: {
       entry: async () => ({ value: null, heldBack: 0 }),
       story: (uid, from, to) => {
@@ -70,14 +94,24 @@ export function storyPage({ first = snapshotAt(NOW, 'live'), story }: Options = 
         moments.push(at);
         return Promise.resolve(snapshotAt(at, 'past'));
       },
-      ...{ rail: unasked, detail: unasked, actorHistory: unasked, log: unasked, object: unasked, drawing: unasked },
+      rail: unasked,
+      detail: unasked,
+      actorHistory: unasked,
+      log: unasked,
+      object: unasked,
+      drawing: unasked,
     },
   });
   page.selected.value = API;
   const telling = createTelling(page);
   const stop = followStory(page, telling);
   return {
-    ...{ page, telling, stop, asked, moments, view: createStoryView(page, telling) },
+    page,
+    telling,
+    stop,
+    asked,
+    moments,
+    view: createStoryView(page, telling),
     /** Lets what was answered be taken in. */
     settle: () => new Promise((resolve) => setImmediate(resolve)),
     /** Lets the browser's clock go on. */

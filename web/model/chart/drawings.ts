@@ -7,18 +7,25 @@ import { activeStates } from './view.ts';
 
 /** The machines that have a chart; all other actors are calls in flight and feeds. */
 export const CHARTED: readonly string[] = [
-  ...['nodeAgent', 'pod', 'activeDeadline', 'pace', 'container', 'probe', 'image', 'volume', 'limiter', 'admission'],
-  ...[
-    'cgroups',
-    'garbage',
-    'logRotation',
-    'statusSink',
-    'registration',
-    'nodeStatus',
-    'lease',
-    'mirror',
-    'certificate',
-  ],
+  'nodeAgent',
+  'pod',
+  'activeDeadline',
+  'pace',
+  'container',
+  'probe',
+  'image',
+  'volume',
+  'limiter',
+  'admission',
+  'cgroups',
+  'garbage',
+  'logRotation',
+  'statusSink',
+  'registration',
+  'nodeStatus',
+  'lease',
+  'mirror',
+  'certificate',
 ];
 
 /** A drawing, or why it is not there; neither: it is on its way. */

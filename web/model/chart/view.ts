@@ -103,7 +103,8 @@ function litView(state: string, drawn: DrawnState, seen: Seen): LitView {
   const progress =
     until !== undefined && until > since ? Math.min(1, Math.max(0, (now - since) / (until - since))) : undefined;
   return {
-    ...{ state, label: folded?.label ?? drawn.label },
+    state,
+    label: folded?.label ?? drawn.label,
     category: categoryIn(seen.tags) ?? 'broken',
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(progress === undefined ? {} : { progress }),

@@ -37,7 +37,9 @@ export const podStrategy: Strategy = {
 };
 
 const GATED = {
-  ...{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' },
+  type: 'PodScheduled',
+  status: 'False',
+  reason: 'SchedulingGated',
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 };
 

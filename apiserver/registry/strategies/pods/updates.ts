@@ -10,7 +10,9 @@ import { MIRROR } from './mirrorPod.ts';
 import { podCauses } from './readPod.ts';
 
 const MUTABLE = [
-  ...['`spec.containers[*].image`', '`spec.initContainers[*].image`', '`spec.activeDeadlineSeconds`'],
+  '`spec.containers[*].image`',
+  '`spec.initContainers[*].image`',
+  '`spec.activeDeadlineSeconds`',
   '`spec.tolerations` (only additions to existing tolerations)',
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',');
@@ -87,7 +89,9 @@ function gateCauses(spec: JsonObject, before: JsonObject): Cause[] {
 /** Whatever else differs. */
 function otherCauses(spec: JsonObject, before: JsonObject): Cause[] {
   const munged = withFieldsOf(withImagesOf(spec, before), before, [
-    ...['activeDeadlineSeconds', 'schedulingGates', 'tolerations'],
+    'activeDeadlineSeconds',
+    'schedulingGates',
+    'tolerations',
     ...((numberAt(before, 'terminationGracePeriodSeconds') ?? 0) < 0 ? ['terminationGracePeriodSeconds'] : []),
     // A pod that waits for its gates may be told where to run.
     ...(listAt(before, 'schedulingGates').length > 0 ? ['nodeSelector', 'affinity'] : []),

@@ -25,7 +25,12 @@ async function stand() {
   const renewed: string[] = [];
   const files = new MemoryFiles(new MemoryDisk(() => clock.now()));
   const { ports } = new Certificates({
-    ...{ clock, files, jitter: () => 0, onError: () => {}, nodeName: 'node-1', directory: '/pki' },
+    clock,
+    files,
+    jitter: () => 0,
+    onError: () => {},
+    nodeName: 'node-1',
+    directory: '/pki',
     client: clientOf(transports.own),
     bootstrapClient: clientOf(transports.bootstrap),
     onRenewed: (name) => void renewed.push(name),

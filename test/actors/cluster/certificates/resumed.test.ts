@@ -44,8 +44,15 @@ async function stand() {
   /** An agent, which has asked for what it needs; the former one must have stopped. */
   async function agent({ rotates = false } = {}) {
     const certificates = new Certificates({
-      ...{ clock, files, nodeName: 'node-1', directory: '/pki', client, bootstrapClient: client },
-      ...{ jitter: () => 0, onRenewed: () => {}, onError: (_, error) => void problems.push(String(error)) },
+      clock,
+      files,
+      nodeName: 'node-1',
+      directory: '/pki',
+      client,
+      bootstrapClient: client,
+      jitter: () => 0,
+      onRenewed: () => {},
+      onError: (_, error) => void problems.push(String(error)),
     });
     // No other port is asked, and there are no feeds.
     const ports = { ...noCluster, ...certificates.ports } as Services;
@@ -88,7 +95,8 @@ async function stand() {
 const nameOf = (key: string, usages = ['digital signature', 'client auth']) =>
   digestedName({
     wanted: { commonName: 'system:node:node-1', organization: 'system:nodes' },
-    ...{ publicKey: createPublicKey(createPrivateKey(key)), usages },
+    publicKey: createPublicKey(createPrivateKey(key)),
+    usages,
   });
 
 test('it asks by the name that comes of its key, and keeps the key until there is a certificate', async () => {

@@ -44,15 +44,13 @@ async function stand() {
   let chance = 0;
   const renewals: number[] = [];
   const certificates = new Certificates({
-    ...{
-      clock,
-      files,
-      onError: () => {},
-      nodeName: 'n',
-      directory: '/pki',
-      client: client(own),
-      bootstrapClient: client(bootstrap),
-    },
+    clock,
+    files,
+    onError: () => {},
+    nodeName: 'n',
+    directory: '/pki',
+    client: client(own),
+    bootstrapClient: client(bootstrap),
     jitter: () => {
       chance = (chance + 0.37) % 1;
       return chance;

@@ -27,9 +27,17 @@ export function joiningNode(more: Partial<ClusterNodeParts> = {}, rate?: Rate) {
   const describe = (listed: readonly NodeImage[]) =>
     nodeObject({
       images: listed,
-      ...{ name: 'node-1', labels: LABELS, taints: [], capacity: amounts, allocatable: amounts, host: made.host },
-      ...{ addresses: ['192.0.2.1'], startedAt, now: clock.now() },
-      ...{ health: healthy(), readySince: startedAt },
+      name: 'node-1',
+      labels: LABELS,
+      taints: [],
+      capacity: amounts,
+      allocatable: amounts,
+      host: made.host,
+      addresses: ['192.0.2.1'],
+      startedAt,
+      now: clock.now(),
+      health: healthy(),
+      readySince: startedAt,
       ...changes.of,
     });
   const ownNode = new OwnNode();
@@ -59,14 +67,20 @@ export function joiningNode(more: Partial<ClusterNodeParts> = {}, rate?: Rate) {
   const asked = () => made.transport.requests.splice(0).map(({ method, path }) => `${method} ${path}`);
   const troubled = (verb: string, fault: Fault, resource?: string, times = 1) =>
     made.api.faults.add({
-      ...{ fault, times },
+      fault,
+      times,
       matches: (request, user) =>
         request.verb === verb &&
         user !== 'admin' &&
         (resource === undefined || ('resource' in request && request.resource === resource)),
     });
   return {
-    ...{ ...common, chance, changes, asked, troubled, forgetful },
+    ...common,
+    chance,
+    changes,
+    asked,
+    troubled,
+    forgetful,
     register: () => node.ports.registerNode(null, options),
     readNode: () => node.ports.readNode(null, options),
     /** The node hears from now on what the server has of it. */

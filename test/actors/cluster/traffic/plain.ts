@@ -61,10 +61,26 @@ function partsOf(name: string, value: unknown): string[] {
 
 /** What stands for a value of a field that differs from run to run; whether it is there counts. */
 const VARYING: ReadonlySet<string> = new Set([
-  ...['uid', 'resourceVersion', 'creationTimestamp', 'startTime', 'podIP', 'podIPs', 'imageID', 'containerID'],
-  ...['startedAt', 'finishedAt', 'lastTransitionTime', 'lastProbeTime', 'deletionTimestamp', 'renewTime'],
-  ...['lastHeartbeatTime', 'sizeBytes', 'request'],
-  ...['kubernetes.io/config.seen', 'kubernetes.io/config.hash', 'kubernetes.io/config.mirror'],
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'startTime',
+  'podIP',
+  'podIPs',
+  'imageID',
+  'containerID',
+  'startedAt',
+  'finishedAt',
+  'lastTransitionTime',
+  'lastProbeTime',
+  'deletionTimestamp',
+  'renewTime',
+  'lastHeartbeatTime',
+  'sizeBytes',
+  'request',
+  'kubernetes.io/config.seen',
+  'kubernetes.io/config.hash',
+  'kubernetes.io/config.mirror',
 ]);
 /** They say nothing, or tell of how it was recorded. */
 const SILENT: ReadonlySet<string> = new Set(['lastProbeTime', 'lastTransitionTime', 'apiVersion', 'kind']);

@@ -23,22 +23,31 @@ import { type Hands, IMAGE, isOf, type Played } from './scenario.ts';
 /** As large as the kubelet's, of whose memory a little is kept back. */
 const PAGES = { 'hugepages-1Gi': 0, 'hugepages-2Mi': 0 };
 const CAPACITY = {
-  ...{ cpuMillis: 2_000, memoryBytes: 24_684_092 * 1_024, pods: 110 },
+  cpuMillis: 2_000,
+  memoryBytes: 24_684_092 * 1_024,
+  pods: 110,
   extra: { 'ephemeral-storage': 264_212_084 * 1_024, ...PAGES },
 };
 const ALLOCATABLE = {
-  ...{ ...CAPACITY, memoryBytes: 24_683_068 * 1_024 },
+  ...CAPACITY,
+  memoryBytes: 24_683_068 * 1_024,
   extra: { 'ephemeral-storage': 270_282_620_830, ...PAGES },
 };
 const LABELS = {
-  ...{ 'beta.kubernetes.io/arch': 'amd64', 'beta.kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
-  ...{ 'kubernetes.io/hostname': 'node-1', 'kubernetes.io/os': 'linux' },
+  'beta.kubernetes.io/arch': 'amd64',
+  'beta.kubernetes.io/os': 'linux',
+  'kubernetes.io/arch': 'amd64',
+  'kubernetes.io/hostname': 'node-1',
+  'kubernetes.io/os': 'linux',
 };
 const HOST = {
   machineID: '00000000000000000000000000000001',
   systemUUID: '00000000-0000-0000-0000-000000000002',
   bootID: '00000000-0000-0000-0000-000000000003',
-  ...{ kernelVersion: '6.1.0', osImage: 'Linux', architecture: 'amd64', kubeletVersion: 'v1.36.2+statelet.test' },
+  kernelVersion: '6.1.0',
+  osImage: 'Linux',
+  architecture: 'amd64',
+  kubeletVersion: 'v1.36.2+statelet.test',
 };
 /** The runtime's own. */
 const PAUSE = 'statelet.local/pause:1';
@@ -67,7 +76,9 @@ async function begin(scenario: Played, firstMs: number) {
   const made: { cluster?: Cluster; sender?: EventSender; events?: EventSink; network?: Network } = {};
   const node = await simulatedNode({
     config: {
-      ...{ capacity: CAPACITY, allocatable: ALLOCATABLE, clusterDns: ['10.96.0.10'] },
+      capacity: CAPACITY,
+      allocatable: ALLOCATABLE,
+      clusterDns: ['10.96.0.10'],
       admissionNode: { labels: LABELS, taints: [] },
     },
     runtime: { images: { present: [IMAGE, PAUSE] }, ...scenario.runtime },
@@ -88,7 +99,8 @@ async function begin(scenario: Played, firstMs: number) {
       return { ...made.cluster, ...certificates, onNodeUid };
     },
     parts: {
-      ...{ events: (event) => made.events?.(event), network: laterNetwork(() => made.network) },
+      events: (event) => made.events?.(event),
+      network: laterNetwork(() => made.network),
       mounter: notedMounts(),
     },
   });
@@ -124,7 +136,10 @@ function handsOf(node: SimulatedNode, inMemory: Cluster, forgetEvents: () => voi
   const { ask } = inMemory;
   const path = (pod: string) => `/api/v1/namespaces/${pod.replace('/', '/pods/')}`;
   return {
-    ...{ node, cluster: inMemory, ask, path },
+    node,
+    cluster: inMemory,
+    ask,
+    path,
     create: async (pod, spec, metadata = {}) => {
       const [namespace, name] = pod.split('/');
       const body = { metadata: { name, ...metadata }, spec: { automountServiceAccountToken: false, ...spec } };

@@ -22,7 +22,9 @@ export async function heldCluster(settings: Partial<ObjectSettings> = {}, podsLe
   const { ask, client, transport } = served;
   await ask('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
   await ask('POST', `${NAMESPACE}/serviceaccounts`, {
-    ...{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'default' } },
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'default', namespace: 'default' },
   });
   const facts: NodeFact[] = [];
   const problems: unknown[] = [];
@@ -30,14 +32,12 @@ export async function heldCluster(settings: Partial<ObjectSettings> = {}, podsLe
   const { signal } = controller;
   let annotations: Record<string, string> = {};
   const store = clusterObjects({
-    ...{
-      client,
-      clock,
-      jitter: () => 0.5,
-      files: hostFiles,
-      podsLeft: async () => podsLeft,
-      onError: (_, error) => problems.push(error),
-    },
+    client,
+    clock,
+    jitter: () => 0.5,
+    files: hostFiles,
+    podsLeft: async () => podsLeft,
+    onError: (_, error) => problems.push(error),
     ownNode: {
       get current() {
         return { metadata: { uid: 'n', annotations } };
@@ -55,12 +55,21 @@ export async function heldCluster(settings: Partial<ObjectSettings> = {}, podsLe
     return { ...rest, metadata: { ...metadata, uid }, spec: whole };
   };
   const body = (kind: ConfigKind, name: string, data: object, more: object) => ({
-    ...{ apiVersion: 'v1', kind, metadata: { name, namespace: 'default' } },
+    apiVersion: 'v1',
+    kind,
+    metadata: { name, namespace: 'default' },
     ...(kind === 'Secret' ? { stringData: data } : { data }),
     ...more,
   });
   return {
-    ...{ clock, store, facts, problems, transport, pod, running, ask },
+    clock,
+    store,
+    facts,
+    problems,
+    transport,
+    pod,
+    running,
+    ask,
     annotate: (own: Record<string, string>) => {
       annotations = own;
     },

@@ -42,13 +42,22 @@ export async function tokenStory({ ahead = 0, chance = () => 0 }: { ahead?: numb
   const [gone, errors] = [new Set<string>(), [] as string[]];
   const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
   const tokens = new ServiceAccountTokens({
-    ...{ client, clock, jitter: chance },
+    client,
+    clock,
+    jitter: chance,
     isGone: ({ uid }) => gone.has(uid),
     onError: (source, error) => errors.push(`${source}: ${(error as Error).message}`),
   });
   transport.requests.splice(0);
   return {
-    ...{ clock, transport, ask, create, pod, tokens, gone, errors },
+    clock,
+    transport,
+    ask,
+    create,
+    pod,
+    tokens,
+    gone,
+    errors,
     /** How many requests there were since this was asked last. */
     asked: () => transport.requests.splice(0).length,
     trouble: (fault: Fault, times = Number.POSITIVE_INFINITY) =>

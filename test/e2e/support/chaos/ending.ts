@@ -118,10 +118,16 @@ function untold({ metadata: { namespace, name }, status }: Pod, own: readonly Po
   const [told, mine] = [status, known?.status].map((each) =>
     JSON.stringify(
       [
-        ...[each?.phase, each?.podIP, each?.startTime],
+        each?.phase,
+        each?.podIP,
+        each?.startTime,
         (each?.conditions ?? []).map(({ type, status: is, reason }) => [type, is, reason]).sort(),
         [...(each?.initContainerStatuses ?? []), ...(each?.containerStatuses ?? [])].map((container) => [
-          ...[container.name, container.state, container.ready, container.restartCount, container.containerID],
+          container.name,
+          container.state,
+          container.ready,
+          container.restartCount,
+          container.containerID,
         ]),
       ],
       sorted,

@@ -33,7 +33,8 @@ const POD_UID = { name: 'POD_UID', valueFrom: { fieldRef: { apiVersion: 'v1', fi
 
 const noted = (name: string, script: string, more: Partial<Container> = {}): Container =>
   shell(name, `${noting(name)}; ${script}`, {
-    ...{ env: [POD_UID], volumeMounts: [{ name: 'shared', mountPath: '/shared' }] },
+    env: [POD_UID],
+    volumeMounts: [{ name: 'shared', mountPath: '/shared' }],
     ...more,
   });
 

@@ -31,8 +31,17 @@ export type Kill = {
 
 /** Makes, ends and deletes pods, by what they are there for. */
 const deeds = [
-  ...['end done', 'end failed', 'delete leaving', 'make reborn anew', 'force reborn anew', 'label web'],
-  ...['make late', 'make late-done', 'make late-failed', 'delete brief', 'remove passing'],
+  'end done',
+  'end failed',
+  'delete leaving',
+  'make reborn anew',
+  'force reborn anew',
+  'label web',
+  'make late',
+  'make late-done',
+  'make late-failed',
+  'delete brief',
+  'remove passing',
 ] as const;
 export type Deed = (typeof deeds)[number];
 

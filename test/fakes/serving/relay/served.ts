@@ -48,7 +48,10 @@ export async function servedRoutes(
   // A server that listens at a port has such an address.
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ port, url: `http${tls ? 's' : ''}://127.0.0.1:${port}`, failures, asked },
+    port,
+    url: `http${tls ? 's' : ''}://127.0.0.1:${port}`,
+    failures,
+    asked,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();

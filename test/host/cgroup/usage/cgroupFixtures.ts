@@ -116,8 +116,17 @@ burst_usec 42
 /** The root of v2 has neither limits nor what it uses of memory and processes. */
 export const V2_ROOT: Readonly<Record<string, string>> = {
   ...without(V2_CONTAINER, [
-    ...['cpu.max', 'cpu.weight', 'memory.current', 'memory.peak', 'memory.swap.current', 'memory.swap.max'],
-    ...['memory.max', 'memory.min', 'memory.events.local', 'pids.current', 'pids.max'],
+    'cpu.max',
+    'cpu.weight',
+    'memory.current',
+    'memory.peak',
+    'memory.swap.current',
+    'memory.swap.max',
+    'memory.max',
+    'memory.min',
+    'memory.events.local',
+    'pids.current',
+    'pids.max',
   ]),
   'cpu.stat': 'usage_usec 99000000\nuser_usec 66000000\nsystem_usec 33000000\n',
 };

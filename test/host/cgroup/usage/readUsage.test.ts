@@ -39,8 +39,16 @@ async function v2(files: Readonly<Record<string, string>>, path = POD): Promise<
 
 /** What both versions say in the same way. */
 const MEMORY = {
-  ...{ usage: 9_437_184, max: 10_485_760, workingSet: 7_340_032, rss: 3_145_728, cache: 5_242_880 },
-  ...{ mappedFile: 1_048_576, activeFile: 1_572_864, inactiveFile: 2_097_152, swap: 65_536, oomEvents: 2 },
+  usage: 9_437_184,
+  max: 10_485_760,
+  workingSet: 7_340_032,
+  rss: 3_145_728,
+  cache: 5_242_880,
+  mappedFile: 1_048_576,
+  activeFile: 1_572_864,
+  inactiveFile: 2_097_152,
+  swap: 65_536,
+  oomEvents: 2,
 };
 
 describe('v1', () => {
@@ -48,19 +56,29 @@ describe('v1', () => {
     expect(await v1(V1_CONTAINER)).toEqual({
       readAt: 1_000,
       cpu: {
-        ...{ usageNs: 1_234_567_890, userNs: 1_000_000_000, systemNs: 210_000_000 },
-        ...{ periods: 120, throttledPeriods: 7, throttledNs: 350_000_000 },
-        ...{ quotaUs: 50_000, periodUs: 100_000, shares: 512 },
+        usageNs: 1_234_567_890,
+        userNs: 1_000_000_000,
+        systemNs: 210_000_000,
+        periods: 120,
+        throttledPeriods: 7,
+        throttledNs: 350_000_000,
+        quotaUs: 50_000,
+        periodUs: 100_000,
+        shares: 512,
       },
       memory: {
         ...MEMORY,
-        ...{ kernel: 524_288, failcnt: 4, pageFaults: 1_500, majorPageFaults: 3 },
+        kernel: 524_288,
+        failcnt: 4,
+        pageFaults: 1_500,
+        majorPageFaults: 3,
         limits: { limit: 67_108_864, swap: 67_108_864 },
       },
       pids: { threads: 5, processes: [4711, 4712] },
       io: [
         {
-          ...{ major: 254, minor: 0 },
+          major: 254,
+          minor: 0,
           bytes: new Map(
             Object.entries({ Read: 81_920, Write: 4_096, Sync: 86_016, Async: 0, Discard: 0, Total: 86_016 }),
           ),
@@ -118,19 +136,29 @@ describe('v2', () => {
     expect(await v2(V2_CONTAINER)).toEqual({
       readAt: 1_000,
       cpu: {
-        ...{ usageNs: 1_234_567_000, userNs: 1_000_000_000, systemNs: 234_567_000 },
-        ...{ periods: 120, throttledPeriods: 7, throttledNs: 350_000_000, bursts: 3, burstNs: 42_000 },
-        ...{ quotaUs: 50_000, periodUs: 100_000, shares: 500 },
+        usageNs: 1_234_567_000,
+        userNs: 1_000_000_000,
+        systemNs: 234_567_000,
+        periods: 120,
+        throttledPeriods: 7,
+        throttledNs: 350_000_000,
+        bursts: 3,
+        burstNs: 42_000,
+        quotaUs: 50_000,
+        periodUs: 100_000,
+        shares: 500,
       },
       memory: {
         ...MEMORY,
-        ...{ pageFaults: 2_500, majorPageFaults: 5 },
+        pageFaults: 2_500,
+        majorPageFaults: 5,
         limits: { limit: 67_108_864, reservation: 0 },
       },
       pids: { threads: 5, threadsLimit: 4_096, processes: [4711, 4712] },
       io: [
         {
-          ...{ major: 254, minor: 0 },
+          major: 254,
+          minor: 0,
           bytes: new Map([
             ['Read', 81_920],
             ['Write', 4_096],

@@ -6,7 +6,8 @@ import { namedPod, nodeStory } from '../../support/nodeStory.ts';
 const [web, db] = [namedPod('web'), namedPod('db')];
 const RUNS = 'active.running.steady';
 const breaking = {
-  ...{ type: 'xstate.error.actor.container/main' as const, actorId: 'container/main' },
+  type: 'xstate.error.actor.container/main' as const,
+  actorId: 'container/main',
   error: new Error('a mistake'),
 };
 

@@ -36,7 +36,11 @@ describe('termination', () => {
     story.terminate();
     const order = story.ports.calls.slice(before).map(({ port }) => port);
     expect(order.filter((name) => name !== 'runHook' && name !== 'stopContainer')).toEqual([
-      ...['stopSandboxes', 'unmountVolume', 'removeCgroup', 'removeSandboxes', 'removePodData'],
+      'stopSandboxes',
+      'unmountVolume',
+      'removeCgroup',
+      'removeSandboxes',
+      'removePodData',
     ]);
     expect(order.lastIndexOf('stopContainer')).toBeLessThan(order.indexOf('stopSandboxes'));
     expectGone(story);
@@ -343,7 +347,10 @@ describe('adoption', () => {
     expect(story.state()).toBe('active.running.steady');
     expect(story.containers()).toEqual({ main: 'running.steady' });
     expect(story.ports.calls.map(({ port }) => port)).toEqual([
-      ...['preparePod', 'prepareCgroup', 'inspectSandbox', 'inspectContainer'],
+      'preparePod',
+      'prepareCgroup',
+      'inspectSandbox',
+      'inspectContainer',
     ]);
     expect(story.view().containers).toMatchObject([{ restartCount: 2 }]);
   });

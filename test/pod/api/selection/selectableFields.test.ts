@@ -28,7 +28,11 @@ test('an event by its reason and by what it is about; a node by its name', () =>
   const event = coreEvent(recorded, { host: 'host', at: NOW, firstAt: NOW, count: 1, name: 'host.1' });
   const read = (field: string) => eventFields.get(field)?.(event);
   expect(['reason', 'type', 'involvedObject.kind', 'involvedObject.name', 'source'].map(read)).toEqual([
-    ...['Starting', 'Normal', 'Node', 'host', 'kubelet'],
+    'Starting',
+    'Normal',
+    'Node',
+    'host',
+    'kubelet',
   ]);
   expect([...nodeFields.keys()]).toEqual(['metadata.name', 'spec.unschedulable']);
 });

@@ -97,8 +97,15 @@ export async function listening({ isCertificateThere = true, ...options }: Optio
   layAuthority(authority.cert);
   const [problems, errors]: [string[], unknown[]] = [[], []];
   const listener = await listen({
-    ...{ address: { host: '127.0.0.1', port: 0 }, routes: [echo('/pods')], switches: ALL_ON, tls: TLS },
-    ...{ pair: { certFile, keyFile }, isAwaited: false, clientCaFile, files: hostFiles, clock: systemClock },
+    address: { host: '127.0.0.1', port: 0 },
+    routes: [echo('/pods')],
+    switches: ALL_ON,
+    tls: TLS,
+    pair: { certFile, keyFile },
+    isAwaited: false,
+    clientCaFile,
+    files: hostFiles,
+    clock: systemClock,
     access: () => ({ admit: anybody }),
     onError: (error) => void errors.push(error),
     onProblem: (problem) => void problems.push(problem),
@@ -107,7 +114,12 @@ export async function listening({ isCertificateThere = true, ...options }: Optio
   ends.push(() => listener.close());
   const { port } = listener;
   return {
-    ...{ ...listener, directory: place, lay, layAuthority, problems, errors },
+    ...listener,
+    directory: place,
+    lay,
+    layAuthority,
+    problems,
+    errors,
     ask: (path, asked = {}) => ask(port, path, asked),
     connect: async (asked = {}) => {
       const socket = connect({ host: '127.0.0.1', port, ca: authority.cert, servername: 'localhost', ...asked });

@@ -60,18 +60,23 @@ export async function countedNode({
   const errors: unknown[] = [];
   const metrics = nodeMetrics({
     clock: { now: () => clock.now(), monotonic: () => clock.monotonic() },
-    ...{ isInCluster: inCluster, onError: (error) => void errors.push(error) },
+    isInCluster: inCluster,
+    onError: (error) => void errors.push(error),
     bootedAt: () => 1,
     gates: [{ name: 'ContainerCheckpoint', stage: 'BETA', isEnabled: true }],
   });
   const made: { cluster?: Cluster } = {};
   const node = await simulatedNode({
-    ...{ silentSource: true, ...options, parts: { ...options.parts, ...metrics.onlookers } },
+    silentSource: true,
+    ...options,
+    parts: { ...options.parts, ...metrics.onlookers },
     ...(inCluster ? { fromFiles: true, clusterOf: (its) => (made.cluster = cluster(its)) } : {}),
   });
   clock = node.clock;
   metrics.begin(node.agent, {
-    ...{ nodeName: 'node-1', cgroupVersion: 2, version: { kubelet: 'v1.36.0', platform: 'linux/amd64' } },
+    nodeName: 'node-1',
+    cgroupVersion: 2,
+    version: { kubelet: 'v1.36.0', platform: 'linux/amd64' },
     sessions: () => [{ kind: 'exec' }],
     recorder: () => ({ lines: 7, bytes: 70, pending: 1, missed: 0, isFailing: false }),
   });

@@ -40,7 +40,9 @@ test('a folded state that is active takes the row, also without a deadline', () 
   const { until: _, ...seen } = crashLooping;
   const folded = chartView(drawn, { ...seen, state: 'pending.waiting', tags: ['waiting'], next: [] });
   expect(state('pending.*', folded)?.lit).toEqual({
-    ...{ state: 'pending.waiting', label: 'waiting', category: 'waiting' },
+    state: 'pending.waiting',
+    label: 'waiting',
+    category: 'waiting',
     waitingFor: 'the end of its crash-loop back-off',
   });
   expect(state('pending', folded)).toMatchObject({ isAround: true });

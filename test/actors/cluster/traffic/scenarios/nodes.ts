@@ -69,7 +69,9 @@ const runtime: NodeScenario = {
 };
 
 const restarted: NodeScenario = {
-  ...{ name: '21-restart', namespaces: restart.namespaces, acts: restart.acts },
+  name: '21-restart',
+  namespaces: restart.namespaces,
+  acts: restart.acts,
   title: 'the node agent dies and comes back, twice',
   sendsOfNode: { nodeGets: 2, leaseGets: 2, csiNodeGets: 2, patches: 2, renewals: 7, certificates: 0, events: 8 },
   windows: [
@@ -80,7 +82,10 @@ const restarted: NodeScenario = {
 };
 
 const UNKNOWN = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'].map((type) => ({
-  ...{ type, status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' },
+  type,
+  status: 'Unknown',
+  reason: 'NodeStatusUnknown',
+  message: 'Kubelet stopped posting node status.',
 }));
 
 /** What a controller says of a node that it does not hear of. */
@@ -88,7 +93,9 @@ const doubts = ({ ask }: Hands) =>
   ask('PATCH', `${NODE}/status`, { status: { conditions: UNKNOWN } }, 'application/strategic-merge-patch+json');
 
 const away: NodeScenario = {
-  ...{ name: '22-outage', namespaces: outage.namespaces, fails: /ECONNREFUSED|code 403/ },
+  name: '22-outage',
+  namespaces: outage.namespaces,
+  fails: /ECONNREFUSED|code 403/,
   title: 'the API server is away for a minute',
   sendsOfNode: { nodeGets: 9, leaseGets: 14, csiNodeGets: 0, patches: 1, renewals: 11, certificates: 0, events: 4 },
   windows: [[895_147, 1_014_000]],

@@ -6,8 +6,10 @@ const MERGE = 'application/merge-patch+json';
 
 /** With a token of its service account, as pods have it unless they say no. */
 const of = (more: object, spec: object = {}) => ({
-  ...{ automountServiceAccountToken: true, terminationGracePeriodSeconds: 2 },
-  ...{ ...spec, containers: [container('main', undefined, more)] },
+  automountServiceAccountToken: true,
+  terminationGracePeriodSeconds: 2,
+  ...spec,
+  containers: [container('main', undefined, more)],
 });
 
 const objectsOf =

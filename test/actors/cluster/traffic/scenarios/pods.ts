@@ -5,7 +5,9 @@ import { IMAGE, type Scenario } from '../scenario.ts';
 export const STEADY = 'trap "exit 0" TERM; while :; do sleep 0.3; done';
 
 export const container = (name = 'main', script = STEADY, more: object = {}) => ({
-  ...{ name, image: IMAGE, command: ['sh', '-c', script] },
+  name,
+  image: IMAGE,
+  command: ['sh', '-c', script],
   ...more,
 });
 
@@ -100,7 +102,10 @@ const MERGE = 'application/merge-patch+json';
 const UNREACHABLE = 'registry.example.com/app:1';
 
 const pullSecret = {
-  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull' }, type: 'kubernetes.io/dockerconfigjson' },
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'pull' },
+  type: 'kubernetes.io/dockerconfigjson',
   stringData: { '.dockerconfigjson': '{"auths": {"registry.example.com": {"username": "me", "password": "hunter2"}}}' },
 };
 
