@@ -52,12 +52,12 @@ module.exports = {
     ...only('cri', { folders: ['pod', 'host'] }),
     ...only('volume', { folders: ['pod', 'host'] }),
     ...only('stats', { folders: ['pod', 'host', 'cri'] }),
-    ...only('kube', { folders: ['pod'] }),
-    ...only('actors', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube'] }),
+    ...only('kubeclient', { folders: ['pod'] }),
+    ...only('actors', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kubeclient'] }),
     ...only('server', { folders: ['pod', 'machines', 'host', 'actors'] }),
     ...only('recording', { folders: ['pod', 'machines', 'host', 'actors'] }),
     ...only('inspect', { folders: ['pod', 'machines', 'host', 'actors', 'server', 'recording'] }),
-    ...only('serving', { folders: ['pod', 'machines', 'host', 'cri', 'kube', 'actors', 'stats'] }),
+    ...only('serving', { folders: ['pod', 'machines', 'host', 'cri', 'kubeclient', 'actors', 'stats'] }),
     ...only('node', {
       folders: [
         'pod',
@@ -65,7 +65,7 @@ module.exports = {
         'host',
         'cri',
         'volume',
-        'kube',
+        'kubeclient',
         'actors',
         'stats',
         'server',
@@ -88,7 +88,9 @@ module.exports = {
     },
     // What kubectl speaks with a node is the same as what the runtime speaks.
     ...only('apiserver', { folders: ['pod', 'cri/streaming'] }),
-    ...only('simulation', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'apiserver'] }),
+    ...only('simulation', {
+      folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kubeclient', 'actors', 'apiserver'],
+    }),
     {
       name: 'nobody-imports-tests',
       severity: 'error',
@@ -116,7 +118,7 @@ module.exports = {
     {
       name: 'no-development-package-in-the-product',
       severity: 'error',
-      from: { path: '^(pod|machines|host|cri|volume|kube|actors|stats|server|serving|recording|node|cli)/' },
+      from: { path: '^(pod|machines|host|cri|volume|kubeclient|actors|stats|server|serving|recording|node|cli)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
   ],

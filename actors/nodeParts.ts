@@ -3,7 +3,7 @@ import type { InspectionEvent } from 'xstate';
 import type { Cri } from '../cri/calls.ts';
 import type { Cgroups } from '../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kubeclient/client.ts';
 import type { ClusterAccess } from '../machines/node/cluster.ts';
 import type { ClusterInput } from '../machines/node/context.ts';
 import type { RuntimeHealth } from '../machines/shared/events.ts';

@@ -1,8 +1,8 @@
 /** Asks an API server, once, which pods it has for a node. */
 import * as z from 'zod/mini';
 import { systemClock } from '../actors/clock.ts';
-import { readAnswer } from '../kube/answer.ts';
-import { listTypeOf, POD, PODS } from '../kube/paths.ts';
+import { readAnswer } from '../kubeclient/answer.ts';
+import { listTypeOf, POD, PODS } from '../kubeclient/paths.ts';
 import type { ClusterConfig } from './config/cluster.ts';
 import { hostIdentity } from './hostIdentity.ts';
 import { joinCluster } from './joinCluster.ts';

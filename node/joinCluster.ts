@@ -2,10 +2,10 @@
 import { systemClock } from '../actors/clock.ts';
 import { PodCache } from '../actors/cluster/podCache.ts';
 import type { ClusterParts } from '../actors/nodeParts.ts';
-import { KubeClient } from '../kube/client.ts';
-import type { KubeEndpoint } from '../kube/endpoint.ts';
-import { Http2Transport } from '../kube/http2/http2Transport.ts';
-import { type TimedRequest, timedTransport } from '../kube/timedTransport.ts';
+import { KubeClient } from '../kubeclient/client.ts';
+import type { KubeEndpoint } from '../kubeclient/endpoint.ts';
+import { Http2Transport } from '../kubeclient/http2/http2Transport.ts';
+import { type TimedRequest, timedTransport } from '../kubeclient/timedTransport.ts';
 import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import { clusterAccess } from './clusterAccess.ts';
 import type { ClusterConfig } from './config/cluster.ts';

@@ -1,5 +1,5 @@
 /** The API server of a kubeconfig. */
-import type { CredentialSource, KubeEndpoint } from '../kube/endpoint.ts';
+import type { CredentialSource, KubeEndpoint } from '../kubeclient/endpoint.ts';
 import type { Kubeconfig } from './config/kubeconfig.ts';
 import { environmentProxy } from './credentials/environmentProxy.ts';
 

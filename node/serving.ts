@@ -8,7 +8,7 @@ import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { Cri } from '../cri/calls.ts';
 import { type FileSystem, hostFiles } from '../host/files/fileSystem.ts';
 import { tokenPredicate } from '../host/sameToken.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kubeclient/client.ts';
 import { messageOf } from '../pod/failure.ts';
 import type { CgroupPlace } from '../pod/resources/cgroup.ts';
 import type { ServedView } from '../pod/show/explainServing.ts';

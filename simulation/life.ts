@@ -18,7 +18,7 @@ import { inProcessCri } from '../cri/simulated/inProcess.ts';
 import type { Cgroups } from '../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import { simulatedCgroups } from '../host/simulated/cgroups.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient } from '../kubeclient/client.ts';
 import { pathOf } from '../machines/shared/actorRefs.ts';
 import { SimulatedMounter } from '../volume/simulated/mounter.ts';
 import { NodeEvents } from './cluster/nodeEvents.ts';

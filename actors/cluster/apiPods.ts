@@ -1,7 +1,7 @@
 /** The API server as a source of pods: those that are bound to the node. */
-import type { KubeClient } from '../../kube/client.ts';
-import { POD, PODS } from '../../kube/paths.ts';
-import { Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
+import { POD, PODS } from '../../kubeclient/paths.ts';
+import { Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { SeenMirror } from '../../pod/mirror.ts';
 import { sameValue } from '../../pod/sameValue.ts';

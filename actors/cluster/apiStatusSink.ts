@@ -1,9 +1,9 @@
 /** The API server as a sink of statuses: a pod's status is patched, and what has ended on its account is deleted (C12). */
 import * as z from 'zod/mini';
-import { readAnswer } from '../../kube/answer.ts';
-import type { CallOptions, KubeClient } from '../../kube/client.ts';
-import { isConflict, isForbidden, isInvalid, isNotFound } from '../../kube/kubeError.ts';
-import { POD, podPath } from '../../kube/paths.ts';
+import { readAnswer } from '../../kubeclient/answer.ts';
+import type { CallOptions, KubeClient } from '../../kubeclient/client.ts';
+import { isConflict, isForbidden, isInvalid, isNotFound } from '../../kubeclient/kubeError.ts';
+import { POD, podPath } from '../../kubeclient/paths.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import { mirroredHash } from '../../pod/mirror.ts';
 import { mergedStatus } from '../../pod/status/mergedStatus.ts';

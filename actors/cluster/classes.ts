@@ -1,5 +1,5 @@
 /** The RuntimeClasses of the cluster, as far as the node has heard: the handler that each of them names. */
-import { RUNTIME_CLASS, RUNTIME_CLASSES } from '../../kube/paths.ts';
+import { RUNTIME_CLASS, RUNTIME_CLASSES } from '../../kubeclient/paths.ts';
 import { firstProblem } from '../../pod/api/problem.ts';
 import { readRuntimeClass } from '../../pod/api/runtimeClass.ts';
 import type { Watch } from './watch.ts';

@@ -1,7 +1,7 @@
 /** The Node, its lease and its CSINode at the API server: what fills the ports of the machines that keep them. */
-import type { CallOptions, KubeClient } from '../../kube/client.ts';
-import { isConflict, isForbidden } from '../../kube/kubeError.ts';
-import { CSI_NODE, CSI_NODES, csiNodePath, NODE, NODES, nodePath } from '../../kube/paths.ts';
+import type { CallOptions, KubeClient } from '../../kubeclient/client.ts';
+import { isConflict, isForbidden } from '../../kubeclient/kubeError.ts';
+import { CSI_NODE, CSI_NODES, csiNodePath, NODE, NODES, nodePath } from '../../kubeclient/paths.ts';
 import type { CertificatePorts } from '../../machines/certificate/ports.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { OfCloud } from '../../pod/node/cloud.ts';

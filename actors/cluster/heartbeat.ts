@@ -1,7 +1,7 @@
 /** What a node's heartbeats ask the API server: each try in good time, and by a new connection where one may be dead. */
-import { OddAnswer } from '../../kube/answer.ts';
-import type { CallOptions, KubeClient } from '../../kube/client.ts';
-import { KubeError } from '../../kube/kubeError.ts';
+import { OddAnswer } from '../../kubeclient/answer.ts';
+import type { CallOptions, KubeClient } from '../../kubeclient/client.ts';
+import { KubeError } from '../../kubeclient/kubeError.ts';
 
 export type HeartbeatClient = Pick<KubeClient, 'get' | 'create' | 'update' | 'patch'>;
 

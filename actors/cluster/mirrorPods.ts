@@ -1,7 +1,7 @@
 /** Mirror pods at the API server: what fills the ports of their machine. */
-import type { KubeClient } from '../../kube/client.ts';
-import { isConflict, isNotFound } from '../../kube/kubeError.ts';
-import { podPath, podsPath } from '../../kube/paths.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
+import { isConflict, isNotFound } from '../../kubeclient/kubeError.ts';
+import { podPath, podsPath } from '../../kubeclient/paths.ts';
 import { mirrorPod } from '../../pod/mirror.ts';
 import type { Services } from '../boundary.ts';
 

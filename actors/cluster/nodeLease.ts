@@ -1,7 +1,7 @@
 /** The lease of a node at the API server (`component-helpers/apimachinery/lease` of Kubernetes). */
-import type { CallOptions } from '../../kube/client.ts';
-import { isConflict } from '../../kube/kubeError.ts';
-import { LEASE, LEASES, leasePath, NODE, nodePath } from '../../kube/paths.ts';
+import type { CallOptions } from '../../kubeclient/client.ts';
+import { isConflict } from '../../kubeclient/kubeError.ts';
+import { LEASE, LEASES, leasePath, NODE, nodePath } from '../../kubeclient/paths.ts';
 import type { Clock } from '../clock.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
 import { type FoundLease, orNone, ownerNode, readLease, readNode } from './nodeObjects.ts';

@@ -1,7 +1,7 @@
 /** The objects of a node at the API server, as far as it reads them. */
 import * as z from 'zod/mini';
-import { readAnswer } from '../../kube/answer.ts';
-import { isNotFound } from '../../kube/kubeError.ts';
+import { readAnswer } from '../../kubeclient/answer.ts';
+import { isNotFound } from '../../kubeclient/kubeError.ts';
 
 const texts = z.optional(z.record(z.string(), z.string()));
 const taintSchema = z.looseObject({

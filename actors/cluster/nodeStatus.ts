@@ -1,7 +1,7 @@
 /** The status of a Node at the API server, kept as its node says it is (`tryUpdateNodeStatus` of `pkg/kubelet/kubelet_node_status.go`). */
-import type { CallOptions } from '../../kube/client.ts';
-import { KubeError } from '../../kube/kubeError.ts';
-import { NODE, nodePath } from '../../kube/paths.ts';
+import type { CallOptions } from '../../kubeclient/client.ts';
+import { KubeError } from '../../kubeclient/kubeError.ts';
+import { NODE, nodePath } from '../../kubeclient/paths.ts';
 import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';

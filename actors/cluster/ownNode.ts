@@ -1,6 +1,6 @@
 /** The node's own Node object as the API server has it, as far as the node has heard. */
-import { NODE, NODES } from '../../kube/paths.ts';
-import type { KubeObject, ReflectorStep } from '../../kube/reflector.ts';
+import { NODE, NODES } from '../../kubeclient/paths.ts';
+import type { KubeObject, ReflectorStep } from '../../kubeclient/reflector.ts';
 import type { SeenNode } from '../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { wholeValue } from '../../pod/api/quantity.ts';

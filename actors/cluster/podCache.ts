@@ -1,5 +1,5 @@
 /** What the API server has of the node's pods, as far as the node has heard: what it says of them is for these. */
-import type { KubeObject, ReflectorStep } from '../../kube/reflector.ts';
+import type { KubeObject, ReflectorStep } from '../../kubeclient/reflector.ts';
 import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
 import type { SeenMirror } from '../../pod/mirror.ts';
 import { ToldStatuses } from './toldStatuses.ts';

@@ -1,5 +1,5 @@
 /** The pods among the objects of an API server. */
-import type { KubeObject } from '../../kube/reflector.ts';
+import type { KubeObject } from '../../kubeclient/reflector.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
 import { asFarAsRead, readApiPod, withOtherStatus } from '../../pod/api/apiPod.ts';
 import type { Problem } from '../../pod/api/problem.ts';

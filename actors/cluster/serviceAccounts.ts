@@ -1,7 +1,7 @@
 /** The service accounts of pods, as the API server has them. */
 import * as z from 'zod/mini';
-import type { KubeClient } from '../../kube/client.ts';
-import { SERVICE_ACCOUNT, serviceAccountPath } from '../../kube/paths.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
+import { SERVICE_ACCOUNT, serviceAccountPath } from '../../kubeclient/paths.ts';
 import type { FindServiceAccount } from '../services/nodeCredentials.ts';
 
 const schema = z.object({

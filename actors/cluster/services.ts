@@ -1,6 +1,6 @@
 /** The services of the cluster, as far as the node has heard: their addresses for the variables of containers. */
 import * as z from 'zod/mini';
-import { SERVICE, SERVICES } from '../../kube/paths.ts';
+import { SERVICE, SERVICES } from '../../kubeclient/paths.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { type ServiceAddress, serviceVariables } from '../../pod/environment/serviceVariables.ts';
 import { NodeFailure } from '../../pod/failure.ts';

@@ -3,7 +3,7 @@
  * told again, as a node that was not heard of for a while comes back to pods that a controller has marked unready.
  */
 import * as z from 'zod/mini';
-import type { KubeObject } from '../../kube/reflector.ts';
+import type { KubeObject } from '../../kubeclient/reflector.ts';
 import { keepOnly } from '../../pod/keepOnly.ts';
 import { sameValue } from '../../pod/sameValue.ts';
 import { mergedStatus } from '../../pod/status/mergedStatus.ts';

@@ -1,7 +1,7 @@
 /** A set of objects that the node follows at the API server: by a watch, which says how it gets on. */
-import type { KubeClient } from '../../kube/client.ts';
-import type { ObjectType } from '../../kube/paths.ts';
-import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
+import type { ObjectType } from '../../kubeclient/paths.ts';
+import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import type { SourceState } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { NodeFailure } from '../../pod/failure.ts';

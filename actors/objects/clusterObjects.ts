@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { isInMemory } from '../../host/files/inMemory.ts';
-import type { KubeClient } from '../../kube/client.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { Clock } from '../clock.ts';
 import type { OwnNode } from '../cluster/ownNode.ts';

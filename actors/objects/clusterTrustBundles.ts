@@ -3,9 +3,9 @@
  * only while a pod shows any.
  */
 import * as z from 'zod/mini';
-import type { KubeClient } from '../../kube/client.ts';
-import { isNotFound } from '../../kube/kubeError.ts';
-import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
+import { isNotFound } from '../../kubeclient/kubeError.ts';
+import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { isSelected } from '../../pod/api/selection/objectSelector.ts';

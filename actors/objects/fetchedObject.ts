@@ -1,6 +1,6 @@
 /** An object that is asked for where it is needed (`util/manager/cache_based_manager.go` of the kubelet). */
-import type { KubeClient } from '../../kube/client.ts';
-import { KubeError, troubleIn } from '../../kube/kubeError.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
+import { KubeError, troubleIn } from '../../kubeclient/kubeError.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../pod/objects/configObject.ts';
 import { unheardOf } from '../../pod/objects/podObjects.ts';

@@ -1,6 +1,6 @@
 /** One ConfigMap or Secret that pods have in use, however it is kept up to date. */
 
-import { configMapsPath, type ObjectType, secretsPath } from '../../kube/paths.ts';
+import { configMapsPath, type ObjectType, secretsPath } from '../../kubeclient/paths.ts';
 import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
 import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Clock } from '../clock.ts';

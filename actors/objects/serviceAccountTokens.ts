@@ -2,10 +2,10 @@
  * Tokens of the service accounts of pods (`pkg/kubelet/token/token_manager.go`): had from the API server, kept in memory
  * alone for as long as they are good, and renewed before they are not. One that cannot be renewed is kept until it expires.
  */
-import { OddAnswer } from '../../kube/answer.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { KubeError } from '../../kube/kubeError.ts';
-import { tokenPath } from '../../kube/paths.ts';
+import { OddAnswer } from '../../kubeclient/answer.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
+import { KubeError } from '../../kubeclient/kubeError.ts';
+import { tokenPath } from '../../kubeclient/paths.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { type Failure, messageOf, NodeFailure } from '../../pod/failure.ts';
 import { nextBackOff } from '../../pod/lifecycle/backoff.ts';

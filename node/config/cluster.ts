@@ -2,7 +2,7 @@
 
 import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
-import type { Rate } from '../../kube/rateLimit.ts';
+import type { Rate } from '../../kubeclient/rateLimit.ts';
 import { isUnspecifiedIp } from '../../pod/ipAddress.ts';
 import type { OfCloud } from '../../pod/node/cloud.ts';
 import { ConfigError } from './configError.ts';

@@ -1,6 +1,6 @@
 /** The credentials of a node that keeps its client certificate itself: that one, once it is there. */
 import type { SecureContext } from 'node:tls';
-import type { CredentialSource } from '../../kube/endpoint.ts';
+import type { CredentialSource } from '../../kubeclient/endpoint.ts';
 
 interface Sources {
   /** Of the files that are written whenever there is another certificate. */

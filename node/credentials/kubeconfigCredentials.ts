@@ -1,7 +1,7 @@
 /** The credentials of a kubeconfig: those that stand in it, and the files that it names, which may be others later. */
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { SecretText } from '../../host/secretText.ts';
-import type { CredentialSource } from '../../kube/endpoint.ts';
+import type { CredentialSource } from '../../kubeclient/endpoint.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { printableLine } from '../../pod/show/printable.ts';
 import { ConfigError } from '../config/configError.ts';

@@ -1,7 +1,7 @@
 /** The certificates that a node keeps itself, and what it asks by until it has them. */
 import { join } from 'node:path';
 import type { ClusterParts } from '../../actors/nodeParts.ts';
-import type { CredentialSource } from '../../kube/endpoint.ts';
+import type { CredentialSource } from '../../kubeclient/endpoint.ts';
 import type { ClusterConfig } from '../config/cluster.ts';
 import { isThere, type Kubeconfig } from '../config/kubeconfig.ts';
 import { KeptCredentials } from './keptCredentials.ts';

@@ -1,8 +1,8 @@
 /** Lets requests to the node's server in, or says why not (`InstallAuthFilter` in `pkg/kubelet/server/server.go`). */
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { KubeClient } from '../../kube/client.ts';
-import type { Clock } from '../../kube/clock.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
+import type { Clock } from '../../kubeclient/clock.ts';
 import type { Caller } from '../exchange.ts';
 import { accessQuestion, reviewAccess } from './accessReview.ts';
 import { type Authenticators, identify, type TokenOwner, UnknownToken } from './authentication.ts';

@@ -1,6 +1,6 @@
 /** Asks the API server whether somebody may do something (`plugin/pkg/authorizer/webhook/webhook.go` of apiserver). */
 import * as z from 'zod/mini';
-import { readAnswer } from '../../kube/answer.ts';
+import { readAnswer } from '../../kubeclient/answer.ts';
 import type { Caller } from '../exchange.ts';
 import type { ReviewParts } from './tokenReview.ts';
 import { triedAgain } from './triedAgain.ts';

@@ -1,7 +1,7 @@
 /** Whoever shows a certificate of an authority that clients are to have one of (`request/x509/x509.go` of apiserver). */
 import { X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../kubeclient/clock.ts';
 import type { Caller } from '../exchange.ts';
 import { userOfCertificate } from './certificateUser.ts';
 

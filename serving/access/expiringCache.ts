@@ -1,5 +1,5 @@
 /** Answers that hold for a while: no more than so many, of which those go first that nobody has asked for longest. */
-import type { Clock } from '../../kube/clock.ts';
+import type { Clock } from '../../kubeclient/clock.ts';
 
 interface Held<T> {
   readonly value: T;

@@ -1,9 +1,9 @@
 /** Asks the API server whose a token is (`plugin/pkg/authenticator/token/webhook/webhook.go` of apiserver). */
 import * as z from 'zod/mini';
-import { OddAnswer, readAnswer } from '../../kube/answer.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import type { Clock } from '../../kube/clock.ts';
-import { KubeError, troubleIn } from '../../kube/kubeError.ts';
+import { OddAnswer, readAnswer } from '../../kubeclient/answer.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
+import type { Clock } from '../../kubeclient/clock.ts';
+import { KubeError, troubleIn } from '../../kubeclient/kubeError.ts';
 import { messageOf } from '../../pod/failure.ts';
 import type { Caller } from '../exchange.ts';
 import { triedAgain } from './triedAgain.ts';

@@ -1,7 +1,7 @@
 /** Reviews are tried again where that may help (`DefaultShouldRetry` in `pkg/util/webhook/webhook.go` of apiserver). */
-import type { Clock } from '../../kube/clock.ts';
-import { KubeError } from '../../kube/kubeError.ts';
-import { pause } from '../../kube/pause.ts';
+import type { Clock } from '../../kubeclient/clock.ts';
+import { KubeError } from '../../kubeclient/kubeError.ts';
+import { pause } from '../../kubeclient/pause.ts';
 
 /** How long to wait before each further try, in milliseconds: five in all, each 1.5 times as long as the one before. */
 const WAITS_MS = [500, 750, 1125, 1687] as const;

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../actors/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { pemBlocks } from '../../kube/pemBlocks.ts';
+import { pemBlocks } from '../../kubeclient/pemBlocks.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { type CertificatePair, readPair, textOf, told } from './servingCertificate.ts';
 

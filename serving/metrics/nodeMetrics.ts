@@ -5,7 +5,7 @@
 import type { NodeAgent } from '../../actors/nodeAgent.ts';
 import type { NodeParts } from '../../actors/nodeParts.ts';
 import type { TimedCall } from '../../cri/timedCri.ts';
-import type { TimedRequest } from '../../kube/timedTransport.ts';
+import type { TimedRequest } from '../../kubeclient/timedTransport.ts';
 import type { LogUsage } from '../../stats/logUsages.ts';
 import type { CheckListener } from '../listener/health.ts';
 import type { RequestListener } from '../listener/server.ts';

@@ -1,5 +1,5 @@
 /** Requests: those to the API server, and those that the node's own API is asked. */
-import type { TimedRequest } from '../../kube/timedTransport.ts';
+import type { TimedRequest } from '../../kubeclient/timedTransport.ts';
 import type { RequestListener } from '../listener/server.ts';
 import { OF_BODIES, OF_REQUESTS, USUAL } from './buckets.ts';
 import { alpha, type Registry } from './registry.ts';

@@ -4,7 +4,7 @@
  */
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, status } from '@grpc/grpc-js';
 import type { Clock } from '../../actors/clock.ts';
-import { RateLimit } from '../../kube/rateLimit.ts';
+import { RateLimit } from '../../kubeclient/rateLimit.ts';
 import { isSidecar } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { nonTerminated } from '../../pod/node/nodeUse.ts';

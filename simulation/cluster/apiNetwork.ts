@@ -2,7 +2,7 @@
 import { networkError } from '../../actors/simulated/connection.ts';
 import type { Api } from '../../apiserver/api.ts';
 import type { Answer, ApiRequest } from '../../apiserver/request.ts';
-import type { KubeResponse } from '../../kube/transport.ts';
+import type { KubeResponse } from '../../kubeclient/transport.ts';
 import { unlessAborted } from '../../pod/unlessAborted.ts';
 import { PartTroubles } from './partTroubles.ts';
 import { type TokenAsked, tokenAsked } from './tokenAsked.ts';

@@ -1,8 +1,8 @@
 /** A reflector over a server whose every answer a test says beforehand, and what it tells. */
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { KubeClient } from '../../kube/client.ts';
-import { POD } from '../../kube/paths.ts';
-import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import { KubeClient } from '../../kubeclient/client.ts';
+import { POD } from '../../kubeclient/paths.ts';
+import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import { nextTurn } from '../../pod/nextTurn.ts';
 import { type Reply, ToldTransport, ToldWatch } from './toldTransport.ts';
 

@@ -1,6 +1,6 @@
 /** A way to an API server whose every answer a test says beforehand. */
 import { addAbortSignal, PassThrough } from 'node:stream';
-import type { KubeRequest, KubeResponse, KubeTransport } from '../../kube/transport.ts';
+import type { KubeRequest, KubeResponse, KubeTransport } from '../../kubeclient/transport.ts';
 
 export type Reply = (signal: AbortSignal) => Promise<KubeResponse>;
 

@@ -8,7 +8,7 @@ import { Api } from '../../apiserver/api.ts';
 import type { ApiRequest } from '../../apiserver/request.ts';
 import { type Serving, serve } from '../../apiserver/serving/server.ts';
 import { isRunning, processOf } from '../../host/runningProcess.ts';
-import { LEASE, listTypeOf } from '../../kube/paths.ts';
+import { LEASE, listTypeOf } from '../../kubeclient/paths.ts';
 import { joinCluster } from '../../node/joinCluster.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { Authority } from '../apiserver/serving/certificates.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Authority, type KeyPair } from '../../apiserver/serving/authority.ts';
-import type { KubeClient } from '../../kube/client.ts';
+import type { KubeClient } from '../../kubeclient/client.ts';
 import { Reviewer } from '../fakes/serving/reviewer.ts';
 import { asked, atEnd, servedNode } from '../fakes/serving/servedNode.ts';
 

@@ -1,8 +1,8 @@
 /** Waits until a request for a certificate has come to something (`util/certificate/csr` of client-go). */
 import * as z from 'zod/mini';
-import type { KubeClient } from '../../../kube/client.ts';
-import { CERTIFICATE_SIGNING_REQUEST } from '../../../kube/paths.ts';
-import { type KubeObject, Reflector } from '../../../kube/reflector.ts';
+import type { KubeClient } from '../../../kubeclient/client.ts';
+import { CERTIFICATE_SIGNING_REQUEST } from '../../../kubeclient/paths.ts';
+import { type KubeObject, Reflector } from '../../../kubeclient/reflector.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
 import { printableLine } from '../../../pod/show/printable.ts';
 import type { Clock } from '../../clock.ts';

@@ -6,7 +6,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../../host/files/syncDirectory.ts';
-import { pemBlocks } from '../../../kube/pemBlocks.ts';
+import { pemBlocks } from '../../../kubeclient/pemBlocks.ts';
 import type {
   CertificateName,
   CertificateSubject,

@@ -1,6 +1,6 @@
 /** What the machines of a node's certificates ask for. Keys stay here, and on disk. */
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
-import type { KubeClient } from '../../../kube/client.ts';
+import type { KubeClient } from '../../../kubeclient/client.ts';
 import { type CertificateName, type KeptCertificate, nodeSubject } from '../../../machines/certificate/certificate.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import { NodeFailure } from '../../../pod/failure.ts';

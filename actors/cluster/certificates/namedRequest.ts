@@ -7,7 +7,7 @@ import { CertificationRequest, type CertificationRequestInfo } from '@peculiar/a
 import { AsnConvert } from '@peculiar/asn1-schema';
 import type { Name } from '@peculiar/asn1-x509';
 import * as z from 'zod/mini';
-import { pemBlocks } from '../../../kube/pemBlocks.ts';
+import { pemBlocks } from '../../../kubeclient/pemBlocks.ts';
 import { subjectOf, type Wanted } from './signingRequest.ts';
 
 /** Whose certificate it is, by which key, and for what. */

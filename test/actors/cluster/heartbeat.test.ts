@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { heartbeatClient } from '../../../actors/cluster/heartbeat.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { KubeClient } from '../../../kube/client.ts';
-import { NODE } from '../../../kube/paths.ts';
+import { KubeClient } from '../../../kubeclient/client.ts';
+import { NODE } from '../../../kubeclient/paths.ts';
 import { answered, brokenOff, type Reply, refused, silent, ToldTransport } from '../../fakes/toldTransport.ts';
 import { joiningNode, LEASE } from './support/joiningNode.ts';
 

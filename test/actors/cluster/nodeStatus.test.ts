@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { KubeObject } from '../../../kube/reflector.ts';
+import type { KubeObject } from '../../../kubeclient/reflector.ts';
 import { healthy } from '../../pod/nodes.ts';
 import { joiningNode, NODE, NODES } from './support/joiningNode.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { OwnNode, ownNodeWatch } from '../../../actors/cluster/ownNode.ts';
 import { follow } from '../../../actors/cluster/watch.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { KubeClient } from '../../../kube/client.ts';
+import { KubeClient } from '../../../kubeclient/client.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
 import { bookmark, FIRST_END, object, untilRead } from '../../fakes/followed.ts';
 import { ToldTransport, ToldWatch } from '../../fakes/toldTransport.ts';

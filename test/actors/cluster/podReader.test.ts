@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { PodReader } from '../../../actors/cluster/podReader.ts';
-import type { KubeObject } from '../../../kube/reflector.ts';
+import type { KubeObject } from '../../../kubeclient/reflector.ts';
 
 const object = (version: number, more: object = {}, uid = 'uid-1'): KubeObject => ({
   kind: 'Pod',

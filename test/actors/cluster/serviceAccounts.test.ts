@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { serviceAccountsAt } from '../../../actors/cluster/serviceAccounts.ts';
-import { KubeClient } from '../../../kube/client.ts';
+import { KubeClient } from '../../../kubeclient/client.ts';
 import { watching } from '../../fakes/watching.ts';
 
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { EventSender } from '../../../actors/events/eventSender.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { KubeClient } from '../../../kube/client.ts';
-import { EVENT } from '../../../kube/paths.ts';
+import { KubeClient } from '../../../kubeclient/client.ts';
+import { EVENT } from '../../../kubeclient/paths.ts';
 import type { EventQueueState } from '../../../machines/node/eventQueue.ts';
 import { coreEvent } from '../../../pod/events/event.ts';
 import { type InvolvedObject, recordedEvent, warning } from '../../../pod/events/recordedEvent.ts';

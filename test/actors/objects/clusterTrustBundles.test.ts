@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ClusterTrustBundles, NOT_SUPPORTED, noTrustBundles } from '../../../actors/objects/clusterTrustBundles.ts';
-import { KubeClient } from '../../../kube/client.ts';
+import { KubeClient } from '../../../kubeclient/client.ts';
 import type { SourceState } from '../../../machines/node/source.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
 import type { TrustBundleProjection } from '../../../pod/objects/trustBundles.ts';

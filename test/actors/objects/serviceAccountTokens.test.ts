@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ServiceAccountTokens } from '../../../actors/objects/serviceAccountTokens.ts';
-import { KubeClient } from '../../../kube/client.ts';
+import { KubeClient } from '../../../kubeclient/client.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
 import { answered, ToldTransport } from '../../fakes/toldTransport.ts';
 import { aPod } from '../../pod/fixtures.ts';

@@ -8,8 +8,8 @@ import { createSecureContext } from 'node:tls';
 import { systemClock } from '../../../actors/clock.ts';
 import { clusterObjects } from '../../../actors/objects/clusterObjects.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
-import { KubeClient } from '../../../kube/client.ts';
-import { Http2Transport } from '../../../kube/http2/http2Transport.ts';
+import { KubeClient } from '../../../kubeclient/client.ts';
+import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';
 import { podWith } from '../../fakes/pods.ts';
 
 const { gc } = globalThis;

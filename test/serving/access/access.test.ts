@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { KubeError } from '../../../kube/kubeError.ts';
+import { KubeError } from '../../../kubeclient/kubeError.ts';
 import { type AccessParts, createAccess } from '../../../serving/access/access.ts';
 import { Reviewer } from '../../fakes/serving/reviewer.ts';
 

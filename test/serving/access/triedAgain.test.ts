@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { KubeError } from '../../../kube/kubeError.ts';
+import { KubeError } from '../../../kubeclient/kubeError.ts';
 import { triedAgain } from '../../../serving/access/triedAgain.ts';
 
 /** When each try is made, in milliseconds from the first, until it fails. */

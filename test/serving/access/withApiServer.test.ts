@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { ApiServer } from '../../../apiserver/apiServer.ts';
 import { textAt } from '../../../apiserver/json.ts';
-import { KubeClient } from '../../../kube/client.ts';
+import { KubeClient } from '../../../kubeclient/client.ts';
 import { type Access, createAccess } from '../../../serving/access/access.ts';
 import { MemoryTransport } from '../../fakes/cluster.ts';
 

@@ -4,7 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
-import { pemBlocks } from '../../../kube/pemBlocks.ts';
+import { pemBlocks } from '../../../kubeclient/pemBlocks.ts';
 import { issuedPair, readPair, selfSignedPair } from '../../../serving/listener/servingCertificate.ts';
 import { authority, directory, listening, server } from './support/listening.ts';
 

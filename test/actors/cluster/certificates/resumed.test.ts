@@ -15,7 +15,7 @@ import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { ApiServer } from '../../../../apiserver/apiServer.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
-import { KubeClient } from '../../../../kube/client.ts';
+import { KubeClient } from '../../../../kubeclient/client.ts';
 import { certificateMachine } from '../../../../machines/certificate/chart.ts';
 import { provided } from '../../../../machines/shared/ports.ts';
 import { statePath } from '../../../../machines/shared/stateMeta.ts';

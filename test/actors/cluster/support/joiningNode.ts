@@ -3,9 +3,9 @@ import { ClusterNode, type ClusterNodeParts } from '../../../../actors/cluster/c
 import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/ownNode.ts';
 import { follow } from '../../../../actors/cluster/watch.ts';
 import type { Fault } from '../../../../apiserver/faults.ts';
-import { KubeClient } from '../../../../kube/client.ts';
-import type { Rate } from '../../../../kube/rateLimit.ts';
-import type { KubeRequest, KubeTransport } from '../../../../kube/transport.ts';
+import { KubeClient } from '../../../../kubeclient/client.ts';
+import type { Rate } from '../../../../kubeclient/rateLimit.ts';
+import type { KubeRequest, KubeTransport } from '../../../../kubeclient/transport.ts';
 import { type NodeImage, type NodeKnowledge, nodeObject } from '../../../../pod/node/nodeObject.ts';
 import { cluster } from '../../../fakes/cluster.ts';
 import { SettableClock } from '../../../fakes/settableClock.ts';

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { Clock } from '../../../../actors/clock.ts';
 import type { ClusterParts } from '../../../../actors/nodeParts.ts';
-import { KubeClient } from '../../../../kube/client.ts';
-import type { KubeTransport } from '../../../../kube/transport.ts';
+import { KubeClient } from '../../../../kubeclient/client.ts';
+import type { KubeTransport } from '../../../../kubeclient/transport.ts';
 import { type Cluster, MemoryTransport } from '../../../fakes/cluster.ts';
 
 const BOOTSTRAPPER = {

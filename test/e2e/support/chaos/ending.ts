@@ -6,7 +6,7 @@ import type { Cri } from '../../../../cri/calls.ts';
 import { layoutOf } from '../../../../cri/managed/layout.ts';
 import { hierarchyOf, readHierarchies } from '../../../../host/cgroup/hierarchies.ts';
 import { mountsUnder } from '../../../../host/files/mountinfo.ts';
-import { leasePath, nodePath } from '../../../../kube/paths.ts';
+import { leasePath, nodePath } from '../../../../kubeclient/paths.ts';
 import type { Pod } from '../../../../pod/api/schema/pod.ts';
 import type { ContainerStatus } from '../../../../pod/api/schema/status.ts';
 import type { TestCluster } from '../cluster.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RequestFailed } from '../../../../apiserver/apiServer.ts';
 import { type JsonObject, objectAt, textAt } from '../../../../apiserver/json.ts';
-import { podPath, podsPath } from '../../../../kube/paths.ts';
+import { podPath, podsPath } from '../../../../kubeclient/paths.ts';
 import type { Container } from '../../../../pod/api/schema/container.ts';
 import type { PodSpec } from '../../../../pod/api/schema/pod.ts';
 import type { TestCluster } from '../cluster.ts';

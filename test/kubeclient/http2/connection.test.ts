@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { Connection } from '../../../kube/http2/connection.ts';
+import { Connection } from '../../../kubeclient/http2/connection.ts';
 
 /** Takes one write, which never ends, and gives nothing. */
 const stuck = () => new Duplex({ read: () => {}, write: () => {} });

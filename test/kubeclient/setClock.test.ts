@@ -1,10 +1,10 @@
 /** What compares moments with each other goes by a clock that nobody sets. */
 import { expect, test } from '@jest/globals';
-import { BackOff } from '../../kube/backOff.ts';
-import { KubeClient } from '../../kube/client.ts';
-import { POD } from '../../kube/paths.ts';
-import { RateLimit } from '../../kube/rateLimit.ts';
-import { Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import { BackOff } from '../../kubeclient/backOff.ts';
+import { KubeClient } from '../../kubeclient/client.ts';
+import { POD } from '../../kubeclient/paths.ts';
+import { RateLimit } from '../../kubeclient/rateLimit.ts';
+import { Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import { watchOf } from '../fakes/followed.ts';
 import { SettableClock } from '../fakes/settableClock.ts';
 import { ToldTransport, ToldWatch } from '../fakes/toldTransport.ts';

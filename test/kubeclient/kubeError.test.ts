@@ -7,7 +7,7 @@ import {
   KubeError,
   kubeErrorFrom,
   kubeErrorOf,
-} from '../../kube/kubeError.ts';
+} from '../../kubeclient/kubeError.ts';
 
 test('a refusal tells what its Status says: the message, the reason and when to come again', () => {
   const status = { kind: 'Status', message: 'pods "web" not found', reason: 'NotFound', code: 404 };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { KubeClient } from '../../kube/client.ts';
-import { listTypeOf, POD } from '../../kube/paths.ts';
-import { type KubeObject, Reflector, type ReflectorStep } from '../../kube/reflector.ts';
+import { KubeClient } from '../../kubeclient/client.ts';
+import { listTypeOf, POD } from '../../kubeclient/paths.ts';
+import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import { bookmark, FIRST_END, follow, object, untilRead, watchOf } from '../fakes/followed.ts';
 import {
   answered,

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { streamText } from '../../../kube/http2/streamText.ts';
+import { streamText } from '../../../kubeclient/http2/streamText.ts';
 
 async function allOf(stream: PassThrough): Promise<string> {
   let text = '';

@@ -4,8 +4,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { dial } from '../../../kube/http2/dial.ts';
-import { tunnel } from '../../../kube/http2/tunnel.ts';
+import { dial } from '../../../kubeclient/http2/dial.ts';
+import { tunnel } from '../../../kubeclient/http2/tunnel.ts';
 import { Authority, type KeyPair } from '../../apiserver/serving/certificates.ts';
 
 const cleanUps: (() => unknown)[] = [];

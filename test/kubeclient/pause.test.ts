@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { pause } from '../../kube/pause.ts';
+import { pause } from '../../kubeclient/pause.ts';
 
 test('a pause is over at its time, and leaves nothing on the signal', async () => {
   const clock = new SimulatedClock();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { KubeClient, type KubeClientOptions } from '../../kube/client.ts';
-import { POD } from '../../kube/paths.ts';
+import { KubeClient, type KubeClientOptions } from '../../kubeclient/client.ts';
+import { POD } from '../../kubeclient/paths.ts';
 import {
   answered,
   type Reply,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { linesOf, startOf, TooLong, textOf } from '../../kube/body.ts';
+import { linesOf, startOf, TooLong, textOf } from '../../kubeclient/body.ts';
 import { follow } from '../fakes/followed.ts';
 import { answered } from '../fakes/toldTransport.ts';
 

@@ -1,8 +1,8 @@
 /** Requests to an API server, timed. */
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { type TimedRequest, timedTransport } from '../../kube/timedTransport.ts';
-import type { KubeTransport } from '../../kube/transport.ts';
+import { type TimedRequest, timedTransport } from '../../kubeclient/timedTransport.ts';
+import type { KubeTransport } from '../../kubeclient/transport.ts';
 
 test('what is answered is told with its code, what is not without one', async () => {
   const clock = new SimulatedClock();

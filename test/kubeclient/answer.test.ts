@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
 import { readNode } from '../../actors/cluster/nodeObjects.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { jsonOf, OddAnswer, readAnswer } from '../../kube/answer.ts';
-import { KubeClient } from '../../kube/client.ts';
-import { NODE } from '../../kube/paths.ts';
+import { jsonOf, OddAnswer, readAnswer } from '../../kubeclient/answer.ts';
+import { KubeClient } from '../../kubeclient/client.ts';
+import { NODE } from '../../kubeclient/paths.ts';
 import { follow } from '../fakes/followed.ts';
 import { answered, type Reply, ToldTransport } from '../fakes/toldTransport.ts';
 

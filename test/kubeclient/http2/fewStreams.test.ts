@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
-import { KubeClient } from '../../../kube/client.ts';
-import { Http2Transport } from '../../../kube/http2/http2Transport.ts';
+import { KubeClient } from '../../../kubeclient/client.ts';
+import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';
 import { Authority } from '../../apiserver/serving/certificates.ts';
 
 const signal = new AbortController().signal;

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createSecureContext, createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { dial } from '../../../kube/http2/dial.ts';
+import { dial } from '../../../kubeclient/http2/dial.ts';
 import { Authority, type KeyPair } from '../../apiserver/serving/certificates.ts';
 
 let authority: Authority;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { kindOfText, pemBlocks } from '../../kube/pemBlocks.ts';
+import { kindOfText, pemBlocks } from '../../kubeclient/pemBlocks.ts';
 
 const block = (label: string, body = 'MA==') => `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`;
 const labels = (text: string) => pemBlocks(text).map(({ label }) => label);

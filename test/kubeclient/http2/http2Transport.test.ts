@@ -9,11 +9,11 @@ import { systemClock } from '../../../actors/clock.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { Api } from '../../../apiserver/api.ts';
 import { type Serving, serve } from '../../../apiserver/serving/server.ts';
-import { KubeClient } from '../../../kube/client.ts';
-import type { Clock } from '../../../kube/clock.ts';
-import type { CredentialSource, KubeEndpoint } from '../../../kube/endpoint.ts';
-import { Http2Transport } from '../../../kube/http2/http2Transport.ts';
-import { listTypeOf } from '../../../kube/paths.ts';
+import { KubeClient } from '../../../kubeclient/client.ts';
+import type { Clock } from '../../../kubeclient/clock.ts';
+import type { CredentialSource, KubeEndpoint } from '../../../kubeclient/endpoint.ts';
+import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';
+import { listTypeOf } from '../../../kubeclient/paths.ts';
 import { Authority } from '../../apiserver/serving/certificates.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { listTypeOf, POD } from '../../kube/paths.ts';
+import { listTypeOf, POD } from '../../kubeclient/paths.ts';
 import { bookmark, FIRST_END, follow, object, watchOf } from '../fakes/followed.ts';
 import { answered, refused, ToldWatch, unreachable } from '../fakes/toldTransport.ts';
 
