@@ -54,9 +54,9 @@ module.exports = {
     ...only('stats', { folders: ['pod', 'host', 'cri'] }),
     ...only('kubeclient', { folders: ['pod'] }),
     ...only('actors', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kubeclient'] }),
-    ...only('server', { folders: ['pod', 'machines', 'host', 'actors'] }),
+    ...only('socket', { folders: ['pod', 'machines', 'host', 'actors'] }),
     ...only('recording', { folders: ['pod', 'machines', 'host', 'actors'] }),
-    ...only('inspect', { folders: ['pod', 'machines', 'host', 'actors', 'server', 'recording'] }),
+    ...only('inspect', { folders: ['pod', 'machines', 'host', 'actors', 'socket', 'recording'] }),
     ...only('serving', { folders: ['pod', 'machines', 'host', 'cri', 'kubeclient', 'actors', 'stats'] }),
     ...only('node', {
       folders: [
@@ -68,7 +68,7 @@ module.exports = {
         'kubeclient',
         'actors',
         'stats',
-        'server',
+        'socket',
         'serving',
         'recording',
         'inspect',
@@ -118,7 +118,7 @@ module.exports = {
     {
       name: 'no-development-package-in-the-product',
       severity: 'error',
-      from: { path: '^(pod|machines|host|cri|volume|kubeclient|actors|stats|server|serving|recording|node|cli)/' },
+      from: { path: '^(pod|machines|host|cri|volume|kubeclient|actors|stats|socket|serving|recording|node|cli)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
   ],

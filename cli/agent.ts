@@ -2,8 +2,8 @@ import { dirname } from 'node:path';
 import { runningAgent } from '../node/lock.ts';
 import { candidateSockets, hasNamedPlace } from '../node/places.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { type AgentClient, findAgent } from '../server/client.ts';
-import { listeningAgents } from '../server/socketPath.ts';
+import { type AgentClient, findAgent } from '../socket/client.ts';
+import { listeningAgents } from '../socket/socketPath.ts';
 
 /** Returns the process of the agent that has this socket, from the lock of its root directory. */
 const processAt = (socket: string): Promise<number | undefined> => runningAgent(dirname(socket));

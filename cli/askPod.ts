@@ -1,7 +1,7 @@
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { ambiguity, podsCalled } from '../pod/show/called.ts';
-import type { AgentClient } from '../server/client.ts';
+import type { AgentClient } from '../socket/client.ts';
 import { readPodList } from './readPods.ts';
 
 /** The one pod that is asked for. Throws a `NodeFailure` where there is none, or more than one. */

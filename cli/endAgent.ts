@@ -5,8 +5,8 @@ import { createAlarm } from '../actors/alarm.ts';
 import type { Clock } from '../actors/clock.ts';
 import { runningAgent } from '../node/lock.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { agentClient } from '../server/client.ts';
-import { isAnswering, socketPath } from '../server/socketPath.ts';
+import { agentClient } from '../socket/client.ts';
+import { isAnswering, socketPath } from '../socket/socketPath.ts';
 import { patience } from './drain.ts';
 import { readPodList } from './readPods.ts';
 

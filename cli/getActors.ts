@@ -11,7 +11,7 @@ import { failureText } from '../pod/show/explainText.ts';
 import { printable } from '../pod/show/printable.ts';
 import { withoutNode } from '../pod/show/shownName.ts';
 import type { ActorRow } from '../pod/show/treeRows.ts';
-import type { AgentClient } from '../server/client.ts';
+import type { AgentClient } from '../socket/client.ts';
 import { agentNamed } from './agent.ts';
 import { type ObjectFormat, objectPrinter, readFormat } from './format/objectFormat.ts';
 import type { GetOptions } from './get.ts';

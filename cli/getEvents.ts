@@ -8,7 +8,7 @@ import { eventTable } from '../pod/events/eventTable.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { isCalled } from '../pod/show/called.ts';
 import { printable } from '../pod/show/printable.ts';
-import type { AgentClient } from '../server/client.ts';
+import type { AgentClient } from '../socket/client.ts';
 import { agentNamed } from './agent.ts';
 import { podNameOf } from './explain.ts';
 import { type ObjectFormat, objectPrinter, readFormat } from './format/objectFormat.ts';

@@ -24,7 +24,7 @@ import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import { decimalSize, imageTable, type ShownImage, shortId } from '../pod/show/imageTable.ts';
 import { printable } from '../pod/show/printable.ts';
-import type { RuntimeEndpoints } from '../server/agent.ts';
+import type { RuntimeEndpoints } from '../socket/agent.ts';
 import { agentNamed } from './agent.ts';
 import { objectPrinter, readFormat } from './format/objectFormat.ts';
 import { tablePrinter } from './table/printer.ts';

@@ -1,6 +1,6 @@
 import { every, systemClock } from '../actors/clock.ts';
 import { type SeenPod, seenPods } from '../pod/show/seenPod.ts';
-import type { AgentPort } from '../server/agent.ts';
+import type { AgentPort } from '../socket/agent.ts';
 import { nodeReadiness, readinessText, settledReadiness } from './table/ready.ts';
 
 /** The display of `up` while the node runs. */

@@ -99,7 +99,7 @@ const program = createProgram({
     const [{ down }, ends, { listeningAgents: listAgents }] = await Promise.all([
       import('./down.ts'),
       import('./ownRuntime.ts'),
-      import('../server/socketPath.ts'),
+      import('../socket/socketPath.ts'),
     ]);
     await down(options, { startNode, startRuntime, ...ends.ownContainerdEnds, listAgents, write });
   },

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { NodeFailure } from '../pod/failure.ts';
 import type { NodeObject } from '../pod/node/nodeObject.ts';
-import type { AgentClient } from '../server/client.ts';
+import type { AgentClient } from '../socket/client.ts';
 
 const amounts = z.record(z.string(), z.string());
 

@@ -5,7 +5,7 @@ import { ConfigError } from '../node/config/configError.ts';
 import { candidateRoots, recordingDirectory } from '../node/places.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { bytesOf } from '../recording/dump.ts';
-import { RECORDER_OFF } from '../server/recording.ts';
+import { RECORDER_OFF } from '../socket/recording.ts';
 import { agentNamed } from './agent.ts';
 
 export interface RecordDumpOptions {

@@ -4,7 +4,7 @@ import { createAlarm } from '../actors/alarm.ts';
 import type { Clock } from '../actors/clock.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { endCause } from '../pod/show/explainText.ts';
-import type { AgentPort } from '../server/agent.ts';
+import type { AgentPort } from '../socket/agent.ts';
 
 /** What became of a pod, or of a manifest that gave none. */
 export interface OnceResult {

@@ -3,8 +3,8 @@ import * as z from 'zod/mini';
 import { COMMAND_PROTOCOLS, runRemoteCommand } from '../cri/streaming/remoteCommand.ts';
 import { streamingUrl } from '../cri/streaming/streamingUrl.ts';
 import { dialSpdy } from '../cri/streaming/upgrade.ts';
-import type { StreamPlace, StreamRequest } from '../server/agent.ts';
-import type { AgentClient } from '../server/client.ts';
+import type { StreamPlace, StreamRequest } from '../socket/agent.ts';
+import type { AgentClient } from '../socket/client.ts';
 import { type CommandTerminal, followSize, takeKeys, writableTo } from './commandTerminal.ts';
 import { endOnSignals } from './signals.ts';
 

@@ -1,5 +1,5 @@
 import { every, systemClock } from '../actors/clock.ts';
-import type { AgentPort } from '../server/agent.ts';
+import type { AgentPort } from '../socket/agent.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
 import { INITIAL_CONTROLS, type Key, pressed } from './table/controls.ts';
 import { type Frame, renderFrame, renderLast, type Scene, type Surface } from './table/render.ts';

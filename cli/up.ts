@@ -11,7 +11,7 @@ import { readSettings, type Settings } from '../node/settings.ts';
 import type { StartNode } from '../node/startNode.ts';
 import { messageOf } from '../pod/failure.ts';
 import { printableLine } from '../pod/show/printable.ts';
-import { checkSocketPath, socketPath } from '../server/socketPath.ts';
+import { checkSocketPath, socketPath } from '../socket/socketPath.ts';
 import { drainInTime } from './drain.ts';
 import { canDraw, openLiveView } from './liveTable.ts';
 import type { LiveView, Output } from './liveView.ts';

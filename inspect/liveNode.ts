@@ -3,7 +3,7 @@
 import { containerIn } from '../pod/show/actorPath.ts';
 import type { Explanation } from '../pod/show/explain.ts';
 import type { LogTails } from '../pod/show/logTail.ts';
-import { problemsOf } from '../server/manifestProblems.ts';
+import { problemsOf } from '../socket/manifestProblems.ts';
 import { detailOf, partAt, shownEvent } from './detail.ts';
 import type { FollowedActors } from './followedActors.ts';
 import { type Inspected, NotInspected } from './inspected.ts';

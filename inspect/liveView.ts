@@ -4,7 +4,7 @@ import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { Clock } from '../actors/clock.ts';
 import type { ActorNode, LimiterView } from '../pod/show/actorNode.ts';
 import type { Line } from '../recording/lines.ts';
-import type { AgentPort } from '../server/agent.ts';
+import type { AgentPort } from '../socket/agent.ts';
 import type { Audience } from './audience.ts';
 import { type LoopMonitor, monitorLoop } from './loopMonitor.ts';
 import { shownNode, shownRuntime } from './nodeBar.ts';

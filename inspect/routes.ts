@@ -1,6 +1,6 @@
 /** What the page's server answers, beside its stream. */
 import { messageOf } from '../pod/failure.ts';
-import { failure } from '../server/status.ts';
+import { failure } from '../socket/status.ts';
 import { assetAt, pageWith } from './assets.ts';
 import { type Inspected, NotInspected } from './inspected.ts';
 import type { LiveText } from './liveText.ts';

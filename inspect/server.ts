@@ -11,7 +11,7 @@ import { errorCode } from '../host/files/fileErrors.ts';
 import { startLimit } from '../host/limit.ts';
 import { type FailureReason, messageOf, NodeFailure } from '../pod/failure.ts';
 import { unlessAborted } from '../pod/unlessAborted.ts';
-import { failure } from '../server/status.ts';
+import { failure } from '../socket/status.ts';
 import { refusalOf, SECURITY_HEADERS, tokenCookie } from './access.ts';
 import { authorityOf, type InspectAddress } from './address.ts';
 import type { Inspected } from './inspected.ts';

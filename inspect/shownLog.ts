@@ -5,7 +5,7 @@ import { UnpackedTails } from '../host/logs/unpackedTails.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { isRunning, runToLog } from '../pod/show/containerLog.ts';
-import type { PodPlaces } from '../server/agent.ts';
+import type { PodPlaces } from '../socket/agent.ts';
 import type { ShownLog } from './protocol.ts';
 
 /** Maximum number of lines that are sent, and of bytes that they are taken from. */

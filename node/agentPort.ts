@@ -12,7 +12,7 @@ import type { PodPart } from '../pod/show/explainPart.ts';
 import { type ServedView, withServing } from '../pod/show/explainServing.ts';
 import type { LogTail, LogTails } from '../pod/show/logTail.ts';
 import type { SeenPod } from '../pod/show/seenPod.ts';
-import type { AgentPort, NodeSummary, PodPlaces } from '../server/agent.ts';
+import type { AgentPort, NodeSummary, PodPlaces } from '../socket/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { RootWatch } from './rootWatch.ts';
 

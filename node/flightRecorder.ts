@@ -5,7 +5,7 @@ import { hostFiles } from '../host/files/fileSystem.ts';
 import { messageOf } from '../pod/failure.ts';
 import { deflate } from '../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorder } from '../recording/flightRecorder.ts';
-import type { AgentRecording } from '../server/agent.ts';
+import type { AgentRecording } from '../socket/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { AgentLog } from './logger.ts';
 import { machinesDigest } from './machinesDigest.ts';

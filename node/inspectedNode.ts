@@ -13,7 +13,7 @@ import { treesOf } from '../inspect/shown.ts';
 import { StatelySockets } from '../inspect/statelySockets.ts';
 import { messageOf } from '../pod/failure.ts';
 import type { FlightRecorder } from '../recording/flightRecorder.ts';
-import type { AgentPort } from '../server/agent.ts';
+import type { AgentPort } from '../socket/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { machinesDigest } from './machinesDigest.ts';
 import { packageVersion, recordingDirectory } from './places.ts';

@@ -5,7 +5,7 @@ import { lacksFiles, otherwise } from '../host/files/fileErrors.ts';
 import { isSamePath } from '../host/files/withoutLinks.ts';
 import { commandLine, lookAtProcesses } from '../host/runningProcess.ts';
 import { messageOf, NodeFailure } from '../pod/failure.ts';
-import { isAnswering, socketPath } from '../server/socketPath.ts';
+import { isAnswering, socketPath } from '../socket/socketPath.ts';
 import { runningAgent } from './lock.ts';
 import { kubeletDirectory } from './places.ts';
 

@@ -2,7 +2,7 @@ import { lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processOf } from '../host/runningProcess.ts';
 import { messageOf, NodeFailure } from '../pod/failure.ts';
-import { isAnswering, socketPath } from '../server/socketPath.ts';
+import { isAnswering, socketPath } from '../socket/socketPath.ts';
 import { makeDirectory } from './rootDirectory.ts';
 
 /** With its pid this names a process for good; `0` where the host does not tell, or it has ended. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { socketPath } from '../server/socketPath.ts';
+import { socketPath } from '../socket/socketPath.ts';
 
 /** The directory of the installed package, whether the sources run or the bundle made of them. */
 export function packageDirectory(): string {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../actors/clock.ts';
-import { type AgentSocket, serveSocket } from '../server/socket.ts';
-import { socketPath } from '../server/socketPath.ts';
+import { type AgentSocket, serveSocket } from '../socket/socket.ts';
+import { socketPath } from '../socket/socketPath.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { keptTrying, RETRY_MS } from './keptTrying.ts';
 import { startPage } from './page.ts';

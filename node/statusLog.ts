@@ -7,7 +7,7 @@ import type { Failure } from '../pod/failure.ts';
 import type { ActorNode } from '../pod/show/actorNode.ts';
 import { podActors, type SeenPod } from '../pod/show/seenPod.ts';
 import { shownName } from '../pod/show/shownName.ts';
-import type { AgentPort } from '../server/agent.ts';
+import type { AgentPort } from '../socket/agent.ts';
 
 /**
  * Logs every change of a pod's phase and readiness (info), every event (a warning that is new as such, the others for

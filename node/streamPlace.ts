@@ -5,7 +5,7 @@ import { containerNamed } from '../pod/api/containers.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { statusesOf } from '../pod/show/seenPod.ts';
-import type { StreamPlace, StreamRequest } from '../server/agent.ts';
+import type { StreamPlace, StreamRequest } from '../socket/agent.ts';
 
 interface StreamParts {
   readonly agent: { knownPods(): readonly Pod[] };

@@ -41,7 +41,7 @@ test('what is allowed is allowed', () => {
     violations({
       'pod/a.ts': `import * as z from 'zod/mini';\nexport const a = z.string();\n`,
       'machines/b.ts': `import { setup } from 'xstate';\nimport { a } from '../pod/a.ts';\nexport const b = [setup, a];\n`,
-      'server/c.ts': `import { createServer } from 'node:http';\nimport type { b } from '../machines/b.ts';\n`,
+      'socket/c.ts': `import { createServer } from 'node:http';\nimport type { b } from '../machines/b.ts';\n`,
       'volume/ownership.ts': `import { open } from 'node:fs/promises';\n`,
     }),
   ).toEqual([]);
@@ -52,14 +52,14 @@ test.each([
   ['a type named in braces', 'pod/a.ts', `import { type X } from '../cri/used.ts';\n`],
   ['what is passed on', 'machines/a.ts', `export type { X } from '../cri/used.ts';\n`],
   ['everything that is passed on', 'machines/a.ts', `export * from '../cri/used.ts';\n`],
-  ['what is imported late', 'server/a.ts', `export const a = async () => await import('../cri/used.ts');\n`],
+  ['what is imported late', 'socket/a.ts', `export const a = async () => await import('../cri/used.ts');\n`],
   ['a package', 'pod/a.ts', `${used}import 'xstate';\n`],
   ['a package that only development has', 'cli/a.ts', `${used}import 'esbuild';\n`],
   ['the disk, from the machines', 'machines/a.ts', `${used}import type { Stats } from 'node:fs';\n`],
   ['the disk, from a service', 'actors/a.ts', `${used}import { open } from 'node:fs/promises';\n`],
   ['the disk, from a plugin', 'volume/a.ts', `${used}import { readFileSync } from 'node:fs';\n`],
   ['what works on the host alone', 'host/pods/a.ts', `${used}import '../files/removeTree.ts';\n`],
-  ['the command line', 'server/a.ts', `import '../cli/used.ts';\n`],
+  ['the command line', 'socket/a.ts', `import '../cli/used.ts';\n`],
   ['tests', 'cli/a.ts', `import type { X } from '../test/used.ts';\n`],
 ])('%s: found', (_, file, text) => {
   const folder = dirname(file);

@@ -4,7 +4,7 @@ import * as display from '../../pod/show/displayWidth.ts';
 import { endingText } from '../../pod/show/explainNode.ts';
 import { printableLine } from '../../pod/show/printable.ts';
 import type { SeenPod } from '../../pod/show/seenPod.ts';
-import type { NodeSummary } from '../../server/agent.ts';
+import type { NodeSummary } from '../../socket/agent.ts';
 import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
 import { HELP } from './help.ts';
 import { type Column, layOut } from './layout.ts';

@@ -2,7 +2,7 @@
 import { messageOf } from '../../pod/failure.ts';
 import type { LogTail } from '../../pod/show/logTail.ts';
 import type { ActorRow } from '../../pod/show/treeRows.ts';
-import type { AgentClient } from '../../server/client.ts';
+import type { AgentClient } from '../../socket/client.ts';
 import { readEventList } from '../readEvents.ts';
 import { readAnswer } from '../readExplanation.ts';
 import { type Told, toldEvents } from './story.ts';

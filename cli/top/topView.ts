@@ -2,7 +2,7 @@
 import { every, systemClock } from '../../actors/clock.ts';
 import { actorRows } from '../../pod/show/actorRows.ts';
 import type { ActorRow } from '../../pod/show/treeRows.ts';
-import type { AgentClient } from '../../server/client.ts';
+import type { AgentClient } from '../../socket/client.ts';
 import type { Output } from '../liveView.ts';
 import type { Key } from '../table/controls.ts';
 import type { Surface } from '../table/render.ts';

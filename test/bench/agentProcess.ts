@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { socketPath } from '../../server/socketPath.ts';
+import { socketPath } from '../../socket/socketPath.ts';
 import { linkPackage } from '../e2e/support/installation.ts';
 import { interruption } from './interruption.ts';
 import { nodeName } from './manifests.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod/mini';
-import { agentClient } from '../../server/client.ts';
-import { isAnswering } from '../../server/socketPath.ts';
+import { agentClient } from '../../socket/client.ts';
+import { isAnswering } from '../../socket/socketPath.ts';
 import { preciseNow } from './statistics.ts';
 
 const containerStatus = z.object({

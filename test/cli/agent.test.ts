@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { agentAmong } from '../../cli/agent.ts';
-import { listeningAgents } from '../../server/socketPath.ts';
+import { listeningAgents } from '../../socket/socketPath.ts';
 
 const servers: Server[] = [];
 const directories: string[] = [];

@@ -12,7 +12,7 @@ import { endContainerd } from '../../cri/managed/containerd.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { makeMarked } from '../../host/pods/podMark.ts';
 import { NodeFailure } from '../../pod/failure.ts';
-import { socketPath } from '../../server/socketPath.ts';
+import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { NOW } from '../pod/views.ts';
 

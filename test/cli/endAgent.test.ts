@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { endAgent } from '../../cli/endAgent.ts';
-import { type AgentSocket, serveSocket } from '../../server/socket.ts';
+import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
 import { NOW, podView, running } from '../pod/views.ts';

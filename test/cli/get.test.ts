@@ -8,8 +8,8 @@ import { getEvents } from '../../cli/getEvents.ts';
 import { getNodes } from '../../cli/getNodes.ts';
 import { ownVersion } from '../../node/version.ts';
 import { involvedNode, involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
-import { type AgentSocket, serveSocket } from '../../server/socket.ts';
-import { socketPath } from '../../server/socketPath.ts';
+import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
+import { socketPath } from '../../socket/socketPath.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
 import { NOW, podView, running, waiting } from '../pod/views.ts';
 

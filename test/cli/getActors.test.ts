@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type GetActorsOptions, getActors } from '../../cli/getActors.ts';
 import { displayWidth } from '../../pod/show/displayWidth.ts';
 import { isPrintable } from '../../pod/show/printable.ts';
-import { type AgentSocket, serveSocket } from '../../server/socket.ts';
-import { socketPath } from '../../server/socketPath.ts';
+import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
+import { socketPath } from '../../socket/socketPath.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
 import { backOff, NOW, podView, running, type ShownPod, volumeView } from '../pod/views.ts';
 

@@ -7,8 +7,8 @@ import { explain } from '../../cli/explain.ts';
 import { type GetNodesOptions, getNodes } from '../../cli/getNodes.ts';
 import { ownVersion } from '../../node/version.ts';
 import { involvedNode, recordedEvent } from '../../pod/events/recordedEvent.ts';
-import { type AgentSocket, serveSocket } from '../../server/socket.ts';
-import { socketPath } from '../../server/socketPath.ts';
+import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
+import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { NOW, podView, running } from '../pod/views.ts';
 

@@ -14,8 +14,8 @@ import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntimeOptions } from '../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { serveSimulatedRuntime } from '../../cri/simulated/server.ts';
-import { serveSocket } from '../../server/socket.ts';
-import { socketPath } from '../../server/socketPath.ts';
+import { serveSocket } from '../../socket/socket.ts';
+import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 
 const MIB = 2 ** 20;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { systemClock } from '../../actors/clock.ts';
 import { type TopUsageOptions, topNodes, topPods } from '../../cli/topUsage.ts';
-import { type AgentSocket, serveSocket } from '../../server/socket.ts';
-import { socketPath } from '../../server/socketPath.ts';
+import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
+import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { podView, running } from '../pod/views.ts';
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type UpParts, up } from '../../cli/up.ts';
 import { stateLayout } from '../../node/places.ts';
-import { socketPath } from '../../server/socketPath.ts';
+import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { NOW } from '../pod/views.ts';
 

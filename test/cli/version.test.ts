@@ -6,9 +6,9 @@ import { asYaml } from '../../cli/asYaml.ts';
 import { version } from '../../cli/version.ts';
 import { packageVersion } from '../../node/places.ts';
 import { ownVersion } from '../../node/version.ts';
-import type { AgentPort } from '../../server/agent.ts';
-import { serveSocket } from '../../server/socket.ts';
-import { socketPath } from '../../server/socketPath.ts';
+import type { AgentPort } from '../../socket/agent.ts';
+import { serveSocket } from '../../socket/socket.ts';
+import { socketPath } from '../../socket/socketPath.ts';
 
 test('the versions of the command and of the running agent, as kubectl shows them', async () => {
   const rootDir = await mkdtemp(join(tmpdir(), 'statelet-version-'));

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { tracesOfContainerd } from '../../cri/managed/containerd.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { findContainerd } from '../../cri/managed/process.ts';
-import { socketPath } from '../../server/socketPath.ts';
+import { socketPath } from '../../socket/socketPath.ts';
 import { eventually } from './support/eventually.ts';
 import { hearing, podManifest, shell, steadily, stubbornly } from './support/manifests.ts';
 import { runNode, type UpNode, upNode } from './support/node.ts';

@@ -6,7 +6,7 @@ import { tracesOfContainerd } from '../../cri/managed/containerd.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { findContainerd } from '../../cri/managed/process.ts';
 import { isRunning } from '../../host/runningProcess.ts';
-import { socketPath } from '../../server/socketPath.ts';
+import { socketPath } from '../../socket/socketPath.ts';
 import { eventually } from './support/eventually.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { identitiesOf, type UpNode, upNode } from './support/node.ts';

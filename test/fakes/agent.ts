@@ -5,7 +5,7 @@ import { explainPod } from '../../pod/show/explain.ts';
 import { explainNode } from '../../pod/show/explainNode.ts';
 import { explainPart } from '../../pod/show/explainPart.ts';
 import type { LogTail } from '../../pod/show/logTail.ts';
-import type { AgentPort, NodeSummary, PodPlaces, StreamPlace, StreamRequest } from '../../server/agent.ts';
+import type { AgentPort, NodeSummary, PodPlaces, StreamPlace, StreamRequest } from '../../socket/agent.ts';
 import { aNode } from '../pod/nodes.ts';
 import { nodeView, type ShownPod, seenPod } from '../pod/views.ts';
 

@@ -4,7 +4,7 @@ import { createAudience } from '../../inspect/audience.ts';
 import { FollowedActors } from '../../inspect/followedActors.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { NOW } from '../pod/views.ts';
-import { pod } from '../server/served.ts';
+import { pod } from '../socket/served.ts';
 
 function followed() {
   const clock = new SimulatedClock(NOW);

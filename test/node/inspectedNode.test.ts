@@ -9,7 +9,7 @@ import { compileConfig } from '../../node/config/nodeConfig.ts';
 import { inspectedNode } from '../../node/inspectedNode.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { NOW } from '../pod/views.ts';
-import { pod } from '../server/served.ts';
+import { pod } from '../socket/served.ts';
 
 const gate = { capacity: 1, held: [], queue: [] };
 

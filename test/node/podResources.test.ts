@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { RETRY_MS } from '../../node/keptTrying.ts';
 import { servePodResources } from '../../node/podResources.ts';
-import { isAnswering } from '../../server/socketPath.ts';
+import { isAnswering } from '../../socket/socketPath.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 
 let root: string;

@@ -3,7 +3,7 @@ import type { Cri } from '../../cri/calls.ts';
 import { runtimeFailure } from '../../cri/failure.ts';
 import { CallError } from '../../cri/simulated/callError.ts';
 import { streamPlace } from '../../node/streamPlace.ts';
-import type { StreamRequest } from '../../server/agent.ts';
+import type { StreamRequest } from '../../socket/agent.ts';
 import { containerWith } from '../fakes/pods.ts';
 import { runningContainers } from '../fakes/runningContainers.ts';
 import { exited, podView, running, seenPod, waiting } from '../pod/views.ts';

@@ -67,7 +67,7 @@ test('nothing but tests imports the page', () => {
     'node',
     'pod',
     'recording',
-    'server',
+    'socket',
     'simulation',
     'volume',
   ];

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type Controls, INITIAL_CONTROLS } from '../../../cli/table/controls.ts';
 import { type Frame, renderFrame, renderLast, type Scene, type Surface } from '../../../cli/table/render.ts';
 import { displayWidth } from '../../../pod/show/displayWidth.ts';
-import type { NodeSummary } from '../../../server/agent.ts';
+import type { NodeSummary } from '../../../socket/agent.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import {
   backOff,

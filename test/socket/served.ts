@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
-import { type AgentSocket, serveSocket } from '../../server/socket.ts';
+import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
 import { NOW, podView, running, type ShownPod, sandbox } from '../pod/views.ts';
 

@@ -4,9 +4,9 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { recordedEvent } from '../../pod/events/recordedEvent.ts';
-import { agentClient } from '../../server/client.ts';
-import { serveSocket } from '../../server/socket.ts';
-import { UNREAD_LIMIT } from '../../server/watch.ts';
+import { agentClient } from '../../socket/client.ts';
+import { serveSocket } from '../../socket/socket.ts';
+import { UNREAD_LIMIT } from '../../socket/watch.ts';
 import { backOff, NOW, podView, running, sandbox } from '../pod/views.ts';
 import { pod, servedToEachTest } from './served.ts';
 

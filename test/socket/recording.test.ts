@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { agentClient } from '../../server/client.ts';
+import { agentClient } from '../../socket/client.ts';
 import { servedToEachTest } from './served.ts';
 
 const served = servedToEachTest();

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { agentClient, findAgent } from '../../server/client.ts';
+import { agentClient, findAgent } from '../../socket/client.ts';
 import { pod, servedToEachTest } from './served.ts';
 
 const served = servedToEachTest();

@@ -1,7 +1,7 @@
 /** What the socket tells of single actors. */
 import { expect, test } from '@jest/globals';
 import { readActors } from '../../cli/readActors.ts';
-import { agentClient } from '../../server/client.ts';
+import { agentClient } from '../../socket/client.ts';
 import { NOW, volumeView } from '../pod/views.ts';
 import { pod, servedToEachTest } from './served.ts';
 

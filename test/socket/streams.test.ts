@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { NodeFailure } from '../../pod/failure.ts';
-import type { StreamRequest } from '../../server/agent.ts';
-import { agentClient } from '../../server/client.ts';
+import type { StreamRequest } from '../../socket/agent.ts';
+import { agentClient } from '../../socket/client.ts';
 import { servedToEachTest } from './served.ts';
 
 const served = servedToEachTest();
