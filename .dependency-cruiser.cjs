@@ -57,7 +57,7 @@ module.exports = {
     ...only('socket', { folders: ['pod', 'machines', 'host', 'actors'] }),
     ...only('recording', { folders: ['pod', 'machines', 'host', 'actors'] }),
     ...only('inspect', { folders: ['pod', 'machines', 'host', 'actors', 'socket', 'recording'] }),
-    ...only('serving', { folders: ['pod', 'machines', 'host', 'cri', 'kubeclient', 'actors', 'stats'] }),
+    ...only('kubelet-api', { folders: ['pod', 'machines', 'host', 'cri', 'kubeclient', 'actors', 'stats'] }),
     ...only('node', {
       folders: [
         'pod',
@@ -69,7 +69,7 @@ module.exports = {
         'actors',
         'stats',
         'socket',
-        'serving',
+        'kubelet-api',
         'recording',
         'inspect',
       ],
@@ -118,7 +118,7 @@ module.exports = {
     {
       name: 'no-development-package-in-the-product',
       severity: 'error',
-      from: { path: '^(pod|machines|host|cri|volume|kubeclient|actors|stats|socket|serving|recording|node|cli)/' },
+      from: { path: '^(pod|machines|host|cri|volume|kubeclient|actors|stats|socket|kubelet-api|recording|node|cli)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
   ],

@@ -1,10 +1,10 @@
 /** How the node's own API is used, for the explanation of the node. */
 import type { Clock } from '../actors/clock.ts';
+import type { Access } from '../kubelet-api/access/access.ts';
+import { Scrapes } from '../kubelet-api/scrapes.ts';
+import { StreamSessions } from '../kubelet-api/sessions.ts';
 import { type Failure, toFailure } from '../pod/failure.ts';
 import type { ServedReviews, ServedView } from '../pod/show/explainServing.ts';
-import type { Access } from '../serving/access/access.ts';
-import { Scrapes } from '../serving/scrapes.ts';
-import { StreamSessions } from '../serving/sessions.ts';
 import type { ServingConfig } from './config/serving.ts';
 
 type Asked = Pick<ServingConfig, 'authentication' | 'authorization'>;

@@ -6,9 +6,9 @@ import { type Disk, type LocalFileSystem, parseDiskStats, parseFileSystems } fro
 import { fileSystemUsage } from '../host/usage/fileSystemUsage.ts';
 import { bootTime, memoryTotals } from '../host/usage/hostFacts.ts';
 import { parseProcessors } from '../host/usage/processors.ts';
+import type { HostSeen } from '../kubelet-api/metrics/cadvisor/cadvisor.ts';
+import type { DiskUsage } from '../kubelet-api/metrics/cadvisor/row.ts';
 import { lookUp } from '../pod/lookUp.ts';
-import type { HostSeen } from '../serving/metrics/cadvisor/cadvisor.ts';
-import type { DiskUsage } from '../serving/metrics/cadvisor/row.ts';
 import { hostIdentity } from './hostIdentity.ts';
 import { ownVersion } from './version.ts';
 

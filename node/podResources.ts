@@ -2,8 +2,8 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
+import type { PodResourcesParts } from '../kubelet-api/podResources/server.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import type { PodResourcesParts } from '../serving/podResources/server.ts';
 import { checkSocketPath, isAnswering, removeStaleSocket } from '../socket/socketPath.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { keptTrying } from './keptTrying.ts';
@@ -19,7 +19,7 @@ export function servePodResources({ config, clock, logger, pods }: Parts): { clo
   return keptTrying({
     make: async () => {
       await claim(path);
-      const { listenPodResources } = await import('../serving/podResources/server.ts');
+      const { listenPodResources } = await import('../kubelet-api/podResources/server.ts');
       const { close } = await listenPodResources(path, { pods, clock });
       return {
         close: async () => {

@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../actors/clock.ts';
 import { runProgram } from '../host/program.ts';
+import type { Check } from '../kubelet-api/listener/health.ts';
 import { messageOf } from '../pod/failure.ts';
-import type { Check } from '../serving/listener/health.ts';
 import { ConfigError } from './config/configError.ts';
 
 /** A watchdog that is so impatient, in milliseconds, would end an agent that is well. */

@@ -17,7 +17,7 @@ const LISTS = ['kubelet-1.36.tsv', 'kubelet-1.36-unsampled.tsv'];
 
 /** Reads all families that a kubelet 1.36 has or declares. */
 export const kubeletMetrics = (): KubeletMetric[] =>
-  LISTS.flatMap((file) => readFileSync(join(root, 'test/serving/metrics', file), 'utf8').split('\n'))
+  LISTS.flatMap((file) => readFileSync(join(root, 'test/kubelet-api/metrics', file), 'utf8').split('\n'))
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
       const [path = '', name = '', type = '', labels = ''] = line.split('\t');

@@ -4,7 +4,7 @@ import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { type TimedCall, timedCri } from '../../cri/timedCri.ts';
-import { operationName } from '../../serving/metrics/runtimeMetrics.ts';
+import { operationName } from '../../kubelet-api/metrics/runtimeMetrics.ts';
 
 const signal = new AbortController().signal;
 

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { cadvisorRoute } from '../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import { kubeletMetrics, metricsPage, reasonAgainst, staleReasons } from '../../scripts/kubeletMetrics/page.ts';
-import { cadvisorRoute } from '../../serving/metrics/cadvisor/cadvisor.ts';
-import { listening } from '../serving/listener/support/listening.ts';
-import { HOST, nodeSample, READ_AT } from '../serving/metrics/cadvisor/samples.ts';
-import { busyNode } from '../serving/metrics/support/busyNode.ts';
-import { type ReadFamily, readFamilies, textOf } from '../serving/metrics/support/scraped.ts';
+import { listening } from '../kubelet-api/listener/support/listening.ts';
+import { HOST, nodeSample, READ_AT } from '../kubelet-api/metrics/cadvisor/samples.ts';
+import { busyNode } from '../kubelet-api/metrics/support/busyNode.ts';
+import { type ReadFamily, readFamilies, textOf } from '../kubelet-api/metrics/support/scraped.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -53,7 +53,7 @@ describe('C42: a running node exposes what the table says, and no other metric o
   });
 
   test('on /metrics/resource', () => {
-    const text = readFileSync(join(root, 'test/serving/metrics/resource.txt'), 'utf8');
+    const text = readFileSync(join(root, 'test/kubelet-api/metrics/resource.txt'), 'utf8');
     expect(shown(readFamilies(text))).toEqual(listed('/metrics/resource'));
   });
 

@@ -13,7 +13,7 @@ import { type CountedNode, countedNode } from '../../node/countedNode.ts';
 import { type NodeServing, serveApi } from '../../node/serving.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { freePort } from '../e2e/support/freePort.ts';
-import { readFamilies } from '../serving/metrics/support/scraped.ts';
+import { readFamilies } from '../kubelet-api/metrics/support/scraped.ts';
 
 const ends: (() => unknown)[] = [];
 

@@ -8,7 +8,7 @@ import { systemClock } from '../../../actors/clock.ts';
 import { ApiServer } from '../../../apiserver/apiServer.ts';
 import { Authority } from '../../../apiserver/serving/authority.ts';
 import type { ServedApi } from '../../../apiserver/serving/servedApi.ts';
-import type { Route } from '../../../serving/exchange.ts';
+import type { Route } from '../../../kubelet-api/exchange.ts';
 import { servedRoutes } from '../../fakes/serving/relay/served.ts';
 
 let server: ApiServer;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import type { Route, Upgrade } from '../../../../serving/exchange.ts';
+import type { Route, Upgrade } from '../../../../kubelet-api/exchange.ts';
 
 interface ServedRoutes {
   readonly port: number;

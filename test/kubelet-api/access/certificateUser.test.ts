@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { createHash, X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { userOfCertificate } from '../../../kubelet-api/access/certificateUser.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'users-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** `openssl` leaves out of a subject what it has no name for. */
+const CONFIG =
+  'oid_section = ids\n[ids]\nkubernetesUid = 1.3.6.1.4.1.57683.2\n[req]\ndistinguished_name = none\n[none]\n';
+
+function certificateOf(subject: string): Buffer {
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', 'key'];
+  writeFileSync(join(folder, 'config'), CONFIG);
+  const args = [
+    'req',
+    '-config',
+    'config',
+    '-x509',
+    ...key,
+    '-utf8',
+    '-multivalue-rdn',
+    '-subj',
+    subject,
+    '-out',
+    'crt',
+  ];
+  execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  return new X509Certificate(readFileSync(join(folder, 'crt'))).raw;
+}
+
+test('C38: its common name is the user, its organizations are the groups, its digest tells it apart', () => {
+  const der = certificateOf('/O=system:nodes/O=two words/CN=system:node:node-1');
+  expect(userOfCertificate(der)).toEqual({
+    name: 'system:node:node-1',
+    groups: ['system:nodes', 'two words'],
+    extra: new Map([
+      ['authentication.kubernetes.io/credential-id', [`X509SHA256=${createHash('sha256').update(der).digest('hex')}`]],
+    ]),
+  });
+});
+
+test.each([
+  ['/CN=first/CN=last', 'last', []],
+  ['/O=a+CN=together', 'together', ['a']],
+  ['/CN=a\\/O=system:masters', 'a/O=system:masters', []],
+  ['/O=a, O=b/CN=Jürgen', 'Jürgen', ['a, O=b']],
+])('%s is the user %s', (subject, name, groups) =>
+  expect(userOfCertificate(certificateOf(subject))).toMatchObject({ name, groups }),
+);
+
+test('one without a common name is nobody', () => {
+  expect(userOfCertificate(certificateOf('/O=system:masters'))).toBeUndefined();
+});
+
+test('a UID is told where there is one', () => {
+  expect(userOfCertificate(certificateOf('/CN=a/kubernetesUid=u-1'))).toMatchObject({ name: 'a', uid: 'u-1' });
+  const twice = certificateOf('/CN=a/kubernetesUid=u-1/kubernetesUid=u-2');
+  expect(() => userOfCertificate(twice)).toThrow('more than one');
+});

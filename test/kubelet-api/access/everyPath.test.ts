@@ -1,0 +1,182 @@
+/** Every path of the node's server, by each method, with good and bad credentials, over real TLS. */
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { Agent, createServer, request, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '../../../actors/clock.ts';
+import { Authority, type KeyPair } from '../../../apiserver/serving/authority.ts';
+import { type Access, createAccess } from '../../../kubelet-api/access/access.ts';
+import { Reviewer } from '../../fakes/serving/reviewer.ts';
+
+const authority = new Authority();
+const stranger = new Authority();
+const end = new AbortController();
+const reviewer = new Reviewer();
+const agents = new Map<string, Agent>();
+let server: Server;
+
+/** Each path with what it needs one of. */
+const PATHS: readonly (readonly [path: string, subresources: readonly string[]])[] = [
+  ['/pods', ['pods', 'proxy']],
+  ['/pods/', ['pods', 'proxy']],
+  ['/runningpods/', ['pods', 'proxy']],
+  ['/healthz', ['healthz', 'proxy']],
+  ['/healthz/syncloop', ['healthz', 'proxy']],
+  ['/configz', ['configz', 'proxy']],
+  ['/flagz', ['configz']],
+  ['/statusz', ['statusz']],
+  ['/stats/summary', ['stats']],
+  ['/metrics', ['metrics']],
+  ['/metrics/cadvisor', ['metrics']],
+  ['/metrics/probes', ['metrics']],
+  ['/metrics/resource', ['metrics']],
+  ['/metrics/slis', ['metrics']],
+  ['/logs/', ['log']],
+  ['/logs/syslog', ['log']],
+  ['/checkpoint/ns/pod/main', ['checkpoint']],
+  ['/containerLogs/ns/pod/main', ['proxy']],
+  ['/exec/ns/pod/main', ['proxy']],
+  ['/attach/ns/pod/uid/main', ['proxy']],
+  ['/portForward/ns/pod', ['proxy']],
+  ['/run/ns/pod/main', ['proxy']],
+  ['/debug/pprof/profile', ['proxy']],
+  ['/debug/flags/v', ['proxy']],
+  // What only begins like one of them is none.
+  ['/podsx', ['proxy']],
+  ['/metricsx/cadvisor', ['proxy']],
+  ['/logsx', ['proxy']],
+];
+const METHODS: readonly (readonly [method: string, verb: string])[] = [
+  ['GET', 'get'],
+  ['POST', 'create'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+  ['OPTIONS', ''],
+];
+
+/** A certificate that was good in 2001. */
+function expired(): KeyPair {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const asked = { commonName: 'alice', organizations: ['operators'], publicKey, dnsNames: [], ips: [], isSigned: true };
+  const times = { from: Date.UTC(2001, 0), to: Date.UTC(2001, 1) };
+  const cert = authority.sign(asked, { usage: 'client auth', ...times });
+  return { key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })), cert };
+}
+
+const CREDENTIALS: Readonly<Record<string, KeyPair | string | undefined>> = {
+  none: undefined,
+  wrongAuthority: stranger.issue({ name: 'alice', groups: ['operators'] }),
+  expired: expired(),
+  wrongGroup: authority.issue({ name: 'mallory', groups: ['visitors'] }),
+  operator: authority.issue({ name: 'alice', groups: ['developers', 'operators'] }),
+  unknownToken: 'nobody-has-it',
+  wrongGroupToken: 'visitors-token',
+  operatorToken: 'operators-token',
+};
+
+interface Told {
+  readonly code: number | undefined;
+  readonly type: string | undefined;
+  readonly text: string;
+}
+
+function ask(credential: string, method: string, path: string): Promise<Told> {
+  const given = CREDENTIALS[credential];
+  const agent = agents.get(credential) ?? new Agent({ keepAlive: true, maxSockets: 4 });
+  agents.set(credential, agent);
+  const { port } = server.address() as AddressInfo;
+  const shown = typeof given === 'string' ? { headers: { authorization: `Bearer ${given}` } } : given;
+  return new Promise((done, fail) => {
+    const options = { host: '127.0.0.1', port, ca: authority.cert, agent, method, path, ...shown };
+    const asked = request(options, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => done({ code: response.statusCode, type: response.headers['content-type'], text }));
+    });
+    asked.on('error', fail).end();
+  });
+}
+
+beforeAll(async () => {
+  reviewer.tokens.set('visitors-token', { username: 'mallory', groups: ['visitors'] });
+  reviewer.tokens.set('operators-token', { username: 'alice', groups: ['operators'] });
+  const authorities = [new X509Certificate(authority.cert)];
+  const access: Access = createAccess({
+    nodeName: 'node-1',
+    clock: systemClock,
+    signal: end.signal,
+    client: reviewer,
+    authentication: { isAnonymousAllowed: false, webhook: { cacheMs: 120_000 } },
+    // Each answer as it is asked for.
+    authorization: { mode: 'Webhook', allowedMs: 0, deniedMs: 0 },
+    clientAuthorities: () => authorities,
+    onError: () => undefined,
+  });
+  const tls = { ...authority.issue({ name: 'node', groups: [] }), ca: authority.cert };
+  server = createServer({ ...tls, requestCert: true, rejectUnauthorized: false }, async (asked, response) => {
+    const asking = { request: asked, path: asked.url ?? '', signal: end.signal };
+    // A server of TLS has no other sockets.
+    const answer = await access.admit({ ...asking, socket: asked.socket as TLSSocket });
+    response.writeHead(answer.isAdmitted ? 200 : answer.code, { 'content-type': 'text/plain; charset=utf-8' });
+    response.end(answer.isAdmitted ? answer.caller.name : answer.text);
+  });
+  await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
+});
+afterAll(async () => {
+  end.abort();
+  for (const agent of agents.values()) agent.destroy();
+  await new Promise((done) => void server.close(done));
+});
+
+const TYPE = 'text/plain; charset=utf-8';
+const UNAUTHORIZED: Told = { code: 401, type: TYPE, text: 'Unauthorized' };
+const ROWS = PATHS.flatMap(([path, subresources]) =>
+  METHODS.map(([method, verb]) => ({ path, subresources, method, verb })),
+);
+
+const forbidden = (user: string, verb: string, subresources: readonly string[]): Told => ({
+  code: 403,
+  type: TYPE,
+  text: `Forbidden (user=${user}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}])\n`,
+});
+
+test.each(['none', 'wrongAuthority', 'expired', 'unknownToken'])('nobody gets anywhere with %s', async (credential) => {
+  reviewer.allowed = () => true;
+  for (const { path, method } of ROWS) expect(await ask(credential, method, path)).toEqual(UNAUTHORIZED);
+});
+
+test.each(['wrongGroup', 'wrongGroupToken'])('nothing is allowed to %s', async (credential) => {
+  reviewer.allowed = ({ groups }) => groups.includes('operators');
+  for (const { path, method, verb, subresources } of ROWS)
+    expect(await ask(credential, method, path)).toEqual(forbidden('mallory', verb, subresources));
+});
+
+test.each(['operator', 'operatorToken'])(
+  'each of the rights that a path needs lets %s in to it',
+  async (credential) => {
+    for (const { path, method, verb, subresources } of ROWS) {
+      for (const right of subresources) {
+        reviewer.allowed = ({ groups, resourceAttributes: { verb: asked, subresource, name, resource } }) =>
+          groups.includes('operators') &&
+          asked === verb &&
+          `${resource}/${name}/${subresource}` === `nodes/node-1/${right}`;
+        expect(await ask(credential, method, path)).toEqual({ code: 200, type: TYPE, text: 'alice' });
+      }
+    }
+  },
+);
+
+test.each(['operator', 'operatorToken'])(
+  'all other verbs, and all other rights, let %s in nowhere',
+  async (credential) => {
+    for (const { path, method, verb, subresources } of ROWS) {
+      reviewer.allowed = ({ resourceAttributes: { verb: asked, subresource } }) =>
+        asked !== verb || !subresources.includes(subresource);
+      expect(await ask(credential, method, path)).toEqual(forbidden('alice', verb, subresources));
+    }
+  },
+);

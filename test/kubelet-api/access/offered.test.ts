@@ -1,0 +1,85 @@
+import { expect, test } from '@jest/globals';
+import { BadOffer, bearerToken, protocolToken, stripTokens } from '../../../kubelet-api/access/offered.ts';
+
+test.each([
+  [undefined, undefined],
+  ['', undefined],
+  ['Bearer abc', 'abc'],
+  ['  bearer abc  ', 'abc'],
+  ['BEARER abc more', 'abc'],
+  ['Bearer', undefined],
+  ['Bearer  abc', undefined],
+  ['Basic abc', undefined],
+])('of the header %j the token is %j', (authorization, token) =>
+  expect(bearerToken(authorization === undefined ? {} : { authorization })).toBe(token),
+);
+
+test('a token that is far too long is refused without a look', () => {
+  expect(() => bearerToken({ authorization: `Bearer ${'x'.repeat(32 * 1024 + 1)}` })).toThrow(BadOffer);
+  expect(bearerToken({ authorization: `Bearer ${'x'.repeat(32 * 1024)}` })).toHaveLength(32 * 1024);
+});
+
+const WEBSOCKET = { upgrade: 'WebSocket', connection: 'keep-alive, Upgrade' };
+const offering = (token: string | Buffer) =>
+  `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`;
+const asking = (protocols: string) => protocolToken({ ...WEBSOCKET, 'sec-websocket-protocol': protocols });
+
+test('C38: a subprotocol of WebSocket bears a token, where another one stands beside it', () => {
+  expect(asking(`v4.channel.k8s.io, ${offering('sesam öffne')}`)).toBe('sesam öffne');
+  expect(asking('v4.channel.k8s.io')).toBeUndefined();
+  expect(asking(`v4.channel.k8s.io,${offering('')}`)).toBeUndefined();
+  expect(() => asking(offering('alone'))).toThrow(BadOffer);
+});
+
+test.each([
+  ['two tokens', `a,${offering('one')},${offering('two')}`],
+  ['one that is no base64', `a,${offering('one')}=`],
+  ['one that cannot be base64', `a,${offering('one')}A`],
+  ['one that is no text', `a,${offering(Buffer.from([0xff, 0xfe]))}`],
+])('%s are refused, and not told', (_, protocols) => {
+  expect(() => asking(protocols)).toThrow(BadOffer);
+  expect(() => asking(protocols)).not.toThrow(/b25l|one,/);
+});
+
+test.each([
+  [{ upgrade: 'SPDY/3.1', connection: 'Upgrade' }],
+  [{ upgrade: 'websocket', connection: 'keep-alive' }],
+  [{}],
+])('only WebSockets have subprotocols: not %j', (headers) =>
+  expect(protocolToken({ ...headers, 'sec-websocket-protocol': `a,${offering('token')}` })).toBeUndefined(),
+);
+
+test('all tokens are taken out of a request, and nothing else', () => {
+  const protocols = `v4.channel.k8s.io, ${offering('token')}, channel.k8s.io`;
+  const rawHeaders = [
+    'Host',
+    'node',
+    'Authorization',
+    'Bearer token',
+    'Sec-WebSocket-Protocol',
+    protocols,
+    'sec-websocket-protocol',
+    offering('other'),
+    'Empty',
+    '',
+    'Accept',
+    'a,b',
+  ];
+  const headers = { host: 'node', authorization: 'Bearer token', 'sec-websocket-protocol': protocols, accept: 'a,b' };
+  stripTokens({ headers, rawHeaders });
+  expect(rawHeaders).toEqual([
+    'Host',
+    'node',
+    'Sec-WebSocket-Protocol',
+    'v4.channel.k8s.io, channel.k8s.io',
+    'Empty',
+    '',
+    'Accept',
+    'a,b',
+  ]);
+  expect(headers).toEqual({
+    host: 'node',
+    accept: 'a,b',
+    'sec-websocket-protocol': 'v4.channel.k8s.io, channel.k8s.io',
+  });
+});

@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { KubeError } from '../../../kubeclient/kubeError.ts';
+import { triedAgain } from '../../../kubelet-api/access/triedAgain.ts';
+
+/** When each try is made, in milliseconds from the first, until it fails. */
+async function triesOf(failure: () => Error, abortAt = Number.POSITIVE_INFINITY): Promise<number[]> {
+  const clock = new SimulatedClock();
+  const start = clock.now();
+  const over = new AbortController();
+  const tries: number[] = [];
+  const act = async () => {
+    tries.push(clock.now() - start);
+    if (tries.at(-1) === abortAt) over.abort(new Error('it is over'));
+    throw failure();
+  };
+  const parts = { clock, signal: over.signal };
+  if (abortAt % 500 !== 0) clock.setTimeout(() => over.abort(new Error('it is over')), Math.min(abortAt, 60_000));
+  await expect(clock.drive(triedAgain(act, parts))).rejects.toThrow();
+  return tries;
+}
+
+const cut = () => new Error('cut', { cause: Object.assign(new Error('read'), { code: 'ECONNRESET' }) });
+
+test.each([
+  ['an error inside of the server', () => new KubeError(500, 'etcd is slow')],
+  ['too many requests', () => new KubeError(429, 'slow down')],
+  ['a server that says when to come again', () => new KubeError(503, 'later', { retryAfterMs: 1000 })],
+  ['a connection that is cut', cut],
+])('%s may pass: there are five tries', async (_, failure) =>
+  expect(await triesOf(failure)).toEqual([0, 500, 1250, 2375, 4062]),
+);
+
+test.each([
+  ['a refusal', () => new KubeError(403, 'no')],
+  ['a server that is not there', () => Object.assign(new Error(), { code: 'ECONNREFUSED' })],
+  ['no answer in time', () => new Error('no answer within 10s')],
+])('%s does not', async (_, failure) => expect(await triesOf(failure)).toEqual([0]));
+
+test('nothing is tried again once it is over, before a wait or in it', async () => {
+  expect(await triesOf(cut, 500)).toEqual([0, 500]);
+  expect(await triesOf(cut, 0)).toEqual([0]);
+  expect(await triesOf(cut, 1100)).toEqual([0, 500]);
+});

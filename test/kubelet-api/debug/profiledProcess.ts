@@ -1,0 +1,53 @@
+/**
+ * A process with a small heap whose profiles are served, because a snapshot of the test's own process takes a minute. It
+ * prints its port, and one secret for each way of storing it: in a string, and in the ways that the agent uses.
+ */
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HeldToken } from '../../../actors/objects/heldToken.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { tokenPredicate } from '../../../host/sameToken.ts';
+import type { SecretText } from '../../../host/secretText.ts';
+import { profilesRoute } from '../../../kubelet-api/debug/profiles.ts';
+import { tokenOfFile } from '../../../node/credentials/bearerToken.ts';
+import { LastGood } from '../../../node/credentials/lastGood.ts';
+
+const secret = () => randomBytes(24).toString('hex');
+
+/** What lives as long as the process. */
+const stored: unknown[] = [];
+
+/** The token of a file that contains it only once, because a function that returns it always would store it. */
+async function bearerOf(contents: string[]): Promise<unknown> {
+  const file = { place: 'token', read: async () => contents.pop() ?? '' };
+  const bearer = tokenOfFile({ file, good: new LastGood<SecretText>(() => {}), monotonic: () => 0 });
+  await bearer.token();
+  return bearer;
+}
+
+async function storeSecrets(): Promise<string> {
+  const [inString, ofAccount, ofFile, ofNode] = [secret(), secret(), secret(), secret()];
+  stored.push(
+    { inString },
+    new HeldToken(ofAccount, 1, { monotonic: 0, now: 0 }, 0),
+    await bearerOf([ofFile]),
+    tokenPredicate(ofNode),
+  );
+  return JSON.stringify({ inString, ofAccount, ofFile, ofNode });
+}
+
+const route = profilesRoute({ clock: new SimulatedClock(), command: () => [] });
+const server = createServer((request, response) => {
+  const url = new URL(request.url ?? '', 'http://node');
+  const { signal } = new AbortController();
+  const groups = url.searchParams.getAll('group');
+  const caller = { name: 'somebody', groups, extra: new Map() };
+  route.answer({ request, response, url, caller, signal }).catch(() => response.destroy());
+});
+let secrets = await storeSecrets();
+// It listens on a port.
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`${(server.address() as AddressInfo).port} ${secrets}\n`);
+  secrets = '';
+});

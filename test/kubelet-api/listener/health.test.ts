@@ -1,0 +1,38 @@
+/** Whether the node works, in the words of a kubelet. */
+import { expect, test } from '@jest/globals';
+import { type Check, healthRoutes, PING } from '../../../kubelet-api/listener/health.ts';
+import { listening } from './support/listening.ts';
+
+const bad: Check = {
+  name: 'syncloop',
+  check: () => {
+    throw new Error('sync Loop took longer than expected');
+  },
+};
+const good: Check = { name: 'log', check: () => {} };
+
+test('C39: all is well, with every check where that is asked for', async () => {
+  const { ask } = await listening({ routes: healthRoutes([PING, good]) });
+  const text = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
+  expect(await ask('/healthz')).toMatchObject({ code: 200, body: 'ok', headers: text });
+  expect(await ask('/healthz', { method: 'POST' })).toMatchObject({ code: 200, body: 'ok' });
+  expect((await ask('/healthz?verbose')).body).toBe('[+]ping ok\n[+]log ok\nhealthz check passed\n');
+  expect(await ask('/healthz/log')).toMatchObject({ code: 200, body: 'ok' });
+  expect(await ask('/healthz/none')).toMatchObject({ code: 404 });
+});
+
+test('C39: what fails is told, but not why; that is for who asks for it alone', async () => {
+  const { ask } = await listening({ routes: healthRoutes([PING, bad]) });
+  expect(await ask('/healthz')).toMatchObject({
+    code: 500,
+    body: '[+]ping ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n',
+  });
+  expect(await ask('/healthz/syncloop')).toMatchObject({
+    code: 500,
+    body: 'internal server error: sync Loop took longer than expected\n',
+  });
+  expect(await ask('/healthz?exclude=syncloop&exclude=b&exclude=a&verbose')).toMatchObject({
+    code: 200,
+    body: '[+]ping ok\n[+]syncloop excluded: ok\nwarn: some health checks cannot be excluded: no matches for "a","b"\nhealthz check passed\n',
+  });
+});

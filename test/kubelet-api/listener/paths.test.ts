@@ -1,0 +1,132 @@
+/** What is found at a path: the table of a kubelet. */
+import { describe, expect, test } from '@jest/globals';
+import { cleanPath, Paths, urlOf, writtenPath } from '../../../kubelet-api/listener/paths.ts';
+import { ALL_ON, echo } from './support/listening.ts';
+
+const TREES = ['/pods', '/stats', '/containerLogs', '/run', '/exec', '/attach', '/portForward', '/checkpoint']
+  .concat(['/runningpods', '/logs', '/debug/pprof', '/debug/flags/v', '/configz', '/flagz', '/statusz'])
+  .concat(['/healthz', '/healthz/ping', '/metrics', '/metrics/cadvisor']);
+const routes = TREES.map(echo);
+const paths = new Paths(routes, ALL_ON);
+
+const told = (path: string, method = 'GET', accept?: string, among = paths): string => {
+  const found = among.find(path, method, accept);
+  if (found.kind === 'route') return found.route.tree;
+  if (found.kind === 'elsewhere') return `> ${found.path}`;
+  return found.kind === 'fixed' ? `${found.answer.code} ${found.answer.headers?.allow ?? ''}`.trim() : 'nothing';
+};
+
+describe('C39: a path', () => {
+  test.each([
+    ['/pods', '/pods'],
+    ['/pods/', '/pods'],
+    ['/pods/web', '404'],
+    ['/podsx', 'nothing'],
+    ['/', 'nothing'],
+    ['/stats', '> /stats/'],
+    ['/stats/summary', '/stats'],
+    ['/runningpods', '> /runningpods/'],
+    ['/runningpods/', '/runningpods'],
+    ['/runningpods/x', '404'],
+    ['/logs', '> /logs/'],
+    ['/logs/a/b/c', '/logs'],
+    ['/debug/pprof', '> /debug/pprof/'],
+    ['/debug', 'nothing'],
+    ['/debug/flags/v', '/debug/flags/v'],
+    ['/debug/flags/v/x', 'nothing'],
+    ['/containerLogs/ns/pod/c', '/containerLogs'],
+    ['/containerLogs/ns/pod', '404'],
+    ['/containerLogs/ns/pod/c/d', '404'],
+    ['/exec/ns/pod/c', '/exec'],
+    ['/exec/ns/pod/uid/c', '/exec'],
+    ['/exec', '404'],
+    ['/portForward/ns/pod', '/portForward'],
+    ['/portForward/ns/pod/uid/x', '404'],
+    ['/configz', '/configz'],
+    ['/configz/', 'nothing'],
+    ['/healthz', '/healthz'],
+    ['/healthz/ping', '/healthz/ping'],
+    ['/healthz/none', 'nothing'],
+    ['/metrics/cadvisor', '/metrics/cadvisor'],
+    ['/metrics/none', 'nothing'],
+    ['/containerlogs/ns/pod/c', 'nothing'],
+  ])('%s leads to %s', (path, expected) => {
+    expect(told(path)).toBe(expected);
+  });
+
+  test.each([
+    ['POST', '/pods', '405 GET'],
+    ['HEAD', '/pods', '405 GET'],
+    ['GET', '/run/ns/pod/c', '405 POST'],
+    ['PUT', '/exec/ns/pod/c', '405 GET, POST'],
+    ['POST', '/containerLogs/ns/pod', '404'],
+    ['DELETE', '/healthz', '/healthz'],
+    ['HEAD', '/configz', '/configz'],
+    ['PUT', '/metrics', '/metrics'],
+  ])('asked by %s, %s is %s', (method, path, expected) => {
+    expect(told(path, method)).toBe(expected);
+  });
+
+  test.each([
+    [undefined, '/pods'],
+    ['*/*', '/pods'],
+    ['application/json', '/pods'],
+    ['text/html, application/json;q=0.9', '/pods'],
+    ['application/*', '406'],
+    ['text/plain', '406'],
+  ])('of JSON for who accepts %s is %s', (accept, expected) => {
+    expect(told('/pods', 'GET', accept)).toBe(expected);
+    expect(told('/healthz', 'GET', accept)).toBe('/healthz');
+  });
+});
+
+describe('C39: a switch that is off', () => {
+  const without = (off: object) => new Paths(routes, { ...ALL_ON, ...off });
+
+  test.each([
+    ['systemLogs', '/logs/x', 'logs endpoint is disabled.\n'],
+    ['profiling', '/debug/pprof/heap', 'profiling endpoint is disabled.\n'],
+    ['debugFlags', '/debug/flags/v', 'flags endpoint is disabled.\n'],
+    ['debugging', '/exec/ns/pod/c', 'Debug endpoints are disabled.\n'],
+    ['debugging', '/logs/', 'Debug endpoints are disabled.\n'],
+  ])('%s: %s says so', (name, path, text) => {
+    expect(without({ [name]: false }).find(path, 'PUT', undefined)).toMatchObject({ answer: { code: 405, text } });
+  });
+
+  test('without debugging there are the others of a read-only port alone', () => {
+    const plain = without({ debugging: false });
+    const open = [
+      '/exec',
+      '/pods',
+      '/stats/summary',
+      '/metrics',
+      '/healthz',
+      '/configz',
+      '/checkpoint/a/b/c',
+      '/statusz',
+    ];
+    expect(open.map((path) => told(path, 'GET', undefined, plain))).toEqual([
+      '> /exec/',
+      '/pods',
+      '/stats',
+      '/metrics',
+      '/healthz',
+      'nothing',
+      'nothing',
+      'nothing',
+    ]);
+  });
+});
+
+test('C39: a path is cleaned as by Go', () => {
+  const cleaned = ['//pods', '/a/../pods', '/./pods/', '/..', '/', '/a//b/', '/a/..//'].map(cleanPath);
+  expect(cleaned).toEqual(['/pods', '/pods', '/pods/', '/', '/', '/a/b/', '/']);
+});
+
+test('a target says nothing of another host, and what is none has no address', () => {
+  expect(urlOf('//evil/pods')?.pathname).toBe('//evil/pods');
+  expect(urlOf('http://evil/pods?a=b')?.pathname).toBe('/pods');
+  expect(['*', 'pods', 'file:///etc/passwd', ''].map(urlOf)).toEqual([null, null, null, null]);
+  expect(writtenPath('http://evil/pods?a=b')).toBe('/pods');
+  expect(writtenPath('/logs/%2e%2e/x?y')).toBe('/logs/%2e%2e/x');
+});

@@ -1,0 +1,69 @@
+/** A certificate that the node makes for itself. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { pemBlocks } from '../../../kubeclient/pemBlocks.ts';
+import { issuedPair, readPair, selfSignedPair } from '../../../kubelet-api/listener/servingCertificate.ts';
+import { authority, directory, listening, server } from './support/listening.ts';
+
+const now = Date.now();
+const parts = (place: string) => ({
+  directory: join(place, 'pki'),
+  names: ['host', '127.0.0.1'],
+  files: hostFiles,
+  now,
+});
+
+test('C38: as a kubelet: with its authority in one file, for a year, and made once', async () => {
+  const place = directory();
+  const pair = await selfSignedPair(parts(place));
+  const text = readFileSync(pair.certFile, 'utf8');
+  const [own, root] = pemBlocks(text).map((block) => new X509Certificate(block.text));
+  const stamp = Math.floor(now / 1_000);
+  expect([own?.subject, own?.issuer, root?.subject]).toEqual([
+    `CN=host@${stamp}`,
+    `CN=host-ca@${stamp}`,
+    `CN=host-ca@${stamp}`,
+  ]);
+  expect([own?.subjectAltName, own?.ca, root?.ca]).toEqual(['DNS:host, IP Address:127.0.0.1', false, true]);
+  expect(own?.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
+  expect(own && root && own.verify(root.publicKey) && own.checkIssued(root)).toBe(true);
+  expect(own?.publicKey.asymmetricKeyDetails?.modulusLength).toBe(2048);
+  const year = 365 * 24 * 3_600_000;
+  expect(Math.abs(Number(own?.validToDate) - now - year)).toBeLessThan(1_000);
+  expect([pair.certFile, pair.keyFile].map((file) => statSync(file).mode % 0o1000)).toEqual([0o644, 0o600]);
+  await selfSignedPair(parts(place));
+  expect(readFileSync(pair.certFile, 'utf8')).toBe(text);
+  writeFileSync(pair.keyFile, 'cut off');
+  await selfSignedPair(parts(place));
+  expect(readFileSync(pair.certFile, 'utf8')).not.toBe(text);
+}, 30_000);
+
+test('clients can trust it by its file', async () => {
+  const place = directory();
+  const pair = await selfSignedPair(parts(place));
+  const { ask } = await listening({ pair });
+  const ca = readFileSync(pair.certFile);
+  expect((await ask('/pods', { ca, servername: 'host' })).code).toBe(200);
+  await expect(ask('/pods', { ca: authority.cert, servername: 'host' })).rejects.toThrow();
+}, 30_000);
+
+test('a pair is read whole, or not at all', async () => {
+  const place = directory();
+  const pair = issuedPair(place);
+  expect(await readPair(hostFiles, pair)).toBeUndefined();
+  writeFileSync(pair.certFile, server.cert + server.key);
+  expect((await readPair(hostFiles, pair))?.key).toContain(server.key);
+  writeFileSync(pair.certFile, server.cert);
+  const refused = await readPair(hostFiles, pair).catch((error: unknown) => String(error));
+  expect(refused).toMatch(/kubelet-server-current\.pem: /);
+  await expect(readPair(hostFiles, { certFile: place, keyFile: place })).rejects.toThrow('a directory, not a file');
+});
+
+test('where it cannot be written is one clear message', async () => {
+  const place = directory();
+  writeFileSync(join(place, 'pki'), '');
+  await expect(selfSignedPair(parts(place))).rejects.toThrow(/^the node's serving certificate: /);
+}, 30_000);

@@ -1,0 +1,119 @@
+import { expect, test } from '@jest/globals';
+import { LogScan, type ScanOptions } from '../../../kubelet-api/logs/logScan.ts';
+import { line, stamp } from './servedLogs.ts';
+
+/** What is told of a log that comes in blocks of this size. */
+function told(log: string, options: ScanOptions = {}, size = log.length): string {
+  const [scan, bytes, out] = [new LogScan(options), Buffer.from(log), [] as Buffer[]];
+  for (let at = 0; at < bytes.length && !scan.isOver; at += size) {
+    const text = scan.take(bytes.subarray(at, at + size));
+    if (text !== undefined) out.push(Buffer.from(text));
+  }
+  const rest = scan.isOver ? undefined : scan.takeRest();
+  return Buffer.concat(rest === undefined ? out : [...out, rest]).toString();
+}
+
+const docker = (log: string, more: Readonly<Record<string, unknown>> = {}): string =>
+  `${JSON.stringify({ log, stream: 'stdout', time: '2026-05-04T12:00:00.5Z', ...more })}\n`;
+
+test.each([1, 2, 3, 7, 40, 41, 64, 1_000])('lines are lines, in blocks of %d bytes', (size) => {
+  const log =
+    line(0, 'one') +
+    line(1, 'a', { tags: 'P' }) +
+    line(1, 'b', { stream: 'stderr', tags: 'F' }) +
+    line(2, '') +
+    line(3, 'ü');
+  expect(told(log, {}, size)).toBe('one\nab\n\nü\n');
+  expect(told(log, { timestamps: true, limitBytes: 140 }, size)).toBe(
+    `${stamp(0)} one\n${stamp(1)} ab\n${stamp(2)} \n${stamp(3)} ü\n`.slice(0, 140),
+  );
+});
+
+test('scans that take their blocks by turns tell their own', () => {
+  const log = (word: string) => Buffer.from([0, 1, 2].map((second) => line(second, word.repeat(5))).join(''));
+  const all = ['one', 'two'].map((word) => ({ bytes: log(word), scan: new LogScan({}), out: '' }));
+  for (let at = 0; at < log('one').length; at += 7) {
+    for (const each of all) each.out += String(each.scan.take(each.bytes.subarray(at, at + 7)) ?? '');
+  }
+  expect(all.map(({ out }) => out)).toEqual(['one', 'two'].map((word) => `${word.repeat(5)}\n`.repeat(3)));
+});
+
+test('what is told of a block holds the memory of nothing else', () => {
+  const scan = new LogScan({});
+  const text = scan.take(Buffer.from(line(0, 'x'.repeat(200)).repeat(60)));
+  expect(text?.length).toBe(60 * 201);
+  expect(text?.buffer.byteLength).toBeLessThan(16 * 1_024);
+});
+
+test.each([
+  ['a time without a fraction', '2026-05-04T12:00:00Z stdout F x\n', '2026-05-04T12:00:00.000000000Z x\n'],
+  ['a short fraction', '2026-05-04T12:00:00.5Z stdout F x\n', '2026-05-04T12:00:00.500000000Z x\n'],
+  ['a zone', '2026-05-04T12:00:00.5+02:00 stderr F x\n', '2026-05-04T12:00:00.500000000+02:00 x\n'],
+  ['more tags', `${stamp(0)} stdout P:x:y x\n`, `${stamp(0)} x`],
+  ['a tag that nobody knows', `${stamp(0)} stdout X x\n`, `${stamp(0)} x\n`],
+  [
+    'an empty part, after which a line begins',
+    line(0, '', { tags: 'P' }) + line(1, 'x'),
+    `${stamp(0)} ${stamp(1)} x\n`,
+  ],
+  ['no end', line(0, 'x').slice(0, -1), `${stamp(0)} x`],
+])('C40: a line with %s', (_, log, text) => {
+  expect(told(log, { timestamps: true })).toBe(text);
+});
+
+test.each([
+  'nonsense\n',
+  '\n',
+  '2026-05-04T12:00:00.123456789Z stdout\n',
+  '2026-05-04T12:00:00.123456789Z stdin F x\n',
+  '2026-13-04T12:00:00.123456789Z stdout F x\n',
+  '2026-02-30T12:00:00.123456789Z stdout F x\n',
+  '2026-05-04T24:00:00.123456789Z stdout F x\n',
+  '2026-05-04T12:00:00.12345678aZ stdout F x\n',
+  '{"log":"x\\n","stream":"stdout","time":"2026-05-04T12:00:00Z"}\n',
+])('C40: a bad line later is left out: %j', (bad) => {
+  expect(told(line(0, 'one') + bad + line(1, 'two'))).toBe('one\ntwo\n');
+  // It does not count, either.
+  expect(told(line(0, 'one') + bad + line(1, 'two'), { lines: 2 })).toBe('one\ntwo\n');
+});
+
+test('C40: the first line says what the log is', () => {
+  const unsupported = (line: string) => `failed to get parse function: unsupported log format: ${line}`;
+  expect(() => told('nonsense "a"\n')).toThrow(unsupported('"nonsense \\"a\\"\\n"'));
+  expect(() => told('[1]\n')).toThrow(unsupported('"[1]\\n"'));
+  // A file that is no log tells no more than its beginning.
+  expect(() => told('x'.repeat(1_000_000), {}, 32_768)).toThrow(unsupported(`"${'x'.repeat(256)}"`));
+});
+
+test('C40: Docker’s lines', () => {
+  const log = docker('one\n') + docker('tw') + docker('o\n', { stream: 'stderr' }) + line(0, 'bad') + docker('ü\n');
+  expect(told(log)).toBe('one\ntwo\nü\n');
+  const time = '2026-05-04T12:00:00.500000000Z';
+  expect(told(log, { timestamps: true })).toBe(`${time} one\n${time} two\n${time} ü\n`);
+  expect(told(log, { stream: 'Stderr' })).toBe('o\n');
+  expect(told(log, { lines: 3 })).toBe('one\ntwo\n');
+  expect(
+    told(log + docker('late\n', { time: '2026-05-04T12:00:01Z' }), { since: '2026-05-04T12:00:00.600000000' }),
+  ).toBe('late\n');
+  expect(told(docker('x\n', { time: '2026-05-04T14:00:00+02:00' }), { timestamps: true })).toBe(
+    '2026-05-04T14:00:00.000000000+02:00 x\n',
+  );
+  expect(() => told(`${docker('one\n')}{}\n`)).toThrow('unexpected stream type ""');
+  // A line without a time is older than all.
+  expect(told(`${docker('one\n')}{}\n`, { since: '2026-01-01T00:00:00.000000000' })).toBe('one\n');
+});
+
+test('a line that is longer than any runtime writes goes through, with what there is to it', () => {
+  const long = 'x'.repeat(100_000);
+  const log = line(0, long) + line(1, long, { tags: 'P' }) + line(2, 'end') + line(3, 'last');
+  expect(told(log, {}, 32_768)).toBe(`${long}\n${long}end\nlast\n`);
+  expect(told(log, { timestamps: true }, 10_000)).toBe(
+    `${stamp(0)} ${long}\n${stamp(1)} ${long}end\n${stamp(3)} last\n`,
+  );
+  expect(told(log, { lines: 1 }, 32_768)).toBe(`${long}\n`);
+  expect(told(log, { limitBytes: 50_000 }, 32_768)).toBe(long.slice(0, 50_000));
+  expect(told(log, { since: '2026-05-04T12:00:03.000000000' }, 32_768)).toBe('last\n');
+  // Of Docker's it is bad, as is one that is of no format.
+  expect(told(docker('a\n') + docker('x'.repeat(300_000)) + docker('b\n'), {}, 32_768)).toBe('a\nb\n');
+  expect(told(`${line(0, 'a') + 'x'.repeat(300_000)}\n${line(1, 'b')}`, {}, 32_768)).toBe('a\nb\n');
+});

@@ -1,0 +1,62 @@
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { readLog } from '../../../kubelet-api/logs/readLog.ts';
+import { line } from './servedLogs.ts';
+
+const WRITTEN = line(0, 'a'.repeat(199));
+const LATER = line(0, 'b'.repeat(199));
+const LINES = 4_000;
+
+/** A log whose lines are read by and by, and how the time goes on for those who read it. */
+async function readSlowly() {
+  const root = await mkdtemp(join(tmpdir(), 'statelet-read-'));
+  const path = join(root, '0.log');
+  await writeFile(path, WRITTEN.repeat(LINES));
+  const over: (() => void)[] = [];
+  const pause = () => new Promise<void>((resolve) => over.push(resolve));
+  const text = readLog({ path, roots: [root] }, { pause, signal: new AbortController().signal });
+  const next = async () => String((await text.next()).value ?? '');
+  const overwrite = async () => {
+    const handle = await open(path, 'r+');
+    await handle.write(LATER.repeat(LINES), 0);
+    await handle.close();
+  };
+  const end = async () => {
+    await text.return(undefined);
+    await rm(root, { recursive: true });
+  };
+  return { next, overwrite, over, end };
+}
+
+test('who reads slowly has no more of the log held than the part that is being sent', async () => {
+  const { next, overwrite, over, end } = await readSlowly();
+  // The first part may be all there is; only then more is read at once.
+  await next();
+  await next();
+  await overwrite();
+  expect(await next()).not.toContain('b');
+  expect(over).toHaveLength(1);
+  over[0]?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  // What begins in the part before is no longer in the file.
+  await next();
+  expect(await next()).not.toContain('a');
+  await end();
+});
+
+test('of many who read slowly only some are read ahead for, and they get the same', async () => {
+  const readers = await Promise.all(Array.from({ length: 6 }, () => readSlowly()));
+  for (const { next } of readers) for (let part = 0; part < 3; part += 1) await next();
+  const isHeld = readers.map(({ over }) => over.length);
+  expect(isHeld).toEqual([1, 1, 1, 1, 0, 0]);
+  for (const { next, end } of readers) {
+    expect(await next()).toMatch(/^a+$/m);
+    await end();
+  }
+  const later = await readSlowly();
+  for (let part = 0; part < 3; part += 1) await later.next();
+  expect(later.over).toHaveLength(1);
+  await later.end();
+});

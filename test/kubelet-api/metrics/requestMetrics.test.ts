@@ -1,0 +1,57 @@
+/** Which requests are counted together. */
+import { expect, test } from '@jest/globals';
+import { Registry } from '../../../kubelet-api/metrics/registry.ts';
+import { kubeRequests, pathClass, servedRequests } from '../../../kubelet-api/metrics/requestMetrics.ts';
+import { samplesOf } from './support/scraped.ts';
+
+test.each([
+  ['/pods', 'pods'],
+  ['/pods/', 'pods'],
+  ['/containerLogs/default/web/main?tailLines=1', 'containerLogs'],
+  ['/metrics', 'metrics'],
+  ['/metrics/cadvisor', 'metrics/cadvisor'],
+  ['/metrics/slis', 'other'],
+  ['/stats/summary', 'stats'],
+  ['/', 'other'],
+  ['', 'other'],
+  ['/constructor', 'other'],
+  ['//pods', 'other'],
+])('%s is of %s', (target, path) => {
+  expect(pathClass(target)).toBe(path);
+});
+
+test('C42: however many paths and methods are asked for, there are few series', async () => {
+  const registry = new Registry();
+  const listen = servedRequests(registry)('readonly');
+  for (let each = 0; each < 1_000; each += 1) listen({ method: `M${each}`, target: `/p${each}` })(2);
+  listen({ method: 'GET', target: '/exec/default/web/main' });
+  const samples = await samplesOf(registry);
+  const other = '{method="other",path="other",server_type="readonly",long_running="false"}';
+  const exec = '{method="GET",path="exec",server_type="readonly",long_running="true"}';
+  expect(samples.get(`kubelet_http_requests_total${other}`)).toBe(1_000);
+  expect(samples.get(`kubelet_http_inflight_requests${other}`)).toBe(0);
+  expect(samples.get(`kubelet_http_inflight_requests${exec}`)).toBe(1);
+  expect([...samples.keys()].filter((name) => name.startsWith('kubelet_http_requests_total'))).toHaveLength(2);
+});
+
+test('requests to the API server by code, without one where there was no answer', async () => {
+  const registry = new Registry();
+  const tell = kubeRequests(registry);
+  tell({ method: 'GET', host: 'api:6443', code: 200, ms: 7, sentBytes: 0 });
+  tell({ method: 'GET', host: 'api:6443', ms: 10_000, sentBytes: 0 });
+  const samples = await samplesOf(registry);
+  expect(samples.get('rest_client_requests_total{code="200",method="GET",host="api:6443"}')).toBe(1);
+  expect(samples.get('rest_client_requests_total{code="<error>",method="GET",host="api:6443"}')).toBe(1);
+  expect(samples.get('rest_client_request_duration_seconds_sum{verb="GET",host="api:6443"}')).toBeCloseTo(10.007);
+});
+
+test('C42: streams by WebSocket are counted by what they are for', async () => {
+  const registry = new Registry();
+  const tell = servedRequests(registry)('readwrite');
+  tell({ method: 'GET', target: '/portForward/a/b', isWebSocket: true })(1);
+  tell({ method: 'POST', target: '/exec/a/b/c' })(1);
+  tell({ method: 'GET', target: '/pods', isWebSocket: true })(1);
+  const samples = await samplesOf(registry);
+  const counts = [...samples].filter(([name]) => name.startsWith('kubelet_websocket'));
+  expect(counts).toEqual([['kubelet_websocket_streaming_requests_total{subresource="portforward"}', 1]]);
+});

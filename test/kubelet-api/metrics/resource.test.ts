@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { expositionChunks } from '../../../kubelet-api/metrics/exposition.ts';
+import { resourceFamilies } from '../../../kubelet-api/metrics/resource.ts';
+import { type PodStats, type Summary, timeOf } from '../../../stats/summary.ts';
+
+const AT = 1_795_340_689_155;
+const time = timeOf(AT);
+
+const used = {
+  cpu: { time, usageCoreNanoSeconds: 22_147_395 },
+  memory: { time, workingSetBytes: 1_048_576 },
+  swap: { time, swapUsageBytes: 4_096, swapAvailableBytes: 61_440 },
+};
+
+const podCalled = (namespace: string, name: string, startedAt = AT): PodStats => ({
+  podRef: { name, namespace, uid: `${name}-${startedAt}` },
+  startTime: timeOf(startedAt),
+  ...used,
+  containers: [{ name: 'main', startTime: timeOf(startedAt + 500), ...used }],
+});
+
+const textOf = (pods: readonly PodStats[], isComplete = true) => {
+  const summary: Summary = { node: { nodeName: 'node', startTime: time, ...used }, pods };
+  return [...expositionChunks(resourceFamilies(summary, isComplete))].join('');
+};
+
+test('C42: the text is that of a kubelet, to the byte', () => {
+  const expected = readFileSync(join(import.meta.dirname, 'resource.txt'), 'utf8');
+  expect(textOf([podCalled('vol', 'vols'), podCalled('portal', 'p')])).toBe(expected);
+});
+
+test('two pods of one name do not both stand in it: the later one does', () => {
+  const text = textOf([podCalled('a', 'b', AT + 9_000), podCalled('a', 'b')]);
+  const lines = text.split('\n').filter((line) => line.startsWith('container_start_time_seconds'));
+  expect(lines).toEqual(['container_start_time_seconds{container="main",namespace="a",pod="b"} 1.795340698655e+09']);
+});
+
+test('what is not known is left out, and a family without samples with it', () => {
+  const bare = { ...podCalled('a', 'b'), cpu: undefined, memory: undefined, swap: undefined };
+  const text = textOf([{ ...bare, containers: [{ name: 'main', startTime: timeOf(0) }] }], false);
+  expect(text).not.toMatch(/(pod|container)_/);
+  expect(text).toMatch(/^resource_scrape_error 1$/m);
+});

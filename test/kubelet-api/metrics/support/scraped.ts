@@ -1,0 +1,88 @@
+/** What a scrape shows, read back. */
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { expositionChunks } from '../../../../kubelet-api/metrics/exposition.ts';
+import { type NodeMetrics, nodeMetrics } from '../../../../kubelet-api/metrics/nodeMetrics.ts';
+import type { Registry } from '../../../../kubelet-api/metrics/registry.ts';
+import { type Cluster, cluster } from '../../../fakes/cluster.ts';
+import { type SimulatedNode, type SimulatedNodeOptions, simulatedNode } from '../../../fakes/node.ts';
+
+export interface ReadFamily {
+  readonly type: string;
+  readonly help: string;
+  /** By the series as it is written: `name{label="value"}`. */
+  readonly samples: ReadonlyMap<string, number>;
+}
+
+export const textOf = async (registry: Registry): Promise<string> =>
+  [...expositionChunks(await registry.families())].join('');
+
+/** The families of a text, by their names. */
+export function readFamilies(text: string): Map<string, ReadFamily> {
+  const families = new Map<string, { type: string; help: string; samples: Map<string, number> }>();
+  let current: { type: string; help: string; samples: Map<string, number> } | undefined;
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const [, what, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
+    if (what === 'HELP') {
+      current = { type: '', help: rest, samples: new Map() };
+      families.set(name, current);
+    } else if (what === 'TYPE' && current) current.type = rest;
+    else {
+      const [, series = '', value = ''] = /^(.+?) (\S+)(?: \d+)?$/.exec(line) ?? [];
+      current?.samples.set(series, value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value));
+    }
+  }
+  return families;
+}
+
+export async function scraped(registry: Registry): Promise<Map<string, ReadFamily>> {
+  return readFamilies(await textOf(registry));
+}
+
+/** All samples, by their series. */
+export async function samplesOf(registry: Registry): Promise<Map<string, number>> {
+  const families = await scraped(registry);
+  return new Map([...families.values()].flatMap(({ samples }) => [...samples]));
+}
+
+export interface CountedNode {
+  readonly node: SimulatedNode;
+  readonly metrics: NodeMetrics;
+  readonly cluster: Cluster | undefined;
+  readonly errors: unknown[];
+}
+
+/** A simulated node that is counted from its beginning on, of a cluster or not. */
+export async function countedNode({
+  inCluster = false,
+  ...options
+}: SimulatedNodeOptions & { readonly inCluster?: boolean } = {}): Promise<CountedNode> {
+  let clock = new SimulatedClock();
+  const errors: unknown[] = [];
+  const metrics = nodeMetrics({
+    clock: { now: () => clock.now(), monotonic: () => clock.monotonic() },
+    isInCluster: inCluster,
+    onError: (error) => void errors.push(error),
+    bootedAt: () => 1,
+    gates: [{ name: 'ContainerCheckpoint', stage: 'BETA', isEnabled: true }],
+  });
+  const made: { cluster?: Cluster } = {};
+  const node = await simulatedNode({
+    silentSource: true,
+    ...options,
+    parts: { ...options.parts, ...metrics.onlookers },
+    ...(inCluster ? { fromFiles: true, clusterOf: (its) => (made.cluster = cluster(its)) } : {}),
+  });
+  clock = node.clock;
+  metrics.begin(node.agent, {
+    nodeName: 'node-1',
+    cgroupVersion: 2,
+    version: { kubelet: 'v1.36.0', platform: 'linux/amd64' },
+    sessions: () => [{ kind: 'exec' }],
+    recorder: () => ({ lines: 7, bytes: 70, pending: 1, missed: 0, isFailing: false }),
+  });
+  if (made.cluster) {
+    await made.cluster.ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });
+    await node.advance('1s');
+  }
+  return { node, metrics, cluster: made.cluster, errors };
+}

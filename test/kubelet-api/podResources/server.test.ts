@@ -1,0 +1,88 @@
+/** A gRPC client of its own, with messages that are written by hand from the numbers of the protocol. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { listenPodResources } from '../../../kubelet-api/podResources/server.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { containerWith, podWith } from '../../fakes/pods.ts';
+
+const sidecar = { ...containerWith('proxy'), restartPolicy: 'Always' as const };
+const web = podWith('web', { initContainers: [containerWith('first'), sidecar] });
+const over: Pod = { ...podWith('over'), status: { phase: 'Succeeded' } };
+
+let directory: string;
+let client: Client;
+let clock: SimulatedClock;
+let close: () => Promise<void>;
+let pods: Pod[];
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'resources-'));
+  const socket = join(directory, 'kubelet.sock');
+  [clock, pods] = [new SimulatedClock(), [web, over]];
+  ({ close } = await listenPodResources(socket, { pods: () => pods, clock }));
+  client = new Client(`unix:${socket}`, credentials.createInsecure());
+});
+afterEach(async () => {
+  client.close();
+  await close();
+  rmSync(directory, { recursive: true });
+});
+
+/** The answer in hex, or what the call has failed with. */
+function call(path: string, request = Buffer.alloc(0)): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const same = (bytes: Buffer) => bytes;
+  client.makeUnaryRequest(path, same, same, request, (error: ServiceError | null, answer?: Buffer) =>
+    resolve(error ? `${status[error.code]}: ${error.details}` : (answer ?? Buffer.alloc(0)).toString('latin1')),
+  );
+  return promise;
+}
+
+const bytes = (number: number, text: string) => String.fromCharCode(number * 8 + 2, text.length) + text;
+/** Name 1, namespace 2, containers 3 { name 1 }. */
+const podBytes = (name: string, containers: readonly string[]) =>
+  bytes(1, bytes(1, name) + bytes(2, 'default') + containers.map((each) => bytes(3, bytes(1, each))).join(''));
+const asked = (name: string, namespace: string) => Buffer.from(bytes(1, name) + bytes(2, namespace), 'latin1');
+
+test('C44: the pods that are active, with sidecars first, and without what is theirs alone', async () => {
+  expect(await call('/v1.PodResourcesLister/List')).toBe(podBytes('web', ['proxy', 'main']));
+  pods = [];
+  expect(await call('/v1.PodResourcesLister/List')).toBe('');
+});
+
+test('C44: v1alpha1 has all pods and none of the sidecars', async () => {
+  expect(await call('/v1alpha1.PodResourcesLister/List')).toBe(podBytes('web', ['main']) + podBytes('over', ['main']));
+});
+
+test('C44: one pod by its name, whatever else the request holds', async () => {
+  expect(await call('/v1.PodResourcesLister/Get', asked('over', 'default'))).toBe(podBytes('over', ['main']));
+  const more = Buffer.concat([asked('web', 'default'), Buffer.from(bytes(9, 'new'), 'latin1')]);
+  expect(await call('/v1.PodResourcesLister/Get', more)).toBe(podBytes('web', ['proxy', 'main']));
+  const missing = 'UNKNOWN: pod web in namespace shop not found';
+  expect(await call('/v1.PodResourcesLister/Get', asked('web', 'shop'))).toBe(missing);
+});
+
+test('no device, CPU or memory can be had alone', async () => {
+  expect(await call('/v1.PodResourcesLister/GetAllocatableResources')).toBe('');
+});
+
+test('what is no request, or too long for one, and a method that is not there', async () => {
+  expect(await call('/v1.PodResourcesLister/Get', Buffer.from('0aff', 'hex'))).toMatch(/^INTERNAL: /);
+  expect(await call('/v1.PodResourcesLister/Get', Buffer.alloc(8_192))).toMatch(/^RESOURCE_EXHAUSTED: .*larger/);
+  expect(await call('/v1.PodResourcesLister/Watch')).toMatch(/^UNIMPLEMENTED: /);
+});
+
+test('C44: ten at once, and a hundred in a second', async () => {
+  const many = () => Promise.all(Array.from({ length: 15 }, () => call('/v1.PodResourcesLister/List')));
+  const refused = (answers: readonly string[]) =>
+    answers.filter((each) => each === 'RESOURCE_EXHAUSTED: rejected by rate limit').length;
+  expect(refused(await many())).toBe(5);
+  await clock.advance(50);
+  expect(refused(await many())).toBe(10);
+  await clock.advance(60_000);
+  expect(refused(await many())).toBe(5);
+});

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { expect, test } from '@jest/globals';
+import type { Route } from '../../kubelet-api/exchange.ts';
+import { Scrapes } from '../../kubelet-api/scrapes.ts';
+import { ask, begin, serve } from './logs/servedLogs.ts';
+
+test('requests for numbers are counted by path, with who asked last, and those that did not end well', async () => {
+  let now = 1_000;
+  const scrapes = new Scrapes(() => now);
+  let code = 200;
+  const route: Route = {
+    tree: '/metrics/cadvisor',
+    answer: async ({ response }) => {
+      response.writeHead(code);
+      if (code === 204) response.flushHeaders?.();
+      else response.end('up 1\n');
+    },
+  };
+  const { port } = await serve(scrapes.watched(route));
+  await ask(port, '/metrics/cadvisor');
+  now = 2_000;
+  expect(scrapes.seen).toEqual([
+    { path: '/metrics/cadvisor', count: 1, failed: 0, at: 1_000, caller: 'kube-apiserver' },
+  ]);
+  code = 500;
+  await ask(port, '/metrics/cadvisor?a=b');
+  code = 200;
+  const gone = await begin(port, '/metrics/cadvisor', { connection: 'close' });
+  gone.resume();
+  await once(gone, 'close');
+  expect(scrapes.seen).toMatchObject([{ path: '/metrics/cadvisor', count: 3, failed: 1, at: 2_000 }]);
+});
+
+test('a client that goes before the end is one that was not answered', async () => {
+  const scrapes = new Scrapes(() => 0);
+  const closed = Promise.withResolvers<void>();
+  const answer: Route['answer'] = async ({ response }) => {
+    response.once('close', () => closed.resolve());
+    response.flushHeaders?.();
+  };
+  const { port } = await serve(scrapes.watched({ tree: '/stats', answer }));
+  const answered = await begin(port, '/stats/summary');
+  answered.destroy();
+  await closed.promise;
+  expect(scrapes.seen).toMatchObject([{ path: '/stats', count: 1, failed: 1 }]);
+});
+
+test('nothing else is counted', () => {
+  const scrapes = new Scrapes(() => 0);
+  const route: Route = { tree: '/pods', answer: async () => {} };
+  expect(scrapes.watched(route)).toBe(route);
+  expect(scrapes.watched({ ...route, tree: '/metricsx' })).toMatchObject({ answer: route.answer });
+});

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { afterEach, expect, test } from '@jest/globals';
+import { summaryRoute } from '../../../kubelet-api/stats/summary.ts';
+import { type PodStats, type Summary, timeOf } from '../../../stats/summary.ts';
+
+const servers: Server[] = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+const AT = Date.UTC(2026, 10, 22, 9, 39, 30, 999);
+const NONE = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
+const cpu = {
+  time: timeOf(AT),
+  usageNanoCores: 11_967_226,
+  usageCoreNanoSeconds: 5_043_690_859,
+  psi: { full: NONE, some: NONE },
+};
+const pods: readonly PodStats[] = [];
+const node = {
+  nodeName: 'node1',
+  systemContainers: [{ name: 'pods', startTime: timeOf(AT), cpu }],
+  startTime: timeOf(AT),
+};
+
+/** Of what it was asked for, by the text of the answer. */
+async function served() {
+  const counts = { whole: 0, part: 0 };
+  let whole: Summary = { node, pods };
+  const stats = {
+    whole: async () => {
+      counts.whole += 1;
+      return whole;
+    },
+    cpuAndMemory: async () => {
+      counts.part += 1;
+      return { summary: { node: { ...node, nodeName: 'part' }, pods } };
+    },
+  };
+  const route = summaryRoute({ stats });
+  const { signal } = new AbortController();
+  const caller = { name: 'me', groups: [], extra: new Map<string, string[]>() };
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '', 'http://node');
+    void route.answer({ request, response, url, caller, signal });
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${Object(server.address()).port}${path}`);
+    return { code: response.status, type: response.headers.get('content-type'), text: await response.text() };
+  };
+  const change = () => {
+    whole = { node: { ...node, nodeName: 'other' }, pods };
+  };
+  return { ask, counts, change, route };
+}
+
+/** How that of a kubelet began (1.36.2, `recorded/kubelet/18-server.jsonl`). */
+const BEGINNING = `{
+ "node": {
+  "nodeName": "node1",
+  "systemContainers": [
+   {
+    "name": "pods",
+    "startTime": "2026-11-22T09:39:30Z",
+    "cpu": {
+     "time": "2026-11-22T09:39:30Z",
+     "usageNanoCores": 11967226,
+     "usageCoreNanoSeconds": 5043690859,
+     "psi": {
+      "full": {
+       "total": 0,
+       "avg10": 0,
+       "avg60": 0,
+       "avg300": 0
+      },
+      "some": {
+       "total": 0,
+`;
+
+test('C43: the text is laid out as that of a kubelet', async () => {
+  const { ask, route } = await served();
+  const { code, type, text } = await ask('/stats/summary');
+  expect([code, type, text.slice(0, BEGINNING.length)]).toEqual([200, 'application/json', BEGINNING]);
+  expect(JSON.parse(text).pods).toEqual([]);
+  expect(route).toMatchObject({ tree: '/stats', methods: ['GET', 'POST'] });
+});
+
+test.each([
+  ['only_cpu_and_memory=true', 'part'],
+  ['only_cpu_and_memory=false', 'node1'],
+  ['only_cpu_and_memory=1', 'node1'],
+  ['only_cpu_and_memory=true&only_cpu_and_memory=true', 'node1'],
+])('%s is of %s', async (query, name) => {
+  const { ask } = await served();
+  expect(JSON.parse((await ask(`/stats/summary?${query}`)).text).node.nodeName).toBe(name);
+});
+
+test('another summary is another text', async () => {
+  const { ask, change } = await served();
+  await ask('/stats/summary');
+  change();
+  expect(JSON.parse((await ask('/stats/summary/')).text).node.nodeName).toBe('other');
+});
+
+test('there is nothing else below it', async () => {
+  const { ask, counts } = await served();
+  expect(await ask('/stats/container')).toMatchObject({ code: 404, text: '404: Page Not Found' });
+  expect(counts).toEqual({ whole: 0, part: 0 });
+});

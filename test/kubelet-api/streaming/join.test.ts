@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { buffer, text } from 'node:stream/consumers';
+import { afterEach, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { join } from '../../../kubelet-api/streaming/join.ts';
+
+/** What Node.js reads of a socket at once, at most. */
+const READ_BYTES = 64 * 1024;
+
+const ends: (() => void)[] = [];
+
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** The two ends of a connection over loopback. */
+async function pair(): Promise<readonly [near: Socket, far: Socket]> {
+  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens at a port has such an address.
+  const { port } = server.address() as AddressInfo;
+  const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const [near]: Socket[] = await once(server, 'connection');
+  server.close();
+  if (near === undefined) throw new Error('there is no connection');
+  for (const each of [near, far]) each.on('error', () => {});
+  ends.push(
+    () => near.destroy(),
+    () => far.destroy(),
+  );
+  return [near, far];
+}
+
+async function joinedPairs(signal = new AbortController().signal) {
+  const clock = new SimulatedClock();
+  const [near, client] = await pair();
+  const [nearRuntime, runtime] = await pair();
+  const over = join(near, nearRuntime, { clock, signal });
+  return { clock, client, near, runtime, over };
+}
+
+test('C41: what a client has ended is ended for the runtime, which may still answer', async () => {
+  const { client, runtime, over } = await joinedPairs();
+  client.end('asked');
+  expect(await text(runtime)).toBe('asked');
+  runtime.end('answered');
+  expect(await text(client)).toBe('answered');
+  await over;
+});
+
+test('a runtime that does not end after the client has is cut off after a while', async () => {
+  const { client, runtime, clock, over } = await joinedPairs();
+  client.end();
+  runtime.resume();
+  await once(runtime, 'end');
+  const closed = once(client.resume(), 'close');
+  await clock.advance(30_000);
+  await Promise.all([over, closed]);
+});
+
+test('a client that is closed needs no answer any more', async () => {
+  const { client, runtime, over, near } = await joinedPairs();
+  const asked = text(runtime);
+  client.end('asked');
+  near.end();
+  client.resume();
+  expect(await asked).toBe('asked');
+  await over;
+});
+
+test('the last bytes of the runtime come to a client that takes its time', async () => {
+  const { client, runtime, over } = await joinedPairs();
+  runtime.end(Buffer.alloc(20 * 1024 * 1024, 'x'));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect((await buffer(client)).length).toBe(20 * 1024 * 1024);
+  client.end();
+  await over;
+});
+
+test('C41: a client that breaks off takes the side of the runtime with it at once', async () => {
+  const { client, runtime, over } = await joinedPairs();
+  const ended = once(runtime.resume(), 'end');
+  client.resetAndDestroy();
+  await Promise.all([over, ended]);
+});
+
+test('both are cut off by the signal', async () => {
+  const gone = new AbortController();
+  const { client, runtime, over } = await joinedPairs(gone.signal);
+  client.resume();
+  runtime.resume();
+  gone.abort();
+  await over;
+});
+
+test('who does not read holds up who writes', async () => {
+  const { client, runtime, near } = await joinedPairs();
+  runtime.pause();
+  const part = Buffer.alloc(1024 * 1024);
+  for (let sent = 0; sent < 64; sent++) client.write(part);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  // What the kernel keeps; here what a socket may hold, and the one read that has filled it.
+  expect(client.writableLength).toBeGreaterThan(0);
+  expect(near.readableLength).toBeLessThan(near.readableHighWaterMark + READ_BYTES);
+});
