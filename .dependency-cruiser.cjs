@@ -87,9 +87,9 @@ module.exports = {
       },
     },
     // What kubectl speaks with a node is the same as what the runtime speaks.
-    ...only('apiserver', { folders: ['pod', 'cri/streaming'] }),
+    ...only('testing/apiserver', { folders: ['pod', 'cri/streaming'] }),
     ...only('simulation', {
-      folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kubeclient', 'actors', 'apiserver'],
+      folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kubeclient', 'actors', 'testing/apiserver'],
     }),
     {
       name: 'nobody-imports-tests',

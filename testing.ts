@@ -6,11 +6,11 @@
 import './host/nodeVersion.ts';
 
 import { systemClock } from './actors/clock.ts';
-import { ApiServer } from './apiserver/apiServer.ts';
-import type { ServerClock } from './apiserver/serverClock.ts';
 import type { SimulationOptions } from './simulation/options.ts';
 import type { SimulatedNode } from './simulation/simulatedNode.ts';
 import { simulateNode as simulate } from './simulation/simulateNode.ts';
+import { ApiServer } from './testing/apiserver/apiServer.ts';
+import type { ServerClock } from './testing/apiserver/serverClock.ts';
 
 /** Starts a node in one process, on a clock that jumps. */
 export const simulateNode: (options: SimulationOptions) => Promise<SimulatedNode> = simulate;
@@ -22,21 +22,6 @@ export const simulateNode: (options: SimulationOptions) => Promise<SimulatedNode
 export const startApiServer = ({ clock = systemClock }: { readonly clock?: ServerClock } = {}): Promise<ApiServer> =>
   ApiServer.start(clock);
 
-export { RequestFailed, type WatchedEvent } from './apiserver/apiServer.ts';
-/** What a fault is asked about: a request by what it wants to do. */
-export type { Attributes, PathAttributes, ResourceAttributes } from './apiserver/authorization/attributes.ts';
-/** What users of it may do. */
-export type { Grant } from './apiserver/authorization/grants.ts';
-/** What goes wrong with requests to it. */
-export {
-  ConnectionCut,
-  type Fault as ApiFault,
-  type FaultRule as ApiFaultRule,
-  type Faults as ApiFaults,
-} from './apiserver/faults.ts';
-/** Requests in memory, and what they are answered. */
-export type { Answer, ApiRequest, User } from './apiserver/request.ts';
-export type { ServeApiOptions, ServedApi } from './apiserver/serving/servedApi.ts';
 /** The cluster that a simulated node may belong to, over the same API server in memory. */
 export { type MakeCluster, simulatedCluster } from './simulation/cluster/simulatedCluster.ts';
 /** All that has to hold of a node, after every step. */
@@ -52,4 +37,19 @@ export { drawnStory } from './simulation/stories/drawnStory.ts';
 export { type Found, foundText, whatItBreaks } from './simulation/stories/found.ts';
 export type { Manifest } from './simulation/stories/manifests.ts';
 export type { Deed, Fault, Moment, Story, StorySize } from './simulation/stories/story.ts';
+export { RequestFailed, type WatchedEvent } from './testing/apiserver/apiServer.ts';
+/** What a fault is asked about: a request by what it wants to do. */
+export type { Attributes, PathAttributes, ResourceAttributes } from './testing/apiserver/authorization/attributes.ts';
+/** What users of it may do. */
+export type { Grant } from './testing/apiserver/authorization/grants.ts';
+/** What goes wrong with requests to it. */
+export {
+  ConnectionCut,
+  type Fault as ApiFault,
+  type FaultRule as ApiFaultRule,
+  type Faults as ApiFaults,
+} from './testing/apiserver/faults.ts';
+/** Requests in memory, and what they are answered. */
+export type { Answer, ApiRequest, User } from './testing/apiserver/request.ts';
+export type { ServeApiOptions, ServedApi } from './testing/apiserver/serving/servedApi.ts';
 export type { ApiServer, ServerClock, SimulatedNode, SimulationOptions };

@@ -1,5 +1,5 @@
 /**
- * Makes apiserver/schema/kubernetes.json of what Kubernetes publishes: `node scripts/openapi.mjs SPEC STAGING`, the
+ * Makes testing/apiserver/schema/kubernetes.json of what Kubernetes publishes: `node scripts/openapi.mjs SPEC STAGING`, the
  * `api/openapi-spec/v3` and the `staging/src/k8s.io` of a release. What is in it are the fields of the kinds that the test
  * API server serves, their types, and how patches merge their lists, out of the OpenAPI documents; and out of the Go types
  * how a field is called there, whether it is written although it is empty, and its number in protobuf: `2.1` is field 1 of
@@ -161,4 +161,4 @@ function goOf(field) {
 
 const sorted = Object.fromEntries([...wanted].sort(([one], [other]) => (one < other ? -1 : 1)));
 const lines = Object.entries(sorted).map(([name, schema]) => `${JSON.stringify(name)}: ${JSON.stringify(schema)}`);
-writeFileSync(join(root, 'apiserver/schema/kubernetes.json'), `{\n${lines.join(',\n')}\n}\n`);
+writeFileSync(join(root, 'testing/apiserver/schema/kubernetes.json'), `{\n${lines.join(',\n')}\n}\n`);

@@ -1,9 +1,9 @@
 /** The way from a node to the API server of its cluster: it may break, and what is on it may get lost. */
 import { networkError } from '../../actors/simulated/connection.ts';
-import type { Api } from '../../apiserver/api.ts';
-import type { Answer, ApiRequest } from '../../apiserver/request.ts';
 import type { KubeResponse } from '../../kubeclient/transport.ts';
 import { unlessAborted } from '../../pod/unlessAborted.ts';
+import type { Api } from '../../testing/apiserver/api.ts';
+import type { Answer, ApiRequest } from '../../testing/apiserver/request.ts';
 import { PartTroubles } from './partTroubles.ts';
 import { type TokenAsked, tokenAsked } from './tokenAsked.ts';
 import { WatchStream } from './watchStream.ts';

@@ -1,7 +1,7 @@
 /** What pods get of an API server beside themselves: as users write it, and where the server has it. */
-import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
-import { metadataOf } from '../../apiserver/store/metadata.ts';
-import type { ResourceName } from '../../apiserver/store/store.ts';
+import { type JsonObject, objectAt, textAt } from '../../testing/apiserver/json.ts';
+import { metadataOf } from '../../testing/apiserver/store/metadata.ts';
+import type { ResourceName } from '../../testing/apiserver/store/store.ts';
 
 export const OBJECT_KINDS = ['ConfigMap', 'Secret', 'ClusterTrustBundle'] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];

@@ -1,6 +1,6 @@
 /** A pod as the API server has it, as far as a simulation looks at it. */
-import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
-import { metadataOf } from '../../apiserver/store/metadata.ts';
+import { type JsonObject, objectAt, textAt } from '../../testing/apiserver/json.ts';
+import { metadataOf } from '../../testing/apiserver/store/metadata.ts';
 
 export interface ApiPod {
   readonly uid: string;

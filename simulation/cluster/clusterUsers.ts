@@ -1,9 +1,10 @@
 /** Those who make, change and delete pods and what these need in the API of a cluster: what it refuses has no effect. */
-import type { Api } from '../../apiserver/api.ts';
-import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
-import type { User } from '../../apiserver/request.ts';
-import { withMetadata } from '../../apiserver/store/metadata.ts';
+
 import { configMapsPath, podPath, secretsPath } from '../../kubeclient/paths.ts';
+import type { Api } from '../../testing/apiserver/api.ts';
+import { type JsonObject, objectAt, textAt } from '../../testing/apiserver/json.ts';
+import type { User } from '../../testing/apiserver/request.ts';
+import { withMetadata } from '../../testing/apiserver/store/metadata.ts';
 import { NODE_NAME } from '../host.ts';
 import type { Manifest } from '../stories/manifests.ts';
 import { type ApiObject, jsonOfObject, OBJECT_RESOURCES, type ObjectKind } from './apiObject.ts';

@@ -1,7 +1,8 @@
 /** Requests of one agent to the API server: each passes the gate of its life. */
-import { attributesOf } from '../../apiserver/authorization/attributes.ts';
-import type { User } from '../../apiserver/request.ts';
+
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../kubeclient/transport.ts';
+import { attributesOf } from '../../testing/apiserver/authorization/attributes.ts';
+import type { User } from '../../testing/apiserver/request.ts';
 import { failureOf } from '../failures.ts';
 import type { Gate, OutsideCall } from '../outside.ts';
 import type { ApiNetwork } from './apiNetwork.ts';

@@ -1,7 +1,7 @@
 /** What is the matter with parts of an API server for a while: everything else goes on. */
 import { networkError } from '../../actors/simulated/connection.ts';
-import type { ApiRequest } from '../../apiserver/request.ts';
 import { unlessAborted } from '../../pod/unlessAborted.ts';
+import type { ApiRequest } from '../../testing/apiserver/request.ts';
 import { ApiRefusal } from './apiRefusal.ts';
 import type { WatchStream } from './watchStream.ts';
 

@@ -1,5 +1,5 @@
 /** What an API server makes up, drawn from a seed. */
-import type { Ids } from '../../apiserver/registry/ids.ts';
+import type { Ids } from '../../testing/apiserver/registry/ids.ts';
 import type { Random } from '../random.ts';
 
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';

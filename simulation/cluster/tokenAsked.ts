@@ -1,6 +1,6 @@
 /** A request for a token of a pod, and what the server answers to it, as far as a simulation looks at that. */
-import { type JsonObject, numberAt, objectAt, textAt } from '../../apiserver/json.ts';
-import type { Answer, ApiRequest } from '../../apiserver/request.ts';
+import { type JsonObject, numberAt, objectAt, textAt } from '../../testing/apiserver/json.ts';
+import type { Answer, ApiRequest } from '../../testing/apiserver/request.ts';
 import { partOf } from './partTroubles.ts';
 
 export interface TokenAsked {

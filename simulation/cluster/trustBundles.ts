@@ -2,11 +2,11 @@
  * An API server that has ClusterTrustBundles as well, as one does that is told to: it tells of them, and lets them be
  * listed and watched. Their store is that of all objects.
  */
-import type { Api } from '../../apiserver/api.ts';
-import type { Json, JsonObject } from '../../apiserver/json.ts';
-import type { Answer, ApiRequest, WholeAnswer } from '../../apiserver/request.ts';
-import { withMetadata } from '../../apiserver/store/metadata.ts';
-import type { Store } from '../../apiserver/store/store.ts';
+import type { Api } from '../../testing/apiserver/api.ts';
+import type { Json, JsonObject } from '../../testing/apiserver/json.ts';
+import type { Answer, ApiRequest, WholeAnswer } from '../../testing/apiserver/request.ts';
+import { withMetadata } from '../../testing/apiserver/store/metadata.ts';
+import type { Store } from '../../testing/apiserver/store/store.ts';
 import { OBJECT_RESOURCES } from './apiObject.ts';
 
 const GROUP = '/apis/certificates.k8s.io/v1beta1';

@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { systemClock } from '../../actors/clock.ts';
-import { ApiServer } from '../../apiserver/apiServer.ts';
-import type { Attributes, ResourceAttributes } from '../../apiserver/authorization/attributes.ts';
 import { nextTurn } from '../../pod/nextTurn.ts';
+import { ApiServer } from '../../testing/apiserver/apiServer.ts';
+import type { Attributes, ResourceAttributes } from '../../testing/apiserver/authorization/attributes.ts';
 import { manifest, nodeName } from './manifests.ts';
 import { preciseNow } from './statistics.ts';
 

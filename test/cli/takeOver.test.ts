@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../actors/clock.ts';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
-import { ApiServer } from '../../apiserver/apiServer.ts';
-import type { ServedApi } from '../../apiserver/serving/servedApi.ts';
 import { planTakeOver, planText } from '../../cli/takeOver.ts';
 import { clusterOf } from '../../node/config/cluster.ts';
 import type { NodeConfig } from '../../node/config/nodeConfig.ts';
+import { ApiServer } from '../../testing/apiserver/apiServer.ts';
+import type { ServedApi } from '../../testing/apiserver/serving/servedApi.ts';
 import { inFolder } from '../volume/onDisk.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { systemClock } from '../../actors/clock.ts';
-import { ApiServer } from '../../apiserver/apiServer.ts';
+import { ApiServer } from '../../testing/apiserver/apiServer.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
 import { manyNames, manyPods } from './support/manyPods.ts';

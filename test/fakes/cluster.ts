@@ -3,12 +3,12 @@
 import type { Clock } from '../../actors/clock.ts';
 import { PodCache } from '../../actors/cluster/podCache.ts';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
-import { Api } from '../../apiserver/api.ts';
-import type { Answer, User } from '../../apiserver/request.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../kubeclient/transport.ts';
 import type { HostIdentity } from '../../pod/node/nodeObject.ts';
 import { unlessAborted } from '../../pod/unlessAborted.ts';
+import { Api } from '../../testing/apiserver/api.ts';
+import type { Answer, User } from '../../testing/apiserver/request.ts';
 import { connectionRefused } from './toldTransport.ts';
 
 const ADMIN: User = { name: 'admin', groups: ['system:masters'] };

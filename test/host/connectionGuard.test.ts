@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { Authority } from '../../apiserver/serving/authority.ts';
 import { affordableConnections, clientOf, guardConnections } from '../../host/connectionGuard.ts';
+import { Authority } from '../../testing/apiserver/serving/authority.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { openSockets, resetAfterRequest } from './support/resettingClients.ts';
 

@@ -5,8 +5,8 @@ import { Agent, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { Authority, type KeyPair } from '../../apiserver/serving/authority.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
+import { Authority, type KeyPair } from '../../testing/apiserver/serving/authority.ts';
 import { Reviewer } from '../fakes/serving/reviewer.ts';
 import { asked, atEnd, servedNode } from '../fakes/serving/servedNode.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { systemClock } from '../../actors/clock.ts';
-import { Authority } from '../../apiserver/serving/authority.ts';
+import { Authority } from '../../testing/apiserver/serving/authority.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { cluster } from '../fakes/cluster.ts';
 import { asked, atEnd, servedNode } from '../fakes/serving/servedNode.ts';

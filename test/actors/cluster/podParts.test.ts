@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import type { Attributes } from '../../../apiserver/authorization/attributes.ts';
+import type { Attributes } from '../../../testing/apiserver/authorization/attributes.ts';
 import { boundPod, joinedNode, PODS } from '../../fakes/joinedNode.ts';
 import type { SimulatedNode } from '../../fakes/node.ts';
 import { IMAGE } from '../../fakes/pods.ts';

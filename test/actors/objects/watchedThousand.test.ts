@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
-import { Api } from '../../../apiserver/api.ts';
-import { serve } from '../../../apiserver/serving/server.ts';
 import { runProgram } from '../../../host/program.ts';
-import { Authority } from '../../apiserver/serving/certificates.ts';
+import { Api } from '../../../testing/apiserver/api.ts';
+import { serve } from '../../../testing/apiserver/serving/server.ts';
+import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 

@@ -1,5 +1,5 @@
 /** The service account of the pods that name none: no pod is admitted before it is there. */
-import type { ApiServer } from '../../../apiserver/apiServer.ts';
+import type { ApiServer } from '../../../testing/apiserver/apiServer.ts';
 import { eventually } from './eventually.ts';
 
 const ACCOUNT = '/api/v1/namespaces/default/serviceaccounts/default';

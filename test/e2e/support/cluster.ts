@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../../actors/clock.ts';
-import { ApiServer } from '../../../apiserver/apiServer.ts';
-import type { ServeApiOptions } from '../../../apiserver/serving/servedApi.ts';
+import { ApiServer } from '../../../testing/apiserver/apiServer.ts';
+import type { ServeApiOptions } from '../../../testing/apiserver/serving/servedApi.ts';
 import { type UpNode, upNode } from './node.ts';
 import type { Statelet } from './statelet.ts';
 

@@ -1,6 +1,6 @@
 /** So many pods of an API server at once that some stand in line to be started, on any number of processors. */
 import { availableParallelism } from 'node:os';
-import type { ApiServer } from '../../../apiserver/apiServer.ts';
+import type { ApiServer } from '../../../testing/apiserver/apiServer.ts';
 import { accountIsThere } from './account.ts';
 
 const [PODS, EVENTS] = ['/api/v1/namespaces/default/pods', '/api/v1/namespaces/default/events'];

@@ -4,7 +4,7 @@ import { createSecureContext, createServer as createTlsServer, type TlsOptions }
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { dial } from '../../../kubeclient/http2/dial.ts';
-import { Authority, type KeyPair } from '../../apiserver/serving/certificates.ts';
+import { Authority, type KeyPair } from '../../testing/apiserver/serving/certificates.ts';
 
 let authority: Authority;
 let pair: KeyPair;

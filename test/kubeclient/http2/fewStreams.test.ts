@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';
-import { Authority } from '../../apiserver/serving/certificates.ts';
+import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
 const signal = new AbortController().signal;
 

@@ -7,15 +7,15 @@ import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { Api } from '../../../apiserver/api.ts';
-import { type Serving, serve } from '../../../apiserver/serving/server.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import type { Clock } from '../../../kubeclient/clock.ts';
 import type { CredentialSource, KubeEndpoint } from '../../../kubeclient/endpoint.ts';
 import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';
 import { listTypeOf } from '../../../kubeclient/paths.ts';
-import { Authority } from '../../apiserver/serving/certificates.ts';
+import { Api } from '../../../testing/apiserver/api.ts';
+import { type Serving, serve } from '../../../testing/apiserver/serving/server.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
+import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
 const CONFIG_MAP = { apiVersion: 'v1', kind: 'ConfigMap' };
 const CONFIG_MAP_LIST = listTypeOf(CONFIG_MAP);

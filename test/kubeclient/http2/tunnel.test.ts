@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { dial } from '../../../kubeclient/http2/dial.ts';
 import { tunnel } from '../../../kubeclient/http2/tunnel.ts';
-import { Authority, type KeyPair } from '../../apiserver/serving/certificates.ts';
+import { Authority, type KeyPair } from '../../testing/apiserver/serving/certificates.ts';
 
 const cleanUps: (() => unknown)[] = [];
 let authority: Authority;

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
-import { Authority, type KeyPair } from '../../../apiserver/serving/authority.ts';
 import { type Access, createAccess } from '../../../kubelet-api/access/access.ts';
+import { Authority, type KeyPair } from '../../../testing/apiserver/serving/authority.ts';
 import { Reviewer } from '../../fakes/serving/reviewer.ts';
 
 const authority = new Authority();

@@ -1,10 +1,10 @@
 /** The node's server with an API server that reviews tokens and access. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { ApiServer } from '../../../apiserver/apiServer.ts';
-import { textAt } from '../../../apiserver/json.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { type Access, createAccess } from '../../../kubelet-api/access/access.ts';
+import { ApiServer } from '../../../testing/apiserver/apiServer.ts';
+import { textAt } from '../../../testing/apiserver/json.ts';
 import { MemoryTransport } from '../../fakes/cluster.ts';
 
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';

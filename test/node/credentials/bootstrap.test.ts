@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { parse } from 'yaml';
 import { readKubeconfig } from '../../../node/config/kubeconfig.ts';
 import { bootstrapped } from '../../../node/credentials/bootstrap.ts';
-import { Authority } from '../../apiserver/serving/certificates.ts';
+import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 let folder = '';

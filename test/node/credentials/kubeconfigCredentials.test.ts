@@ -7,7 +7,7 @@ import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import type { Kubeconfig } from '../../../node/config/kubeconfig.ts';
 import { KubeconfigCredentials } from '../../../node/credentials/kubeconfigCredentials.ts';
-import { Authority, type KeyPair } from '../../apiserver/serving/certificates.ts';
+import { Authority, type KeyPair } from '../../testing/apiserver/serving/certificates.ts';
 
 let folder = '';
 let ca = '';

@@ -5,7 +5,7 @@ import { connect, createServer, type Server, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { hostNetwork } from '../../../actors/services/hostNetwork.ts';
 import { tlsContext } from '../../../node/credentials/tlsContext.ts';
-import { Authority } from '../../apiserver/serving/certificates.ts';
+import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
 let server: Server;
 let port = 0;

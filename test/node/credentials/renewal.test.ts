@@ -7,9 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode.ts';
-import { ApiServer } from '../../../apiserver/apiServer.ts';
-import type { ServedApi } from '../../../apiserver/serving/servedApi.ts';
 import { joinCluster } from '../../../node/joinCluster.ts';
+import { ApiServer } from '../../../testing/apiserver/apiServer.ts';
+import type { ServedApi } from '../../../testing/apiserver/serving/servedApi.ts';
 
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const NODE = '/api/v1/nodes/node-1';

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { tlsContext } from '../../../node/credentials/tlsContext.ts';
-import { Authority, type KeyPair } from '../../apiserver/serving/certificates.ts';
+import { Authority, type KeyPair } from '../../testing/apiserver/serving/certificates.ts';
 
 const DAY_MS = 86_400_000;
 const BROKEN = '-----BEGIN CERTIFICATE-----\nSECRET\n-----END CERTIFICATE-----\n';

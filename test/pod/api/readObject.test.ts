@@ -1,13 +1,13 @@
 /** One reader serves manifests, API responses and the test API server, so that the result is the same. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decode } from '../../../apiserver/decode/decode.ts';
-import { DecodeError } from '../../../apiserver/decode/decodeError.ts';
-import type { Json } from '../../../apiserver/json.ts';
-import { readTypes } from '../../../apiserver/schema/types.ts';
 import { withDefaults } from '../../../pod/api/defaults.ts';
 import { readManifest } from '../../../pod/api/manifest.ts';
 import { readConfig } from '../../../pod/objects/configObject.ts';
+import { decode } from '../../../testing/apiserver/decode/decode.ts';
+import { DecodeError } from '../../../testing/apiserver/decode/decodeError.ts';
+import type { Json } from '../../../testing/apiserver/json.ts';
+import { readTypes } from '../../../testing/apiserver/schema/types.ts';
 
 const types = readTypes();
 

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../apiserver/json.ts';
-import { strategicPatch } from '../../../apiserver/patch/strategicPatch.ts';
-import { readTypes } from '../../../apiserver/schema/types.ts';
 import { statusPatch } from '../../../pod/status/statusPatch.ts';
+import type { JsonObject } from '../../../testing/apiserver/json.ts';
+import { strategicPatch } from '../../../testing/apiserver/patch/strategicPatch.ts';
+import { readTypes } from '../../../testing/apiserver/schema/types.ts';
 
 const STATUS = readTypes().named('io.k8s.api.core.v1.PodStatus');
 

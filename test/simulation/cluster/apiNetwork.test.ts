@@ -1,8 +1,8 @@
 /** What becomes of requests and watches on their way to an API server in a simulation. */
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { Api } from '../../../apiserver/api.ts';
 import { ApiNetwork } from '../../../simulation/cluster/apiNetwork.ts';
+import { Api } from '../../../testing/apiserver/api.ts';
 
 const user = { name: 'admin', groups: ['system:masters'] };
 const json = new Map([['content-type', 'application/json']]);

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { CertificateFiles } from '../../../../actors/cluster/certificates/certificateFiles.ts';
 import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
-import { readSigningRequest } from '../../../../apiserver/certificates/signingRequest.ts';
-import { Authority } from '../../../../apiserver/serving/authority.ts';
 import type { FileFaults } from '../../../../host/simulated/faultyCalls.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
 import { covers, NO_NAMES, namesOf } from '../../../../pod/node/alternativeNames.ts';
+import { readSigningRequest } from '../../../../testing/apiserver/certificates/signingRequest.ts';
+import { Authority } from '../../../../testing/apiserver/serving/authority.ts';
 
 const DIRECTORY = '/pki';
 const HOUR = 3_600_000;

@@ -3,11 +3,11 @@ import { expect, test } from '@jest/globals';
 import { SIGNING_REQUESTS } from '../../../../actors/cluster/certificates/awaitSigned.ts';
 import { Certificates } from '../../../../actors/cluster/certificates/certificates.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import { ApiServer } from '../../../../apiserver/apiServer.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import { NO_NAMES } from '../../../../pod/node/alternativeNames.ts';
+import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
 import { MemoryTransport } from '../../../fakes/cluster.ts';
 
 const MINUTE = 60_000;

@@ -4,9 +4,9 @@ import { expect, test } from '@jest/globals';
 import { digestedName, type NamedRequest, whyOther } from '../../../../actors/cluster/certificates/namedRequest.ts';
 import { keyText, newKey } from '../../../../actors/cluster/certificates/requestKey.ts';
 import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
-import { readSigningRequest } from '../../../../apiserver/certificates/signingRequest.ts';
-import { Authority } from '../../../../apiserver/serving/authority.ts';
 import { NO_NAMES } from '../../../../pod/node/alternativeNames.ts';
+import { readSigningRequest } from '../../../../testing/apiserver/certificates/signingRequest.ts';
+import { Authority } from '../../../../testing/apiserver/serving/authority.ts';
 
 const KEY = newKey();
 const NODE = { commonName: 'system:node:node-1', organization: 'system:nodes' };

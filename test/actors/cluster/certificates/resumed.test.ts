@@ -12,13 +12,13 @@ import { Certificates } from '../../../../actors/cluster/certificates/certificat
 import { digestedName } from '../../../../actors/cluster/certificates/namedRequest.ts';
 import { noCluster } from '../../../../actors/cluster/clusterNode.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import { ApiServer } from '../../../../apiserver/apiServer.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import { certificateMachine } from '../../../../machines/certificate/chart.ts';
 import { provided } from '../../../../machines/shared/ports.ts';
 import { statePath } from '../../../../machines/shared/stateMeta.ts';
+import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
 import { MemoryTransport } from '../../../fakes/cluster.ts';
 
 const MINUTE = 60_000;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
-import { readSigningRequest } from '../../../../apiserver/certificates/signingRequest.ts';
+import { readSigningRequest } from '../../../../testing/apiserver/certificates/signingRequest.ts';
 
 const NODE = { commonName: 'system:node:node-1', organization: 'system:nodes' };
 const names = { dnsNames: ['node-1', 'node-1.example.org'], ips: ['192.0.2.1', '2001:db8::1'] };

@@ -5,8 +5,6 @@ import { SIGNING_REQUESTS } from '../../../../actors/cluster/certificates/awaitS
 import { Certificates } from '../../../../actors/cluster/certificates/certificates.ts';
 import { noCluster } from '../../../../actors/cluster/clusterNode.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import { ApiServer } from '../../../../apiserver/apiServer.ts';
-import type { ApiRequest } from '../../../../apiserver/request.ts';
 import type { FileFault } from '../../../../host/simulated/faultyCalls.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
@@ -14,6 +12,8 @@ import { KubeClient } from '../../../../kubeclient/client.ts';
 import { certificateMachine } from '../../../../machines/certificate/chart.ts';
 import { provided } from '../../../../machines/shared/ports.ts';
 import { statePath } from '../../../../machines/shared/stateMeta.ts';
+import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
+import type { ApiRequest } from '../../../../testing/apiserver/request.ts';
 import { MemoryTransport } from '../../../fakes/cluster.ts';
 import { childOf, ear } from '../../../machines/support/stand.ts';
 

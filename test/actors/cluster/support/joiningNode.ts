@@ -2,11 +2,11 @@
 import { ClusterNode, type ClusterNodeParts } from '../../../../actors/cluster/clusterNode.ts';
 import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/ownNode.ts';
 import { follow } from '../../../../actors/cluster/watch.ts';
-import type { Fault } from '../../../../apiserver/faults.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { Rate } from '../../../../kubeclient/rateLimit.ts';
 import type { KubeRequest, KubeTransport } from '../../../../kubeclient/transport.ts';
 import { type NodeImage, type NodeKnowledge, nodeObject } from '../../../../pod/node/nodeObject.ts';
+import type { Fault } from '../../../../testing/apiserver/faults.ts';
 import { cluster } from '../../../fakes/cluster.ts';
 import { SettableClock } from '../../../fakes/settableClock.ts';
 import { healthy } from '../../../pod/nodes.ts';

@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { RequestFailed } from '../../../../apiserver/apiServer.ts';
-import { type JsonObject, objectAt, textAt } from '../../../../apiserver/json.ts';
 import { podPath, podsPath } from '../../../../kubeclient/paths.ts';
 import type { Container } from '../../../../pod/api/schema/container.ts';
 import type { PodSpec } from '../../../../pod/api/schema/pod.ts';
+import { RequestFailed } from '../../../../testing/apiserver/apiServer.ts';
+import { type JsonObject, objectAt, textAt } from '../../../../testing/apiserver/json.ts';
 import type { TestCluster } from '../cluster.ts';
 import { type Manifest, podManifest, shell, steadily } from '../manifests.ts';
 import type { Deed } from './schedule.ts';

@@ -1,8 +1,8 @@
 /** Has it all happen: to the API server, the requests of the node, its agent and its runtime. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Attributes } from '../../../../apiserver/authorization/attributes.ts';
 import { layoutOf } from '../../../../cri/managed/layout.ts';
 import { findContainerd } from '../../../../cri/managed/process.ts';
+import type { Attributes } from '../../../../testing/apiserver/authorization/attributes.ts';
 import type { TestCluster } from '../cluster.ts';
 import { eventually } from '../eventually.ts';
 import type { Statelet } from '../statelet.ts';

@@ -8,11 +8,11 @@ import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterEach } from '@jest/globals';
 import { systemClock } from '../../../../actors/clock.ts';
-import { Authority, type KeyPair } from '../../../../apiserver/serving/authority.ts';
 import { hostFiles } from '../../../../host/files/fileSystem.ts';
 import type { Admission } from '../../../../kubelet-api/access/access.ts';
 import type { Route } from '../../../../kubelet-api/exchange.ts';
 import { type Listener, listen } from '../../../../kubelet-api/listener/listener.ts';
+import { Authority, type KeyPair } from '../../../../testing/apiserver/serving/authority.ts';
 
 /** Who vouches for servers and clients in these tests. */
 export const authority = new Authority();

@@ -1,6 +1,0 @@
-import { expect, test } from '@jest/globals';
-import { goText } from '../../apiserver/goText.ts';
-
-test('a value is printed as Go does', () => {
-  expect(goText({ b: [1, 'x', null], a: { on: true } })).toBe('map[a:map[on:true] b:[1 x <nil>]]');
-});

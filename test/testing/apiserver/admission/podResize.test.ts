@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { DECLARED_FEATURES } from '../../../../pod/node/declaredFeatures.ts';
+import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
+import type { JsonObject } from '../../../../testing/apiserver/json.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const INIT_CONTAINERS = 'InPlacePodVerticalScalingInitContainers';
+
+/** A server with a node that declares these features, and a pod on it with an init container; resizes that one. */
+async function resized(declaredFeatures: readonly string[], init: JsonObject, resources: JsonObject) {
+  const server = await ApiServer.start(new SimulatedClock());
+  await server.ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' }, status: { declaredFeatures } });
+  const container = { name: 'main', image: 'a', resources: { requests: { cpu: '1' } } };
+  const spec = {
+    nodeName: 'node-1',
+    containers: [container],
+    initContainers: [{ ...container, name: 'init', ...init }],
+  };
+  const created = await server.ask('POST', PODS, { metadata: { name: 'web' }, spec });
+  expect(created.kind).toBe('Pod');
+  const patch = { spec: { initContainers: [{ name: 'init', resources }] } };
+  return server.ask('PATCH', `${PODS}/web/resize`, patch, 'application/strategic-merge-patch+json');
+}
+
+const more = { requests: { cpu: '2' } };
+
+test('C34: an API server resizes an init container only on a node that declares the feature', async () => {
+  const answer = await resized(DECLARED_FEATURES, {}, more);
+  expect(answer).toMatchObject({ kind: 'Pod', spec: { initContainers: [{ resources: more }] } });
+  const others = DECLARED_FEATURES.filter((name) => name !== INIT_CONTAINERS);
+  await expect(resized(others, {}, more)).rejects.toThrow(
+    `pods "web" is forbidden: pod update requires features ${INIT_CONTAINERS} which are not available on node "node-1"`,
+  );
+  expect((await resized(others, { restartPolicy: 'Always' }, more)).kind).toBe('Pod');
+});
+
+test('C25: an init container gets no other resources than cpu and memory by a resize', async () => {
+  const other = { requests: { cpu: '1', 'ephemeral-storage': '1Gi' } };
+  await expect(resized(DECLARED_FEATURES, {}, other)).rejects.toThrow(
+    'Pod "web" is invalid: spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable',
+  );
+});

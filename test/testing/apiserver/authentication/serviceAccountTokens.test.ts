@@ -1,0 +1,192 @@
+/** Tokens of service accounts, as the API server makes them and takes them again. */
+import { describe, expect, test } from '@jest/globals';
+import { cluster } from '../../../fakes/cluster.ts';
+import { SettableClock } from '../../../fakes/settableClock.ts';
+
+const [SECOND, MINUTE] = [1_000, 60_000];
+const BASE = '/api/v1/namespaces/default';
+const ISSUER = 'https://kubernetes.default.svc';
+const volume = { name: 'v', projected: { sources: [{ serviceAccountToken: { audience: 'vault', path: 'token' } }] } };
+
+type Named = { readonly metadata: { readonly name: string; readonly uid: string } };
+
+/** A cluster with a node, a Secret, a service account and a pod of that on the node. */
+async function story() {
+  const clock = new SettableClock();
+  const { api, ask } = cluster(clock);
+  // The server gives each object a UID.
+  const create = async (path: string, body: object) => (await ask('POST', path, body)) as unknown as Named;
+  const made = {
+    Node: await create('/api/v1/nodes', { metadata: { name: 'node-1' } }),
+    Secret: await create(`${BASE}/secrets`, { metadata: { name: 'key' } }),
+    ServiceAccount: await create(`${BASE}/serviceaccounts`, { metadata: { name: 'builder' } }),
+    Pod: await create(`${BASE}/pods`, {
+      metadata: { name: 'web' },
+      spec: {
+        nodeName: 'node-1',
+        serviceAccountName: 'builder',
+        volumes: [volume],
+        containers: [{ name: 'app', image: 'app:1' }],
+      },
+    }),
+  };
+  const boundTo = (kind: 'Pod' | 'Secret' | 'Node') => ({
+    boundObjectRef: { apiVersion: 'v1', kind, name: made[kind].metadata.name, uid: made[kind].metadata.uid },
+  });
+  const request = async (spec: object) => {
+    const answer = await ask('POST', `${BASE}/serviceaccounts/builder/token`, {
+      kind: 'TokenRequest',
+      apiVersion: 'authentication.k8s.io/v1',
+      spec,
+    });
+    // As a TokenRequest is.
+    return answer as { status: { token: string; expirationTimestamp: string }; spec: { expirationSeconds: number } };
+  };
+  return {
+    clock,
+    ask,
+    made,
+    boundTo,
+    request,
+    tokenOf: async (spec: object) => (await request(spec)).status.token,
+    isTaken: async (token: string) => {
+      const headers = new Map([['authorization', `Bearer ${token}`]]);
+      return (await api.answer({ method: 'GET', url: '/api', headers, body: '' })).code !== 401;
+    },
+  };
+}
+
+const claimsOf = (token: string) => JSON.parse(String(Buffer.from(token.split('.')[1] ?? '', 'base64url')));
+
+test('a token says who it is for, whose it is and for how long', async () => {
+  const { tokenOf, boundTo, made, clock } = await story();
+  const iat = Math.floor(clock.now() / SECOND);
+  expect(claimsOf(await tokenOf({ audiences: ['vault'], expirationSeconds: 600, ...boundTo('Pod') }))).toEqual({
+    iss: ISSUER,
+    aud: ['vault'],
+    sub: 'system:serviceaccount:default:builder',
+    jti: expect.any(String),
+    iat,
+    nbf: iat,
+    exp: iat + 600,
+    'kubernetes.io': {
+      namespace: 'default',
+      serviceaccount: { name: 'builder', uid: made.ServiceAccount.metadata.uid },
+      pod: { name: 'web', uid: made.Pod.metadata.uid },
+      node: { name: 'node-1', uid: made.Node.metadata.uid },
+    },
+  });
+});
+
+test('without an audience it is for the server, and holds for an hour', async () => {
+  const { request, clock } = await story();
+  const { status, spec } = await request({});
+  const { aud, exp, iat } = claimsOf(status.token);
+  expect([aud, exp - iat, spec.expirationSeconds]).toEqual([[ISSUER], 3_600, 3_600]);
+  expect(Date.parse(status.expirationTimestamp)).toBe(clock.now() + 3_600 * SECOND);
+});
+
+test('that of a pod from admission holds for a year, but says otherwise', async () => {
+  const { request, boundTo, clock } = await story();
+  const { status } = await request({ expirationSeconds: 3_607, ...boundTo('Pod') });
+  const { exp, iat, 'kubernetes.io': own } = claimsOf(status.token);
+  expect([exp - iat, own.warnafter - iat]).toEqual([365 * 24 * 3_600, 3_607]);
+  expect(Date.parse(status.expirationTimestamp)).toBe(clock.now() + 3_607 * SECOND);
+});
+
+test('who it is for may be said, and is checked', async () => {
+  const { ask, made } = await story();
+  const { uid } = made.ServiceAccount.metadata;
+  const request = (metadata: object) =>
+    ask('POST', `${BASE}/serviceaccounts/builder/token`, {
+      kind: 'TokenRequest',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata,
+      spec: {},
+    });
+  expect(await request({ name: 'builder', namespace: 'default', uid })).toMatchObject({ metadata: { uid } });
+  const invalid = (field: string, value: string) =>
+    `422: TokenRequest.authentication.k8s.io "builder" is invalid: metadata.${field}: Invalid value: "${value}": must match the service account ${field} if specified`;
+  await expect(request({ name: 'other' })).rejects.toThrow(invalid('name', 'other'));
+  await expect(request({ namespace: 'other' })).rejects.toThrow(/namespace/);
+  await expect(request({ uid: 'former' })).rejects.toThrow(
+    `409: Operation cannot be fulfilled on TokenRequest.authentication.k8s.io "builder": the UID in the token request (former) does not match the UID of the service account (${uid})`,
+  );
+});
+
+test('it holds for ten minutes at least', async () => {
+  const { request } = await story();
+  await expect(request({ expirationSeconds: 599 })).rejects.toThrow('may not specify a duration less than 10 minutes');
+  await expect(request({ expirationSeconds: 2 ** 33 })).rejects.toThrow('larger than 2^32 seconds');
+});
+
+test('it is taken from a minute before it begins to a minute after it ends', async () => {
+  const { tokenOf, isTaken, clock } = await story();
+  const token = await tokenOf({ expirationSeconds: 600 });
+  expect(await isTaken(token)).toBe(true);
+  clock.set(11 * MINUTE);
+  expect(await isTaken(token)).toBe(true);
+  clock.set(SECOND);
+  expect(await isTaken(token)).toBe(false);
+  clock.set(-12 * MINUTE - SECOND);
+  expect(await isTaken(token)).toBe(true);
+  clock.set(-SECOND);
+  expect(await isTaken(token)).toBe(false);
+});
+
+test('one for others, or that somebody has changed, is not taken', async () => {
+  const { tokenOf, isTaken } = await story();
+  expect(await isTaken(await tokenOf({ audiences: ['vault'] }))).toBe(false);
+  const [header, , signature] = (await tokenOf({})).split('.');
+  const payload = Buffer.from(JSON.stringify({ aud: [ISSUER], exp: 9e9, nbf: 0 })).toString('base64url');
+  expect(await isTaken(`${header}.${payload}.${signature}`)).toBe(false);
+  expect(await isTaken('a.b')).toBe(false);
+});
+
+describe('what it is bound to', () => {
+  test.each([
+    ['Pod', `${BASE}/pods/web`],
+    ['Secret', `${BASE}/secrets/key`],
+    ['Node', '/api/v1/nodes/node-1'],
+  ] as const)('is there as long as it is taken: %s', async (kind, path) => {
+    const { tokenOf, boundTo, isTaken, ask } = await story();
+    const token = await tokenOf(boundTo(kind));
+    expect(await isTaken(token)).toBe(true);
+    await ask('DELETE', path, { gracePeriodSeconds: 0 });
+    expect(await isTaken(token)).toBe(false);
+  });
+
+  test('is the service account in any case', async () => {
+    const { tokenOf, isTaken, ask } = await story();
+    const token = await tokenOf({});
+    await ask('DELETE', `${BASE}/serviceaccounts/builder`);
+    await ask('POST', `${BASE}/serviceaccounts`, { metadata: { name: 'builder' } });
+    expect(await isTaken(token)).toBe(false);
+  });
+
+  test('may end for as long as it is given, and a minute more', async () => {
+    const { tokenOf, boundTo, isTaken, ask, clock } = await story();
+    const token = await tokenOf(boundTo('Pod'));
+    await ask('DELETE', `${BASE}/pods/web`, { gracePeriodSeconds: 30 });
+    await clock.advance(90 * SECOND);
+    expect(await isTaken(token)).toBe(true);
+    await clock.advance(SECOND);
+    expect(await isTaken(token)).toBe(false);
+  });
+
+  test('is a node only in words, for a token of a pod', async () => {
+    const { tokenOf, boundTo, isTaken, ask } = await story();
+    const token = await tokenOf(boundTo('Pod'));
+    await ask('DELETE', '/api/v1/nodes/node-1');
+    expect(await isTaken(token)).toBe(true);
+  });
+
+  test('is the one that is meant', async () => {
+    const { request, boundTo } = await story();
+    const { boundObjectRef } = boundTo('Pod');
+    await expect(request({ boundObjectRef: { ...boundObjectRef, uid: 'other' } })).rejects.toThrow(
+      'the UID in the bound object reference (other) does not match the UID in record',
+    );
+    await expect(request({ boundObjectRef: { ...boundObjectRef, name: 'none' } })).rejects.toThrow('404: pods "none"');
+  });
+});

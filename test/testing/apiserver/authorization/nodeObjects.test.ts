@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { isOfNode } from '../../../../testing/apiserver/authorization/nodeObjects.ts';
+import { Store } from '../../../../testing/apiserver/store/store.ts';
+
+const store = new Store();
+const put = (namespace: string, name: string, nodeName: string) =>
+  store.put('/pods', { metadata: { namespace, name }, spec: { nodeName } });
+put('shop', 'web', 'n1');
+put('other', 'db', 'n2');
+
+test.each([
+  ['shop', 'web', true],
+  ['other', 'web', false],
+  ['other', 'db', false],
+  ['shop', 'constructor', false],
+  // No pod is there without a namespace.
+  ['', 'web', false],
+])('whether a pod of namespace "%s" named %s is of the node: %s', (namespace, name, isIts) => {
+  expect(isOfNode('n1', { resource: 'pods', namespace, name }, store)).toBe(isIts);
+});

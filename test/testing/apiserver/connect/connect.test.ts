@@ -1,0 +1,126 @@
+/** What a test API server passes on to a node, and what it makes of the answers. */
+
+import { once } from 'node:events';
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '../../../../actors/clock.ts';
+import type { Route } from '../../../../kubelet-api/exchange.ts';
+import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
+import { Authority } from '../../../../testing/apiserver/serving/authority.ts';
+import type { ServedApi } from '../../../../testing/apiserver/serving/servedApi.ts';
+import { servedRoutes } from '../../../fakes/serving/relay/served.ts';
+
+let server: ApiServer;
+let served: ServedApi;
+let node: Awaited<ReturnType<typeof servedRoutes>>;
+
+/** Answers with what it was asked, or as the path of it says. */
+const route = (tree: string): Route => ({
+  tree,
+  answer: async ({ request: asked, response, url }) => {
+    const code = Number(url.searchParams.get('tailLines') ?? 200);
+    response.writeHead(code, { 'content-type': 'text/x', 'x-own': 'kept' });
+    response.end(`${asked.method} ${asked.url} ${asked.headers.authorization ?? 'nobody'} ${await text(asked)}`);
+  },
+});
+
+const MERGE = 'application/merge-patch+json';
+
+beforeAll(async () => {
+  server = await ApiServer.start(systemClock);
+  served = await server.serve();
+  const [{ cluster }] = JSON.parse(served.kubeconfig()).clusters;
+  const ca = Buffer.from(cluster['certificate-authority-data'], 'base64').toString();
+  const tls = { ...new Authority().issue({ name: 'node', groups: [] }), ca };
+  node = await servedRoutes([route('/containerLogs'), route('/metrics')], tls);
+  await lay('near', node.port);
+  await lay('far', 1);
+});
+
+afterAll(async () => {
+  server.close();
+  await served.close();
+  await node.close();
+});
+
+/** A node, and a pod of the same name on it. */
+async function lay(name: string, port: number): Promise<void> {
+  await server.ask('POST', '/api/v1/nodes', { metadata: { name } });
+  const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
+  const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: port } } };
+  await server.ask('PATCH', `/api/v1/nodes/${name}/status`, { status }, MERGE);
+  const containers = ['main', 'side'].map((each) => ({ name: each, image: 'x' }));
+  const spec = { nodeName: name, containers, automountServiceAccountToken: false };
+  await server.ask('POST', '/api/v1/namespaces/default/pods', { metadata: { name }, spec });
+}
+
+async function ask(path: string, { method = 'GET', body = '' } = {}) {
+  const [{ user }] = JSON.parse(served.kubeconfig()).users;
+  const [key, cert] = ['client-key-data', 'client-certificate-data'].map((each) => Buffer.from(user[each], 'base64'));
+  const asked = request({
+    port: served.port,
+    host: '127.0.0.1',
+    path,
+    method,
+    agent: false,
+    rejectUnauthorized: false,
+    key,
+    cert,
+    headers: { authorization: 'Bearer of-a-user' },
+  });
+  asked.end(body);
+  const [response] = await once(asked, 'response');
+  return { code: response.statusCode, type: response.headers['content-type'], said: await text(response), response };
+}
+
+const POD = '/api/v1/namespaces/default/pods/near';
+
+test('a log is asked for by what the query means', async () => {
+  const { code, said, type } = await ask(`${POD}/log?container=side&follow=true&previous=false&limitBytes=3`);
+  expect([code, type, said]).toEqual([
+    200,
+    'text/plain',
+    'GET /containerLogs/default/near/side?follow=true&limitBytes=3 nobody ',
+  ]);
+});
+
+test.each([
+  [400, 'BadRequest', /^GET \/containerLogs/],
+  [500, 'InternalError', /^Internal error occurred: GET \/containerLogs/],
+  [404, 'NotFound', /^the server could not find the requested resource/],
+])('a log that the node refuses with %s', async (code, reason, message) => {
+  const told = await ask(`${POD}/log?container=main&tailLines=${code}`);
+  expect(told.code).toBe(code);
+  expect(JSON.parse(told.said)).toMatchObject({ kind: 'Status', reason, message: expect.stringMatching(message) });
+});
+
+test.each([
+  [`${POD}/log`, 400, 'a container name must be specified for pod near, choose one of: [main side]'],
+  [`${POD}/log?container=x`, 400, 'container x is not valid for pod near'],
+  ['/api/v1/namespaces/default/pods/none/log', 404, 'pods "none" not found'],
+  [`${POD}/exec?container=main&command=true`, 400, 'Upgrade request required'],
+  ['/api/v1/nodes/none/proxy/metrics', 404, 'nodes "none" not found'],
+])('%s is refused with %s', async (path, code, message) => {
+  const told = await ask(path);
+  expect([told.code, JSON.parse(told.said).message]).toEqual([code, message]);
+});
+
+test('a node that is not there is told of', async () => {
+  const { code, said } = await ask('/api/v1/nodes/far/proxy/metrics');
+  expect(code).toBe(503);
+  expect(JSON.parse(said).message).toMatch(/^error trying to reach service: .*ECONNREFUSED/);
+});
+
+test('any path of a node is reached, in the name of the server', async () => {
+  const { code, said, type, response } = await ask('/api/v1/nodes/near/proxy/metrics/x?a=b', {
+    method: 'POST',
+    body: 'in',
+  });
+  expect([code, type, said]).toEqual([200, 'text/x', 'POST /metrics/x?a=b nobody in']);
+  expect(response.headers['x-own']).toBe('kept');
+});
+
+test('in memory a node is not reached', async () => {
+  await expect(server.ask('GET', `${POD}/log?container=main`)).rejects.toMatchObject({ code: 503 });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals';
+import { decode } from '../../../../testing/apiserver/decode/decode.ts';
+import type { Json } from '../../../../testing/apiserver/json.ts';
+import { readTypes } from '../../../../testing/apiserver/schema/types.ts';
+
+const types = readTypes();
+function typeOf(kind: string) {
+  const type = types.kind('', 'v1', kind);
+  if (type === undefined) throw new Error(`there is no ${kind}`);
+  return type;
+}
+const read = (kind: string, value: Json) => decode(value, typeOf(kind)).object;
+
+describe('what Go would write', () => {
+  test('of a Node without anything, as recorded', () => {
+    expect(read('Node', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: {}, uid: '' } })).toEqual({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n' },
+      spec: {},
+      status: {
+        daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
+        nodeInfo: {
+          machineID: '',
+          systemUUID: '',
+          bootID: '',
+          kernelVersion: '',
+          osImage: '',
+          containerRuntimeVersion: '',
+          kubeletVersion: '',
+          kubeProxyVersion: '',
+          operatingSystem: '',
+          architecture: '',
+        },
+      },
+    });
+  });
+
+  test('of a Pod: structs that are empty, pointers that are set, and nothing of null', () => {
+    const container = { name: 'c', image: 'i', command: [], tty: false, livenessProbe: null };
+    const spec = { containers: [container], automountServiceAccountToken: false, nodeName: '' };
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+    expect(read('Pod', { spec, status })).toEqual({
+      metadata: {},
+      spec: { containers: [{ name: 'c', image: 'i', resources: {} }], automountServiceAccountToken: false },
+      status: { conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null }] },
+    });
+  });
+});
+
+test('what no field is for is told, in its order, and left out', () => {
+  const given = {
+    metadata: { name: 'a', strange: true },
+    spec: { containers: [{ name: 'c', comand: ['x'] }], hostnetwork: true, nodeSelector: { comand: 'x' } },
+    constructor: 1,
+  };
+  const { object, unknown } = decode(given, typeOf('Pod'));
+  expect(unknown).toEqual(['metadata.strange', 'spec.containers[0].comand', 'spec.hostnetwork', 'constructor']);
+  expect(object).toMatchObject({ metadata: { name: 'a' }, spec: { nodeSelector: { comand: 'x' } } });
+  expect(Object.hasOwn(object, 'constructor')).toBe(false);
+});
+
+test.each<[string, string, Json]>([
+  ['string into Go struct field PodSpec.spec.containers of type []v1.Container', 'Pod', { spec: { containers: 'x' } }],
+  [
+    'number into Go struct field Container.spec.containers.name of type string',
+    'Pod',
+    { spec: { containers: [{ name: 'a' }, { name: 7 }] } },
+  ],
+  [
+    'number 1.5 into Go struct field PodSpec.spec.activeDeadlineSeconds of type int64',
+    'Pod',
+    { spec: { activeDeadlineSeconds: 1.5 } },
+  ],
+  ['bool into Go struct field ObjectMeta.metadata.labels of type string', 'Pod', { metadata: { labels: { a: true } } }],
+  ['string into Go struct field PodSpec.spec.containers of type v1.Container', 'Pod', { spec: { containers: ['x'] } }],
+  ['array into Go value of type v1.Pod', 'Pod', []],
+  ['null into Go value of type v1.Node', 'Node', null],
+])('what is of another type is refused: cannot unmarshal %s', (message, kind, value) => {
+  expect(() => read(kind, value)).toThrow(`json: cannot unmarshal ${message}`);
+});

@@ -1,0 +1,80 @@
+import { expect, test } from '@jest/globals';
+import { gracefulDeletion } from '../../../../testing/apiserver/deletion/grace.ts';
+import type { JsonObject } from '../../../../testing/apiserver/json.ts';
+import { withMetadata } from '../../../../testing/apiserver/store/metadata.ts';
+
+const NOW = Date.parse('2026-01-01T00:00:00.700Z');
+const SPEC = { nodeName: 'node1', terminationGracePeriodSeconds: 30 };
+const POD = { metadata: { name: 'a', generation: 1 }, spec: SPEC, status: { phase: 'Running' } };
+const DELETED = withMetadata(POD, {
+  deletionTimestamp: '2026-01-01T00:00:30Z',
+  deletionGracePeriodSeconds: 30,
+  generation: 2,
+});
+
+/** The deletion that a pod is written with. */
+function later(pod: JsonObject, asked?: number, now = NOW) {
+  const deletion = gracefulDeletion(pod, asked, now);
+  return deletion.when === 'later' ? deletion.object.metadata : deletion.when;
+}
+
+test('a pod on a node is given its own grace period, and a new generation', () => {
+  expect(later(POD)).toEqual({
+    name: 'a',
+    generation: 2,
+    deletionTimestamp: '2026-01-01T00:00:30Z',
+    deletionGracePeriodSeconds: 30,
+  });
+});
+
+test.each([
+  [5, '2026-01-01T00:00:05Z', 5],
+  [60, '2026-01-01T00:01:00Z', 60],
+  [-3, '2026-01-01T00:00:01Z', 1],
+  [0, '2026-01-01T00:00:00Z', 0],
+])('a client may give it %d s', (asked, deletionTimestamp, deletionGracePeriodSeconds) => {
+  expect(later(POD, asked)).toMatchObject({ deletionTimestamp, deletionGracePeriodSeconds });
+});
+
+test.each([
+  ['that no node has', { ...POD, spec: { terminationGracePeriodSeconds: 30 } }],
+  ['that has ended', { ...POD, status: { phase: 'Succeeded' } }],
+  ['that has failed', { ...POD, status: { phase: 'Failed' } }],
+  ['without a grace period', { ...POD, spec: { nodeName: 'node1' } }],
+])('a pod %s needs no time', (_, pod) => {
+  expect(later(pod)).toMatchObject({ deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 });
+});
+
+test('a negative grace period of its own is a second', () => {
+  expect(later({ ...POD, spec: { ...SPEC, terminationGracePeriodSeconds: -5 } })).toMatchObject({
+    deletionGracePeriodSeconds: 1,
+  });
+});
+
+test('what is being deleted can only be deleted sooner', () => {
+  expect([later(DELETED), later(DELETED, 30), later(DELETED, 60)]).toEqual(['pending', 'pending', 'pending']);
+  expect(later(DELETED, 10)).toEqual({
+    name: 'a',
+    generation: 2,
+    deletionTimestamp: '2026-01-01T00:00:10Z',
+    deletionGracePeriodSeconds: 10,
+  });
+});
+
+test('whose time is over goes at once', () => {
+  expect(later(withMetadata(DELETED, { deletionGracePeriodSeconds: 0 }))).toBe('now');
+});
+
+test.each([
+  [5, 1],
+  [0, 0],
+])('a time of %d s that is over already is %d s from now', (asked, deletionGracePeriodSeconds) => {
+  expect(later(DELETED, asked, NOW + 20_000)).toMatchObject({
+    deletionTimestamp: '2026-01-01T00:00:20Z',
+    deletionGracePeriodSeconds,
+  });
+});
+
+test('a time beyond what a date can be ends with the last one', () => {
+  expect(later(POD, Number.MAX_SAFE_INTEGER)).toMatchObject({ deletionTimestamp: '9999-12-31T23:59:59Z' });
+});

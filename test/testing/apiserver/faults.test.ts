@@ -1,0 +1,126 @@
+import { expect, test } from '@jest/globals';
+import { Schedule } from '../../../simulation/schedule.ts';
+import { Api } from '../../../testing/apiserver/api.ts';
+import { ConnectionCut, type Fault, type FaultRule } from '../../../testing/apiserver/faults.ts';
+
+const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
+const tokens = new Map([['secret', { name: 'admin', groups: ['system:masters'] }]]);
+
+function started() {
+  const clock = new Schedule(Date.parse('2026-01-01T00:00:00Z'));
+  const api = new Api({ clock, tokens, address: '127.0.0.1' });
+  const headers = new Map([
+    ['authorization', 'Bearer secret'],
+    ['content-type', 'application/json'],
+  ]);
+  const ask = (method: string, url: string, body = '') => api.answer({ method, url, headers, body });
+  return { api, ask, pass: (ms: number) => clock.pass(ms, turn) };
+}
+
+const NAMESPACES = '/api/v1/namespaces';
+const made = (name: string) => JSON.stringify({ metadata: { name } });
+const on = (fault: Fault, more: Omit<FaultRule, 'fault'> = {}): FaultRule => ({ fault, ...more });
+
+test('a request is carried out later', async () => {
+  const { api, ask, pass } = started();
+  api.faults.add(on({ kind: 'latency', ms: 500 }));
+  let code = 0;
+  const answer = ask('GET', NAMESPACES).then((told) => {
+    code = told.code;
+  });
+  await pass(499);
+  expect(code).toBe(0);
+  await pass(1);
+  await answer;
+  expect(code).toBe(200);
+});
+
+test('a refusal is as that of priority and fairness, or as a failure of the server', async () => {
+  const { api, ask } = started();
+  api.faults.add(on({ kind: 'refused', code: 429, retryAfterSeconds: 7 }, { times: 1 }));
+  const many = await ask('GET', NAMESPACES);
+  expect([many.code, many.headers.get('retry-after'), many.headers.get('content-type')]).toEqual([
+    429,
+    '7',
+    'text/plain; charset=utf-8',
+  ]);
+  api.faults.add(on({ kind: 'refused', code: 503 }, { times: 1 }));
+  expect(await ask('GET', NAMESPACES)).toMatchObject({ code: 503, body: expect.stringContaining('"code":503') });
+  expect(await ask('GET', NAMESPACES)).toMatchObject({ code: 200 });
+});
+
+test('a rule is about the requests that it matches, until it is taken back', async () => {
+  const { api, ask } = started();
+  const end = api.faults.add(
+    on(
+      { kind: 'refused', code: 500 },
+      { matches: (asked, user) => 'resource' in asked && asked.verb === 'create' && user === 'admin' },
+    ),
+  );
+  expect(await ask('POST', NAMESPACES, made('a'))).toMatchObject({ code: 500 });
+  expect(await ask('GET', NAMESPACES)).toMatchObject({ code: 200 });
+  end();
+  expect(await ask('POST', NAMESPACES, made('a'))).toMatchObject({ code: 201 });
+});
+
+test('an answer is lost, and what was asked is done', async () => {
+  const { api, ask } = started();
+  api.faults.add(on({ kind: 'lost' }, { times: 1 }));
+  await expect(ask('POST', NAMESPACES, made('a'))).rejects.toThrow(ConnectionCut);
+  expect(await ask('GET', `${NAMESPACES}/a`)).toMatchObject({ code: 200 });
+});
+
+test('a request is lost, and what was asked is not done', async () => {
+  const { api, ask } = started();
+  api.faults.add(on({ kind: 'dropped' }, { times: 1 }));
+  await expect(ask('POST', NAMESPACES, made('a'))).rejects.toThrow(ConnectionCut);
+  expect(await ask('GET', `${NAMESPACES}/a`)).toMatchObject({ code: 404 });
+});
+
+test('a request is never answered', async () => {
+  const { api, ask, pass } = started();
+  api.faults.add(on({ kind: 'hung' }, { times: 1 }));
+  let isAnswered = false;
+  void ask('GET', NAMESPACES).finally(() => {
+    isAnswered = true;
+  });
+  await pass(1_000_000);
+  expect(isAnswered).toBe(false);
+});
+
+test('a read is answered as of some writes ago', async () => {
+  const { api, ask } = started();
+  await ask('POST', NAMESPACES, made('old'));
+  await ask('POST', NAMESPACES, made('new'));
+  api.faults.add(on({ kind: 'stale', writes: 1 }));
+  expect(await ask('GET', `${NAMESPACES}/old`)).toMatchObject({ code: 200 });
+  expect(await ask('GET', `${NAMESPACES}/new`)).toMatchObject({ code: 404 });
+  const list = await ask('GET', NAMESPACES);
+  expect('body' in list && String(list.body)).not.toContain('"name":"new"');
+});
+
+async function watched(fault: Fault) {
+  const { api, ask, pass } = started();
+  api.faults.add(on(fault, { times: 1 }));
+  const answer = await ask('GET', `${NAMESPACES}?watch=true&resourceVersion=${api.registry.store.revision}`);
+  if ('body' in answer) throw new Error(String(answer.body));
+  const told: string[] = [];
+  const stop = answer.start(
+    () => told.push('event'),
+    () => told.push('end'),
+    () => told.push('cut'),
+  );
+  await ask('POST', NAMESPACES, made('first'));
+  await pass(1000);
+  await ask('POST', NAMESPACES, made('second'));
+  stop();
+  return told;
+}
+
+test('a watch is cut, and tells nothing after that', async () => {
+  expect(await watched({ kind: 'cut', afterMs: 1000 })).toEqual(['event', 'cut']);
+});
+
+test('a watch stays open, and is silent', async () => {
+  expect(await watched({ kind: 'silent' })).toEqual([]);
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Point } from '../../../../testing/apiserver/metrics/resourceMetrics.ts';
+import { UsageHistory } from '../../../../testing/apiserver/metrics/usageHistory.ts';
+
+const EVERY_MS = 15_000;
+const CORE = 1e9;
+
+const point = (at: number, cpuNanos: number, more: Partial<Point> = {}): Point => ({
+  at,
+  cpuNanos,
+  startedAt: 0,
+  memory: 100,
+  ...more,
+});
+
+/** A history of these points of a node, and of a pod of these containers. */
+function historyOf(
+  ...told: readonly { readonly node?: Point; readonly containers?: Readonly<Record<string, Point>> }[]
+) {
+  const history = new UsageHistory();
+  for (const { node, containers } of told)
+    history.store(
+      {
+        nodes: new Map(node ? [['n1', node]] : []),
+        pods: new Map(containers ? [['default/web', new Map(Object.entries(containers))]] : []),
+      },
+      EVERY_MS,
+    );
+  return history;
+}
+
+describe('of a node', () => {
+  test('what it used between the last two points', () => {
+    const history = historyOf({ node: point(1_000, CORE) }, { node: point(16_000, 4 * CORE, { memory: 7 }) });
+    expect(history.ofNode('n1')).toEqual({ cpuNanos: 0.2 * CORE, memory: 7, at: 16_000, windowMs: 15_000 });
+  });
+
+  test('nothing after one point, of another node, or of one that has told nothing since', () => {
+    expect(historyOf({ node: point(1_000, CORE) }).ofNode('n1')).toBeUndefined();
+    const both = [{ node: point(1_000, CORE) }, { node: point(16_000, CORE) }];
+    expect(historyOf(...both).ofNode('n2')).toBeUndefined();
+    expect(historyOf(...both, {}).ofNode('n1')).toBeUndefined();
+  });
+
+  test('the same point once more changes nothing', () => {
+    const [first, second] = [{ node: point(1_000, CORE) }, { node: point(16_000, 2 * CORE) }];
+    expect(historyOf(first, second, second).ofNode('n1')).toEqual(historyOf(first, second).ofNode('n1'));
+  });
+
+  test('nothing where it counts from the beginning again', () => {
+    const all = [{ node: point(1_000, 5 * CORE) }, { node: point(16_000, CORE) }];
+    expect(historyOf(...all).ofNode('n1')).toBeUndefined();
+  });
+});
+
+describe('of a pod', () => {
+  test('each container, if all have told twice', () => {
+    const before = { a: point(101_000, CORE), b: point(102_000, CORE) };
+    const after = { a: point(111_000, 2 * CORE), b: point(112_000, CORE) };
+    const usages = historyOf({ containers: before }, { containers: after }).ofPod('default', 'web');
+    expect([...(usages ?? [])].map(([name, { cpuNanos, at }]) => [name, cpuNanos, at])).toEqual([
+      ['a', 0.1 * CORE, 111_000],
+      ['b', 0, 112_000],
+    ]);
+    const fewer = historyOf({ containers: { a: point(101_000, CORE) } }, { containers: after });
+    expect(fewer.ofPod('default', 'web')).toBeUndefined();
+  });
+
+  test('one that has been started since tells nothing, unless it is old enough to be compared with its start', () => {
+    const restarted = (age: number) =>
+      historyOf(
+        { containers: { a: point(100_000, 50 * CORE) } },
+        { containers: { a: point(115_000, CORE, { startedAt: 115_000 - age }) } },
+      ).ofPod('default', 'web');
+    expect(restarted(9_000)).toBeUndefined();
+    expect(restarted(12_500)?.get('a')).toMatchObject({ cpuNanos: 0.08 * CORE, windowMs: 12_500 });
+  });
+});

@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals';
+import { Failure } from '../../../../testing/apiserver/failures.ts';
+import { listOptions } from '../../../../testing/apiserver/options/listOptions.ts';
+
+const read = (query: string) => listOptions(new URLSearchParams(query));
+
+test('reads what a watch asks for', () => {
+  const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+  expect(read(`${query}&fieldSelector=a%3Db&labelSelector=c&timeoutSeconds=4`)).toEqual({
+    isWatch: true,
+    sendsInitialEvents: true,
+    allowsBookmarks: true,
+    resourceVersionMatch: 'NotOlderThan',
+    fieldSelector: 'a=b',
+    labelSelector: 'c',
+    timeoutSeconds: 4,
+    resourceVersion: '',
+    limit: 0,
+    continue: '',
+  });
+});
+
+test('reads what a list asks for', () => {
+  expect(read('limit=2&continue=abc&resourceVersion=5')).toMatchObject({
+    isWatch: false,
+    limit: 2,
+    continue: 'abc',
+    resourceVersion: '5',
+    sendsInitialEvents: undefined,
+  });
+});
+
+test.each([
+  [
+    'resourceVersionMatch=Exact',
+    'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+  ],
+  [
+    'resourceVersion=1&resourceVersionMatch=Newest',
+    'resourceVersionMatch: Unsupported value: "Newest": supported values: "Exact", "NotOlderThan", ""',
+  ],
+  ['sendInitialEvents=true', 'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list'],
+  [
+    'resourceVersion=0&resourceVersionMatch=Exact',
+    'resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+  ],
+  [
+    'watch=true&sendInitialEvents=true',
+    'resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+  ],
+  [
+    'watch=true&resourceVersionMatch=NotOlderThan',
+    'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+  ],
+])('refuses %s', (query, why) => {
+  expect(() => read(query)).toThrow(Failure);
+  expect(() => read(query)).toThrow(`ListOptions.meta.k8s.io "" is invalid: ${why}`);
+});
+
+test.each([
+  'resourceVersionMatch=Exact&resourceVersion=2&continue=x',
+  'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=x',
+])('a page cannot be asked for with a match: %s', (query) => {
+  expect(() => read(query)).toThrow('resourceVersionMatch is forbidden when continue is provided');
+});
+
+test('a watch knows one match alone', () => {
+  expect(() => read('watch=true&sendInitialEvents=true&resourceVersionMatch=Exact')).toThrow(
+    'Unsupported value: "Exact": supported values: "NotOlderThan"',
+  );
+});
+
+test.each([
+  ['timeoutSeconds=x', 'strconv.ParseInt: parsing "x": invalid syntax'],
+  ['limit=99999999999999999999', 'strconv.ParseInt: parsing "99999999999999999999": value out of range'],
+])('refuses %s, which is no number', (query, message) => {
+  expect(() => read(query)).toThrow(message);
+});

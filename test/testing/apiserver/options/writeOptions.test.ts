@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals';
+import { Failure } from '../../../../testing/apiserver/failures.ts';
+import { isTrue, writeOptions } from '../../../../testing/apiserver/options/writeOptions.ts';
+
+const read = (query: string, isApply = false) => writeOptions(new URLSearchParams(query), 'PatchOptions', isApply);
+
+test('a client that asks for nothing writes, and is warned of unknown fields', () => {
+  const nothing = { isDryRun: false, fieldValidation: 'Warn', fieldManager: undefined, isForced: false };
+  expect(read('')).toEqual(nothing);
+});
+
+test('reads what a client asks for', () => {
+  expect(read('dryRun=All&fieldValidation=Strict&fieldManager=me&force=true', true)).toEqual({
+    isDryRun: true,
+    fieldValidation: 'Strict',
+    fieldManager: 'me',
+    isForced: true,
+  });
+  expect(read('fieldValidation=Ignore&force=false').fieldValidation).toBe('Ignore');
+});
+
+test.each([
+  [
+    'fieldValidation=Maybe',
+    'fieldValidation: Unsupported value: "Maybe": supported values: "", "Ignore", "Strict", "Warn"',
+  ],
+  ['dryRun=Some', 'dryRun: Unsupported value: "Some": supported values: "All"'],
+  ['force=true', 'force: Forbidden: may not be specified for non-apply patch'],
+  [`fieldManager=${'x'.repeat(129)}`, 'fieldManager: Too long: may not be more than 128 bytes'],
+])('refuses %s', (query, why) => {
+  expect(() => read(query)).toThrow(Failure);
+  expect(() => read(query)).toThrow(`PatchOptions.meta.k8s.io "" is invalid: ${why}`);
+});
+
+test('only a patch is forced', () => {
+  expect(writeOptions(new URLSearchParams('force=true'), 'CreateOptions').isForced).toBe(false);
+});
+
+test('a switch is on with any value but false and 0', () => {
+  expect([null, 'false', '0', '', '1', 'true'].map(isTrue)).toEqual([false, false, false, true, true, true]);
+});

@@ -1,0 +1,68 @@
+/** Requests with the answers of a real kube-apiserver, as they lie in test/recorded/apiserver. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Json, JsonObject } from '../../../../testing/apiserver/json.ts';
+
+export interface VectorRequest {
+  readonly method: string;
+  readonly path: string;
+  /** One that is null is not sent. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+  readonly body?: Json;
+  readonly bodyText?: string;
+  /** To how many characters `<pad>` makes the body grow. */
+  readonly padTo?: number;
+}
+
+interface Step {
+  readonly as: string;
+  readonly request: VectorRequest;
+  readonly sleepMs?: number;
+  readonly bind?: Readonly<Record<string, string>>;
+}
+
+interface Expected {
+  readonly code: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+  readonly text?: string;
+  readonly events?: readonly Json[];
+  readonly ended?: boolean;
+  /** Of the token in the answer. */
+  readonly claims?: JsonObject | null;
+}
+
+export interface Vector extends Step {
+  readonly id: string;
+  readonly scene: string;
+  /** Only carried out, never compared. */
+  readonly setup?: boolean;
+  readonly response?: Expected;
+  readonly watch?: {
+    readonly during?: readonly Step[];
+    readonly quietMs?: number;
+    readonly untilEnd?: boolean;
+    readonly maxMs?: number;
+    readonly bookmarks?: boolean;
+  };
+  readonly background?: Step;
+  readonly afterMs?: number;
+  readonly pre?: 'compact';
+  readonly keepManagedFields?: boolean;
+  readonly subset?: boolean;
+  readonly ignore?: readonly string[];
+}
+
+const folder = join(import.meta.dirname, '../../../recorded/apiserver');
+
+/** The groups in order: `1-discovery`, … */
+export const groups: readonly string[] = readdirSync(folder)
+  .filter((name) => name.endsWith('.jsonl'))
+  .map((name) => name.replace('.jsonl', ''))
+  .sort((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10));
+
+export const vectorsOf = (group: string): Vector[] =>
+  readFileSync(join(folder, `${group}.jsonl`), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): Vector => JSON.parse(line));

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../../../../actors/simulated/simulatedClock.ts';
+import { ApiServer } from '../../../../../../testing/apiserver/apiServer.ts';
+import { isObject, type Json } from '../../../../../../testing/apiserver/json.ts';
+import { answers } from '../../../../../pod/api/answers/answers.ts';
+
+let server: ApiServer;
+
+beforeAll(async () => {
+  server = await ApiServer.start(new SimulatedClock());
+});
+afterAll(() => server.close());
+
+/** The server's answer to a new pod, without the name of the pod. */
+async function answerTo(pod: object): Promise<string> {
+  const body: Json = JSON.parse(JSON.stringify(pod));
+  try {
+    await server.ask('POST', '/api/v1/namespaces/default/pods?dryRun=All', isObject(body) ? body : {});
+    return 'accepted';
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return message.replace(/^.*?Pod "web" is invalid: /s, '').replace(/^.*?pods "web" (?=is forbidden)/s, '');
+  }
+}
+
+test.each(answers)('a new pod is answered as by a kube-apiserver: $case', async ({ pod, answer }) => {
+  expect(await answerTo(pod)).toBe(answer);
+});

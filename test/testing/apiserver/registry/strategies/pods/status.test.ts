@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../../../../actors/simulated/simulatedClock.ts';
+import { ApiServer } from '../../../../../../testing/apiserver/apiServer.ts';
+import type { Json } from '../../../../../../testing/apiserver/json.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const NEVER = { name: 'main', image: 'busybox:1', restartPolicy: 'Never' };
+const restartsAll = { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } };
+const ended = { terminated: { exitCode: 143, reason: 'Error' } };
+
+/** Whether a server takes it that a container which has ended runs again. */
+async function mayRunAgain(...containers: readonly Json[]): Promise<boolean> {
+  const server = await ApiServer.start(new SimulatedClock());
+  const spec = { nodeName: 'node1', containers: [...containers] };
+  await server.ask('POST', PODS, { metadata: { name: 'web' }, spec });
+  const tell = (state: Json) => {
+    const containerStatuses = [{ name: 'main', image: '', imageID: '', ready: false, restartCount: 0, state }];
+    return server.ask('PATCH', `${PODS}/web/status`, { status: { containerStatuses } }, 'application/merge-patch+json');
+  };
+  try {
+    await tell(ended);
+    return await tell({ running: {} }).then(
+      () => true,
+      (error: unknown) => {
+        expect(String(error)).toContain('may not be transitioned to non-terminated state');
+        return false;
+      },
+    );
+  } finally {
+    server.close();
+  }
+}
+
+test('a container that has ended for good does not run again', async () => {
+  expect(await mayRunAgain(NEVER)).toBe(false);
+  expect(await mayRunAgain({ ...NEVER, restartPolicy: 'Always' })).toBe(true);
+});
+
+test('where the end of one may restart all containers, any may run again, whatever its exit code', async () => {
+  expect(await mayRunAgain({ ...NEVER, restartPolicyRules: [restartsAll] })).toBe(true);
+  const helper = { name: 'helper', image: 'busybox:1', restartPolicy: 'Never', restartPolicyRules: [restartsAll] };
+  expect(await mayRunAgain(NEVER, helper)).toBe(true);
+});

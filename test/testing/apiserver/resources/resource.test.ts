@@ -1,0 +1,12 @@
+import { expect, test } from '@jest/globals';
+import { groupVersion, storageVersionHash, storedAs } from '../../../../testing/apiserver/resources/resource.ts';
+
+const lease = { group: 'coordination.k8s.io', version: 'v1', name: 'leases', kind: 'Lease' };
+
+test('a resource is told by its group and version, and stored under its group and name', () => {
+  expect([groupVersion(lease), storedAs(lease)]).toEqual(['coordination.k8s.io/v1', 'coordination.k8s.io/leases']);
+  expect([groupVersion({ group: '', version: 'v1' }), storedAs({ group: '', name: 'pods' })]).toEqual(['v1', '/pods']);
+});
+
+test('its storage version has the hash that was recorded', () =>
+  expect(storageVersionHash(lease)).toBe('gqkMMb/YqFM='));

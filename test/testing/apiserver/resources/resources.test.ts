@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { resourceNamed, resources } from '../../../../testing/apiserver/resources/resources.ts';
+import { readTypes } from '../../../../testing/apiserver/schema/types.ts';
+
+const types = readTypes();
+
+/** What metrics-server serves is none of the types of Kubernetes itself. */
+const own = resources.filter(({ group }) => group !== 'metrics.k8s.io');
+
+test.each(own.map((each) => [each.name, each] as const))(
+  '%s has types for its kinds, and names of its own',
+  (_, each) => {
+    const { group, version, kind, singular, subresources } = each;
+    expect(types.kind(group, version, kind)).toBeDefined();
+    // What is passed on to a node has options in its query, and no object.
+    const stored = subresources.filter(({ kind: below }) => !/^(Pod|Node).*Options$/.test(below));
+    for (const { of = { group, version }, kind: below } of stored)
+      expect(types.kind(of.group, of.version, below)?.name).toMatch(new RegExp(`\\.${below}$`));
+    expect(singular).toMatch(/^[a-z]+$/);
+    expect(resources.filter(({ name, group: of }) => name === each.name && of === group)).toHaveLength(1);
+  },
+);
+
+test('a resource is found by its name in its group', () => {
+  expect(resourceNamed('', 'v1', 'pods')?.kind).toBe('Pod');
+  for (const [group, version, name] of [
+    ['', 'v2', 'pods'],
+    ['apps', 'v1', 'pods'],
+    ['', 'v1', 'constructor'],
+  ] as const)
+    expect(resourceNamed(group, version, name)).toBeUndefined();
+});

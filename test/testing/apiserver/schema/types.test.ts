@@ -1,0 +1,60 @@
+import { expect, test } from '@jest/globals';
+import { readTypes, Types } from '../../../../testing/apiserver/schema/types.ts';
+
+const types = readTypes();
+const pod = types.kind('', 'v1', 'Pod');
+
+test('a kind is found by its group and version, and no other is', () => {
+  expect(pod?.name).toBe('io.k8s.api.core.v1.Pod');
+  expect(types.kind('coordination.k8s.io', 'v1', 'Lease')?.fields).toContain('spec');
+  expect(types.kind('', 'v1', 'Event')).not.toBe(types.kind('events.k8s.io', 'v1', 'Event'));
+  expect(types.kind('', 'v1', 'constructor')).toBeUndefined();
+  expect(types.kind('apps', 'v1', 'Deployment')).toBeUndefined();
+});
+
+test('lists of a pod are merged by what they are told apart by', () => {
+  const spec = pod?.field('spec')?.type;
+  const of = spec?.kind === 'object' ? spec.of : undefined;
+  const keys = ['containers', 'volumes', 'tolerations', 'hostAliases'].map((name) => {
+    const { merges, mergeKey } = of?.field(name) ?? {};
+    return [name, merges, mergeKey];
+  });
+  expect(keys).toEqual([
+    ['containers', true, 'name'],
+    ['volumes', true, 'name'],
+    ['tolerations', false, undefined],
+    ['hostAliases', true, 'ip'],
+  ]);
+  expect(of?.field('constructor')).toBeUndefined();
+  expect(of?.field('containers')).toBe(of?.field('containers'));
+});
+
+test('a type is known for what it holds', () => {
+  const made = new Types(
+    new Map([
+      [
+        'a',
+        {
+          fields: {
+            text: { type: 'string' },
+            data: { type: 'object', values: { type: 'string', format: 'byte' } },
+            cpu: { ref: 'io.k8s.apimachinery.pkg.api.resource.Quantity' },
+            at: { ref: 'io.k8s.apimachinery.pkg.apis.meta.v1.Time' },
+            others: { type: 'array', items: { ref: 'a' } },
+            open: {},
+          },
+        },
+      ],
+    ]),
+  );
+  const a = made.named('a');
+  expect(a.fields.map((name) => a.field(name)?.type)).toEqual([
+    { kind: 'string' },
+    { kind: 'map', values: { kind: 'bytes' } },
+    { kind: 'quantity' },
+    { kind: 'time' },
+    { kind: 'list', items: { kind: 'object', of: a } },
+    { kind: 'any' },
+  ]);
+  expect(made.named('none').fields).toEqual([]);
+});

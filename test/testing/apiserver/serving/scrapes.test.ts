@@ -1,0 +1,67 @@
+/** Nodes are asked what they use, again and again. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { systemClock } from '../../../../actors/clock.ts';
+import type { Route } from '../../../../kubelet-api/exchange.ts';
+import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
+import { Authority } from '../../../../testing/apiserver/serving/authority.ts';
+import type { ServedApi } from '../../../../testing/apiserver/serving/servedApi.ts';
+import { eventually } from '../../../e2e/support/eventually.ts';
+import { servedRoutes } from '../../../fakes/serving/relay/served.ts';
+
+const METRICS = '/apis/metrics.k8s.io/v1beta1';
+const EVERY_MS = 50;
+
+let server: ApiServer;
+let served: ServedApi;
+const nodes: Awaited<ReturnType<typeof servedRoutes>>[] = [];
+/** What the node `told` says: half a core is in use. */
+const said = (): string => {
+  const at = Date.now();
+  return `node_cpu_usage_seconds_total ${at / 2_000} ${at}\nnode_memory_working_set_bytes 4096 ${at}\n`;
+};
+
+const route = (answer: Route['answer']): Route => ({ tree: '/metrics', answer });
+
+beforeAll(async () => {
+  server = await ApiServer.start(systemClock);
+  served = await server.serve({ scrapeEveryMs: EVERY_MS });
+  const [{ cluster }] = JSON.parse(served.kubeconfig()).clusters;
+  const ca = Buffer.from(cluster['certificate-authority-data'], 'base64').toString();
+  const tls = { ...new Authority().issue({ name: 'node', groups: [] }), ca };
+  const lay = async (name: string, answer: Route['answer']) => {
+    const node = await servedRoutes([route(answer)], tls);
+    nodes.push(node);
+    await server.ask('POST', '/api/v1/nodes', { metadata: { name } });
+    const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
+    const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: node.port } } };
+    await server.ask('PATCH', `/api/v1/nodes/${name}/status`, { status }, 'application/merge-patch+json');
+  };
+  await lay('told', async ({ response }) => void response.end(said()));
+  await lay('refusing', async ({ response }) => void response.writeHead(403).end(said()));
+  await lay('odd', async ({ response }) => void response.end('<html>\n'));
+});
+
+afterAll(async () => {
+  server.close();
+  await served.close();
+  for (const node of nodes) await node.close();
+});
+
+test('one that answers has metrics, whatever the others do', async () => {
+  const { items } = await eventually('there are some', async () => {
+    const list = await server.ask('GET', `${METRICS}/nodes`);
+    return Array.isArray(list.items) && list.items.length > 0 && { items: list.items };
+  });
+  expect(items).toMatchObject([{ metadata: { name: 'told' }, usage: { memory: '4Ki' } }]);
+  await expect(server.ask('GET', `${METRICS}/nodes/refusing`)).rejects.toThrow('404');
+  await expect(server.ask('GET', `${METRICS}/nodes/odd`)).rejects.toThrow('404');
+  for (const { asked } of nodes) expect(asked.every((each) => each === 'GET /metrics/resource')).toBe(true);
+});
+
+test('it ends with the server', async () => {
+  await served.close();
+  const before = nodes.map(({ asked }) => asked.length);
+  await new Promise((resolve) => setTimeout(resolve, 3 * EVERY_MS));
+  expect(nodes.map(({ asked }) => asked.length)).toEqual(before);
+  served = await server.serve();
+});

@@ -1,0 +1,194 @@
+/** The test API server over real connections: HTTP/2 and HTTP/1.1, TLS, client certificates, watches that stream. */
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { type RequestOptions, request } from 'node:https';
+import { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { systemClock } from '../../../../actors/clock.ts';
+import { Api } from '../../../../testing/apiserver/api.ts';
+import type { Answer } from '../../../../testing/apiserver/request.ts';
+import { type Serving, serve } from '../../../../testing/apiserver/serving/server.ts';
+import { Authority } from './certificates.ts';
+
+const tokens = new Map([['secret', { name: 'admin', groups: ['system:masters'] }]]);
+const authorization = 'Bearer secret';
+const api = new Api({ clock: systemClock, tokens, address: '127.0.0.1' });
+let authority: Authority;
+let serving: Serving;
+let session: ClientHttp2Session;
+
+beforeAll(async () => {
+  authority = new Authority();
+  const tls = { ...authority.issue('/CN=kube-apiserver'), clientCa: authority.cert };
+  serving = await serve(api, { tls, maxConcurrentStreams: 5 });
+  session = connect(`https://127.0.0.1:${serving.port}`, { ca: authority.cert });
+});
+
+afterAll(async () => {
+  session.close();
+  await serving.close();
+  authority.remove();
+});
+
+interface Told {
+  readonly code: number;
+  readonly text: string;
+}
+
+async function ask(path: string, { method = 'GET', body = '', headers = {} } = {}): Promise<Told> {
+  const stream = session.request({ ':path': path, ':method': method, authorization, ...headers });
+  if (method !== 'GET') stream.end(body);
+  const [told] = await once(stream, 'response');
+  stream.setEncoding('utf8');
+  let text = '';
+  for await (const chunk of stream) text += String(chunk);
+  return { code: Number(told[':status']), text };
+}
+
+const json = { 'content-type': 'application/json' };
+const configMap = (name: string) => JSON.stringify({ metadata: { name }, data: { a: 'b' } });
+
+test('over HTTP/2 objects are made and read', async () => {
+  const path = '/api/v1/namespaces/default/configmaps';
+  expect(await ask(path, { method: 'POST', body: configMap('one'), headers: json })).toMatchObject({ code: 201 });
+  const { code, text } = await ask(`${path}/one`);
+  expect(code).toBe(200);
+  expect(JSON.parse(text)).toMatchObject({ kind: 'ConfigMap', data: { a: 'b' } });
+});
+
+test('what a connection has shown is read once, however many requests it carries', async () => {
+  await ask('/version');
+  const read = jest.spyOn(TLSSocket.prototype, 'getPeerCertificate');
+  await Promise.all([ask('/version'), ask('/version')]);
+  expect(read).not.toHaveBeenCalled();
+  read.mockRestore();
+});
+
+test('over HTTP/1.1 too, and HEAD has no body', async () => {
+  const options = { port: serving.port, host: '127.0.0.1', ca: authority.cert, headers: { authorization } };
+  const asked = request({ ...options, path: '/healthz', method: 'HEAD' });
+  asked.end();
+  const [answer] = await once(asked, 'response');
+  expect(answer.statusCode).toBe(200);
+  answer.resume();
+  await once(answer, 'end');
+});
+
+test('a watch tells what happens while it is open', async () => {
+  const stream = session.request({ ':path': '/api/v1/namespaces/kube-system/secrets?watch=true', authorization });
+  await once(stream, 'response');
+  stream.setEncoding('utf8');
+  const path = '/api/v1/namespaces/kube-system/secrets';
+  await ask(path, { method: 'POST', body: JSON.stringify({ metadata: { name: 'watched' } }), headers: json });
+  const [line] = await once(stream, 'data');
+  expect(JSON.parse(String(line))).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'watched' } } });
+  stream.close();
+});
+
+test('no watch is begun for a client that has gone before the answer', async () => {
+  const begun = jest.fn(() => () => undefined);
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<Answer>();
+  const answer = jest.spyOn(api, 'answer').mockImplementationOnce(() => {
+    asked.resolve();
+    return answered.promise;
+  });
+  try {
+    const stream = session.request({ ':path': '/api/v1/namespaces?watch=true', authorization });
+    await asked.promise;
+    stream.close();
+    await once(stream, 'close');
+    // What is asked after it is answered after the server has heard of that.
+    await ask('/healthz');
+    answered.resolve({ code: 200, headers: new Map(), start: begun });
+    await ask('/healthz');
+    expect(begun).not.toHaveBeenCalled();
+  } finally {
+    answer.mockRestore();
+  }
+});
+
+test('a client is who its certificate says', async () => {
+  const pair = authority.issue('/O=system:nodes/CN=system:node:n1');
+  const own = connect(`https://127.0.0.1:${serving.port}`, { ca: authority.cert, ...pair });
+  const stream = own.request({ ':path': '/api/v1/nodes/n2' });
+  stream.setEncoding('utf8');
+  let text = '';
+  for await (const chunk of stream) text += String(chunk);
+  expect(JSON.parse(text).message).toContain('User "system:node:n1" cannot get resource "nodes"');
+  own.close();
+});
+
+test('a certificate of nobody known, or that has expired while it is connected, is refused; a token counts beside it', async () => {
+  const clock = { ...systemClock, offset: 0, now: () => systemClock.now() + clock.offset };
+  const tls = { ...authority.issue('/CN=kube-apiserver'), clientCa: authority.cert };
+  const other = await serve(new Api({ clock, tokens, address: '127.0.0.1' }), { tls });
+  const stranger = new Authority();
+  const codes = async (pair: { key: string; cert: string }) => {
+    const client = connect(`https://127.0.0.1:${other.port}`, { ca: authority.cert, ...pair });
+    const codeOf = async (headers = {}) => {
+      const stream = client.request({ ':path': '/api/v1/nodes/n1', ...headers });
+      stream.resume();
+      return (await once(stream, 'response'))[0][':status'];
+    };
+    const found = [await codeOf()];
+    clock.offset = 400 * 24 * 3_600_000;
+    found.push(await codeOf(), await codeOf({ authorization }));
+    clock.offset = 0;
+    client.close();
+    return found;
+  };
+  const subject = '/O=system:nodes/CN=system:node:n1';
+  expect(await codes(authority.issue(subject))).toEqual([404, 401, 404]);
+  expect(await codes(stranger.issue(subject))).toEqual([401, 401, 404]);
+  stranger.remove();
+  await other.close();
+});
+
+test('a connection carries as many streams as the server says', async () => {
+  expect(session.remoteSettings.maxConcurrentStreams).toBe(5);
+});
+
+test('an answer that is lost finds the connection cut, and the object made', async () => {
+  api.faults.add({ fault: { kind: 'lost' }, times: 1 });
+  const path = '/api/v1/namespaces/default/configmaps';
+  await expect(ask(path, { method: 'POST', body: configMap('lost'), headers: json })).rejects.toThrow();
+  expect(await ask(`${path}/lost`)).toMatchObject({ code: 200 });
+});
+
+test('without TLS it speaks plain HTTP/1.1', async () => {
+  const plain = await serve(api);
+  const answer = await fetch(`http://127.0.0.1:${plain.port}/readyz`);
+  expect(await answer.text()).toBe('ok');
+  await plain.close();
+});
+
+describe('accepts HTTP/1.1 headers of up to a mebibyte, as Go does', () => {
+  const target = (length: number) => `/version?command=${'a'.repeat(length)}`;
+
+  async function codeOf(options: RequestOptions, port: number): Promise<unknown> {
+    const sent = request({ host: '127.0.0.1', port, ca: authority.cert, agent: false, ...options });
+    // A server that refuses the headers while they are still being sent may reset the connection.
+    const failed = once(sent, 'error').then(([error]) => Object(error).code);
+    sent.end();
+    const answered = once(sent, 'response').then(([response]) => {
+      response.resume();
+      return response.statusCode;
+    });
+    answered.catch(() => {});
+    return Promise.race([answered, failed]);
+  }
+
+  test('over TLS, as kubectl exec with a long command sends them', async () => {
+    expect(await codeOf({ path: target(900_000), headers: { authorization } }, serving.port)).toBe(200);
+    expect([431, 'ECONNRESET', 'EPIPE']).toContain(await codeOf({ path: target(1_100_000) }, serving.port));
+  });
+
+  test('without TLS', async () => {
+    const plain = await serve(api);
+    const answer = await fetch(`http://127.0.0.1:${plain.port}${target(900_000)}`);
+    await answer.text();
+    await plain.close();
+    expect(answer.status).toBe(200);
+  });
+});

@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals';
+import { type Change, Store } from '../../../../testing/apiserver/store/store.ts';
+
+const object = (name: string, more: object = {}) => ({ metadata: { name, namespace: 'default' }, ...more });
+const names = (store: Store, revision?: number) => store.list('/configmaps', revision).map(([key]) => key);
+
+test('each write has a revision of the whole, and one that changes nothing is none', () => {
+  const store = new Store();
+  const before = store.revision;
+  const made = store.put('/configmaps', object('a', { data: { k: 'v' } }));
+  expect(made).toEqual({
+    metadata: { name: 'a', namespace: 'default', resourceVersion: String(before + 1) },
+    data: { k: 'v' },
+  });
+  expect(store.put('/configmaps', object('a', { data: { k: 'v' } }))).toBe(made);
+  store.put('/secrets', object('a'));
+  expect(store.put('/configmaps', object('a', { data: { k: 'w' } })).metadata).toMatchObject({
+    resourceVersion: String(before + 3),
+  });
+  expect(store.get('/configmaps', 'default', 'a')).toMatchObject({ data: { k: 'w' } });
+  expect(store.get('/configmaps', 'other', 'a')).toBeUndefined();
+  expect(store.get('/configmaps', 'default', 'constructor')).toBeUndefined();
+  expect(store.revision).toBe(before + 3);
+});
+
+test('a list is in order, and can be that of an earlier revision', () => {
+  const store = new Store();
+  for (const name of ['b', 'a']) store.put('/configmaps', object(name));
+  const then = store.revision;
+  store.put('/configmaps', object('c'));
+  store.remove('/configmaps', object('a'));
+  store.put('/configmaps', object('b', { data: {} }));
+  expect(names(store)).toEqual(['default/b', 'default/c']);
+  expect(names(store, then)).toEqual(['default/a', 'default/b']);
+  expect(store.list('/configmaps', then)[1]?.[1]).not.toHaveProperty('data');
+});
+
+test('whoever watches hears of each change of its resource, until it leaves', () => {
+  const store = new Store();
+  const heard: Change[] = [];
+  const leave = store.watch('/pods', (change) => heard.push(change));
+  store.put('/pods', object('a'));
+  store.put('/configmaps', object('a'));
+  store.put('/pods', object('a', { spec: {} }));
+  const gone = store.remove('/pods', object('a', { spec: {} }));
+  leave();
+  store.put('/pods', object('b'));
+  expect(heard.map(({ type, revision }) => [type, revision])).toEqual([
+    ['ADDED', 2],
+    ['MODIFIED', 4],
+    ['DELETED', 5],
+  ]);
+  expect(heard.map(({ before }) => before?.metadata)).toEqual([
+    undefined,
+    { name: 'a', namespace: 'default', resourceVersion: '2' },
+    { name: 'a', namespace: 'default', resourceVersion: '4' },
+  ]);
+  expect(gone.metadata).toMatchObject({ resourceVersion: '5' });
+});
+
+test('what happened since a revision is known until it is forgotten', () => {
+  const store = new Store();
+  store.put('/pods', object('a'));
+  const then = store.revision;
+  store.put('/pods', object('b'));
+  expect(store.changesSince('/pods', then)?.map(({ object: { metadata } }) => metadata)).toMatchObject([{ name: 'b' }]);
+  store.compact();
+  expect(store.changesSince('/pods', then)).toBeUndefined();
+  expect(store.changesSince('/pods', store.revision)).toEqual([]);
+  expect(store.listAt('/pods', store.revision)).toBeDefined();
+});

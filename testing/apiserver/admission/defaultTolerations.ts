@@ -1,0 +1,29 @@
+/** Pods stay five minutes on a node that is not ready (`plugin/pkg/admission/defaulttolerationseconds`). */
+import { lookUp } from '../../../pod/lookUp.ts';
+import { isList, isObject, type Json, objectAt, textAt } from '../json.ts';
+import type { Plugin } from './plugin.ts';
+
+const KEYS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] as const;
+const SECONDS = 300;
+
+export const defaultTolerations: Plugin = (asked) => {
+  const { object, target } = asked;
+  const { resource, subresource } = target;
+  if (object === undefined || resource.name !== 'pods' || subresource !== undefined) return undefined;
+  const spec = objectAt(object, 'spec');
+  const given = lookUp(spec, 'tolerations');
+  const tolerations = isList(given) ? given : [];
+  const added = KEYS.filter((key) => !tolerations.some((each) => tolerates(each, key))).map((key) => ({
+    key,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: SECONDS,
+  }));
+  return added.length === 0 ? undefined : { ...object, spec: { ...spec, tolerations: [...tolerations, ...added] } };
+};
+
+function tolerates(toleration: Json, key: string): boolean {
+  if (!isObject(toleration)) return false;
+  const [own, effect] = [textAt(toleration, 'key'), textAt(toleration, 'effect')];
+  return (own === key || own === '') && (effect === 'NoExecute' || effect === '');
+}

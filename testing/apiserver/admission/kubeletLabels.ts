@@ -1,0 +1,37 @@
+/** Which labels a node may give itself (`pkg/kubelet/apis/well_known_labels.go` of kubernetes). */
+import { lookUp } from '../../../pod/lookUp.ts';
+import type { JsonObject } from '../json.ts';
+
+const RESTRICTED = 'node-restriction.kubernetes.io';
+const OF_KUBERNETES = ['kubernetes.io', 'k8s.io'] as const;
+const OWN_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'] as const;
+const OWN: ReadonlySet<string> = new Set([
+  'kubernetes.io/hostname',
+  'topology.kubernetes.io/zone',
+  'topology.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region',
+  'beta.kubernetes.io/instance-type',
+  'node.kubernetes.io/instance-type',
+  'kubernetes.io/os',
+  'kubernetes.io/arch',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
+]);
+
+const isWithin = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`);
+
+/** The labels that differ and are not for the node to set, in order. */
+export function forbiddenLabels(labels: JsonObject, before: JsonObject): string[] {
+  const keys = new Set([...Object.keys(labels), ...Object.keys(before)]);
+  const changed = [...keys].filter((key) => lookUp(labels, key) !== lookUp(before, key));
+  return changed.filter(isForbidden).sort();
+}
+
+function isForbidden(label: string): boolean {
+  const slash = label.indexOf('/');
+  const domain = slash < 0 ? '' : label.slice(0, slash);
+  if (isWithin(domain, RESTRICTED)) return true;
+  const isReserved = OF_KUBERNETES.some((each) => isWithin(domain, each));
+  return isReserved && !OWN.has(label) && !OWN_PREFIXES.some((each) => isWithin(domain, each));
+}

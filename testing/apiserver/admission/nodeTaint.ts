@@ -1,0 +1,19 @@
+/** A new node takes no pods until it is known to be ready (`plugin/pkg/admission/nodetaint`). */
+
+import { lookUp } from '../../../pod/lookUp.ts';
+import { isList, isObject, objectAt, textAt } from '../json.ts';
+import type { Plugin } from './plugin.ts';
+
+const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+
+export const nodeTaint: Plugin = ({ target: { resource, subresource }, object, before }) => {
+  if (resource.name !== 'nodes' || subresource !== undefined || object === undefined || before !== undefined)
+    return undefined;
+  const spec = objectAt(object, 'spec');
+  const given = lookUp(spec, 'taints');
+  const taints = isList(given) ? given : [];
+  const isThere = taints.some(
+    (each) => isObject(each) && textAt(each, 'key') === NOT_READY.key && textAt(each, 'effect') === NOT_READY.effect,
+  );
+  return isThere ? undefined : { ...object, spec: { ...spec, taints: [...taints, NOT_READY] } };
+};

@@ -1,0 +1,42 @@
+/** A pod's priority is that of its class (`plugin/pkg/admission/priority`). */
+import { lookUp } from '../../../pod/lookUp.ts';
+import { refused } from '../failures.ts';
+import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
+import type { Surroundings } from '../registry/strategy.ts';
+import { metadataOf } from '../store/metadata.ts';
+import { isNewPod, type Plugin } from './plugin.ts';
+
+export const priority: Plugin = (asked) => {
+  const { target, object, registry } = asked;
+  if (object === undefined || !isNewPod(asked)) return undefined;
+  const spec = objectAt(object, 'spec');
+  const forbid = (why: string) => refused(target.resource, metadataOf(object).name ?? '', why);
+  const asksFor = textAt(spec, 'priorityClassName');
+  const found =
+    asksFor === ''
+      ? defaultClass(registry)
+      : registry.store.get('scheduling.k8s.io/priorityclasses', undefined, asksFor);
+  if (asksFor !== '' && found === undefined) throw forbid(`no PriorityClass with name ${asksFor} was found`);
+  const value = numberAt(found ?? {}, 'value') ?? 0;
+  const given = numberAt(spec, 'priority');
+  if (given !== undefined && given !== value)
+    throw forbid(
+      `the integer value of priority (${given}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+    );
+  const priorityClassName = asksFor || (metadataOf(found ?? {}).name ?? '');
+  return {
+    ...object,
+    spec: {
+      ...spec,
+      ...(priorityClassName === '' ? {} : { priorityClassName }),
+      priority: value,
+      preemptionPolicy:
+        lookUp(spec, 'preemptionPolicy') ?? (textAt(found ?? {}, 'preemptionPolicy') || 'PreemptLowerPriority'),
+    },
+  };
+};
+
+function defaultClass(registry: Surroundings): JsonObject | undefined {
+  const all = registry.store.list('scheduling.k8s.io/priorityclasses');
+  return all.map(([, object]) => object).find((object) => lookUp(object, 'globalDefault') === true);
+}

@@ -1,0 +1,42 @@
+/** A pod costs what its runtime class says, and runs where that does (`plugin/pkg/admission/runtimeclass`). */
+
+import { lookUp } from '../../../pod/lookUp.ts';
+import { sameValue } from '../../../pod/sameValue.ts';
+import { refused } from '../failures.ts';
+import { isList, isObject, type JsonObject, objectAt, textAt } from '../json.ts';
+import { metadataOf } from '../store/metadata.ts';
+import { isNewPod, type Plugin } from './plugin.ts';
+
+export const runtimeClass: Plugin = (asked) => {
+  const { target, object, registry } = asked;
+  if (object === undefined || !isNewPod(asked)) return undefined;
+  const spec = objectAt(object, 'spec');
+  const name = textAt(spec, 'runtimeClassName');
+  const forbid = (why: string) => refused(target.resource, metadataOf(object).name ?? '', `pod rejected: ${why}`);
+  const found = name === '' ? undefined : registry.store.get('node.k8s.io/runtimeclasses', undefined, name);
+  if (name !== '' && found === undefined) throw forbid(`RuntimeClass ${JSON.stringify(name)} not found`);
+  const fixed = lookUp(objectAt(found ?? {}, 'overhead'), 'podFixed');
+  const given = lookUp(spec, 'overhead');
+  if (given !== undefined && name === '')
+    throw forbid('Pod Overhead set without corresponding RuntimeClass defined Overhead');
+  if (given !== undefined && !sameValue(given, fixed))
+    throw forbid("Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+  return {
+    ...object,
+    spec: scheduled(
+      { ...spec, ...(fixed === undefined ? {} : { overhead: fixed }) },
+      objectAt(found ?? {}, 'scheduling'),
+    ),
+  };
+};
+
+function scheduled(spec: JsonObject, scheduling: JsonObject): JsonObject {
+  const selector = lookUp(scheduling, 'nodeSelector');
+  const tolerations = lookUp(scheduling, 'tolerations');
+  const own = lookUp(spec, 'tolerations');
+  return {
+    ...spec,
+    ...(isObject(selector) ? { nodeSelector: { ...objectAt(spec, 'nodeSelector'), ...selector } } : {}),
+    ...(isList(tolerations) ? { tolerations: [...(isList(own) ? own : []), ...tolerations] } : {}),
+  };
+}

@@ -1,0 +1,82 @@
+/** Answers as they go out: whole in the form that a client wants, or a line for each event of a watch. */
+import { Document, visit } from 'yaml';
+import { needsQuotes } from '../../pod/yaml/resolveScalar.ts';
+import type { Forward } from './connect/forward.ts';
+import { Failure, unavailable } from './failures.ts';
+import type { Call } from './handlers/call.ts';
+import type { Watch } from './handlers/watch.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Representation } from './negotiation.ts';
+import type { PlainAnswer } from './plainPaths.ts';
+import type { Answer, WholeAnswer } from './request.ts';
+import { shaped } from './shapes.ts';
+
+/** Of what went wrong before a client could say what it wants. */
+export const PLAIN_JSON: Representation = {
+  mediaType: 'application/json',
+  as: 'object',
+  version: 'v1',
+  isPretty: false,
+};
+
+export const plainly = ({ code, contentType, body }: PlainAnswer): Answer => ({
+  code,
+  headers: new Map(contentType === undefined ? [] : [['content-type', contentType]]),
+  body,
+});
+
+export function whole(code: number, object: Json, form: Representation, warnings: readonly string[] = []): WholeAnswer {
+  const headers = new Map<string, string>([['content-type', form.mediaType]]);
+  if (warnings.length > 0) headers.set('warning', warnings.map((each) => `299 - ${JSON.stringify(each)}`).join(', '));
+  return { code, headers, body: textOf(object, form) };
+}
+
+function textOf(object: Json, { mediaType, isPretty }: Representation): string {
+  if (mediaType === 'application/yaml') return yamlOf(object);
+  return isPretty ? JSON.stringify(object, null, 2) : `${JSON.stringify(object)}\n`;
+}
+
+function yamlOf(object: Json): string {
+  const document = new Document(object, { sortMapEntries: true });
+  visit(document, {
+    Scalar: (_key, scalar) => {
+      if (typeof scalar.value === 'string' && needsQuotes(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString();
+}
+
+export const streamed = (watch: Watch, call: Call, form: Representation): Answer => ({
+  code: 200,
+  headers: new Map([['content-type', form.mediaType]]),
+  start: (send, end) =>
+    watch((event) => {
+      const object: Json = event.type === 'ERROR' ? jsonOf(event.status) : shaped(event.object, call, form);
+      send(`${JSON.stringify({ type: event.type, object })}\n`);
+    }, end),
+});
+
+/** The answer to what a node has to answer: who asks in memory reaches none. */
+export const forwardAnswer = (forward: Forward): Answer => {
+  const { status } = unavailable('error trying to reach service: nodes are reached only over connections');
+  return { ...whole(status.code, jsonOf(status), PLAIN_JSON), forward };
+};
+
+/** What went wrong as the answer that tells of it. */
+export function failed(error: unknown, form: Representation): Answer {
+  const { status } = error instanceof Failure ? error : unexpected(error);
+  const answer = whole(status.code, jsonOf(status), { ...form, as: 'object' });
+  const after = status.details?.retryAfterSeconds;
+  if (after === undefined) return answer;
+  return { ...answer, headers: new Map([...answer.headers, ['retry-after', String(after)]]) };
+}
+
+const jsonOf = (value: object): JsonObject => JSON.parse(JSON.stringify(value));
+
+/** A mistake in this server. */
+const unexpected = (error: unknown): Failure => {
+  const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new Failure(500, 'InternalError', `Internal error occurred: ${why}`, {
+    causes: [{ reason: '', message: why }],
+  });
+};

@@ -1,0 +1,151 @@
+/** Tokens of service accounts: signed here, and read here again (`pkg/serviceaccount` of kubernetes). */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { lookUp } from '../../../pod/lookUp.ts';
+import { isList, isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
+import type { User } from '../request.ts';
+import { metadataOf } from '../store/metadata.ts';
+import type { ResourceName, Store } from '../store/store.ts';
+
+export const ISSUER = 'https://kubernetes.default.svc';
+const SECOND_MS = 1000;
+/** Clocks are not all right: so long a token is taken before it begins and after it ends, and when what it is bound to has to be gone. */
+const LEEWAY_MS = 60_000;
+const HEADER = encoded({ alg: 'HS256', typ: 'JWT' });
+
+const UNKNOWN = 'invalid bearer token';
+
+/** Whose a token is, and for whom it is meant of those who were named; or why it is nobody's. */
+export type Verdict = { readonly user: User; readonly audiences: readonly string[] } | { readonly error: string };
+
+/** What a token says. */
+export interface Claims {
+  readonly namespace: string;
+  readonly account: Bound;
+  readonly audiences: readonly string[];
+  readonly seconds: number;
+  /** When clients should be told that it gets old, in seconds from now. */
+  readonly warnAfter?: number | undefined;
+  readonly pod?: Bound | undefined;
+  readonly node?: Bound | undefined;
+  readonly secret?: Bound | undefined;
+  readonly id: string;
+}
+
+interface Bound {
+  readonly name: string;
+  readonly uid: string;
+}
+
+function encoded(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+export class ServiceAccountTokens {
+  readonly #key = randomBytes(32);
+
+  issue({ namespace, account, audiences, seconds, warnAfter, pod, node, secret, id }: Claims, now: number): string {
+    const iat = Math.floor(now / SECOND_MS);
+    const payload = encoded({
+      aud: audiences,
+      exp: iat + seconds,
+      iat,
+      iss: ISSUER,
+      jti: id,
+      'kubernetes.io': {
+        namespace,
+        ...(node === undefined ? {} : { node }),
+        ...(pod === undefined ? {} : { pod }),
+        ...(secret === undefined ? {} : { secret }),
+        serviceaccount: account,
+        ...(warnAfter === undefined ? {} : { warnafter: iat + warnAfter }),
+      },
+      nbf: iat,
+      sub: `system:serviceaccount:${namespace}:${account.name}`,
+    });
+    const signed = `${HEADER}.${payload}`;
+    return `${signed}.${this.#signature(signed)}`;
+  }
+
+  /** Whose a token is that is meant for one of these, and for which; or why it is nobody's, or not any more. */
+  review(token: string, audiences: readonly string[], store: Store, now: number): Verdict {
+    const claims = this.#claimsOf(token);
+    if (claims === undefined) return { error: UNKNOWN };
+    const own = lookUp(claims, 'aud');
+    const told = isList(own) ? own.filter((each) => typeof each === 'string') : [];
+    const meant = told.filter((each) => audiences.includes(each));
+    const [has, wanted] = [told, audiences].map((each) => `[${each.map((name) => JSON.stringify(name)).join(' ')}]`);
+    if (meant.length === 0)
+      return { error: `[${UNKNOWN}, token audiences ${has} is invalid for the target audiences ${wanted}]` };
+    if (!holdsAt(claims, now)) return { error: `[${UNKNOWN}, service account token has expired]` };
+    const user = userIn(claims, store, now);
+    return user === undefined
+      ? { error: `[${UNKNOWN}, service account token has been invalidated]` }
+      : { user, audiences: meant };
+  }
+
+  #claimsOf(token: string): JsonObject | undefined {
+    const [header = '', payload = '', signature = '', ...more] = token.split('.');
+    const [given, right] = [signature, this.#signature(`${header}.${payload}`)].map((each) => Buffer.from(each));
+    if (more.length > 0 || given?.length !== right?.length || !given || !right) return undefined;
+    if (!timingSafeEqual(given, right)) return undefined;
+    const claims: Json = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    return isObject(claims) ? claims : undefined;
+  }
+
+  #signature(signed: string): string {
+    return createHmac('sha256', this.#key).update(signed).digest('base64url');
+  }
+}
+
+function holdsAt(claims: JsonObject, now: number): boolean {
+  const [begins, ends] = ['nbf', 'exp'].map((name) => (numberAt(claims, name) ?? 0) * SECOND_MS);
+  return now + LEEWAY_MS >= (begins ?? 0) && now - LEEWAY_MS <= (ends ?? 0);
+}
+
+/** Whether what a token is bound to is there still; nothing is what it is not bound to. */
+function isThere(
+  store: Store,
+  at: ResourceName,
+  namespace: string | undefined,
+  claim: JsonObject | undefined,
+  now: number,
+): boolean {
+  if (claim === undefined) return true;
+  const found = store.get(at, namespace, textAt(claim, 'name'));
+  if (found === undefined) return false;
+  const { uid, deletionTimestamp } = metadataOf(found);
+  return uid === textAt(claim, 'uid') && !(Date.parse(deletionTimestamp ?? '') < now - LEEWAY_MS);
+}
+
+/** Undefined where what the token is bound to is gone. */
+function userIn(claims: JsonObject, store: Store, now: number): User | undefined {
+  const own = objectAt(claims, 'kubernetes.io');
+  const namespace = textAt(own, 'namespace');
+  const claimed = (name: string) => (lookUp(own, name) === undefined ? undefined : objectAt(own, name));
+  const [account, pod, node, secret] = [objectAt(own, 'serviceaccount'), ...['pod', 'node', 'secret'].map(claimed)];
+  const name = textAt(account ?? {}, 'name');
+  const areThere =
+    isThere(store, '/serviceaccounts', namespace, account, now) &&
+    isThere(store, '/pods', namespace, pod, now) &&
+    isThere(store, '/secrets', namespace, secret, now) &&
+    // That of a pod only says where this is.
+    (pod !== undefined || isThere(store, '/nodes', undefined, node, now));
+  if (!areThere) return undefined;
+  const extra = [
+    ['credential-id', `JTI=${textAt(claims, 'jti')}`],
+    ['node-name', textAt(node ?? {}, 'name')] as const,
+    ['node-uid', textAt(node ?? {}, 'uid')] as const,
+    ['pod-name', textAt(pod ?? {}, 'name')] as const,
+    ['pod-uid', textAt(pod ?? {}, 'uid')] as const,
+  ] as const;
+  return {
+    name: `system:serviceaccount:${namespace}:${name}`,
+    uid: textAt(account ?? {}, 'uid'),
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+    extra: new Map(
+      extra.flatMap(([key, value]) =>
+        value === '' ? [] : [[`authentication.kubernetes.io/${key}`, [value]] as const],
+      ),
+    ),
+  };
+}

@@ -1,0 +1,124 @@
+/** The object in the body of a request, in the words of a kube-apiserver where it is none (`endpoints/handlers`). */
+import { messageOf } from '../../pod/failure.ts';
+import { decode } from './decode/decode.ts';
+import { DecodeError } from './decode/decodeError.ts';
+import { duplicateFields } from './decode/duplicates.ts';
+import { readProtobuf } from './decode/protobuf.ts';
+import { badRequest, type Failure } from './failures.ts';
+import { isList, isObject, type Json, type JsonObject, objectOf, textAt } from './json.ts';
+import { parsedBody, SyntaxFailure } from './mediaTypes.ts';
+import type { ApiRequest } from './request.ts';
+import { groupVersion, type Resource } from './resources/resource.ts';
+import type { Types } from './schema/types.ts';
+
+export interface Body {
+  readonly text: string;
+  readonly contentType: string | undefined;
+}
+
+/** The body of a request for a kind; what is in protobuf becomes the same in JSON. Throws a `Failure` where it is broken. */
+export function bodyOf({ body, headers }: ApiRequest, { kind }: Pick<Resource, 'kind'>, types: Types): Body {
+  const contentType = headers.get('content-type');
+  if (typeof body === 'string') return { text: body, contentType };
+  if (body.length === 0) return { text: '', contentType: 'application/json' };
+  try {
+    return { text: JSON.stringify(readProtobuf(body, types)), contentType: 'application/json' };
+  } catch (error) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): ${messageOf(error)} (${summary(Buffer.from(body))})`,
+    );
+  }
+}
+
+/** What becomes of fields that nobody knows; a kube-apiserver warns unless it is told otherwise. */
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+export interface ReadObject {
+  readonly object: JsonObject;
+  /** For the client, each a `Warning` header of its own. */
+  readonly warnings: readonly string[];
+}
+
+/** The kind that is expected. */
+type Expected = Pick<Resource, 'group' | 'version' | 'kind'>;
+
+/** Reads an object of a kind; what does not say which kind it is, is of the expected one. Throws a `Failure`. */
+export function readObject(body: Body, expected: Expected, types: Types, validation: FieldValidation): ReadObject {
+  const value = recognized(body, expected);
+  const given = { kind: textAt(value, 'kind') || expected.kind, version: textAt(value, 'apiVersion') };
+  const apiVersion = groupVersion(expected);
+  const version = given.version || apiVersion;
+  const refused = (why: string): Failure =>
+    badRequest(
+      `${given.kind} in version "${version.slice(version.indexOf('/') + 1)}" cannot be handled as a ${expected.kind}: ${why}`,
+    );
+  if (given.kind !== expected.kind || version !== apiVersion)
+    throw refused(
+      `no kind "${given.kind}" is registered for version "${version}" in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+    );
+  try {
+    const twice = isYaml(body) ? [] : duplicateFields(body.text, value);
+    return readValue(
+      value,
+      expected,
+      types,
+      validation,
+      twice.map((path) => `duplicate field "${path}"`),
+    );
+  } catch (error) {
+    throw error instanceof DecodeError ? refused(error.message) : error;
+  }
+}
+
+const isYaml = ({ contentType = '' }: Body): boolean => contentType.startsWith('application/yaml');
+
+/** Reads a value as an object of a kind, beside what was found before; throws a `DecodeError` where it is none. */
+export function readValue(
+  value: Json,
+  expected: Expected,
+  types: Types,
+  validation: FieldValidation,
+  found: readonly string[] = [],
+): ReadObject {
+  const type = types.kind(expected.group, expected.version, expected.kind);
+  if (type === undefined) throw new Error(`the schema has no ${groupVersion(expected)} ${expected.kind}`);
+  const { object, unknown } = decode(value, type);
+  const warnings = [...found, ...unknown.map((path) => `unknown field "${path}"`)];
+  if (validation === 'Strict' && warnings.length > 0)
+    throw new DecodeError(`strict decoding error: ${warnings.join(', ')}`);
+  return {
+    object: objectOf([...Object.entries(object), ['kind', expected.kind], ['apiVersion', groupVersion(expected)]]),
+    warnings: validation === 'Ignore' ? [] : warnings,
+  };
+}
+
+const KIND_STRUCT =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** The value of a body that may be an object. */
+function recognized({ text, contentType }: Body, { kind }: Expected): JsonObject {
+  try {
+    const value = parsedBody(text, contentType);
+    if (isObject(value)) return value;
+    throw new SyntaxFailure(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${KIND_STRUCT}`);
+  } catch (error) {
+    if (!(error instanceof SyntaxFailure)) throw error;
+    const why = `couldn't get version/kind; json parse error: ${error.message} (${summary(Buffer.from(text))})`;
+    throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`);
+  }
+}
+
+function jsonKind(value: Json): string {
+  if (isList(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+const LONGEST_SUMMARY = 30;
+
+/** The beginning of a body for a message: as it is where it may be JSON, else in hexadecimal. */
+function summary(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>';
+  const beginning = bytes.subarray(0, LONGEST_SUMMARY);
+  const shown = beginning.toString().startsWith('{') ? beginning.toString() : beginning.toString('hex');
+  return bytes.length > LONGEST_SUMMARY ? `${shown} ...` : shown;
+}

@@ -1,0 +1,74 @@
+/** Values without fields, as a kube-apiserver reads and writes them. */
+import { nanosOf, parseQuantity } from '../../../pod/api/quantity.ts';
+import type { Json } from '../json.ts';
+import { DecodeError } from './decodeError.ts';
+
+const NANO = 1_000_000_000n;
+/** The suffixes of quantities, the largest first: of a quantity that is written with a binary one, and of others. */
+const BINARY = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki', ''] as const;
+const DECIMAL = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'] as const;
+/** Of quantities that are written with an exponent. */
+const EXPONENTS: ReadonlyMap<string, string> = new Map([
+  ...([
+    ['E', 'e18'],
+    ['P', 'e15'],
+    ['T', 'e12'],
+    ['G', 'e9'],
+    ['M', 'e6'],
+    ['k', 'e3'],
+  ] as const),
+  ...([
+    ['m', 'e-3'],
+    ['u', 'e-6'],
+    ['n', 'e-9'],
+  ] as const),
+]);
+const FORM = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
+
+/** A quantity in its shortest form: `1000m` is `1`, `1024Mi` is `1Gi` (`CanonicalizeBytes` of apimachinery). */
+export function quantityOf(value: Json): string {
+  const text = typeof value === 'number' ? String(value) : value;
+  const nanos = typeof text === 'string' ? parseQuantity(text) : undefined;
+  if (typeof text !== 'string' || nanos === undefined)
+    throw new DecodeError(`quantities must match the regular expression '${FORM}'`);
+  const exponents = /[eE][-+]?\d+$/.test(text) ? EXPONENTS : undefined;
+  // What is no multiple of a whole is written in decimals, whatever its suffix was.
+  const suffixes = /i$/.test(text) && nanos % NANO === 0n ? BINARY : DECIMAL;
+  for (const suffix of suffixes) {
+    const unit = nanosOf(`1${suffix}`);
+    if (nanos !== 0n && nanos % unit === 0n) return `${nanos / unit}${exponents?.get(suffix) ?? suffix}`;
+  }
+  return '0';
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?<fraction>\.\d+)?(?<zone>Z|[+-]\d\d:\d\d)$/;
+const MICROSECONDS = 6;
+const ZONE = 'Z07:00';
+const SECONDS = '2006-01-02T15:04:05';
+
+/** A time in UTC: of whole seconds, or with microseconds where its type has them. */
+export function timeOf(value: Json, isMicro: boolean): string {
+  const parts = typeof value === 'string' ? TIME.exec(value)?.groups : undefined;
+  const at = typeof value === 'string' && parts !== undefined ? new Date(value) : undefined;
+  const text = JSON.stringify(value);
+  const layout = isMicro ? `${SECONDS}.000000${ZONE}` : SECONDS + ZONE;
+  const refused = (rest: string, expected: string): DecodeError =>
+    new DecodeError(`parsing time ${text} as "${layout}": cannot parse ${rest} as "${expected}"`);
+  if (at === undefined || Number.isNaN(at.getTime())) throw refused(text, '2006');
+  const seconds = at.toISOString().slice(0, SECONDS.length);
+  if (!isMicro) return `${seconds}Z`;
+  // Go takes any fraction where the layout has none, but not none where it has one.
+  if (parts?.fraction === undefined) throw refused(JSON.stringify(parts?.zone), '.000000');
+  return `${seconds}.${parts.fraction.slice(1, 1 + MICROSECONDS).padEnd(MICROSECONDS, '0')}Z`;
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Bytes in base64, as they were written; Go says where they are none. */
+export function bytesOf(value: Json): Json {
+  if (typeof value !== 'string') return value;
+  const text = value.replaceAll(/[\r\n]/g, '');
+  if (BASE64.test(text)) return text;
+  const [valid = ''] = /^(?:[A-Za-z0-9+/]{4})*[A-Za-z0-9+/]{0,3}/.exec(text) ?? [];
+  throw new DecodeError(`illegal base64 data at input byte ${valid.length}`);
+}

@@ -1,0 +1,101 @@
+/** Says whose a token is, and who may do what (`registry/authentication` and `registry/authorization` of kubernetes). */
+import { rfc3339 } from '../../../pod/api/rfc3339.ts';
+import { lookUp } from '../../../pod/lookUp.ts';
+import type { Attributes } from '../authorization/attributes.ts';
+import { readObject } from '../body.ts';
+import { invalidValue } from '../causes.ts';
+import { badRequest, type Cause, invalid } from '../failures.ts';
+import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
+import { writeOptions } from '../options/writeOptions.ts';
+import { listAt, specOf } from '../registry/strategies/parts.ts';
+import type { Outcome, User } from '../request.ts';
+import type { Call } from './call.ts';
+
+/** By the names of what is only made. */
+export const reviews: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
+  ['tokenreviews', (call: Call) => reviewed(call, tokenStatus)],
+  ['selfsubjectreviews', (call: Call) => selfReviewed(call)],
+  ['subjectaccessreviews', (call: Call) => reviewed(call, accessStatus)],
+  ['selfsubjectaccessreviews', (call: Call) => reviewed(call, ownAccessStatus)],
+]);
+
+function reviewed(call: Call, statusOf: (spec: JsonObject, call: Call) => JsonObject): Outcome {
+  const { fieldValidation } = writeOptions(call.query, 'CreateOptions');
+  const { object, warnings } = readObject(call.body, call.target.resource, call.types, fieldValidation);
+  return { code: 201, warnings, object: { metadata: {}, ...object, status: statusOf(specOf(object), call) } };
+}
+
+function selfReviewed(call: Call): Outcome {
+  const { object, ...others } = reviewed(call, (_, { user }) => ({ userInfo: toldUser(user) }));
+  return { ...others, object: { ...object, metadata: { creationTimestamp: rfc3339(call.registry.clock.now()) } } };
+}
+
+function tokenStatus(spec: JsonObject, call: Call): JsonObject {
+  const token = textAt(spec, 'token');
+  if (token === '') throw badRequest('token is required for TokenReview in authentication');
+  const verdict = call.reviewToken(token, texts(spec, 'audiences'));
+  if ('error' in verdict) return { user: {}, error: verdict.error };
+  return { authenticated: true, user: toldUser(verdict.user), audiences: verdict.audiences };
+}
+
+function accessStatus(spec: JsonObject, call: Call): JsonObject {
+  const user = textAt(spec, 'user');
+  const groups = texts(spec, 'groups');
+  const isNobody = user === '' && groups.length === 0;
+  const nobody = invalidValue('spec.user', '', 'at least one of user or group must be specified');
+  require([...kindCauses(spec), ...(isNobody ? [nobody] : [])]);
+  return decided({ name: user, groups }, spec, call);
+}
+
+function ownAccessStatus(spec: JsonObject, call: Call): JsonObject {
+  require(kindCauses(spec));
+  return decided(call.user, spec, call);
+}
+
+function require(causes: readonly Cause[]): void {
+  // The kind is not told (`ValidateSubjectAccessReview` sees none).
+  if (causes.length > 0) throw invalid({ group: 'authorization.k8s.io', kind: '' }, '', causes);
+}
+
+/** It is about a resource or a path, never both. */
+function kindCauses(spec: JsonObject): Cause[] {
+  const [ofResource, ofPath] = ['resourceAttributes', 'nonResourceAttributes'].map((name) => lookUp(spec, name));
+  if (isObject(ofResource) && isObject(ofPath)) {
+    const value = { Path: textAt(ofPath, 'path'), Verb: textAt(ofPath, 'verb') };
+    const why = 'cannot be specified in combination with resourceAttributes';
+    return [invalidValue('spec.nonResourceAttributes', value, why)];
+  }
+  if (isObject(ofResource) || isObject(ofPath)) return [];
+  const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+  return [invalidValue('spec.resourceAttributes', null, why)];
+}
+
+function decided(user: User, spec: JsonObject, call: Call): JsonObject {
+  const { isAllowed, reason } = call.decide(user, attributesIn(spec));
+  return { allowed: isAllowed, ...(reason === '' ? {} : { reason }) };
+}
+
+function attributesIn(spec: JsonObject): Attributes {
+  const ofPath = lookUp(spec, 'nonResourceAttributes');
+  if (isObject(ofPath)) return { verb: textAt(ofPath, 'verb'), path: textAt(ofPath, 'path') };
+  const of = objectAt(spec, 'resourceAttributes');
+  const [group = '', resource = '', subresource = '', namespace = '', name = ''] = [
+    ...['group', 'resource', 'subresource', 'namespace', 'name'].map((field) => textAt(of, field)),
+  ];
+  return { verb: textAt(of, 'verb'), group, resource, subresource, namespace, name, selected: new Map() };
+}
+
+function toldUser({ name, uid, groups, extra }: User): JsonObject {
+  const more: Json = Object.fromEntries(extra ?? []);
+  return {
+    username: name,
+    ...(uid === undefined ? {} : { uid }),
+    groups,
+    ...(extra === undefined || extra.size === 0 ? {} : { extra: more }),
+  };
+}
+
+function texts(object: JsonObject, name: string): string[] {
+  const list = listAt(object, name);
+  return isList(list) ? list.filter((each) => typeof each === 'string') : [];
+}

@@ -1,0 +1,82 @@
+/** What nodes and pods use, as metrics-server tells it (`pkg/api` of metrics-server). */
+import { goDuration } from '../../../pod/api/duration.ts';
+import { formatQuantity } from '../../../pod/api/quantity.ts';
+import { rfc3339 } from '../../../pod/api/rfc3339.ts';
+import { notFound } from '../failures.ts';
+import type { Call } from '../handlers/call.ts';
+import { isBelow, listOf } from '../handlers/read.ts';
+import { type JsonObject, objectAt } from '../json.ts';
+import { listOptions } from '../options/listOptions.ts';
+import type { Outcome } from '../request.ts';
+import { resourceNamed } from '../resources/resources.ts';
+import { selectorOf } from '../selection/selector.ts';
+import { metadataOf } from '../store/metadata.ts';
+import type { Usage } from './usageHistory.ts';
+
+export const METRICS_GROUP = 'metrics.k8s.io';
+
+/** By the verb. */
+export const metricsHandlers: ReadonlyMap<string, (call: Call) => Outcome> = new Map([
+  ['get', one],
+  ['list', many],
+]);
+
+function one(call: Call): Outcome {
+  const { resource, namespace, name = '' } = call.target;
+  const about = resourceNamed('', 'v1', resource.name) ?? resource;
+  const object = call.registry.store.get(`/${resource.name}`, namespace, name);
+  if (object === undefined) throw notFound(about, name);
+  const metrics = metricsOf(object, call);
+  if (metrics !== undefined) return { code: 200, object: metrics, warnings: [] };
+  throw notFound(
+    { ...resource, name: resource.kind.toLowerCase() },
+    resource.isNamespaced ? `${namespace}/${name}` : name,
+  );
+}
+
+/** Whatever has no metrics as yet is left out. */
+function many(call: Call): Outcome {
+  const selects = selectorOf(listOptions(call.query), call.strategy);
+  const all = call.registry.store.list(`/${call.target.resource.name}`).map(([, object]) => object);
+  const chosen = all.filter((object) => isBelow(call, object) && selects(object));
+  const items = chosen.map((object) => metricsOf(object, call)).filter((each) => each !== undefined);
+  return { code: 200, object: listOf(call, items, {}), warnings: [] };
+}
+
+function metricsOf(object: JsonObject, call: Call): JsonObject | undefined {
+  const { name = '', namespace = '' } = metadataOf(object);
+  const { usages, registry, target } = call;
+  if (!target.resource.isNamespaced) {
+    const usage = usages.ofNode(name);
+    return usage && { ...headOf(object, call), ...timesOf(usage), usage: toldUsage(usage) };
+  }
+  const containers = [...(usages.ofPod(namespace, name) ?? [])];
+  const earliest = containers.map(([, usage]) => usage).toSorted((some, other) => some.at - other.at)[0];
+  if (earliest === undefined) return undefined;
+  const told = containers.map(([container, usage]) => ({ name: container, usage: toldUsage(usage) }));
+  return { ...headOf(object, { target, registry }), ...timesOf(earliest), containers: told };
+}
+
+function headOf(object: JsonObject, { target: { resource }, registry }: Pick<Call, 'target' | 'registry'>): JsonObject {
+  const { name = '', namespace } = metadataOf(object);
+  const labels = objectAt(objectAt(object, 'metadata'), 'labels');
+  return {
+    kind: resource.kind,
+    apiVersion: `${resource.group}/${resource.version}`,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      creationTimestamp: rfc3339(registry.clock.now()),
+      ...(Object.keys(labels).length > 0 ? { labels } : {}),
+    },
+  };
+}
+
+const timesOf = ({ at, windowMs }: Usage): JsonObject => ({ timestamp: rfc3339(at), window: goDuration(windowMs) });
+
+const NANOS = 1_000_000_000n;
+
+const toldUsage = ({ cpuNanos, memory }: Usage): JsonObject => ({
+  cpu: formatQuantity(BigInt(cpuNanos)),
+  memory: formatQuantity(BigInt(memory) * NANOS, 'binary'),
+});

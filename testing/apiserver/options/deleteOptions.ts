@@ -1,0 +1,89 @@
+/** What a client may ask of a deletion, in its query or its body (`metav1/validation/validation.go` of apimachinery). */
+
+import { lookUp } from '../../../pod/lookUp.ts';
+import type { Body } from '../body.ts';
+import { invalidValue, notSupported } from '../causes.ts';
+import { decode } from '../decode/decode.ts';
+import { DecodeError } from '../decode/decodeError.ts';
+import type { PropagationPolicy } from '../deletion/propagation.ts';
+import { badRequest, type Cause, invalid } from '../failures.ts';
+import { isList, isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
+import { parsedBody, SyntaxFailure } from '../mediaTypes.ts';
+import type { Types } from '../schema/types.ts';
+import { integer } from './listOptions.ts';
+
+export interface DeleteOptions {
+  readonly isDryRun: boolean;
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagationPolicy: PropagationPolicy | undefined;
+  readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+const POLICIES = ['Foreground', 'Background', 'Orphan'] as const;
+const TYPE = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
+
+/** A body counts for all, the query only where there is none. Throws a `Failure` for what does not go together. */
+export function deleteOptions(query: URLSearchParams, body: Body, types: Types): DeleteOptions {
+  const options = body.text === '' ? ofQuery(query) : ofBody(body, types);
+  const orphans = lookUp(options, 'orphanDependents');
+  const policy = textAt(options, 'propagationPolicy');
+  const known = POLICIES.find((each) => each === policy);
+  const dryRun = lookUp(options, 'dryRun');
+  const dryRuns = isList(dryRun) ? dryRun.map(String) : [];
+  const causes: Cause[] = [
+    ...(orphans !== undefined && policy !== '' ? [bothGiven(policy)] : []),
+    ...(policy !== '' && known === undefined ? [notSupported('propagationPolicy', policy, [...POLICIES, 'nil'])] : []),
+    ...dryRuns.filter((each) => each !== 'All').map((each) => notSupported('dryRun', each, ['All'])),
+  ];
+  if (causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', causes);
+  return {
+    isDryRun: dryRuns.length > 0,
+    gracePeriodSeconds: numberAt(options, 'gracePeriodSeconds'),
+    propagationPolicy: known ?? (orphans === undefined ? undefined : orphans === true ? 'Orphan' : 'Background'),
+    preconditions: preconditionsOf(objectAt(options, 'preconditions')),
+  };
+}
+
+const bothGiven = (policy: string): Cause =>
+  invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set');
+
+/** Which object is meant. */
+export function preconditionsOf(given: JsonObject): DeleteOptions['preconditions'] {
+  const [uid, resourceVersion] = [textAt(given, 'uid'), textAt(given, 'resourceVersion')];
+  return { ...(uid === '' ? {} : { uid }), ...(resourceVersion === '' ? {} : { resourceVersion }) };
+}
+
+function ofQuery(query: URLSearchParams): JsonObject {
+  const grace = integer(query.get('gracePeriodSeconds'));
+  const policy = query.get('propagationPolicy');
+  const orphans = query.get('orphanDependents');
+  return {
+    ...(query.has('dryRun') ? { dryRun: query.getAll('dryRun') } : {}),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(orphans === null ? {} : { orphanDependents: orphans === 'true' }),
+  };
+}
+
+function ofBody(body: Body, types: Types): JsonObject {
+  const value = parsed(body);
+  if (!isObject(value)) throw badRequest('the object provided is unrecognized (must be of type DeleteOptions)');
+  const [kind, version] = [textAt(value, 'kind') || 'DeleteOptions', textAt(value, 'apiVersion') || 'v1'];
+  if (kind !== 'DeleteOptions')
+    throw badRequest(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "pkg/apis/meta/internalversion/scheme/register.go:27"`,
+    );
+  try {
+    return decode(value, types.named(TYPE)).object;
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(error.message) : error;
+  }
+}
+
+function parsed(body: Body): Json {
+  try {
+    return parsedBody(body.text, body.contentType);
+  } catch (error) {
+    throw error instanceof SyntaxFailure ? badRequest(error.message) : error;
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * JSON patches (RFC 6902) as a kube-apiserver applies them (evanphx/json-patch): replacing what is not there adds it, and
+ * an index below 0 counts from the end.
+ */
+import { lookUp } from '../../../pod/lookUp.ts';
+import { sameValue } from '../../../pod/sameValue.ts';
+import { isList, isObject, type Json, type JsonList, objectOf } from '../json.ts';
+import { PatchError } from './patchError.ts';
+
+/** What a kube-apiserver says of every patch that cannot be applied. */
+const REJECTED = 'the server rejected our request due to an error in our request';
+const MOST_OPERATIONS = 10_000;
+
+const rejected = (): PatchError => new PatchError(REJECTED, 422);
+
+/** A value with all operations of a patch applied, or none: the first that cannot be applied is thrown. */
+export function jsonPatch(value: Json, patch: Json): Json {
+  if (!isList(patch)) {
+    const type = isObject(patch) ? 'object' : typeof patch;
+    const message = `json: cannot unmarshal ${type} into Go value of type []handlers.jsonPatchOp`;
+    throw new PatchError(`error decoding patch: ${message}`, 400);
+  }
+  if (patch.length > MOST_OPERATIONS) {
+    const message = `The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`;
+    throw new PatchError(message, 413);
+  }
+  return patch.reduce(operated, value);
+}
+
+function operated(value: Json, operation: Json): Json {
+  const text = (name: string): string => {
+    const found = isObject(operation) ? lookUp(operation, name) : undefined;
+    if (typeof found !== 'string') throw rejected();
+    return found;
+  };
+  const given = (isObject(operation) ? lookUp(operation, 'value') : undefined) ?? null;
+  const to = tokensOf(text('path'));
+  switch (text('op')) {
+    case 'add':
+      return changed(value, to, (within, key) => added(within, key, given));
+    case 'replace':
+      return changed(value, to, (within, key) => replaced(within, key, given));
+    case 'remove':
+      return changed(value, to, removed);
+    case 'test':
+      return tested(value, to, given);
+    case 'copy': {
+      const copy = valueAt(value, tokensOf(text('from')));
+      return changed(value, to, (within, key) => added(within, key, copy));
+    }
+    case 'move': {
+      const from = tokensOf(text('from'));
+      const moving = valueAt(value, from);
+      return changed(changed(value, from, removed), to, (within, key) => added(within, key, moving));
+    }
+    default:
+      throw rejected();
+  }
+}
+
+/** The names and indices of a JSON pointer; one of the whole is no place to change. */
+function tokensOf(pointer: string): readonly string[] {
+  const [start, ...tokens] = pointer.split('/');
+  if (start !== '' || tokens.length === 0) throw rejected();
+  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** A value whose innermost container on the way is changed. */
+function changed(value: Json, [key, ...rest]: readonly string[], change: (within: Json, key: string) => Json): Json {
+  if (key === undefined) throw rejected();
+  if (rest.length === 0) return change(value, key);
+  return replaced(value, key, changed(valueAt(value, [key]), rest, change));
+}
+
+function valueAt(value: Json, tokens: readonly string[]): Json {
+  let at: Json | undefined = value;
+  for (const token of tokens) {
+    if (isList(at)) at = at[indexIn(at, token, at.length - 1)];
+    else at = isObject(at) ? lookUp(at, token) : undefined;
+    if (at === undefined) throw rejected();
+  }
+  return at;
+}
+
+function added(within: Json, key: string, value: Json): Json {
+  if (!isList(within)) return replaced(within, key, value);
+  return within.toSpliced(key === '-' ? within.length : indexIn(within, key, within.length), 0, value);
+}
+
+function replaced(within: Json, key: string, value: Json): Json {
+  if (isList(within)) return within.with(indexIn(within, key, within.length - 1), value);
+  if (!isObject(within)) throw rejected();
+  return objectOf([...Object.entries(within).filter(([name]) => name !== key), [key, value]]);
+}
+
+function removed(within: Json, key: string): Json {
+  if (isList(within)) return within.toSpliced(indexIn(within, key, within.length - 1), 1);
+  if (!isObject(within) || !Object.hasOwn(within, key)) throw rejected();
+  return objectOf(Object.entries(within).filter(([name]) => name !== key));
+}
+
+/** A field that is not there is as good as null. */
+function tested(value: Json, tokens: readonly string[], expected: Json): Json {
+  const [last = ''] = tokens.slice(-1);
+  const within = valueAt(value, tokens.slice(0, -1));
+  const found = isObject(within) ? (lookUp(within, last) ?? null) : valueAt(within, [last]);
+  if (!sameValue(found, expected)) throw rejected();
+  return value;
+}
+
+function indexIn(list: JsonList, token: string, most: number): number {
+  const index = /^-?\d+$/.test(token) ? Number(token) : Number.NaN;
+  const counted = index < 0 ? index + list.length : index;
+  if (!(counted >= 0 && counted <= most)) throw rejected();
+  return counted;
+}

@@ -1,0 +1,57 @@
+/** The lists that strategic patches merge: which entries are the same, and in which order they come. */
+import { lookUp } from '../../../pod/lookUp.ts';
+import { sameValue } from '../../../pod/sameValue.ts';
+import { goText } from '../goText.ts';
+import { isObject, type Json, type JsonList, type JsonObject } from '../json.ts';
+import { PatchError } from './patchError.ts';
+
+/** What tells an entry from the others: itself, where there is no merge key. */
+export function keyOf(entry: Json, mergeKey: string | undefined): Json {
+  if (mergeKey === undefined) return entry;
+  const key = isObject(entry) ? lookUp(entry, mergeKey) : undefined;
+  if (key === undefined) throw new PatchError(`map: ${goText(entry)} does not contain declared merge key: ${mergeKey}`);
+  return key;
+}
+
+/** Where in a list the entry with a key is; -1: nowhere. */
+export const indexOf = (list: JsonList, key: Json, mergeKey: string | undefined): number =>
+  list.findIndex((each) => sameValue(keyOf(each, mergeKey), key));
+
+interface Order {
+  /** Of the patch: its entries come in this order. */
+  readonly asked: JsonList;
+  /** Of what was there: entries of the server's alone stay where they are among the others, as far as that goes. */
+  readonly known: JsonList;
+  readonly mergeKey: string | undefined;
+}
+
+/** A merged list in its order (`normalizeElementOrder`, `mergeSortedSlice`). */
+export function inOrder(merged: JsonList, { asked, known, mergeKey }: Order): JsonList {
+  const place = (list: JsonList) => (entry: Json) => indexOf(list, keyOf(entry, mergeKey), mergeKey);
+  const [askedAt, knownAt] = [place(asked), place(known)];
+  const ofPatch = merged.filter((entry) => askedAt(entry) >= 0).sort((a, b) => askedAt(a) - askedAt(b));
+  const ofServer = merged.filter((entry) => askedAt(entry) < 0).sort((a, b) => knownAt(a) - knownAt(b));
+  const ordered: Json[] = [];
+  for (const entry of ofPatch) {
+    const at = knownAt(entry);
+    while (ofServer[0] !== undefined && at >= 0 && knownAt(ofServer[0]) < at) ordered.push(...ofServer.splice(0, 1));
+    ordered.push(entry);
+  }
+  return [...ordered, ...ofServer];
+}
+
+/** Throws where the entries of a patch come in another order than it asks for itself. */
+export function checkOrder(patch: JsonList, asked: JsonList, mergeKey: string | undefined): void {
+  if (patch.length === 0 || asked.length === 0) return;
+  const entries = patch.filter((entry) => !isDirective(entry));
+  let next = 0;
+  for (const each of asked) {
+    const entry = entries[next];
+    if (entry !== undefined && sameValue(keyOf(entry, mergeKey), keyOf(each, mergeKey))) next += 1;
+  }
+  if (next >= entries.length) return;
+  const [given, order] = [patch, asked].map(goText);
+  throw new PatchError(`The order in patch list:\n${given}\n doesn't match $setElementOrder list:\n${order}\n`);
+}
+
+const isDirective = (entry: Json): entry is JsonObject => isObject(entry) && Object.hasOwn(entry, '$patch');

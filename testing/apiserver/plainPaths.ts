@@ -1,0 +1,48 @@
+/** What is no resource: health, the version, schemas (`apiserver/pkg/server/{healthz,routes}`). */
+import { KUBERNETES_VERSION } from '../../pod/api/version.ts';
+import type { Json } from './json.ts';
+
+export interface PlainAnswer {
+  readonly code: number;
+  readonly contentType: string | undefined;
+  readonly body: string | Buffer;
+}
+
+const TEXT = 'text/plain; charset=utf-8';
+const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/[\w-]+)*$/;
+
+const plain = (body: string, code = 200): PlainAnswer => ({ code, contentType: TEXT, body });
+
+/** Undefined where the path is another. */
+export function plainAnswer(pathname: string): PlainAnswer | undefined {
+  if (HEALTH.test(pathname)) return plain('ok');
+  if (pathname === '/version' || pathname === '/version/') return json(versionInfo);
+  return undefined;
+}
+
+export const json = (value: Json, contentType = 'application/json'): PlainAnswer => ({
+  code: 200,
+  contentType,
+  body: JSON.stringify(value),
+});
+
+/** Nothing is served at a path of no resource. */
+export const pageNotFound: PlainAnswer = plain('404 page not found\n', 404);
+
+const [major = '', minor = ''] = KUBERNETES_VERSION.split('.');
+
+const versionInfo = {
+  major,
+  minor,
+  emulationMajor: major,
+  emulationMinor: minor,
+  minCompatibilityMajor: major,
+  minCompatibilityMinor: String(Number(minor) - 1),
+  gitVersion: `v${KUBERNETES_VERSION}.0`,
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: '',
+  compiler: '',
+  platform: 'linux/amd64',
+};

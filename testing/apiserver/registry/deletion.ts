@@ -1,0 +1,81 @@
+/** Takes objects away (`Delete` of `registry/generic/registry/store.go` of apiserver). */
+import { rfc3339 } from '../../../pod/api/rfc3339.ts';
+import { sameValue } from '../../../pod/sameValue.ts';
+import { gracefulDeletion } from '../deletion/grace.ts';
+import { deletionFinalizers, type PropagationPolicy } from '../deletion/propagation.ts';
+import { conflict, type Failure } from '../failures.ts';
+import { type JsonObject, numberAt, objectAt } from '../json.ts';
+import { storedAs } from '../resources/resource.ts';
+import { metadataOf, withMetadata } from '../store/metadata.ts';
+import { finalizersOf } from './finalizing.ts';
+import type { Place, Registry } from './registry.ts';
+import type { Strategy } from './strategy.ts';
+
+export interface DeleteHow {
+  readonly strategy: Strategy;
+  readonly isDryRun: boolean;
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagationPolicy: PropagationPolicy | undefined;
+  readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+export interface Deleted {
+  readonly object: JsonObject;
+  readonly isGone: boolean;
+}
+
+/** Throws a `Failure` where there is none, or it is not the one that is meant. */
+export function deleteObject(registry: Registry, place: Place, how: DeleteHow): Deleted {
+  const before = registry.get(place);
+  checkPreconditions(place, before, how.preconditions);
+  const step = nextStep(before, how, registry.clock.now());
+  if (step === undefined) return { object: before, isGone: false };
+  const { object, isHeld } = step;
+  const isChanged = !sameValue(object, before);
+  const marked = how.isDryRun || !isChanged ? object : registry.store.put(storedAs(place.resource), object);
+  if (isHeld) return { object: marked, isGone: false };
+  return { object: how.isDryRun ? marked : registry.store.remove(storedAs(place.resource), marked), isGone: true };
+}
+
+/** What is written of an object before it goes, and whether it stays for now; undefined: it is on its way already. */
+function nextStep(before: JsonObject, how: DeleteHow, now: number) {
+  const marked = how.strategy.marked(before, now);
+  if (marked !== undefined) return { object: marked, isHeld: true };
+  const had = finalizersOf(before);
+  const finalizers = deletionFinalizers(had, how.propagationPolicy);
+  const isPending = finalizers.length > 0;
+  const held = withMetadata(before, { finalizers: isPending ? finalizers : undefined });
+  if (!how.strategy.isGraceful) return { object: isPending ? markedAsDeleted(held, now) : before, isHeld: isPending };
+  const deletion = gracefulDeletion(held, how.gracePeriodSeconds, now);
+  if (deletion.when === 'pending') return undefined;
+  if (deletion.when === 'now') return { object: isPending ? markedAsDeleted(held, now) : before, isHeld: isPending };
+  const seconds = numberAt(objectAt(deletion.object, 'metadata'), 'deletionGracePeriodSeconds') ?? 0;
+  return { object: deletion.object, isHeld: isPending || seconds > 0 };
+}
+
+function markedAsDeleted(object: JsonObject, now: number): JsonObject {
+  const { deletionTimestamp } = metadataOf(object);
+  const past = deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < now;
+  return withMetadata(object, {
+    deletionTimestamp: past ? deletionTimestamp : rfc3339(now),
+    deletionGracePeriodSeconds: 0,
+  });
+}
+
+function checkPreconditions(
+  { resource, name }: Place,
+  before: JsonObject,
+  { uid, resourceVersion }: DeleteHow['preconditions'],
+): void {
+  const had = metadataOf(before);
+  const about = { ...resource, name: resource.kind };
+  const differs = (what: string, asked: string, has = '', might = ''): Failure =>
+    conflict(
+      about,
+      name,
+      `the ${what} in the precondition (${asked}) does not match the ${what} in record (${has}). The object might have been ${might}`,
+    );
+  if (uid !== undefined && uid !== had.uid) throw differs('UID', uid, had.uid, 'deleted and then recreated');
+  if (resourceVersion !== undefined && resourceVersion !== had.resourceVersion)
+    throw differs('ResourceVersion', resourceVersion, had.resourceVersion, 'modified');
+}

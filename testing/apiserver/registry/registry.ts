@@ -1,0 +1,180 @@
+/** Writes objects by the rules of their kinds (`registry/generic/registry/store.go` of apiserver). */
+import { rfc3339 } from '../../../pod/api/rfc3339.ts';
+import { lookUp } from '../../../pod/lookUp.ts';
+import { invalidValue } from '../causes.ts';
+import { alreadyExists, type Cause, conflict, Failure, invalid, notFound, outdated } from '../failures.ts';
+import { type JsonObject, objectAt } from '../json.ts';
+import { type Resource, storedAs } from '../resources/resource.ts';
+import type { ServerClock } from '../serverClock.ts';
+import { type Metadata, metadataOf, withMetadata } from '../store/metadata.ts';
+import { Store } from '../store/store.ts';
+import { createdMetaCauses, kubeFinalizerCauses, updatedMetaCauses } from '../validation/objectMeta.ts';
+import { isGone } from './finalizing.ts';
+import type { Ids } from './ids.ts';
+import type { DisabledFeature } from './strategies/pods/disabledFields.ts';
+import { type Strategy, type Surroundings, versionOf } from './strategy.ts';
+
+/** An object's place. */
+export interface Place {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  readonly name: string;
+}
+
+export interface WriteHow {
+  readonly strategy: Strategy;
+  readonly isDryRun: boolean;
+  /** The object that is meant; undefined: whichever there is. */
+  readonly uid?: string | undefined;
+  /** Asked before anything is checked: it may change the object, or refuse it with a `Failure`. */
+  readonly admit: (object: JsonObject, before: JsonObject | undefined) => JsonObject;
+}
+
+export interface Written {
+  readonly object: JsonObject;
+  readonly isCreated: boolean;
+}
+
+export class Registry implements Surroundings {
+  readonly store = new Store();
+  readonly clock: ServerClock;
+  readonly ids: Ids;
+  /** May be changed at any time. */
+  readonly features = new Set<DisabledFeature>();
+
+  constructor(clock: ServerClock, ids: Ids) {
+    this.clock = clock;
+    this.ids = ids;
+  }
+
+  /** Throws a `Failure` where there is none. */
+  get({ resource, namespace, name }: Place): JsonObject {
+    const found = this.store.get(storedAs(resource), namespace, name);
+    if (found === undefined) throw notFound(resource, name);
+    return found;
+  }
+
+  create(resource: Resource, given: JsonObject, { strategy, isDryRun, admit }: WriteHow): JsonObject {
+    const named = this.#named(given);
+    const admitted = admit(named, undefined);
+    const object = withMetadata(strategy.created(admitted, this), {
+      uid: this.ids.uid(),
+      creationTimestamp: rfc3339(this.clock.now()),
+      deletionTimestamp: undefined,
+      deletionGracePeriodSeconds: undefined,
+      selfLink: undefined,
+    });
+    const metadata = metadataOf(object);
+    refuse(resource, metadata.name ?? metadata.generateName ?? '', [
+      ...createdMetaCauses(objectAt(object, 'metadata'), {
+        isNamespaced: resource.isNamespaced,
+        name: strategy.nameRule,
+      }),
+      ...kubeFinalizerCauses(object),
+      ...strategy.createCauses(object),
+    ]);
+    this.#refuseTaken(resource, metadata);
+    if (versionOf(object) !== '')
+      throw new Failure(500, '', 'resourceVersion should not be set on objects to be created');
+    return isDryRun ? object : this.store.put(storedAs(resource), object);
+  }
+
+  /** Writes what `change` makes of an object; undefined: there is none. */
+  update(place: Place, change: (before: JsonObject | undefined) => JsonObject, how: WriteHow): Written {
+    const { resource, namespace, name } = place;
+    const before = this.store.get(storedAs(resource), namespace, name);
+    if (before === undefined) {
+      if (!how.strategy.createsOnUpdate) throw notFound(resource, name);
+      checkUid(place, {}, how.uid);
+      return { object: this.create(resource, change(undefined), how), isCreated: true };
+    }
+    checkUid(place, before, how.uid);
+    const changed = how.admit(change(before), before);
+    const object = this.#updated(place, changed, before, how.strategy);
+    return { object: how.isDryRun ? object : this.#written(resource, object, before, how.strategy), isCreated: false };
+  }
+
+  #updated({ resource, name }: Place, changed: JsonObject, before: JsonObject, strategy: Strategy): JsonObject {
+    const version = versionOf(changed);
+    if (!/^\d*$/.test(version))
+      throw new Failure(500, '', `strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
+    if (!isMissing(version) && version !== versionOf(before)) throw outdated(resource, name);
+    if (isMissing(version) && !strategy.updatesUnconditionally)
+      throw invalid({ group: resource.group, kind: resource.name }, name, [
+        invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
+      ]);
+    const versioned = isMissing(version) ? withMetadata(changed, { resourceVersion: versionOf(before) }) : changed;
+    const object = strategy.updated(withKept(versioned, before), before, this);
+    const meta = updatedMetaCauses(objectAt(object, 'metadata'), objectAt(before, 'metadata'));
+    const asNew = createdMetaCauses(objectAt(object, 'metadata'), {
+      isNamespaced: resource.isNamespaced,
+      name: () => [],
+    });
+    // A kube-apiserver checks metadata for all kinds, and once more for each: its causes stand there several times.
+    refuse(resource, name, [
+      ...asNew,
+      ...meta,
+      ...meta,
+      ...kubeFinalizerCauses(object),
+      ...(strategy.checksWhole ? [...asNew, ...kubeFinalizerCauses(object)] : []),
+      ...strategy.updateCauses(object, before),
+    ]);
+    return object;
+  }
+
+  /** What was only waiting for this write goes by it. */
+  #written(resource: Resource, object: JsonObject, before: JsonObject, { marked }: Strategy): JsonObject {
+    const hasGone = isGone(object) && marked(object, this.clock.now()) === undefined;
+    if (!hasGone) return this.store.put(storedAs(resource), object);
+    // Watchers hear of it as it was.
+    this.store.remove(storedAs(resource), before);
+    return object;
+  }
+
+  /** With a name made of its beginning, where it has only that. */
+  #named(object: JsonObject): JsonObject {
+    const { name, generateName } = metadataOf(object);
+    if (name || !generateName) return object;
+    return withMetadata(object, { name: this.ids.nameAfter(generateName) });
+  }
+
+  #refuseTaken(resource: Resource, { namespace, name = '' }: Metadata): void {
+    const there = this.store.get(storedAs(resource), resource.isNamespaced ? namespace : undefined, name);
+    if (there === undefined) return;
+    throw alreadyExists(resource, name, metadataOf(there).deletionTimestamp !== undefined);
+  }
+}
+
+const isMissing = (version: string): boolean => version === '' || version === '0';
+
+/** What a client leaves out of the metadata stays as it was, as far as nobody can change it. */
+function withKept(object: JsonObject, before: JsonObject): JsonObject {
+  const [own, had] = [objectAt(object, 'metadata'), objectAt(before, 'metadata')];
+  const kept = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'] as const;
+  const missing = kept.filter(
+    (name) => lookUp(own, name) === undefined || name === 'generation' || name === 'creationTimestamp',
+  );
+  return withMetadata(object, {
+    ...Object.fromEntries(missing.map((name) => [name, lookUp(had, name)])),
+    selfLink: undefined,
+  });
+}
+
+/** Throws a `Failure` where another object is meant (`Preconditions.Check` of `apiserver/pkg/storage`). */
+function checkUid({ resource, namespace, name }: Place, before: JsonObject, uid: string | undefined): void {
+  const { uid: own = '' } = metadataOf(before);
+  if (uid === undefined || uid === own) return;
+  const key = ['/registry', resource.name, ...(namespace === undefined ? [] : [namespace]), name].join('/');
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${own}`;
+  throw conflict(
+    resource,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
+  );
+}
+
+function refuse(resource: Resource, name: string, causes: readonly Cause[]): void {
+  // What is stored once is told of as of the group that it is stored under.
+  const [group = ''] = storedAs(resource).split('/');
+  if (causes.length > 0) throw invalid({ group, kind: resource.kind }, name, causes);
+}

@@ -1,0 +1,62 @@
+/** How config maps and secrets are written (`registry/core/{configmap,secret}` of kubernetes). */
+
+import { lookUp } from '../../../../pod/lookUp.ts';
+import { type ConfigKind, readConfig, validateConfig } from '../../../../pod/objects/configObject.ts';
+import { sameValue } from '../../../../pod/sameValue.ts';
+import { causeOf, forbidden } from '../../causes.ts';
+import type { Cause } from '../../failures.ts';
+import { type JsonObject, objectAt, textAt } from '../../json.ts';
+import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
+import { immutableCauses, withFields } from './parts.ts';
+
+/** Checks an object, apart from its metadata, as one of a manifest. In Go the path of the whole object is `[]`. */
+function configCauses(kind: ConfigKind, object: JsonObject): Cause[] {
+  const read = readConfig(kind, object);
+  const problems = 'problems' in read ? read.problems : validateConfig(read.config);
+  return problems.map((problem) => causeOf(problem.path === '' ? { ...problem, path: '[]' } : problem));
+}
+
+/** What is immutable stays so, and stays as it is. */
+function sealedCauses(object: JsonObject, before: JsonObject, fields: readonly string[]): Cause[] {
+  if (lookUp(before, 'immutable') !== true) return [];
+  const why = 'field is immutable when `immutable` is set';
+  const changed = fields.filter((field) => !sameValue(lookUp(object, field), lookUp(before, field)));
+  return [
+    ...(lookUp(object, 'immutable') === true ? [] : [forbidden('immutable', why)]),
+    ...changed.map((field) => forbidden(field, why)),
+  ];
+}
+
+export const configMapStrategy: Strategy = {
+  ...plainStrategy,
+  createCauses: (object) => configCauses('ConfigMap', object),
+  updateCauses: (object, before) => [
+    ...sealedCauses(object, before, ['data', 'binaryData']),
+    ...configCauses('ConfigMap', object),
+  ],
+};
+
+/** Texts are stored as data, and are never shown. */
+function secretDefaulted(object: JsonObject): JsonObject {
+  const texts = Object.entries(objectAt(object, 'stringData')).map(
+    ([key, text]) => [key, Buffer.from(String(text)).toString('base64')] as const,
+  );
+  const data = { ...objectAt(object, 'data'), ...Object.fromEntries(texts) };
+  return withFields(object, {
+    ...(texts.length > 0 ? { data } : {}),
+    stringData: undefined,
+    type: textAt(object, 'type') || 'Opaque',
+  });
+}
+
+export const secretStrategy: Strategy = {
+  ...plainStrategy,
+  ...selectedBy([['type', (object) => textAt(object, 'type')]]),
+  defaulted: secretDefaulted,
+  createCauses: (object) => configCauses('Secret', object),
+  updateCauses: (object, before) => [
+    ...immutableCauses(object, before, ['type']),
+    ...sealedCauses(object, before, ['data']),
+    ...configCauses('Secret', object),
+  ],
+};

@@ -1,0 +1,50 @@
+/** How namespaces are written, and how they go (`registry/core/namespace` of kubernetes). */
+import { rfc3339 } from '../../../../pod/api/rfc3339.ts';
+import { dnsLabel } from '../../../../pod/api/validation/nameRules.ts';
+import { type JsonObject, objectAt, textAt } from '../../json.ts';
+import { metadataOf, withMetadata } from '../../store/metadata.ts';
+import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';
+import { listAt, specOf, statusOf, withFieldsOf } from './parts.ts';
+
+const NAME_LABEL = 'kubernetes.io/metadata.name';
+/** It holds a namespace until its controller has emptied it. */
+const FINALIZER = 'kubernetes';
+
+const labelled = (object: JsonObject): JsonObject => {
+  const { name } = metadataOf(object);
+  if (!name) return object;
+  return withMetadata(object, { labels: { ...objectAt(objectAt(object, 'metadata'), 'labels'), [NAME_LABEL]: name } });
+};
+
+export const namespaceStrategy: Strategy = {
+  ...plainStrategy,
+  ...selectedBy([['status.phase', (object) => textAt(statusOf(object), 'phase')]]),
+  nameRule: dnsLabel,
+  defaulted: labelled,
+  created: (object) => ({
+    ...object,
+    spec: {
+      finalizers: listAt(specOf(object), 'finalizers').includes(FINALIZER)
+        ? listAt(specOf(object), 'finalizers')
+        : [...listAt(specOf(object), 'finalizers'), FINALIZER],
+    },
+    status: { phase: 'Active' },
+  }),
+  updated: (object, before) => withFieldsOf(object, before, ['spec', 'status']),
+  marked: (object, now) => {
+    if (metadataOf(object).deletionTimestamp !== undefined)
+      return listAt(specOf(object), 'finalizers').length > 0 ? object : undefined;
+    return { ...withMetadata(object, { deletionTimestamp: rfc3339(now) }), status: { phase: 'Terminating' } };
+  },
+};
+
+export const namespaceStatusStrategy: Strategy = {
+  ...namespaceStrategy,
+  updated: (object, before) => withFieldsOf(object, before, ['spec']),
+};
+
+/** Takes finalizers of a namespace away. */
+export const namespaceFinalizeStrategy: Strategy = {
+  ...namespaceStrategy,
+  updated: (object, before) => withFieldsOf(object, before, ['status']),
+};

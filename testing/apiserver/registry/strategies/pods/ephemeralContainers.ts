@@ -1,0 +1,40 @@
+/** Ephemeral containers are added to a pod that runs (`ValidatePodEphemeralContainersUpdate` of `core/validation`). */
+import { firstDifference } from '../../../../../pod/firstDifference.ts';
+import { lookUp } from '../../../../../pod/lookUp.ts';
+import { sameValue } from '../../../../../pod/sameValue.ts';
+import { forbidden } from '../../../causes.ts';
+import type { Cause } from '../../../failures.ts';
+import { type JsonObject, objectAt, textAt } from '../../../json.ts';
+import type { Strategy } from '../../strategy.ts';
+import { objectsAt, specOf, withFields } from '../parts.ts';
+import { isMirrorPod } from './mirrorPod.ts';
+import { counted, podStrategy } from './pods.ts';
+import { podCauses } from './readPod.ts';
+
+export const ephemeralContainersStrategy: Strategy = {
+  ...podStrategy,
+  updated: (pod, before) => {
+    const ephemeralContainers = lookUp(specOf(pod), 'ephemeralContainers');
+    return counted(
+      { ...before, metadata: objectAt(pod, 'metadata'), spec: withFields(specOf(before), { ephemeralContainers }) },
+      before,
+    );
+  },
+  updateCauses: (pod, before) => {
+    if (isMirrorPod(before)) return [forbidden('', 'static pods do not support ephemeral containers')];
+    return [...podCauses(pod), ...changedCauses(pod, before)];
+  },
+};
+
+function changedCauses(pod: JsonObject, before: JsonObject): Cause[] {
+  const field = 'spec.ephemeralContainers';
+  const containers = objectsAt(specOf(pod), 'ephemeralContainers');
+  return objectsAt(specOf(before), 'ephemeralContainers').flatMap((had) => {
+    const name = textAt(had, 'name');
+    const now = containers.find((each) => textAt(each, 'name') === name);
+    const told = `existing ephemeral containers ${JSON.stringify(name)} may not be`;
+    if (now === undefined) return [forbidden(field, `${told} removed\n`)];
+    const difference = JSON.stringify(firstDifference(had, now) ?? null);
+    return sameValue(had, now) ? [] : [forbidden(field, `${told} changed\n${difference}`)];
+  });
+}

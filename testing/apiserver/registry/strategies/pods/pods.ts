@@ -1,0 +1,72 @@
+/** How pods are written (`registry/core/pod/strategy.go` of kubernetes). */
+import { withDefaults } from '../../../../../pod/api/defaults.ts';
+import { lookUp } from '../../../../../pod/lookUp.ts';
+import { qosClass } from '../../../../../pod/resources/qos.ts';
+import { sameValue } from '../../../../../pod/sameValue.ts';
+import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';
+import { withMetadata } from '../../../store/metadata.ts';
+import { plainStrategy, type Strategy, selectedBy } from '../../strategy.ts';
+import { listAt, specOf, statusOf, withFieldsOf } from '../parts.ts';
+import { withoutDisabledFields } from './disabledFields.ts';
+import { newPodCauses, readPod } from './readPod.ts';
+import { podUpdateCauses } from './updates.ts';
+import { podWarnings } from './warnings.ts';
+
+const specText = (name: string) => [`spec.${name}`, (pod: JsonObject) => textAt(specOf(pod), name)] as const;
+const statusText = (name: string) => [`status.${name}`, (pod: JsonObject) => textAt(statusOf(pod), name)] as const;
+
+export const podStrategy: Strategy = {
+  ...plainStrategy,
+  ...selectedBy([
+    ...['nodeName', 'restartPolicy', 'schedulerName', 'serviceAccountName'].map(specText),
+    ['spec.hostNetwork', (pod) => String(lookUp(specOf(pod), 'hostNetwork') ?? false)],
+    ...['phase', 'podIP', 'nominatedNodeName'].map(statusText),
+  ]),
+  defaulted,
+  created: (given, { features }) => {
+    const pod = withoutDisabledFields(given, undefined, features);
+    return withMetadata({ ...pod, status: firstStatus(pod) }, { generation: 1 });
+  },
+  updated: (pod, before, { features }) =>
+    counted(withFieldsOf(withoutDisabledFields(pod, before, features), before, ['status']), before),
+  createCauses: newPodCauses,
+  warnings: podWarnings,
+  updateCauses: podUpdateCauses,
+  isGraceful: true,
+  answersDeleted: true,
+};
+
+const GATED = {
+  type: 'PodScheduled',
+  status: 'False',
+  reason: 'SchedulingGated',
+  message: 'Scheduling is blocked due to non-empty scheduling gates',
+};
+
+function firstStatus(pod: JsonObject): JsonObject {
+  const read = readPod(pod);
+  const isGated = listAt(specOf(pod), 'schedulingGates').length > 0;
+  return {
+    phase: 'Pending',
+    ...(isGated ? { conditions: [{ ...GATED, lastProbeTime: null, lastTransitionTime: null }] } : {}),
+    qosClass: 'pod' in read ? qosClass(read.pod.spec) : 'BestEffort',
+  };
+}
+
+/** The generation of a pod counts the changes of its spec. */
+export function counted(pod: JsonObject, before: JsonObject): JsonObject {
+  const generation = numberAt(objectAt(before, 'metadata'), 'generation') ?? 0;
+  return withMetadata(pod, { generation: sameValue(specOf(pod), specOf(before)) ? generation : generation + 1 });
+}
+
+/** What cannot be read as a pod is left as it is: it is told when it is checked. */
+function defaulted(pod: JsonObject): JsonObject {
+  const read = readPod(withMetadata(pod, { name: 'any' }));
+  if ('problems' in read) return pod;
+  return { ...pod, spec: jsonOf(withDefaults(read.pod).spec) };
+}
+
+function jsonOf(value: object): JsonObject {
+  const copy: Json = JSON.parse(JSON.stringify(value));
+  return isObject(copy) ? copy : {};
+}

@@ -1,0 +1,24 @@
+import { createWebSocketStream } from 'ws';
+import { acceptWebSocket, PORTS_PROTOCOL, TUNNEL_SUBPROTOCOL } from '../../../cri/streaming/webSocketCommand.ts';
+import type { Forward } from '../connect/forward.ts';
+import { headersFor } from './forwarding.ts';
+import { joined } from './joined.ts';
+import type { AskNode } from './nodeClient.ts';
+import { type Client, passRefusal, reached, spdyHeaders } from './upgradeClient.ts';
+
+/** Carries the SPDY of a client in messages of a WebSocket, and to the node as it is (`streamtunnel.go` of apiserver). */
+export async function tunnelPorts(askNode: AskNode, forward: Forward, client: Client): Promise<void> {
+  const { request, signal } = client;
+  const headers = headersFor({}, request.socket.remoteAddress, spdyHeaders([PORTS_PROTOCOL]));
+  const asked = { method: 'POST', path: forward.path, headers, signal };
+  const answered = await reached(askNode, forward, asked, client);
+  if (answered === undefined) return;
+  const { response, socket, head: first } = answered;
+  if (socket === undefined) return await passRefusal(response, client);
+  if (first.length > 0) socket.unshift(first);
+  try {
+    await joined(createWebSocketStream(await acceptWebSocket(client, TUNNEL_SUBPROTOCOL)), socket);
+  } finally {
+    socket.destroy();
+  }
+}

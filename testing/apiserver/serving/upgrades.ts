@@ -1,0 +1,44 @@
+/** Passes on to nodes what is to become a connection of another protocol (`registry/core/pod/rest/subresources.go`). */
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { COMMAND_SUBPROTOCOL, offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../../cri/streaming/webSocketCommand.ts';
+import type { Forward } from '../connect/forward.ts';
+import { headersFor } from './forwarding.ts';
+import { joined } from './joined.ts';
+import type { AskNode } from './nodeClient.ts';
+import { type Client, passRefusal, reached } from './upgradeClient.ts';
+
+/** Joins a client with a node, in the words of both. */
+export async function passUpgrade(askNode: AskNode, forward: Forward, client: Client): Promise<void> {
+  const { headers } = client.request;
+  if (!forward.node.speaksWebSockets) {
+    if (forward.streams !== undefined && offersSubprotocol(client.request, COMMAND_SUBPROTOCOL)) {
+      const { translateForNode } = await import('./translateCommand.ts');
+      return await translateForNode(askNode, forward, client);
+    }
+    if (forward.kind === 'portforward' && offersSubprotocol(client.request, TUNNEL_SUBPROTOCOL)) {
+      const { tunnelPorts } = await import('./tunnelPorts.ts');
+      return await tunnelPorts(askNode, forward, client);
+    }
+  }
+  const { request, signal } = client;
+  const more: OutgoingHttpHeaders = { connection: 'Upgrade', upgrade: headers.upgrade ?? '', 'content-length': 0 };
+  const own = headersFor({ ...headers, ...repeated(request) }, request.socket.remoteAddress, more);
+  const asked = { method: request.method ?? 'GET', path: forward.path, headers: own, signal };
+  const answered = await reached(askNode, forward, asked, client);
+  if (answered === undefined) return;
+  const { response, socket, head } = answered;
+  if (socket === undefined) return await passRefusal(response, client);
+  const lines = [`HTTP/1.1 101 ${response.statusMessage}`];
+  for (let at = 0; at < response.rawHeaders.length; at += 2)
+    lines.push(`${response.rawHeaders[at]}: ${response.rawHeaders[at + 1]}`);
+  client.socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  if (head.length > 0) socket.unshift(head);
+  if (client.head.length > 0) client.socket.unshift(client.head);
+  await joined(client.socket, socket);
+}
+
+/** A header that is given several times is joined by Node.js, where a node wants one line for each. */
+const repeated = ({ headersDistinct }: IncomingMessage): Record<string, string[]> => {
+  const versions = headersDistinct['x-stream-protocol-version'];
+  return versions === undefined ? {} : { 'x-stream-protocol-version': versions };
+};

@@ -1,0 +1,50 @@
+/** Objects in the shape that a client wants them in. */
+import { lookUp } from '../../pod/lookUp.ts';
+import type { Call } from './handlers/call.ts';
+import { isList, isObject, type JsonObject, objectAt, objectOf, textAt } from './json.ts';
+import type { Representation } from './negotiation.ts';
+import { type IncludeObject, type TableOf, tableOf } from './tables/table.ts';
+
+type Shown = Pick<Call, 'query' | 'registry' | 'strategy' | 'target'>;
+
+/** A stored object, or a list of them, for a client. */
+export function shaped(object: JsonObject, call: Shown, { as, version }: Representation): JsonObject {
+  const kind = textAt(object, 'kind');
+  if (kind === 'Status') return object;
+  if (as === 'table') return tableOf(object, tableAsked(call, version));
+  return as === 'metadata' ? metadataOnly(object, version) : shown(object, call.strategy);
+}
+
+const INCLUDES: readonly IncludeObject[] = ['None', 'Metadata', 'Object'];
+
+function tableAsked({ query, registry, strategy, target }: Shown, version: Representation['version']): TableOf {
+  const include = INCLUDES.find((each) => each === query.get('includeObject')) ?? 'Metadata';
+  return { kind: target.resource.kind, version, include, now: registry.clock.now(), shown: strategy.shown };
+}
+
+function shown(object: JsonObject, strategy: Call['strategy']): JsonObject {
+  const items = lookUp(object, 'items');
+  if (!isList(items) || !textAt(object, 'kind').endsWith('List')) return strategy.shown(object);
+  return { ...object, items: items.map((each) => (isObject(each) ? without(strategy.shown(each)) : each)) };
+}
+
+/** An entry of a list does not say what it is. */
+const without = (object: JsonObject): JsonObject =>
+  objectOf(Object.entries(object).filter(([name]) => name !== 'kind' && name !== 'apiVersion'));
+
+function metadataOnly(object: JsonObject, version: Representation['version']): JsonObject {
+  const apiVersion = `meta.k8s.io/${version}`;
+  const partial = (each: JsonObject): JsonObject => ({
+    kind: 'PartialObjectMetadata',
+    apiVersion,
+    metadata: objectAt(each, 'metadata'),
+  });
+  const items = lookUp(object, 'items');
+  if (!isList(items) || !textAt(object, 'kind').endsWith('List')) return partial(object);
+  return {
+    kind: 'PartialObjectMetadataList',
+    apiVersion,
+    metadata: objectAt(object, 'metadata'),
+    items: items.map((each) => (isObject(each) ? partial(each) : each)),
+  };
+}

@@ -1,0 +1,31 @@
+/** The metadata of objects, as far as the server itself reads and writes it. */
+import { lookUp } from '../../../pod/lookUp.ts';
+import { isObject, type Json, type JsonObject, objectOf } from '../json.ts';
+
+/** The fields of it that are text. */
+const TEXTS = ['name', 'namespace', 'uid', 'resourceVersion', 'generateName', 'deletionTimestamp'] as const;
+
+export type Metadata = Readonly<Partial<Record<(typeof TEXTS)[number], string>>>;
+
+/** What is not text is not there. */
+export function metadataOf(object: JsonObject): Metadata {
+  const metadata = lookUp(object, 'metadata');
+  if (!isObject(metadata)) return {};
+  const found: Partial<Record<(typeof TEXTS)[number], string>> = {};
+  for (const name of TEXTS) {
+    const value = lookUp(metadata, name);
+    if (typeof value === 'string') found[name] = value;
+  }
+  return found;
+}
+
+/** An object with these fields of its metadata; one that is undefined goes. */
+export function withMetadata(object: JsonObject, fields: Readonly<Record<string, Json | undefined>>): JsonObject {
+  const metadata = lookUp(object, 'metadata');
+  const merged = new Map<string, Json>(Object.entries(isObject(metadata) ? metadata : {}));
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) merged.delete(name);
+    else merged.set(name, value);
+  }
+  return objectOf([...Object.entries(object).filter(([name]) => name !== 'metadata'), ['metadata', objectOf(merged)]]);
+}

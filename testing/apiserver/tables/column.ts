@@ -1,0 +1,55 @@
+/** What tables of several kinds have in common. */
+import { humanDuration } from '../../../pod/api/duration.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { objectAt, textAt } from '../json.ts';
+import { metadataOf } from '../store/metadata.ts';
+
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'date';
+  readonly format: '' | 'name';
+  /** Whether it is shown only where there is room. */
+  readonly isWide: boolean;
+  readonly cell: (object: JsonObject, now: number) => Json;
+}
+
+type Cell = Column['cell'];
+
+export const text = (name: string, cell: Cell): Column => ({
+  name,
+  type: 'string',
+  format: '',
+  isWide: false,
+  cell,
+});
+export const wide = (name: string, cell: Cell): Column => ({ ...text(name, cell), isWide: true });
+export const typed = (type: Column['type'], name: string, cell: Cell): Column => ({ ...text(name, cell), type });
+
+export const NAME: Column = { ...text('Name', (object) => metadataOf(object).name ?? ''), format: 'name' };
+export const AGE: Column = text('Age', (object, now) =>
+  since(textAt(objectAt(object, 'metadata'), 'creationTimestamp'), now),
+);
+
+/** How long ago a time was. */
+export const since = (time: string, now: number): string =>
+  time === '' ? '<unknown>' : humanDuration(now - Date.parse(time));
+
+/** A text of a field within others; `otherwise` where there is none. */
+export const at =
+  (path: string, otherwise = ''): Cell =>
+  (object) => {
+    const names = path.split('.');
+    const last = names.pop() ?? '';
+    return (
+      textAt(
+        names.reduce<JsonObject>((within, name) => objectAt(within, name), object),
+        last,
+      ) || otherwise
+    );
+  };
+
+/** The number of entries of some fields. */
+export const countOf =
+  (...fields: readonly string[]): Cell =>
+  (object): Json =>
+    fields.reduce((sum, field) => sum + Object.keys(objectAt(object, field)).length, 0);

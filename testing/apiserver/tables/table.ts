@@ -1,0 +1,67 @@
+/** Objects as rows of a table, as kubectl asks for them (`pkg/printers` of kubernetes). */
+import { lookUp } from '../../../pod/lookUp.ts';
+import { isList, isObject, type JsonObject, objectAt, textAt } from '../json.ts';
+import { metadataOf } from '../store/metadata.ts';
+import { columnsOf } from './columns.ts';
+
+/** What is told beside the cells. */
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+export interface TableOf {
+  readonly kind: string;
+  readonly version: 'v1' | 'v1beta1';
+  readonly include: IncludeObject;
+  readonly now: number;
+  /** How a client of the object's version sees it. */
+  readonly shown: (object: JsonObject) => JsonObject;
+}
+
+/** A table of an object, or of the entries of a list. */
+export function tableOf(object: JsonObject, asked: TableOf): JsonObject {
+  const items = lookUp(object, 'items');
+  const isWhole = isList(items) && textAt(object, 'kind').endsWith('List');
+  const objects = isWhole ? items.filter(isObject) : [object];
+  const metadata = isWhole
+    ? objectAt(object, 'metadata')
+    : { resourceVersion: metadataOf(object).resourceVersion ?? '' };
+  return { ...headOf(asked), metadata, rows: objects.map((each) => rowOf(each, asked)) };
+}
+
+const headOf = ({ kind, version }: TableOf): JsonObject => ({
+  kind: 'Table',
+  apiVersion: `meta.k8s.io/${version}`,
+  columnDefinitions: columnsOf(kind).map(({ name, type, format, isWide }) => ({
+    name,
+    type,
+    format,
+    description: '',
+    priority: isWide ? 1 : 0,
+  })),
+});
+
+function rowOf(object: JsonObject, { kind, version, include, now, shown }: TableOf): JsonObject {
+  const conditions = kind === 'Pod' ? completion(object) : [];
+  const apiVersion = `meta.k8s.io/${version}`;
+  const told = {
+    None: undefined,
+    Metadata: { kind: 'PartialObjectMetadata', apiVersion, metadata: objectAt(object, 'metadata') },
+    Object: shown(object),
+  }[include];
+  return {
+    cells: columnsOf(kind).map(({ cell }) => cell(object, now)),
+    ...(conditions.length > 0 ? { conditions } : {}),
+    ...(told === undefined ? {} : { object: told }),
+  };
+}
+
+const COMPLETED: ReadonlyMap<string, string> = new Map([
+  ['Succeeded', 'The pod has completed successfully.'],
+  ['Failed', 'The pod failed.'],
+]);
+
+/** What is over can be left out by a client. */
+function completion(pod: JsonObject): JsonObject[] {
+  const reason = textAt(objectAt(pod, 'status'), 'phase');
+  const message = COMPLETED.get(reason);
+  return message === undefined ? [] : [{ type: 'Completed', status: 'True', reason, message }];
+}

@@ -1,0 +1,72 @@
+/**
+ * Checks of metadata for the registry: those of a manifest (`pod/api/validation/objectMeta.ts`), and what an update may not
+ * change (`api/validation/objectmeta.go` of apimachinery).
+ */
+import * as z from 'zod/mini';
+import { manifestMetaSchema } from '../../../pod/api/schema/meta.ts';
+import {
+  type NameRule,
+  type ObjectMeta,
+  validateCommonMeta,
+  validateKubeFinalizers,
+  validateObjectMeta,
+} from '../../../pod/api/validation/objectMeta.ts';
+import { withZeroValues } from '../../../pod/api/zeroValues.ts';
+import { lookUp } from '../../../pod/lookUp.ts';
+import { sameValue } from '../../../pod/sameValue.ts';
+import { causeOf, forbidden, invalidValue } from '../causes.ts';
+import type { Cause } from '../failures.ts';
+import { isList, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
+
+/** Decoded metadata, which has the types of its schema already. */
+const metaOf = (metadata: JsonObject): ObjectMeta =>
+  z.parse(manifestMetaSchema, withZeroValues(manifestMetaSchema, metadata));
+
+/** Checks the metadata of an object that is created. */
+export const createdMetaCauses = (metadata: JsonObject, rule: NameRule): Cause[] =>
+  validateObjectMeta(metaOf(metadata), rule).map(causeOf);
+
+/** Checks the finalizers of the kinds of Kubernetes itself. */
+export const kubeFinalizerCauses = (object: JsonObject): Cause[] =>
+  validateKubeFinalizers(metaOf(objectAt(object, 'metadata'))).map(causeOf);
+
+const IMMUTABLE = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const;
+
+/** Checks the metadata of an object that is updated. */
+export function updatedMetaCauses(metadata: JsonObject, before: JsonObject): Cause[] {
+  const isDeleted = lookUp(before, 'deletionTimestamp') !== undefined;
+  const generation = numberAt(metadata, 'generation') ?? 0;
+  const changed = IMMUTABLE.filter((name) => !sameValue(lookUp(metadata, name), lookUp(before, name)));
+  return [
+    ...(isDeleted ? lateFinalizers(metadata, before) : []),
+    ...(textAt(metadata, 'resourceVersion') === ''
+      ? [invalidValue('metadata.resourceVersion', '', 'must be specified for an update')]
+      : []),
+    ...(generation < (numberAt(before, 'generation') ?? 0)
+      ? [invalidValue('metadata.generation', generation, 'must not be decremented')]
+      : []),
+    ...changed.map((name) => invalidValue(`metadata.${name}`, lookUp(metadata, name) ?? null, 'field is immutable')),
+    ...validateCommonMeta(metaOf(metadata)).map(causeOf),
+  ];
+}
+
+function lateFinalizers(metadata: JsonObject, before: JsonObject): Cause[] {
+  const known = new Set(textsAt(before, 'finalizers'));
+  const late = [...new Set(textsAt(metadata, 'finalizers'))].filter((each) => !known.has(each)).sort();
+  if (late.length === 0) return [];
+  const shown = late.map((each) => JSON.stringify(each)).join(', ');
+  const why = 'no new finalizers can be added if the object is being deleted, found new finalizers';
+  return [forbidden('metadata.finalizers', `${why} []string{${shown}}`)];
+}
+
+const textsAt = (object: JsonObject, name: string): string[] => {
+  const value: Json | undefined = lookUp(object, name);
+  return isList(value) ? value.filter((each) => typeof each === 'string') : [];
+};
