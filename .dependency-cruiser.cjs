@@ -88,7 +88,7 @@ module.exports = {
     },
     // What kubectl speaks with a node is the same as what the runtime speaks.
     ...only('testing/apiserver', { folders: ['pod', 'cri/streaming'] }),
-    ...only('simulation', {
+    ...only('testing/simulation', {
       folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kubeclient', 'actors', 'testing/apiserver'],
     }),
     {

@@ -6,11 +6,11 @@
 import './host/nodeVersion.ts';
 
 import { systemClock } from './actors/clock.ts';
-import type { SimulationOptions } from './simulation/options.ts';
-import type { SimulatedNode } from './simulation/simulatedNode.ts';
-import { simulateNode as simulate } from './simulation/simulateNode.ts';
 import { ApiServer } from './testing/apiserver/apiServer.ts';
 import type { ServerClock } from './testing/apiserver/serverClock.ts';
+import type { SimulationOptions } from './testing/simulation/options.ts';
+import type { SimulatedNode } from './testing/simulation/simulatedNode.ts';
+import { simulateNode as simulate } from './testing/simulation/simulateNode.ts';
 
 /** Starts a node in one process, on a clock that jumps. */
 export const simulateNode: (options: SimulationOptions) => Promise<SimulatedNode> = simulate;
@@ -22,21 +22,6 @@ export const simulateNode: (options: SimulationOptions) => Promise<SimulatedNode
 export const startApiServer = ({ clock = systemClock }: { readonly clock?: ServerClock } = {}): Promise<ApiServer> =>
   ApiServer.start(clock);
 
-/** The cluster that a simulated node may belong to, over the same API server in memory. */
-export { type MakeCluster, simulatedCluster } from './simulation/cluster/simulatedCluster.ts';
-/** All that has to hold of a node, after every step. */
-export { invariants } from './simulation/invariants/all.ts';
-export { type Invariant, InvariantViolated, type Violation } from './simulation/invariants/invariant.ts';
-/** What becomes of a call to the outside. */
-export type { Fate, FaultPlan, OutsideCall } from './simulation/outside.ts';
-/** What `createReplay` of the package plays. */
-export type { Recording } from './simulation/recording.ts';
-/** What happens to a node, as data: drawn from a seed, told, and made as short as what it breaks allows. */
-export { clusterStory } from './simulation/stories/clusterStory.ts';
-export { drawnStory } from './simulation/stories/drawnStory.ts';
-export { type Found, foundText, whatItBreaks } from './simulation/stories/found.ts';
-export type { Manifest } from './simulation/stories/manifests.ts';
-export type { Deed, Fault, Moment, Story, StorySize } from './simulation/stories/story.ts';
 export { RequestFailed, type WatchedEvent } from './testing/apiserver/apiServer.ts';
 /** What a fault is asked about: a request by what it wants to do. */
 export type { Attributes, PathAttributes, ResourceAttributes } from './testing/apiserver/authorization/attributes.ts';
@@ -52,4 +37,19 @@ export {
 /** Requests in memory, and what they are answered. */
 export type { Answer, ApiRequest, User } from './testing/apiserver/request.ts';
 export type { ServeApiOptions, ServedApi } from './testing/apiserver/serving/servedApi.ts';
+/** The cluster that a simulated node may belong to, over the same API server in memory. */
+export { type MakeCluster, simulatedCluster } from './testing/simulation/cluster/simulatedCluster.ts';
+/** All that has to hold of a node, after every step. */
+export { invariants } from './testing/simulation/invariants/all.ts';
+export { type Invariant, InvariantViolated, type Violation } from './testing/simulation/invariants/invariant.ts';
+/** What becomes of a call to the outside. */
+export type { Fate, FaultPlan, OutsideCall } from './testing/simulation/outside.ts';
+/** What `createReplay` of the package plays. */
+export type { Recording } from './testing/simulation/recording.ts';
+/** What happens to a node, as data: drawn from a seed, told, and made as short as what it breaks allows. */
+export { clusterStory } from './testing/simulation/stories/clusterStory.ts';
+export { drawnStory } from './testing/simulation/stories/drawnStory.ts';
+export { type Found, foundText, whatItBreaks } from './testing/simulation/stories/found.ts';
+export type { Manifest } from './testing/simulation/stories/manifests.ts';
+export type { Deed, Fault, Moment, Story, StorySize } from './testing/simulation/stories/story.ts';
 export type { ApiServer, ServerClock, SimulatedNode, SimulationOptions };

@@ -2,8 +2,8 @@
 import { expect, test } from '@jest/globals';
 import type { Entry } from '../../actors/boundary.ts';
 import { createReplay } from '../../actors/replay.ts';
-import { simulateNode } from '../../simulation/simulateNode.ts';
-import { manifest } from '../../simulation/stories/manifests.ts';
+import { simulateNode } from '../../testing/simulation/simulateNode.ts';
+import { manifest } from '../../testing/simulation/stories/manifests.ts';
 
 const unbounded = {
   pullSlots: Number.POSITIVE_INFINITY,

@@ -1,10 +1,10 @@
 /** A simulated node of thirty pods in a process of its own: prints what its steps and an idle hour of it cost. */
-import { invariants } from '../../simulation/invariants/all.ts';
-import { Random } from '../../simulation/random.ts';
-import { type Simulation, simulateNode } from '../../simulation/simulateNode.ts';
-import { drawnManifest } from '../../simulation/stories/drawnManifest.ts';
-import { manifest, staticPodName } from '../../simulation/stories/manifests.ts';
-import type { Deed, Story } from '../../simulation/stories/story.ts';
+import { invariants } from '../../testing/simulation/invariants/all.ts';
+import { Random } from '../../testing/simulation/random.ts';
+import { type Simulation, simulateNode } from '../../testing/simulation/simulateNode.ts';
+import { drawnManifest } from '../../testing/simulation/stories/drawnManifest.ts';
+import { manifest, staticPodName } from '../../testing/simulation/stories/manifests.ts';
+import type { Deed, Story } from '../../testing/simulation/stories/story.ts';
 
 const PODS = 30;
 const MINUTE = 60_000;

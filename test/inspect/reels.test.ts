@@ -4,7 +4,7 @@ import { Reels } from '../../inspect/reels.ts';
 import { PartPlayer } from '../../recording/play.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
 import { stretchesOf } from '../../recording/stretches.ts';
-import { Random } from '../../simulation/random.ts';
+import { Random } from '../../testing/simulation/random.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
 import { MACHINES, recordedNode } from '../recording/recorded.ts';
 

@@ -1,6 +1,6 @@
 /** Faults in what pods get of a cluster, which stories of its objects and tokens find. */
-import { IN_CLUSTER } from '../../simulation/hunt.ts';
-import { objects } from '../../simulation/stories/pointed/objects.ts';
+import { IN_CLUSTER } from '../../testing/simulation/hunt.ts';
+import { objects } from '../../testing/simulation/stories/pointed/objects.ts';
 import type { SeededFault } from './seededFault.ts';
 
 const TITLES = Object.keys(objects);

@@ -5,14 +5,14 @@ const paths = (folder: string, count: number) =>
   Array.from({ length: count }, (_, index) => ({ path: `/repo/test/${folder}/${index}.test.ts` }));
 
 test('what calculates for long is spread evenly among what mostly waits, and all else comes after it', () => {
-  const faulty = { path: '/repo/test/simulation/seededFaults.test.ts' };
-  const files = [...paths('pod', 2), ...paths('simulation/everyFault', 1), faulty, ...paths('e2e', 5)];
+  const faulty = { path: '/repo/test/testing/simulation/seededFaults.test.ts' };
+  const files = [...paths('pod', 2), ...paths('testing/simulation/everyFault', 1), faulty, ...paths('e2e', 5)];
   const order = mixed(files).map(({ path }) => path.slice('/repo/test/'.length, -'.test.ts'.length));
   expect(order).toEqual([
-    'simulation/everyFault/0',
+    'testing/simulation/everyFault/0',
     'e2e/0',
     'e2e/1',
-    'simulation/seededFaults',
+    'testing/simulation/seededFaults',
     'e2e/2',
     'e2e/3',
     'e2e/4',
@@ -21,7 +21,7 @@ test('what calculates for long is spread evenly among what mostly waits, and all
   ]);
 });
 
-test.each(['pod', 'e2e', 'simulation/everyFault'])(
+test.each(['pod', 'e2e', 'testing/simulation/everyFault'])(
   'no file is lost where there are only those of test/%s',
   (folder) => {
     expect(mixed(paths(folder, 3))).toEqual(paths(folder, 3));

@@ -7,7 +7,8 @@ type Test = Parameters<InstanceType<typeof sequencer.default>['sort']>[0][number
 // Its types are those of its CommonJS module; an import would load another one, without them.
 const { default: Sequencer }: typeof sequencer = createRequire(import.meta.url)('@jest/test-sequencer');
 
-const calculates = ({ path }: Pick<Test, 'path'>) => /\/test\/simulation\/(everyFault\/|seededFaults\.)/.test(path);
+const calculates = ({ path }: Pick<Test, 'path'>) =>
+  /\/test\/testing\/simulation\/(everyFault\/|seededFaults\.)/.test(path);
 const waits = ({ path }: Pick<Test, 'path'>) => path.includes('/test/e2e/');
 
 /** The first ones evenly among the others. */

@@ -68,7 +68,7 @@ test('nothing but tests imports the page', () => {
     'pod',
     'recording',
     'socket',
-    'simulation',
+    'testing/simulation',
     'volume',
   ];
   const importers = folders

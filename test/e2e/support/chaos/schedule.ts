@@ -1,7 +1,7 @@
 /** What goes wrong when, and what users do meanwhile, all drawn from a seed: lanes side by side, in each one thing after the other. */
 
-import { Random } from '../../../../simulation/random.ts';
 import type { Fault } from '../../../../testing/apiserver/faults.ts';
+import { Random } from '../../../../testing/simulation/random.ts';
 
 /** The requests of the node that something goes wrong with. */
 export type Asked = 'writes' | 'statuses' | 'reads' | 'watches';

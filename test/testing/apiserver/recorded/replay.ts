@@ -1,10 +1,10 @@
 /** Asks a test API server what a real one was asked, on a clock that jumps. */
 
 import { lookUp } from '../../../../pod/lookUp.ts';
-import { Schedule } from '../../../../simulation/schedule.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
 import { isObject, type Json } from '../../../../testing/apiserver/json.ts';
 import type { User } from '../../../../testing/apiserver/request.ts';
+import { Schedule } from '../../../../testing/simulation/schedule.ts';
 import { differences, type Got, parsed } from './compare.ts';
 import { Bindings } from './placeholders.ts';
 import type { Vector, VectorRequest } from './vector.ts';

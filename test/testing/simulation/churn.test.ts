@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { runProgram } from '../../../host/program.ts';
+
+/** 2,000 of them take some minutes: `node --expose-gc test/testing/simulation/churn.ts 2000`. */
+const PODS = '150';
+
+test('no map or set of an agent has more in it for the pods that have come and gone', async () => {
+  const { signal } = new AbortController();
+  const args = ['--expose-gc', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'churn.ts'), PODS];
+  const told = JSON.parse(await runProgram(process.execPath, args, { signal, limitMs: 280_000 }));
+  expect(told).toMatchObject({ left: 0, grown: [] });
+  // Enough places that a difference would show.
+  expect(told.places).toBeGreaterThan(40);
+}, 300_000);

@@ -1,0 +1,104 @@
+/** What becomes of requests and watches on their way to an API server in a simulation. */
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { Api } from '../../../../testing/apiserver/api.ts';
+import { ApiNetwork } from '../../../../testing/simulation/cluster/apiNetwork.ts';
+
+const user = { name: 'admin', groups: ['system:masters'] };
+const json = new Map([['content-type', 'application/json']]);
+
+function network() {
+  const api = new Api({ clock: new SimulatedClock(), tokens: new Map(), address: 'localhost:6443' });
+  const way = new ApiNetwork(api);
+  const ask = (method: string, url: string, body?: object, signal = new AbortController().signal) =>
+    way.carry({ method, url, headers: json, body: body ? JSON.stringify(body) : '', user }, signal);
+  /** Follows the namespaces; gives the names that it hears of, and how it has ended. */
+  const watch = async () => {
+    const heard: string[] = [];
+    const { body } = await ask('GET', `/api/v1/namespaces?watch=true&resourceVersion=${api.registry.store.revision}`);
+    const ended = (async () => {
+      try {
+        for await (const line of body) heard.push(JSON.parse(line).object.metadata.name);
+        return 'ended';
+      } catch (error) {
+        return String(error);
+      }
+    })();
+    return { heard, ended };
+  };
+  const make = (name: string) =>
+    api.answer({
+      method: 'POST',
+      url: '/api/v1/namespaces',
+      headers: json,
+      body: JSON.stringify({ metadata: { name } }),
+      user,
+    });
+  return { way, ask, watch, make };
+}
+
+test('a server that is away refuses connections, and its watches break', async () => {
+  const { way, ask, watch, make } = network();
+  const { heard, ended } = await watch();
+  await make('one');
+  way.goAway('refused');
+  expect(await ended).toBe('Error: read ECONNRESET');
+  await expect(ask('GET', '/api/v1/namespaces/one')).rejects.toThrow('ECONNREFUSED');
+  expect(way.isTroubled).toBe(true);
+  way.comeBack();
+  expect(way.isTroubled).toBe(false);
+  expect(await ask('GET', '/api/v1/namespaces/one')).toMatchObject({ code: 200 });
+  expect(heard).toEqual(['one']);
+});
+
+test('where nothing comes through requests hang until they are given up, or lost, and watches tell nothing', async () => {
+  const { way, ask, watch, make } = network();
+  const { heard, ended } = await watch();
+  way.goAway('hanging');
+  const givenUp = new AbortController();
+  const one = ask('DELETE', '/api/v1/namespaces/default', undefined, givenUp.signal);
+  const other = ask('DELETE', '/api/v1/namespaces/kube-public');
+  givenUp.abort(new Error('too late'));
+  await expect(one).rejects.toThrow('too late');
+  await make('one');
+  way.comeBack();
+  await expect(other).rejects.toThrow('ECONNRESET');
+  expect([await ended, heard]).toEqual(['Error: read ECONNRESET', []]);
+  // They have not taken effect.
+  const kept = await ask('GET', '/api/v1/namespaces/kube-public');
+  for await (const text of kept.body) expect(JSON.parse(text).metadata.deletionTimestamp).toBeUndefined();
+  expect(kept.code).toBe(200);
+});
+
+test('watches may go silent, those that begin then too, until that is noticed', async () => {
+  const { way, watch, make } = network();
+  const before = await watch();
+  way.silence();
+  const then = await watch();
+  await make('one');
+  way.endSilence();
+  expect([await before.ended, await then.ended]).toEqual(Array(2).fill('Error: read ECONNRESET'));
+  const after = await watch();
+  await make('two');
+  way.cut();
+  expect([await after.ended, before.heard, then.heard, after.heard]).toEqual([
+    'Error: read ECONNRESET',
+    [],
+    [],
+    ['two'],
+  ]);
+});
+
+test('a patch of a status that changes nothing is told', async () => {
+  const { way, ask } = network();
+  const idle: string[] = [];
+  way.onIdlePatch = (path) => idle.push(path);
+  await ask('POST', '/api/v1/nodes', { metadata: { name: 'node-1' } });
+  json.set('content-type', 'application/merge-patch+json');
+  const patch = (phase: string) => ask('PATCH', '/api/v1/nodes/node-1/status', { status: { phase } });
+  await patch('Running');
+  expect(idle).toEqual([]);
+  await patch('Running');
+  expect(idle).toEqual(['/api/v1/nodes/node-1/status']);
+  json.set('content-type', 'application/json');
+});

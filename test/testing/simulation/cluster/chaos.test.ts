@@ -1,0 +1,28 @@
+/** The API server, the agent and the runtime dying at random moments, each write lost before or after it took effect. */
+import { expect, test } from '@jest/globals';
+import { simulatedCluster } from '../../../../testing/simulation/cluster/simulatedCluster.ts';
+import { invariants } from '../../../../testing/simulation/invariants/all.ts';
+import { clusterStory } from '../../../../testing/simulation/stories/clusterStory.ts';
+import { play } from '../../../../testing/simulation/stories/play.ts';
+
+/** Small ones; `npm run soak -- --cluster` tells more, and larger ones. */
+test.each([0, 1, 5, 6, 10, 11])('every invariant holds in the drawn story %i, which has a replay', async (seed) => {
+  const { violation, calls } = await play(clusterStory(seed), { invariants, replays: true, cluster: simulatedCluster });
+  expect(violation).toBeUndefined();
+  expect(calls).toBeGreaterThan(500);
+});
+
+test('a seed gives one story, and that one trace', async () => {
+  expect(clusterStory(10)).toEqual(clusterStory(10));
+  const told = async (seed: number) => {
+    const { simulation } = await play(clusterStory(seed), { invariants: [], traces: true, cluster: simulatedCluster });
+    return simulation.digest();
+  };
+  const [first, again, other] = [await told(10), await told(10), await told(15)];
+  expect(again).toBe(first);
+  expect(other).not.toBe(first);
+});
+
+test('without a cluster nothing can be done to one', async () => {
+  await expect(play(clusterStory(0), { invariants })).rejects.toThrow('this node belongs to no cluster');
+});

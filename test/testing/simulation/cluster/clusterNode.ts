@@ -1,0 +1,53 @@
+/** A simulated node of a cluster, and what it asks its API server for. */
+import type { ApiPod } from '../../../../testing/simulation/cluster/apiPod.ts';
+import { type MakeCluster, simulatedCluster } from '../../../../testing/simulation/cluster/simulatedCluster.ts';
+import { invariants } from '../../../../testing/simulation/invariants/all.ts';
+import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
+import type { SimulationOptions } from '../../../../testing/simulation/options.ts';
+import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+
+interface Asked {
+  readonly name: string;
+  readonly about: string;
+}
+
+/** All invariants are held to. */
+export async function clusterNode(options: Partial<SimulationOptions> & { readonly cluster?: MakeCluster } = {}) {
+  let asked: Asked[] = [];
+  const spy: Invariant = {
+    number: 10,
+    says: '',
+    follow: () => ({ onCall: ({ room, name, about }) => void (room === 'api' && asked.push({ name, about })) }),
+  };
+  const node = await simulateNode({
+    seed: 1,
+    cluster: simulatedCluster,
+    ...options,
+    invariants: [...(options.invariants ?? invariants), spy],
+  });
+  const { cluster, host } = node;
+  if (cluster === undefined) throw new Error('the node has no cluster');
+  return {
+    node,
+    cluster,
+    host,
+    /** A pod as the API has it; undefined: it has none. */
+    pod: (name: string): ApiPod | undefined => cluster.pods().find((each) => each.name === name),
+    /** The runs of a pod's container, the oldest first. */
+    runs: (pod: string) =>
+      host
+        .containers()
+        .filter(({ podName }) => podName === pod)
+        .toSorted((one, other) => one.createdAt - other.createdAt),
+    /** What was asked since it was looked at last, of which the names match. */
+    asked: (names = /./): readonly string[] => {
+      const all = asked;
+      asked = [];
+      return all.filter(({ name }) => names.test(name)).map(({ name, about }) => `${name} ${about}`);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** What pods get of an API server, and what can be the matter with that. */
+import { expect, test } from '@jest/globals';
+import type { ApiObject } from '../../../../testing/simulation/cluster/apiObject.ts';
+import { API_PARTS, PART_TROUBLES, type PartTrouble } from '../../../../testing/simulation/cluster/partTroubles.ts';
+import { textsIn } from '../../../../testing/simulation/invariants/volumeTexts.ts';
+import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
+import { clusterNode, MINUTE, SECOND } from './clusterNode.ts';
+
+const TOKEN = { path: 'token', expirationSeconds: 600 };
+const SOURCES = [
+  { configMap: { name: 'config', items: [{ key: 'a', path: 'config' }] } },
+  { secret: { name: 'secret', items: [{ key: 'a', path: 'secret' }] } },
+  { clusterTrustBundle: { name: 'anchors', path: 'anchors' } },
+  { serviceAccountToken: TOKEN },
+];
+const mounts = [{ name: 'all', mountPath: '/all' }];
+const env = [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'config', key: 'a' } } }];
+const web = manifest('web', {
+  containers: [container('main', { volumeMounts: mounts, env })],
+  volumes: [{ name: 'all', projected: { sources: SOURCES } }],
+});
+
+const objects = (a: string): ApiObject[] => [
+  { of: 'ConfigMap', name: 'config', data: { a } },
+  { of: 'Secret', name: 'secret', data: { a } },
+  { of: 'ClusterTrustBundle', name: 'anchors', data: { a } },
+];
+
+/** A node with a pod that is given everything. */
+async function story() {
+  const made = await clusterNode();
+  const { node, host, pod } = made;
+  const putAll = (a: string) => {
+    for (const object of objects(a)) node.perform({ kind: 'putObject', object });
+  };
+  const breakAll = (how: PartTrouble, forMs: number) => {
+    for (const part of API_PARTS) node.perform({ kind: 'apiPart', part, how, forMs });
+  };
+  const shown = () => {
+    const texts = textsIn(host, `/simulated/lib/pods/${pod('web')?.uid}/volumes/kubernetes.io~projected/all`);
+    const anchors = Buffer.from(texts.get('anchors')?.split('\n')[1] ?? '', 'base64').toString();
+    return [texts.get('config'), texts.get('secret'), anchors];
+  };
+  const token = () =>
+    textsIn(host, `/simulated/lib/pods/${pod('web')?.uid}/volumes/kubernetes.io~projected/all`).get('token');
+  return { ...made, putAll, breakAll, shown, token };
+}
+
+test('a pod waits for what there is not, and shows what there is', async () => {
+  const { node, putAll, shown, pod, runs } = await story();
+  node.perform({ kind: 'createPod', pod: web });
+  await node.advance(MINUTE);
+  expect(pod('web')).toMatchObject({ phase: 'Pending' });
+  putAll('1');
+  await node.advance(2 * MINUTE);
+  expect(pod('web')).toMatchObject({ phase: 'Running' });
+  expect(shown()).toEqual(['1', '1', '1']);
+  putAll('2');
+  await node.advance(10 * SECOND);
+  expect(shown()).toEqual(['2', '2', '2']);
+  expect(runs('web').map(({ attempt }) => attempt)).toEqual([0]);
+  expect(await node.settle(MINUTE)).toBe(true);
+  node.kill();
+});
+
+test.each(PART_TROUBLES)('a pod goes on as it was, and catches up, when all of it suffers: %s', async (how) => {
+  const { node, putAll, breakAll, shown, token, runs } = await story();
+  putAll('1');
+  node.perform({ kind: 'createPod', pod: web });
+  await node.advance(20 * SECOND);
+  const first = token();
+  expect(shown()).toEqual(['1', '1', '1']);
+  breakAll(how, 9 * MINUTE);
+  await node.advance(SECOND);
+  putAll('2');
+  await node.advance(9 * MINUTE - 2 * SECOND);
+  expect(runs('web')).toMatchObject([{ attempt: 0, state: 'running' }]);
+  await node.advance(2 * MINUTE);
+  expect(shown()).toEqual(['2', '2', '2']);
+  expect(token()).not.toBe(first);
+  expect(runs('web')).toMatchObject([{ attempt: 0, state: 'running' }]);
+  expect(await node.settle(MINUTE)).toBe(true);
+  node.kill();
+});
+
+test('of the troubles of a part only that part knows', async () => {
+  const { node, putAll, shown } = await story();
+  putAll('1');
+  node.perform({ kind: 'createPod', pod: web });
+  await node.advance(20 * SECOND);
+  node.perform({ kind: 'apiPart', part: 'secrets', how: 'silent', forMs: 5 * MINUTE });
+  putAll('2');
+  await node.advance(10 * SECOND);
+  expect(shown()).toEqual(['2', '1', '2']);
+  node.endFaults();
+  await node.advance(10 * SECOND);
+  expect(shown()).toEqual(['2', '2', '2']);
+  node.kill();
+});

@@ -1,0 +1,51 @@
+/** What a node asks its API server for while nothing happens. */
+import { describe, expect, test } from '@jest/globals';
+import { olderCluster, simulatedCluster } from '../../../../testing/simulation/cluster/simulatedCluster.ts';
+import { invariants } from '../../../../testing/simulation/invariants/all.ts';
+import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
+import { clusterNode, MINUTE } from './clusterNode.ts';
+
+const PODS = 20;
+
+describe.each([
+  ['', simulatedCluster],
+  [' an older server, which drops what it does not know and refuses watch lists, of', olderCluster],
+])('twenty idle pods ask%s', (_, cluster) => {
+  const idle = async () => {
+    // An older server does not have all of a status: what it says there is compared once by each agent.
+    const held = cluster === olderCluster ? invariants.filter(({ number }) => number !== 10) : invariants;
+    const made = await clusterNode({ cluster, invariants: held });
+    for (let index = 0; index < PODS; index += 1)
+      made.node.perform({ kind: 'createPod', pod: manifest(`web-${index}`) });
+    await made.node.advance(3 * MINUTE);
+    made.asked();
+    return made;
+  };
+
+  test('nothing but that the node is alive', async () => {
+    const { node, asked, pod } = await idle();
+    expect(pod('web-19')).toMatchObject({ phase: 'Running' });
+    await node.advance(20 * MINUTE);
+    const all = asked();
+    const isWatch = (each: string) => /^(watch|list) /.test(each);
+    const alive = all.filter((each) => / (leases|nodes|nodes\/status) /.test(each) && !isWatch(each));
+    expect(all.filter((each) => !isWatch(each) && !alive.includes(each))).toEqual([]);
+    // A renewal every ten seconds; and a status every five minutes, before which it is read.
+    expect(alive.filter((each) => each.includes(' leases ')).length).toBeLessThanOrEqual(121);
+    expect(alive.filter((each) => !each.includes(' leases ')).length).toBeLessThanOrEqual(2 * 5);
+    // Each watch lasts five to ten minutes.
+    expect(all.filter(isWatch).length).toBeLessThanOrEqual(4 * 5);
+    node.kill();
+  });
+
+  test('nothing more from a new agent than from the one before', async () => {
+    const { node, asked } = await idle();
+    node.kill();
+    await node.startAgent();
+    await node.advance(3 * MINUTE);
+    asked();
+    await node.advance(10 * MINUTE);
+    expect(asked(/pods|events/).filter((each) => !/^(watch|list) /.test(each))).toEqual([]);
+    node.kill();
+  });
+});

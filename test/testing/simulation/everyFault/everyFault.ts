@@ -1,0 +1,59 @@
+/** Tells a short story with every fault at each of its calls, and with faults and deeds that are drawn. */
+import { join } from 'node:path';
+import { beforeAll, expect, test } from '@jest/globals';
+import { runProgram } from '../../../../host/program.ts';
+
+/** What came of stories with faults. */
+export interface Told {
+  readonly told: number;
+  /** What the first did that broke an invariant, as text. */
+  readonly broken?: string;
+}
+
+/** How many stories were told; throws where one broke an invariant. */
+function toldOf({ told, broken }: Told): number {
+  if (broken !== undefined) throw new Error(broken);
+  return told;
+}
+
+export interface ToldOfStory {
+  readonly calls: number;
+  readonly ofOne: Told;
+  readonly ofTwo: Told;
+  readonly ofDeeds: Told;
+}
+
+const LIMIT_MS = 600_000;
+
+async function tellStory(title: string, seed: number): Promise<ToldOfStory> {
+  const { signal } = new AbortController();
+  const file = join(import.meta.dirname, 'everyFaultProcess.ts');
+  const args = ['--max-semi-space-size=32', '--disable-warning=ExperimentalWarning', file, title, String(seed)];
+  // Of a program beside this one, so it is what it is said to be.
+  return JSON.parse(await runProgram(process.execPath, args, { signal, limitMs: LIMIT_MS }));
+}
+
+/** Defines the tests of the story of this title. */
+export function withEveryFault(title: string): void {
+  let story: ToldOfStory;
+  beforeAll(async () => {
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    process.stderr.write(`faults and deeds, '${title}': seed ${seed}\n`);
+    story = await tellStory(title, seed);
+  }, LIMIT_MS);
+
+  test(`every invariant holds whatever fails at one call: ${title}`, () => {
+    const { calls, ofOne } = story;
+    expect(calls).toBeGreaterThan(150);
+    // Each call fails or is slow, and with many of them the agent dies.
+    expect(toldOf(ofOne)).toBeGreaterThan(1.5 * calls);
+  });
+
+  test(`every invariant holds whatever fails at two calls: ${title}`, () => {
+    expect(toldOf(story.ofTwo)).toBe(15);
+  });
+
+  test(`every invariant holds whatever is done to the host: ${title}`, () => {
+    expect(toldOf(story.ofDeeds)).toBe(30);
+  });
+}

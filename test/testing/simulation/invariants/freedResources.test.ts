@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals';
+import { freedResources } from '../../../../testing/simulation/invariants/freedResources.ts';
+import type { Following, Watched } from '../../../../testing/simulation/invariants/invariant.ts';
+import { podWith } from '../../../fakes/pods.ts';
+
+const CAPACITY = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 10 };
+
+/** A node of two cores; each pod has one container and requests one and a half. */
+function watching() {
+  const broken: string[] = [];
+  const running = new Set<string>();
+  const host = { running: () => [...running].map((podUid) => ({ podUid })) };
+  const watched = { host, capacity: CAPACITY } as unknown as Watched;
+  const following: Following = freedResources.follow(watched, (message) => void broken.push(message));
+  const show = (name: string, status: object, tree: { termination?: object; container?: string } = {}) => {
+    const { termination, container = 'done' } = tree;
+    const containers = [{ name: 'main', image: 'a:1', resources: { requests: { cpu: '1500m' } } }];
+    const children = [{ machine: 'container', tags: [container] }];
+    // The invariant reads nothing else of a change.
+    const change = { uid: `${name}-uid`, pod: { ...podWith(name, { containers }), status }, removed: false };
+    following.onStatus?.({ ...change, tree: { children, ...(termination ? { termination } : {}) } } as never);
+  };
+  const refuse = (name: string) =>
+    show(name, { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: Node did not have enough' });
+  return { show, refuse, running, restart: () => following.onLifeBegan?.(), said: () => broken.splice(0) };
+}
+
+const ends = { reason: 'Deleted', at: 0, graceSeconds: 30 };
+
+test('a refusal for what a stopped or completed pod holds is a violation, once', () => {
+  const { show, refuse, said } = watching();
+  show('old', { phase: 'Running' }, { termination: ends, container: 'rests' });
+  show('job', { phase: 'Succeeded' });
+  refuse('new');
+  refuse('new');
+  expect(said()).toEqual([expect.stringContaining('default/new: refused although only terminated pods hold')]);
+});
+
+test('a refusal for what a pod holds that runs, or still stops, is none', () => {
+  const { show, refuse, said } = watching();
+  show('web', { phase: 'Running' });
+  refuse('new');
+  show('web', { phase: 'Running' }, { termination: ends, container: 'stopping' });
+  refuse('other');
+  expect(said()).toEqual([]);
+});
+
+test('nothing is said of a node on which pods run that it has not reported yet', () => {
+  const { refuse, running, restart, said } = watching();
+  running.add('unreported');
+  refuse('new');
+  expect(said()).toEqual([]);
+  running.clear();
+  restart();
+  refuse('new');
+  expect(said()).toHaveLength(1);
+});

@@ -1,0 +1,79 @@
+import { dirname } from 'node:path';
+import type { PodStatus } from '../../../../pod/api/schema/status.ts';
+import { PLACES } from '../../../../testing/simulation/host.ts';
+import { forwardOnly } from '../../../../testing/simulation/invariants/forwardOnly.ts';
+import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
+import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
+import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
+
+const setup = container('setup', { command: ['sh', '-c', 'exit 0'] });
+
+/** A node with a pod, and what the invariant says to made-up reports of it. */
+export async function watchedNode(named?: string) {
+  const node = await simulateNode({ seed: 1 });
+  const apply = (spec: object = {}) => {
+    const web = manifest('web', { restartPolicy: 'OnFailure', initContainers: [setup], ...spec });
+    node.apply({ ...web, metadata: { ...web.metadata, ...(named ? { uid: named } : {}) } });
+  };
+  apply();
+  await node.advance(10_000);
+  const [pod] = node.pods();
+  if (pod?.status === undefined) throw new Error('the node has no pod');
+  const { status } = pod;
+  const { uid, namespace, name } = pod.metadata;
+  const watched = { host: node.host, deeds: node.deeds, podOf: () => pod, life: 1, timers: 0 };
+  const broken: string[] = [];
+  const hooks = forwardOnly.follow(watched as unknown as Watched, (message) => void broken.push(message));
+  /** The disk does not take how pods end. */
+  const trouble = () => {
+    const about = `${PLACES.root}/statelet/statuses`;
+    hooks.onCall?.({ room: 'disk', name: 'open', about, writes: true }, { kind: 'hang' });
+  };
+  const onLifeBegan = () => {
+    hooks.onLifeBegan?.();
+    trouble();
+  };
+  trouble();
+  const following = { ...hooks, onLifeBegan };
+  const report = (over: Partial<PodStatus>) =>
+    following.onReport?.({ uid, namespace, name, status: { ...status, ...over }, ended: false });
+  const remove = () => following.onStatus?.({ uid, pod, removed: true } as never);
+  const beginAnew = (over: Partial<PodStatus>) =>
+    following.onStatus?.({ uid, pod: { ...pod, status: { ...status, ...over } }, removed: false } as never);
+  /** Takes all sandboxes from the runtime, whoever does that. */
+  const dropAll = () => {
+    for (const sandbox of node.host.sandboxes()) {
+      const containers = node.host.containers().filter((each) => each.sandbox.id === sandbox.id);
+      node.host.runtime.removeSandbox(sandbox.id);
+      for (const container of containers) following.onEffect?.({ kind: 'removed', sandbox, container });
+    }
+  };
+  /** The agent leaves the end of the pod to be told; `isFinal`: that of one that nobody has removed. */
+  const leaveEnd = async ({ isFinal = false } = {}) => {
+    const left = `${PLACES.root}/statelet/unacknowledged/${uid}.json`;
+    await node.host.files.mkdir(dirname(left), { recursive: true });
+    await node.host.files.writeFile(left, JSON.stringify({ key: uid, value: { isFinal } }));
+    return left;
+  };
+  const restart = () => (watched.life += 1);
+  /** What has been broken since it was last asked. */
+  const said = () => broken.splice(0).map((message) => message.replace(/^default\/web-node-1: |, at \d+$/g, ''));
+  return {
+    node,
+    apply,
+    dropAll,
+    status,
+    following,
+    hooks,
+    report,
+    remove,
+    beginAnew,
+    leaveEnd,
+    said,
+    restart,
+    nextLife: () => {
+      restart();
+      following.onLifeBegan();
+    },
+  };
+}

@@ -1,0 +1,254 @@
+/** What a program asks of a simulation that cannot be is said at once, and in words: nothing hangs, or seems to hold. */
+import { describe, expect, test } from '@jest/globals';
+import { invariants } from '../../../testing/simulation/invariants/all.ts';
+import type { Following, Invariant } from '../../../testing/simulation/invariants/invariant.ts';
+import type { SimulationOptions } from '../../../testing/simulation/options.ts';
+import type { Fate } from '../../../testing/simulation/outside.ts';
+import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
+import { manifest } from '../../../testing/simulation/stories/manifests.ts';
+import type { Deed } from '../../../testing/simulation/stories/story.ts';
+
+/** Lets one pod run for a while. */
+async function run(options: Partial<SimulationOptions>) {
+  const node = await simulateNode({ seed: 1, ...options });
+  node.apply(manifest('web'));
+  await node.advance(10_000);
+  return node;
+}
+
+/** What a program without types may give. */
+const untyped = <T>(value: unknown): T => value as T;
+
+test.each([-1, 1.5, 2 ** 32, Number.NaN, '7', undefined])('%s is no seed', async (seed) => {
+  await expect(simulateNode({ seed: untyped(seed) })).rejects.toThrow('a seed is a whole number from 0 to 4294967295');
+});
+
+test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 1e300, '60000', undefined])(
+  'no time passes of %s ms',
+  async (ms) => {
+    const node = await run({});
+    await expect(node.advance(untyped(ms))).rejects.toThrow(`no time can pass of ${ms} ms`);
+    await expect(node.settle(untyped(ms))).rejects.toThrow(`no time can pass of ${ms} ms`);
+    expect(node.elapsed).toBe(10_000);
+  },
+);
+
+test('time passes for one at a time', async () => {
+  const node = await run({});
+  const first = node.advance(1_000);
+  await expect(node.advance(1_000)).rejects.toThrow('time passes already');
+  await first;
+  await node.advance(1_000);
+  expect(node.elapsed).toBe(12_000);
+});
+
+test('a config that no node can have is refused as `createNode` refuses it', async () => {
+  await expect(run({ config: { startSlots: -1 } })).rejects.toThrow(/^createNode: startSlots: /);
+});
+
+describe('what the code of a program throws reaches the program, not the node', () => {
+  const hooks = ['onCall', 'onStatus', 'onReport', 'onEvent', 'onEffect', 'onLifeBegan', 'afterStep'] as const;
+  const fail = () => {
+    throw new TypeError('of my own');
+  };
+  test.each(hooks satisfies readonly (keyof Following)[])('in the hook %s of an invariant', async (hook) => {
+    const own: Invariant = { number: 1, says: 'nothing', follow: () => ({ [hook]: fail }) };
+    await expect(run({ invariants: [own] })).rejects.toThrow('of my own');
+  });
+  test('in a plan of faults', () => expect(run({ faults: fail })).rejects.toThrow('of my own'));
+  test('in an inspection', () => expect(run({ inspect: fail })).rejects.toThrow('of my own'));
+});
+
+test('what an invariant throws while the next agent starts reaches whoever lets time pass', async () => {
+  let lives = 0;
+  const follow: Invariant['follow'] = (_, violated) => ({
+    onLifeBegan: () => {
+      lives += 1;
+      if (lives === 2) violated('a second life');
+    },
+  });
+  const node = await run({ invariants: [{ number: 4, says: 'one life', follow }] });
+  node.perform({ kind: 'killAgent', downMs: 1_000 });
+  await expect(node.advance(2_000)).rejects.toThrow('a second life');
+});
+
+test.each([
+  5,
+  {},
+  { kind: 'nope' },
+  { kind: 'constructor' },
+  { kind: 'late' },
+  { kind: 'death', when: 'later' },
+  { kind: 'late', ms: -5 },
+  { kind: 'fail', code: 'NOPE' },
+  { kind: 'lostReply', code: 5 },
+])('a call cannot have the fate %j', async (fate) => {
+  await expect(run({ faults: () => untyped<Fate>(fate) })).rejects.toThrow('there is no such fate: ');
+});
+
+test.each([
+  [{ kind: 'constructor' }, 'there is no such deed: {"kind":"constructor"}'],
+  [undefined, 'there is no such deed: undefined'],
+  [{ kind: 'jump', ms: Number.NaN }, 'of the kind jump: ms: '],
+  [{ kind: 'jump', ms: 1e18 }, 'no clock can jump by 1000000000000000000 ms'],
+  [{ kind: 'stall' }, 'of the kind stall: forMs: Required value'],
+  [{ kind: 'exit', exitCode: 1 }, 'which: Required value'],
+  [{ kind: 'exit', which: 0 }, 'exitCode: Required value'],
+  [{ kind: 'exit', which: 0, exitCode: 256 }, 'exitCode: Invalid value: 256: must be less than or equal to 255'],
+  [{ kind: 'oom', which: -1, child: false }, 'which: Invalid value: -1: must be greater than or equal to 0'],
+  [{ kind: 'killSandbox', which: '0' }, 'which: expected '],
+  [{ kind: 'killAgent' }, 'of the kind killAgent: downMs: Required value'],
+  [{ kind: 'stopAgent', drains: false, downMs: Number.NaN }, 'of the kind stopAgent: downMs: '],
+  [{ kind: 'powerCut', downMs: Number.POSITIVE_INFINITY }, 'of the kind powerCut: downMs: '],
+  [{ kind: 'runtimeDown', forMs: 5_000 }, 'of the kind runtimeDown: downMs: Required value'],
+  [{ kind: 'disk', trouble: 'constructor', forMs: 5_000 }, 'of the kind disk: trouble: '],
+  [{ kind: 'flaky', room: 'disk', share: 5, forMs: 5_000 }, 'of the kind flaky: share: '],
+  [{ kind: 'renameManifest', pod: 'web', file: '../web.json' }, 'expected the name of a file'],
+  [{ kind: 'mountForeign', which: 0, at: '../../x', forMs: 5_000 }, 'expected a path below the directory'],
+])('nobody can do %j', async (deed, message) => {
+  const node = await run({ invariants });
+  expect(() => node.perform(untyped<Deed>(deed))).toThrow(message);
+  expect(await node.settle(60_000)).toBe(true);
+});
+
+test.each([
+  [5, 'its options: expected object, got number'],
+  [undefined, 'its options: Required value'],
+  [{ seed: 1, faults: 5 }, 'faults: '],
+  [{ seed: 1, inspect: {} }, 'inspect: '],
+  [{ seed: 1, invariants: [5] }, 'invariants[0]: expected object, got number'],
+  [{ seed: 1, invariants: [{ number: 1, says: 'nothing' }] }, 'invariants[0].follow: '],
+  [{ seed: 1, records: 'yes' }, 'records: expected boolean, got string'],
+  [{ seed: 1, config: 5 }, 'config: expected object, got number'],
+  [{ seed: 1, speed: 2 }, 'there is no such option: speed'],
+  [{ seed: 1, constructor: 2 }, 'there is no such option: constructor'],
+  [{ seed: 1, config: { nodeName: 'mine' } }, 'there is no such option: nodeName'],
+])('no node is made with the options %j', async (options, message) => {
+  await expect(simulateNode(untyped(options))).rejects.toThrow(`simulateNode: ${message}`);
+});
+
+test.each([
+  [undefined, 'what it follows: Required value'],
+  [7, 'what it follows: expected object, got number'],
+  [{ afterStep: 5 }, 'afterStep: Invalid value: 5: expected a function'],
+])('an invariant cannot follow %j', async (following, message) => {
+  const follow = () => untyped<Following>(following);
+  await expect(run({ invariants: [{ number: 4, says: 'nothing', follow }] })).rejects.toThrow(
+    `invariant 4: ${message}`,
+  );
+});
+
+test('an invariant needs no number, and is reported by what it says', async () => {
+  const says = 'There is one life.';
+  const follow: Invariant['follow'] = (_, violated) => ({ onLifeBegan: () => violated('a life') });
+  const violation = { says, message: 'a life', step: expect.any(Number), elapsed: expect.any(Number) };
+  const found = run({ invariants: [{ says, follow }] });
+  await expect(found).rejects.toThrow(/^invariant "There is one life.", step \d+, \d+ ms: a life$/);
+  await expect(found).rejects.toMatchObject({ violation });
+  const broken = untyped<Following>({ afterStep: 5 });
+  await expect(run({ invariants: [{ says, follow: () => broken }] })).rejects.toThrow(
+    'invariant "There is one life.": afterStep: Invalid value: 5',
+  );
+});
+
+test.each([5, undefined, null])('%j is the name of no pod', async (name) => {
+  const node = await run({});
+  expect(() => node.remove(untyped(name))).toThrow(/remove: pod: /);
+  expect(() => node.explain(untyped(name))).toThrow(/^expected the name of a pod, got /);
+});
+
+test('a deed puts no manifest there that the node would refuse', async () => {
+  const node = await run({ invariants });
+  const pod = { ...manifest('other'), kind: 'Deployment' };
+  for (const deed of [
+    { kind: 'apply', pod },
+    { kind: 'writeInParts', pod, share: 0.5, restMs: 1_000 },
+  ])
+    expect(() => node.perform(untyped<Deed>(deed))).toThrow('the node takes no such manifest: ');
+  expect(() => node.perform({ kind: 'apply', pod: manifest('other'), by: 'url' })).toThrow('no `manifestUrl`');
+  expect(await node.settle(60_000)).toBe(true);
+});
+
+test('what is done to the pods and the recording that it gave changes nothing of a node', async () => {
+  const node = await run({ records: true });
+  const [before, recorded] = [node.pods(), node.recording()];
+  for (const { status } of node.pods()) Object.assign(status ?? {}, { phase: 'Failed' });
+  for (const { value } of node.recording()?.entries ?? [])
+    if (typeof value === 'object' && value !== null) Object.assign(value, { type: 'nothing', state: 'nothing' });
+  Object.assign(node.recording()?.input ?? {}, { nodeName: 'other' });
+  expect(node.pods()).toEqual(before);
+  expect(node.recording()).toEqual(recorded);
+  await node.advance(10_000);
+  expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
+  await node.checkReplay();
+});
+
+test('a deed is done to a pod by its name in the manifest, as by its full name', async () => {
+  const node = await run({ invariants });
+  node.perform({ kind: 'renameManifest', pod: 'web', file: 'other.json' });
+  expect(node.deeds.filesOf('default/web-node-1')).toEqual(['other.json']);
+  expect(await node.settle(60_000)).toBe(true);
+});
+
+test('a pod is explained by its name in the manifest, its full name and its UID', async () => {
+  const node = await run({});
+  const other = manifest('web');
+  node.apply({ ...other, metadata: { ...other.metadata, namespace: 'other' } });
+  await node.advance(10_000);
+  const [uid = ''] = node.pods().map(({ metadata }) => metadata.uid);
+  const names = ['web', 'default/web-node-1', uid, 'other/web-node-1', 'nope/web-node-1'];
+  expect(names.map((name) => node.explain(name)?.namespace)).toEqual([
+    'default',
+    'default',
+    'default',
+    'other',
+    undefined,
+  ]);
+});
+
+test('what becomes of the object of a manifest after it was put there changes nothing', async () => {
+  const node = await simulateNode({ seed: 1, invariants });
+  const web = structuredClone(manifest('web'));
+  node.apply(web);
+  Object.assign(web.metadata, { name: 'nope' });
+  node.perform({ kind: 'copyManifest', pod: 'web', file: 'again.json' });
+  expect(await node.settle(60_000)).toBe(true);
+  expect(new Set(node.pods().map(({ metadata }) => metadata.name))).toEqual(new Set(['web-node-1']));
+});
+
+test('removing a pod that is not there does nothing', async () => {
+  const node = await run({ invariants });
+  for (const pod of ['nope', 'default/nope-node-1']) node.remove(pod);
+  expect(await node.settle(60_000)).toBe(true);
+  expect(node.pods().map(({ metadata }) => metadata.name)).toEqual(['web-node-1']);
+});
+
+test('what was not recorded is not given as if nothing had happened', async () => {
+  const node = await run({});
+  expect(() => node.recording()).toThrow('this simulation has no `records`');
+  await expect(node.checkReplay()).rejects.toThrow('this simulation has no `records`');
+  expect(() => node.digest()).toThrow('this simulation has no `traces`');
+});
+
+test('the recording of an agent that was killed is there until the next one lives', async () => {
+  const node = await run({ records: true });
+  const before = node.recording();
+  node.kill();
+  expect(node.recording()).toEqual(before);
+  await node.startAgent();
+  expect(node.recording()?.entries.length).toBeLessThan(before?.entries.length ?? 0);
+});
+
+test('a node settles without invariants too, or says that it has not', async () => {
+  const node = await simulateNode({
+    seed: 1,
+    faults: ({ name }) => (name === 'pullImage' ? { kind: 'fail' } : undefined),
+  });
+  const image = 'example.org/web:1';
+  node.apply(manifest('web', { containers: [{ name: 'main', image }] }));
+  expect(await node.settle(100_000)).toBe(false);
+  expect(node.elapsed).toBe(100_000);
+  node.endFaults();
+  expect(await node.settle(600_000)).toBe(true);
+  expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
+});

@@ -1,0 +1,96 @@
+import { expect, test } from '@jest/globals';
+import type { ClusterPort } from '../../../actors/cluster/clusterNode.ts';
+import type { MirrorPort } from '../../../actors/cluster/mirrorPods.ts';
+import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
+import type { PortName } from '../../../machines/shared/ports.ts';
+import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
+import { container, manifest } from '../../../testing/simulation/stories/manifests.ts';
+import { striking } from '../../../testing/simulation/stories/striking.ts';
+
+/** Every port but those of a cluster: one that is new has to be simulated, and to be told of here. */
+const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof CertificatePorts>, 'asked'>> = {
+  putStatus: 'asked',
+  preparePod: 'asked',
+  setUpCgroups: 'asked',
+  prepareCgroup: 'asked',
+  fitPod: 'asked',
+  removeCgroup: 'asked',
+  removePodData: 'asked',
+  mountVolume: 'asked',
+  unmountVolume: 'asked',
+  runSandbox: 'asked',
+  inspectSandbox: 'asked',
+  stopSandboxes: 'asked',
+  removeSandboxes: 'asked',
+  findImage: 'asked',
+  pullImage: 'asked',
+  readObjects: 'asked',
+  createContainer: 'asked',
+  startContainer: 'asked',
+  stopContainer: 'asked',
+  resizeContainer: 'asked',
+  removeContainers: 'asked',
+  inspectContainer: 'asked',
+  removeGarbage: 'asked',
+  surveyDisk: 'asked',
+  countRestarts: 'asked',
+  rotateLogs: 'asked',
+  runHook: 'asked',
+  runProbe: 'asked',
+  pickMoment: 'asked',
+  restartRuntime: 'asked',
+};
+
+/** Soon there are dead containers to remove. */
+const crashLoop = { baseMs: 1_000, maxMs: 4_000 };
+
+const shell = (script: string) => ['sh', '-c', script];
+const exec = (...command: string[]) => ({ exec: { command } });
+
+const busy = manifest('busy', {
+  initContainers: [container('setup', { command: shell('exit 0') })],
+  containers: [
+    container('main', {
+      image: 'registry.local/pulled:1',
+      livenessProbe: { ...exec('false'), periodSeconds: 5, failureThreshold: 1 },
+      readinessProbe: exec('true'),
+      lifecycle: { postStart: exec('true'), preStop: exec('true') },
+      env: [{ name: 'COLOR', valueFrom: { configMapKeyRef: { name: 'settings', key: 'color', optional: true } } }],
+      volumeMounts: [{ name: 'scratch', mountPath: '/scratch' }],
+    }),
+    container('crashing', { command: shell('exit 1') }),
+  ],
+  volumes: [{ name: 'scratch', emptyDir: { medium: 'Memory' } }],
+});
+
+/** Resized where it runs when `cpu` changes; a helper that is taken out of it is removed. Another agent finds it unprobed. */
+function sized(cpu: string, ...helpers: readonly string[]) {
+  const readinessProbe = { ...exec('true'), initialDelaySeconds: 70 };
+  const main = container('main', { resources: { limits: { cpu } }, readinessProbe });
+  const pod = manifest('sized', { containers: [main, ...helpers.map((name) => container(name))] });
+  return { ...pod, metadata: { ...pod.metadata, uid: 'sized' } };
+}
+
+test('every port is asked in a simulation, and answers', async () => {
+  const lost = { kind: 'fail', code: 'FAILED_PRECONDITION' } as const;
+  const faults = striking([{ call: { room: 'runtime', name: 'removePodSandbox' }, fate: lost, times: 4 }]);
+  const node = await simulateNode({ seed: 1, records: true, config: { crashLoop, isLenient: true }, faults });
+  const found = new Set<string>();
+  const pass = async (seconds: number) => {
+    await node.advance(seconds * 1_000);
+    for (const { source, kind } of node.recording()?.entries ?? []) if (kind === 'answer') found.add(source);
+  };
+  node.apply(busy);
+  node.apply(sized('100m', 'helper'));
+  await pass(30);
+  node.apply(sized('200m'));
+  await pass(30);
+  node.kill();
+  await node.startAgent();
+  await pass(30);
+  node.remove('busy');
+  node.remove('sized');
+  await pass(60);
+  node.kill();
+  expect(Object.keys(PORTS).filter((port) => !found.has(port))).toEqual([]);
+});

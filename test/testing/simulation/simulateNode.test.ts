@@ -1,0 +1,147 @@
+import { describe, expect, test } from '@jest/globals';
+import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
+import { invariants } from '../../../testing/simulation/invariants/all.ts';
+import type { Invariant } from '../../../testing/simulation/invariants/invariant.ts';
+import { notOurs } from '../../../testing/simulation/invariants/notOurs.ts';
+import { limitsOf } from '../../../testing/simulation/nodeConfig.ts';
+import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
+import { drawnStory } from '../../../testing/simulation/stories/drawnStory.ts';
+import { container, manifest, staticPodName } from '../../../testing/simulation/stories/manifests.ts';
+import { play } from '../../../testing/simulation/stories/play.ts';
+import { richStories } from '../../../testing/simulation/stories/richStories.ts';
+import { shortStories } from '../../../testing/simulation/stories/shortStories.ts';
+
+const SIZE = { pods: 3, deeds: 12, faults: 0, lastsMs: 120_000 };
+
+const digestOf = async (seed: number): Promise<string> => {
+  const { simulation } = await play(drawnStory(seed, SIZE), { invariants: [], traces: true });
+  return simulation.digest();
+};
+
+test('one seed gives one trace, byte for byte; another gives another', async () => {
+  const first = await digestOf(7);
+  expect(await digestOf(7)).toBe(first);
+  expect(await digestOf(8)).not.toBe(first);
+});
+
+/** The events of containers, as they are told and as what happens calls for. */
+function toldAndDue() {
+  const [told, due]: [string[], string[]] = [[], []];
+  const reasons = new Map([
+    ['created', 'Created'],
+    ['started', 'Started'],
+    ['stopContainer', 'Killing'],
+  ]);
+  const isMeant = (reason: string) => [...reasons.values()].includes(reason);
+  const follow: Invariant['follow'] = ({ host }) => {
+    const owe = (what: string, { podName, podUid, containerName }: SimulatedContainer) => {
+      // Other agents have pods of other names.
+      if (!reasons.has(what) || !podName.endsWith('-node-1')) return;
+      due.push(`${reasons.get(what)} ${podUid} spec.containers{${containerName}}`);
+    };
+    return {
+      onEvent: ({ reason, involved: { uid, fieldPath } }) => {
+        if (isMeant(reason)) told.push(`${reason} ${uid} ${fieldPath?.replace('initContainers', 'containers')}`);
+      },
+      onEffect: ({ kind, container: of }) => of && owe(kind, of),
+      onCall: ({ name, about }) => {
+        for (const of of host.running(({ id }) => id === about)) owe(name, of);
+      },
+    };
+  };
+  return { told, due, counting: { number: 8, says: 'Events are told.', follow } as const };
+}
+
+describe('every invariant holds where nothing fails', () => {
+  test.each(Object.entries({ ...shortStories, ...richStories }))('%s', async (_, story) => {
+    const { told, due, counting } = toldAndDue();
+    const { violation, steps } = await play(story, { invariants: [...invariants, counting] });
+    expect(violation).toBeUndefined();
+    expect(steps).toBeGreaterThan(20);
+    // That none is told twice is an invariant; here none may be missing either.
+    expect(due.length).toBeGreaterThan(2);
+    expect(told.toSorted()).toEqual(due.toSorted());
+  });
+});
+
+test('a node runs the pods whose manifests are there, and ends those that are taken away', async () => {
+  const node = await simulateNode({ seed: 1, invariants });
+  const web = manifest('web');
+  node.users.apply(web);
+  await node.advance(5_000);
+  expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
+  expect(node.explain('web')?.answer).toContain('running');
+  node.users.remove(staticPodName(web));
+  await node.advance(20_000);
+  expect(node.pods()).toEqual([]);
+  expect(node.host.left()).toEqual([]);
+  node.kill();
+});
+
+test('an agent that is killed finds its pods where they were', async () => {
+  const node = await simulateNode({ seed: 2, invariants });
+  node.users.apply(manifest('web', { containers: [container('main'), container('helper')] }));
+  await node.advance(5_000);
+  const before = node.host.containers().map(({ id }) => id);
+  node.kill();
+  await node.advance(10_000);
+  await node.startAgent();
+  await node.advance(5_000);
+  expect(node.host.containers().map(({ id }) => id)).toEqual(before);
+  expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
+  node.kill();
+});
+
+test.each([
+  { name: 'readFileSync', of: 'allocations/', when: 'before' },
+  { name: 'stat', of: 'manifests', when: 'after' },
+] as const)('an agent dies at a call also where that would fail anyway: $name', async ({ name, of, when }) => {
+  const struck: string[] = [];
+  const node = await simulateNode({
+    seed: 1,
+    faults: ({ name: called, about }) => {
+      if (called !== name || !about.includes(`/statelet/${of}`) || struck.length > 0) return undefined;
+      struck.push(about);
+      return { kind: 'death', when };
+    },
+  });
+  node.apply(manifest('web'));
+  await node.advance(2_000);
+  expect(struck).toHaveLength(1);
+  expect(struck.filter((path) => node.host.files.existsSync(path))).toEqual([]);
+  expect(node.explainNode()).toBeUndefined();
+  await node.advance(10_000);
+  expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
+  node.kill();
+});
+
+test('what entered an agent is recorded where it is asked for', async () => {
+  const node = await simulateNode({ seed: 3, records: true });
+  node.users.apply(manifest('web'));
+  await node.advance(5_000);
+  const { entries = [] } = node.recording() ?? {};
+  expect(entries.some(({ source }) => source === 'runSandbox')).toBe(true);
+  node.kill();
+});
+
+test("what an agent removes of somebody else's breaks an invariant; what it looks at does not", async () => {
+  const { host, deeds } = await simulateNode({ seed: 4 });
+  const broken: string[] = [];
+  const watched = {
+    host,
+    deeds,
+    cluster: undefined,
+    life: 1,
+    timers: 0,
+    podOf: () => undefined,
+    agent: undefined,
+    root: undefined,
+    ...limitsOf({}),
+  };
+  const { onCall } = notOurs.follow(watched, (message) => void broken.push(message));
+  const call = { room: 'disk', about: '/simulated/lib/pods/foreign/volumes' } as const;
+  onCall?.({ ...call, name: 'readdir', writes: false });
+  expect(broken).toEqual([]);
+  onCall?.({ ...call, name: 'removeTree', writes: true });
+  expect(broken).toEqual(["disk removeTree of /simulated/lib/pods/foreign/volumes, which is somebody else's"]);
+});

@@ -1,0 +1,86 @@
+/** What a program gives that is no story is refused before anything of it is told. */
+import { expect, test } from '@jest/globals';
+import { checkStory } from '../../../../testing/simulation/stories/checkStory.ts';
+import { drawnStory, storyOfAnySize } from '../../../../testing/simulation/stories/drawnStory.ts';
+import { foundText, whatItBreaks } from '../../../../testing/simulation/stories/found.ts';
+import { manyKinds } from '../../../../testing/simulation/stories/manyKinds.ts';
+import { shortStories } from '../../../../testing/simulation/stories/shortStories.ts';
+
+const story = { seed: 1, moments: [], faults: [], lastsMs: 5 };
+const size = { pods: 1, deeds: 1, faults: 1, lastsMs: 10 };
+
+/** What a program without types may give. */
+const untyped = <T>(value: unknown): T => value as T;
+
+test('what is drawn and told here are stories', () => {
+  const drawn = Array.from({ length: 40 }, (_, seed) => storyOfAnySize(seed));
+  for (const each of [...drawn, ...Object.values(shortStories), manyKinds])
+    expect(() => checkStory(each)).not.toThrow();
+});
+
+test.each([
+  ['its story: Required value', undefined],
+  ['moments: Required value', { seed: 1, faults: [], lastsMs: 5 }],
+  ['lastsMs: expected number, got NaN', { ...story, lastsMs: Number.NaN }],
+  ['lastsMs: Invalid value: -5: ', { ...story, lastsMs: -5 }],
+  ['lastsMs: Invalid value: the number is too large: ', { ...story, lastsMs: 1e300 }],
+  ['moments[0]: expected object, got null', { ...story, moments: [null] }],
+  ['moments[0].at: Invalid value: -5: ', { ...story, moments: [{ at: -5, deed: { kind: 'oom' } }] }],
+  [
+    'moments[0].deed: there is no such deed: {"kind":"nope"}',
+    { ...story, moments: [{ at: 5, deed: { kind: 'nope' } }] },
+  ],
+  [
+    'faults[0].call: expected an integer, got a fraction',
+    { ...story, faults: [{ call: 0.5, fate: { kind: 'hang' } }] },
+  ],
+  [
+    'faults[0].fate: there is no such fate: {"kind":"late","ms":-5}',
+    { ...story, faults: [{ call: 5, fate: { kind: 'late', ms: -5 } }] },
+  ],
+  ['faults[0].fate: Required value', { ...story, faults: [{ call: 5 }] }],
+  ['cgroups: Unsupported value: "none"', { ...story, cgroups: 'none' }],
+  ['speed: unknown field', { ...story, speed: 2 }],
+])('no story is told of which is said: %s', async (message, given) => {
+  await expect(whatItBreaks(untyped(given), { invariants: [] })).rejects.toThrow(`whatItBreaks: ${message}`);
+});
+
+test('a story is told with options', async () => {
+  await expect(whatItBreaks(story, untyped(undefined))).rejects.toThrow('whatItBreaks: its options: Required value');
+  await expect(whatItBreaks({ ...story, seed: -1 }, { invariants: [] })).rejects.toThrow('a seed is a whole number');
+});
+
+test.each([
+  ['its size: Required value', undefined],
+  ['pods: Invalid value: 0: ', { ...size, pods: 0 }],
+  ['pods: expected an integer, got a fraction', { ...size, pods: 1.5 }],
+  ['deeds: expected number, got NaN', { ...size, deeds: Number.NaN }],
+  ['faults: Invalid value: -1: ', { ...size, faults: -1 }],
+  ['lastsMs: Invalid value: the number is too large: ', { ...size, lastsMs: 1e300 }],
+  ['crowded: Invalid value: 5: ', { ...size, crowded: 5 }],
+  ['speed: unknown field', { ...size, speed: 2 }],
+])('no story is drawn of which is said: %s', (message, given) => {
+  expect(() => drawnStory(1, untyped(given))).toThrow(`drawnStory: ${message}`);
+});
+
+test('no story is drawn from a seed that is none', () => {
+  expect(() => drawnStory(1.5, size)).toThrow('a seed is a whole number from 0 to 4294967295');
+});
+
+test.each([
+  ['what was found: Required value', undefined],
+  ['message: Required value', {}],
+  [
+    'story.moments: Required value',
+    {
+      number: 1,
+      message: '',
+      step: 1,
+      elapsed: 1,
+      explanations: [],
+      story: { seed: 1, lastsMs: 5, faults: [] },
+    },
+  ],
+])('no text is made of what was not found: %s', (message, given) => {
+  expect(() => foundText(untyped(given))).toThrow(`foundText: ${message}`);
+});

@@ -1,0 +1,334 @@
+import { describe, expect, test } from '@jest/globals';
+import { PLACES, PRESENT_IMAGE } from '../../../../testing/simulation/host.ts';
+import { invariants } from '../../../../testing/simulation/invariants/all.ts';
+import { MANIFEST_URL } from '../../../../testing/simulation/manifestPlace.ts';
+import { HOST_ROOMS, type Room } from '../../../../testing/simulation/outside.ts';
+import { type Simulation, simulateNode } from '../../../../testing/simulation/simulateNode.ts';
+import { storyOfAnySize } from '../../../../testing/simulation/stories/drawnStory.ts';
+import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
+import { perform } from '../../../../testing/simulation/stories/perform.ts';
+import { play } from '../../../../testing/simulation/stories/play.ts';
+import type { Deed } from '../../../../testing/simulation/stories/story.ts';
+
+const SECOND = 1_000;
+const WEB = 'default/web-node-1';
+const web = manifest('web', { containers: [container('main'), container('helper')] });
+
+/** A node on which a pod runs. */
+async function running(): Promise<Simulation> {
+  const node = await simulateNode({ seed: 1, invariants });
+  perform(node, { kind: 'apply', pod: web });
+  await node.advance(5 * SECOND);
+  return node;
+}
+
+const phases = (node: Simulation) => node.pods().map(({ status }) => status?.phase);
+const uids = (node: Simulation) => node.pods().map(({ metadata }) => metadata.uid);
+
+test('a manifest that is half-written changes nothing until the rest is there', async () => {
+  const node = await running();
+  const [uid] = uids(node);
+  const changed = { ...web, metadata: { ...web.metadata, labels: { changed: 'yes' } } };
+  perform(node, { kind: 'writeInParts', pod: changed, share: 0.5, restMs: 3 * SECOND });
+  await node.advance(2 * SECOND);
+  expect(uids(node)).toEqual([uid]);
+  await node.advance(20 * SECOND);
+  expect(node.pods().map(({ metadata }) => metadata.labels)).toEqual([{ changed: 'yes' }]);
+  node.kill();
+});
+
+test.each(['empty', 'cut', 'noise', 'refused'] as const)(
+  'a pod whose file is %s for minutes goes on as it was, also with the next agent, and is the same when it is whole',
+  async (how) => {
+    const node = await running();
+    const before = node.host.running().map(({ id }) => id);
+    const [uid] = uids(node);
+    perform(node, { kind: 'spoil', pod: WEB, how, forMs: 200 * SECOND });
+    const text = () => node.host.files.readFileSync(`${PLACES.manifests}/web.json`);
+    for (const isNew of [false, true]) {
+      if (isNew) node.kill();
+      await node.startAgent();
+      await node.advance(60 * SECOND);
+      expect(() => JSON.parse(text()).spec.containers[0].name).toThrow();
+      expect(node.host.running().map(({ id }) => id)).toEqual(before);
+      expect(uids(node)).toEqual([uid]);
+    }
+    await node.advance(120 * SECOND);
+    expect(JSON.parse(text())).toEqual(web);
+    expect(node.host.running().map(({ id }) => id)).toEqual(before);
+    node.kill();
+  },
+);
+
+test('what is spoiled is whole again when faults end, and stays away where its pod is not wanted', async () => {
+  const node = await running();
+  perform(node, { kind: 'spoil', pod: WEB, how: 'cut', forMs: 200 * SECOND });
+  node.endFaults();
+  expect(JSON.parse(node.host.files.readFileSync(`${PLACES.manifests}/web.json`))).toEqual(web);
+  perform(node, { kind: 'spoil', pod: WEB, how: 'cut', forMs: 10 * SECOND });
+  perform(node, { kind: 'remove', pod: WEB });
+  await node.advance(30 * SECOND);
+  expect(node.host.files.readdirSync(PLACES.manifests)).toEqual([]);
+  expect(phases(node)).toEqual([]);
+  node.kill();
+});
+
+test('nothing is scribbled into the file of a manifest', async () => {
+  const node = await running();
+  perform(node, { kind: 'renameManifest', pod: WEB, file: 'a b.json' });
+  perform(node, { kind: 'scribble', file: 'a b.json', text: '{' });
+  expect(JSON.parse(node.host.files.readFileSync(`${PLACES.manifests}/a b.json`))).toEqual(web);
+  node.kill();
+});
+
+test('pods go with the directory of their manifests, and come back with it', async () => {
+  const node = await running();
+  perform(node, { kind: 'manifestsGone', forMs: 60 * SECOND });
+  await node.advance(50 * SECOND);
+  expect(phases(node)).toEqual([]);
+  await node.advance(60 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  node.kill();
+});
+
+test('of two files with the same pod one runs, until both are gone', async () => {
+  const node = await running();
+  perform(node, { kind: 'copyManifest', pod: WEB, file: 'again.json' });
+  await node.advance(5 * SECOND);
+  expect(phases(node).sort()).toEqual(['Pending', 'Running']);
+  perform(node, { kind: 'remove', pod: WEB });
+  await node.advance(30 * SECOND);
+  expect(phases(node)).toEqual([]);
+  node.kill();
+});
+
+test('a manifest that gets another name is another pod', async () => {
+  const node = await running();
+  const before = uids(node);
+  perform(node, { kind: 'renameManifest', pod: WEB, file: 'renamed.json' });
+  await node.advance(30 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  expect(uids(node)).not.toEqual(before);
+  node.kill();
+});
+
+test.each(['volumes/kubernetes.io~csi/theirs', 'theirs', 'volumes/kubernetes.io~empty-dir/scratch/theirs'])(
+  'what somebody else has mounted in the directory of a pod keeps it there until it is gone: %s',
+  async (at) => {
+    const node = await simulateNode({ seed: 1, invariants });
+    const volumes = [{ name: 'scratch', emptyDir: {} }];
+    const containers = [container('main', { volumeMounts: [{ name: 'scratch', mountPath: '/scratch' }] })];
+    perform(node, { kind: 'apply', pod: manifest('web', { containers, volumes }) });
+    await node.advance(5 * SECOND);
+    perform(node, { kind: 'mountForeign', which: 0, at, forMs: 100 * SECOND });
+    const path = node.host.disk.mounts.map((each) => each.path).find((each) => each.endsWith('/theirs')) ?? '';
+    expect(node.host.isForeign(path)).toBe(true);
+    node.remove('web');
+    for (const isNew of [false, true]) {
+      if (isNew) node.kill();
+      await node.startAgent();
+      await node.advance(40 * SECOND);
+      node.check();
+      expect(node.host.running()).toHaveLength(0);
+      expect(node.host.files.readFileSync(`${path}/in-memory`)).toBe('theirs');
+    }
+    await node.settle(180 * SECOND);
+    expect(node.host.left()).toEqual([]);
+    node.kill();
+  },
+);
+
+test('a mount of somebody else that is taken away, or emptied, breaks an invariant', async () => {
+  const mounted = async () => {
+    const node = await running();
+    perform(node, { kind: 'mountForeign', which: 0, at: 'theirs', forMs: 100 * SECOND });
+    const path = node.host.disk.mounts.map((each) => each.path).find((each) => each.endsWith('/theirs')) ?? '';
+    return { node, path };
+  };
+  const [taken, emptied] = [await mounted(), await mounted()];
+  taken.node.host.disk.unmount(taken.path);
+  expect(() => taken.node.check()).toThrow(/invariant 5.*theirs is not mounted any more/);
+  emptied.node.host.disk.unlink(`${emptied.path}/in-memory`);
+  expect(() => emptied.node.check()).toThrow(/invariant 5.*theirs was emptied/);
+  for (const { node } of [taken, emptied]) node.kill();
+});
+
+test('a pod that a URL lists by another name is another pod', async () => {
+  const config = { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 5 * SECOND } };
+  const node = await simulateNode({ seed: 1, invariants, config });
+  perform(node, { kind: 'apply', pod: web, by: 'url' });
+  await node.advance(15 * SECOND);
+  const before = uids(node);
+  perform(node, { kind: 'renameListed', pod: WEB, name: 'renamed' });
+  await node.advance(40 * SECOND);
+  expect(node.pods().map(({ metadata }) => metadata.name)).toEqual(['renamed-node-1']);
+  expect(phases(node)).toEqual(['Running']);
+  expect(uids(node)).not.toEqual(before);
+  node.check();
+  node.kill();
+});
+
+describe('probes over TLS', () => {
+  const probed = (scheme: string, port: number) => {
+    const readinessProbe = { httpGet: { scheme, path: '/', port }, periodSeconds: 1 };
+    return manifest('web', { containers: [container('main', { readinessProbe })] });
+  };
+  const isReady = (node: Simulation) => node.pods()[0]?.status?.containerStatuses?.[0]?.ready;
+
+  test.each([
+    ['a server that speaks it', 'HTTPS', 8443, [true, true]],
+    ['one that falls ill', 'HTTPS', 8444, [true, false]],
+    ['one that does not speak it', 'HTTPS', 8080, [false, false]],
+    ['one that speaks nothing else, asked without', 'HTTP', 8443, [false, false]],
+  ] as const)('%s', async (_, scheme, port, expected) => {
+    const node = await simulateNode({ seed: 1, invariants });
+    perform(node, { kind: 'apply', pod: probed(scheme, port) });
+    await node.advance(15 * SECOND);
+    const first = isReady(node);
+    await node.advance(20 * SECOND);
+    expect([first, isReady(node)]).toEqual(expected);
+    node.kill();
+  });
+});
+
+test.each(HOST_ROOMS)('some or all of the calls to a room fail for a while, and to no other: %s', async (room) => {
+  const { host } = await simulateNode({ seed: 1 });
+  const fates = (name: Room, count = 100) =>
+    Array.from({ length: count }, () => host.fateOf({ room: name, name: 'mkdir', about: '/a', writes: true }));
+  host.failCalls(room, 0.5, 10 * SECOND);
+  const met = fates(room).filter((fate) => fate !== undefined);
+  expect(met.length).toBeGreaterThan(30);
+  expect(met.length).toBeLessThan(70);
+  expect(new Set(met.map(({ kind }) => kind))).toEqual(new Set(['fail', 'lostReply']));
+  for (const other of HOST_ROOMS.filter((each) => each !== room))
+    expect(fates(other, 10)).toEqual(Array(10).fill(undefined));
+  host.failCalls(room, 1, 10 * SECOND);
+  expect(fates(room)).not.toContain(undefined);
+  host.recover();
+  expect(fates(room)).toEqual(Array(100).fill(undefined));
+});
+
+test('a pod comes up when its runtime, of which all calls have failed, answers again', async () => {
+  const node = await simulateNode({ seed: 1, invariants });
+  perform(node, { kind: 'flaky', room: 'runtime', share: 1, forMs: 20 * SECOND });
+  perform(node, { kind: 'apply', pod: web });
+  await node.advance(15 * SECOND);
+  expect(phases(node)).not.toContain('Running');
+  await node.advance(60 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  node.kill();
+});
+
+test('an image that is lost and that nobody may pull is there again when all is well', async () => {
+  const node = await simulateNode({ seed: 1, invariants });
+  perform(node, { kind: 'loseImage', image: PRESENT_IMAGE });
+  perform(node, {
+    kind: 'apply',
+    pod: manifest('web', { containers: [container('main', { imagePullPolicy: 'Never' })] }),
+  });
+  await node.advance(15 * SECOND);
+  const reason = node.pods()[0]?.status?.containerStatuses?.[0]?.state?.waiting?.reason;
+  expect([phases(node), reason]).toEqual([['Pending'], 'ErrImageNeverPull']);
+  node.endFaults();
+  await node.advance(15 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  node.kill();
+});
+
+describe('what a container, the runtime or the disk suffers', () => {
+  const restarts = (node: Simulation) => node.pods()[0]?.status?.containerStatuses?.map((each) => each.restartCount);
+
+  test.each<readonly [string, Deed, readonly number[]]>([
+    ['a container is killed for want of memory', { kind: 'oom', which: 0, child: false }, [0, 1]],
+    ['one of its children is', { kind: 'oom', which: 0, child: true }, [0, 0]],
+    ['its runtime stands still', { kind: 'stall', forMs: 20 * SECOND }, [0, 0]],
+    ['lists are stale', { kind: 'lists', show: 'stale', forMs: 20 * SECOND }, [0, 0]],
+    ['lists come in another order', { kind: 'lists', show: 'shuffled', forMs: 20 * SECOND }, [0, 0]],
+    ['the network is down', { kind: 'networkDown', forMs: 20 * SECOND }, [0, 0]],
+    ['there are no more addresses', { kind: 'noAddresses', forMs: 20 * SECOND }, [0, 0]],
+    ['the disk is full', { kind: 'disk', trouble: 'full', forMs: 20 * SECOND }, [0, 0]],
+    ['the disk is read-only', { kind: 'disk', trouble: 'readOnly', forMs: 20 * SECOND }, [0, 0]],
+    ['the disk fails', { kind: 'disk', trouble: 'failing', forMs: 20 * SECOND }, [0, 0]],
+    ['no more files can be opened on the host', { kind: 'disk', trouble: 'tableFull', forMs: 20 * SECOND }, [0, 0]],
+    ['no more files can be opened', { kind: 'disk', trouble: 'noDescriptors', forMs: 20 * SECOND }, [0, 0]],
+  ])('%s', async (_, deed, expected) => {
+    const node = await running();
+    perform(node, deed);
+    await node.advance(60 * SECOND);
+    node.check();
+    expect(phases(node)).toEqual(['Running']);
+    expect(restarts(node)?.toSorted()).toEqual(expected);
+    node.kill();
+  });
+
+  test('a runtime that has forgotten its pods gets them anew', async () => {
+    const node = await running();
+    const before = node.host.containers().map(({ id }) => id);
+    perform(node, { kind: 'runtimeDown', downMs: SECOND, keepContainers: true, forgets: 1 });
+    await node.advance(60 * SECOND);
+    expect(phases(node)).toEqual(['Running']);
+    const now = node.host.containers();
+    expect(now).toHaveLength(2);
+    expect(now.filter(({ id }) => before.includes(id))).toEqual([]);
+    node.kill();
+  });
+});
+
+test('an agent that stops leaves its pods to the next one, unless it is to end them', async () => {
+  const node = await running();
+  const before = node.host.containers().map(({ id }) => id);
+  perform(node, { kind: 'stopAgent', drains: false, downMs: 5 * SECOND });
+  await node.advance(SECOND);
+  expect(node.host.containers().map(({ id }) => id)).toEqual(before);
+  await node.advance(20 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  perform(node, { kind: 'stopAgent', drains: true, downMs: 20 * SECOND });
+  await node.advance(15 * SECOND);
+  expect(node.host.containers()).toEqual([]);
+  await node.advance(30 * SECOND);
+  expect(phases(node)).toEqual(['Running']);
+  node.kill();
+});
+
+test('what is applied of a pod that a URL lists is listed there; it is in no file', async () => {
+  const config = { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 5 * SECOND } };
+  const node = await simulateNode({ seed: 1, invariants, config });
+  perform(node, { kind: 'apply', pod: web, by: 'url' });
+  await node.advance(15 * SECOND);
+  const [main] = web.spec.containers;
+  if (main === undefined) throw new Error('it has no container');
+  const edited = { ...web, spec: { ...web.spec, containers: [{ ...main, image: 'registry.local/other:1' }] } };
+  perform(node, { kind: 'apply', pod: edited });
+  await node.settle(60 * SECOND);
+  const images = node.host.containers().map(({ imageName }) => imageName);
+  expect(images).toEqual(['registry.local/other:1']);
+  expect(() => perform(node, { kind: 'writeInParts', pod: web, share: 0.5, restMs: SECOND })).toThrow(
+    new TypeError(`${WEB}: a URL lists it, its manifest is in no file`),
+  );
+  node.kill();
+});
+
+test('a URL gives pods, and what ails it changes none of them', async () => {
+  const apply = { kind: 'apply', pod: web, by: 'url' } as const;
+  const troubles = ['refused', 'silent', 'hanging', 'half', 'garbage', 'failing', 'slow'] as const;
+  const ailing = troubles.map((trouble, index) => ({
+    at: (index + 1) * 30 * SECOND,
+    deed: { kind: 'url', trouble, forMs: 30 * SECOND } as const,
+  }));
+  const moments = [{ at: 0, deed: apply }, ...ailing];
+  const { violation } = await play({ seed: 1, moments, faults: [], lastsMs: 270 * SECOND }, { invariants });
+  expect(violation).toBeUndefined();
+});
+
+test('whatever is drawn can be done', async () => {
+  const drawn = Array.from({ length: 60 }, (_, seed) => storyOfAnySize(seed)).flatMap(({ moments }) =>
+    moments.map(({ deed }) => deed),
+  );
+  const kinds = new Set(drawn.map(({ kind }) => kind));
+  expect(kinds.size).toBeGreaterThan(20);
+  const node = await simulateNode({ seed: 1 });
+  for (const kind of kinds)
+    for (const deed of drawn.filter((each) => each.kind === kind).slice(0, 2)) perform(node, deed);
+  await node.advance(60 * SECOND);
+  node.kill();
+});

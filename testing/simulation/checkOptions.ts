@@ -1,0 +1,73 @@
+/** Refuses options that no simulation can be made with: programs that are not type-checked pass those as well. */
+import * as z from 'zod/mini';
+import { aFunction, checkShape } from '../../pod/api/checkShape.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import { printable } from '../../pod/show/printable.ts';
+import type { SimulationOptions } from './options.ts';
+import { checkSeed } from './random.ts';
+
+const yesOrNo = z.optional(z.boolean());
+
+type Config = NonNullable<SimulationOptions['config']>;
+
+/** The fields of `config`; what each may be, `createNode` says. */
+const CONFIG: { readonly [Key in keyof Config]-?: true } = {
+  admissionNode: true,
+  allocatable: true,
+  canLowerOomScoreAdj: true,
+  capacity: true,
+  cgroupDriver: true,
+  cgroupRoot: true,
+  clusterDns: true,
+  clusterDomain: true,
+  conditions: true,
+  crashLoop: true,
+  endsAll: true,
+  fileCheckMs: true,
+  garbage: true,
+  imageVerification: true,
+  isLenient: true,
+  limitedSwap: true,
+  logs: true,
+  manifestUrl: true,
+  maskedPaths: true,
+  pullLimitMs: true,
+  pullSlots: true,
+  readResolvConf: true,
+  resolvConf: true,
+  seccompDefault: true,
+  slowPullMs: true,
+  sources: true,
+  startSlots: true,
+  takesOver: true,
+  podCidr: true,
+  userNamespaces: true,
+};
+
+const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
+  /** `checkSeed` says what is wrong with it. */
+  seed: z.unknown(),
+  faults: z.optional(aFunction),
+  invariants: z.optional(z.array(z.looseObject({ number: z.optional(z.int()), says: z.string(), follow: aFunction }))),
+  config: z.optional(z.looseObject({})),
+  records: yesOrNo,
+  replays: yesOrNo,
+  traces: yesOrNo,
+  overtakes: yesOrNo,
+  inspect: z.optional(aFunction),
+  cluster: z.optional(aFunction),
+  cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
+  objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),
+};
+
+const schema = z.looseObject(FIELDS);
+
+/** Throws a `TypeError` that names the first option that is wrong, or a `RangeError` for the seed. */
+export function checkOptions(options: SimulationOptions): void {
+  checkShape(schema, options, 'simulateNode', 'its options');
+  checkSeed(options.seed);
+  const strange =
+    Object.keys(options).find((key) => lookUp(FIELDS, key) === undefined) ??
+    Object.keys(options.config ?? {}).find((key) => lookUp(CONFIG, key) === undefined);
+  if (strange !== undefined) throw new TypeError(printable(`simulateNode: there is no such option: ${strange}`));
+}

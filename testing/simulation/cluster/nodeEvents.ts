@@ -1,0 +1,31 @@
+/** The events of one agent on their way to the API server. */
+import type { Clock } from '../../../actors/clock.ts';
+import { createEventRecorder } from '../../../actors/events/eventRecorder.ts';
+import { EventSender, type EventSenderParts } from '../../../actors/events/eventSender.ts';
+import type { EventSink } from '../../../actors/events/eventSink.ts';
+import { NODE_NAME } from '../host.ts';
+
+interface NodeEventsParts extends Pick<EventSenderParts, 'client' | 'jitter' | 'areStartsInLine' | 'onState'> {
+  readonly clock: Clock;
+}
+
+export class NodeEvents {
+  readonly record: EventSink;
+  readonly #sender: EventSender;
+
+  constructor(parts: NodeEventsParts) {
+    const { signal } = new AbortController();
+    const sender = new EventSender({ ...parts, signal, onError: () => {} });
+    const recorder = createEventRecorder(NODE_NAME, () => parts.clock.now());
+    recorder.subscribe(({ event, removed }) => {
+      if (!removed) sender.take(event);
+    });
+    this.record = recorder.record;
+    this.#sender = sender;
+  }
+
+  /** That of the Node is known. */
+  learnNode(uid: string): void {
+    this.#sender.learnNode(uid);
+  }
+}

@@ -1,0 +1,65 @@
+/** Requests of one agent to the API server: each passes the gate of its life. */
+
+import type { KubeRequest, KubeResponse, KubeTransport } from '../../../kubeclient/transport.ts';
+import { attributesOf } from '../../apiserver/authorization/attributes.ts';
+import type { User } from '../../apiserver/request.ts';
+import { failureOf } from '../failures.ts';
+import type { Gate, OutsideCall } from '../outside.ts';
+import type { ApiNetwork } from './apiNetwork.ts';
+import { ApiRefusal } from './apiRefusal.ts';
+
+interface NodeTransportParts {
+  readonly gate: Gate;
+  readonly network: Pick<ApiNetwork, 'carry' | 'cut'>;
+  readonly user: User;
+}
+
+export class NodeTransport implements KubeTransport {
+  readonly #parts: NodeTransportParts;
+
+  constructor(parts: NodeTransportParts) {
+    this.#parts = parts;
+  }
+
+  async send(request: KubeRequest, { signal }: { readonly signal: AbortSignal }): Promise<KubeResponse> {
+    const { gate, network, user } = this.#parts;
+    const { method, path: url, headers, body = '' } = request;
+    const asked = { method, url, headers: new Map(Object.entries(headers)), body, user };
+    const call = callOf(request);
+    try {
+      const act = () => gate.heard(signal, (heard) => network.carry(asked, heard));
+      const answer = await gate.pass(call, { act, failure: (code) => failureOf(call, code), signal });
+      return { ...answer, body: this.#heard(answer.body) };
+    } catch (error) {
+      if (!(error instanceof ApiRefusal)) throw error;
+      return { code: error.code, headers: error.headers, body: textOf(error.body) };
+    }
+  }
+
+  reset(): void {
+    if (!this.#parts.gate.isClosed) this.#parts.network.cut();
+  }
+
+  close(): void {}
+
+  /** As far as it comes before the agent is dead. */
+  async *#heard(body: AsyncIterable<string>): AsyncGenerator<string> {
+    for await (const piece of body) {
+      if (this.#parts.gate.isClosed) return await new Promise<never>(() => {});
+      yield piece;
+    }
+  }
+}
+
+async function* textOf(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+/** `patch pods/status`, about the path. */
+function callOf({ method, path }: KubeRequest): OutsideCall {
+  const url = new URL(path, 'https://kubernetes.default.svc');
+  const asked = attributesOf(method, url);
+  const { resource = '', subresource = '' } = 'resource' in asked ? asked : {};
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  return { room: 'api', name: `${asked.verb} ${what}`, about: url.pathname, writes: method !== 'GET' };
+}

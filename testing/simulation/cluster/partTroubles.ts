@@ -1,0 +1,113 @@
+/** What is the matter with parts of an API server for a while: everything else goes on. */
+import { networkError } from '../../../actors/simulated/connection.ts';
+import { unlessAborted } from '../../../pod/unlessAborted.ts';
+import type { ApiRequest } from '../../apiserver/request.ts';
+import { ApiRefusal } from './apiRefusal.ts';
+import type { WatchStream } from './watchStream.ts';
+
+/** What pods get of an API server, by where it is. */
+export const API_PARTS = ['configmaps', 'secrets', 'clustertrustbundles', 'token'] as const;
+export type ApiPart = (typeof API_PARTS)[number];
+
+/**
+ * Requests fail, are refused, hang, or are carried out and lose their answers; watches that go on from where they were are
+ * told that this is forgotten, tell nothing any more, or break whenever they have begun.
+ */
+export const PART_TROUBLES = ['failing', 'forbidden', 'hanging', 'lost', 'gone', 'silent', 'cut'] as const;
+export type PartTrouble = (typeof PART_TROUBLES)[number];
+
+const isPart = (name: string): name is ApiPart => API_PARTS.some((each) => each === name);
+
+/** The part that a request is for; undefined: none that anything can be the matter with. */
+export function partOf({ url }: Pick<ApiRequest, 'url'>): ApiPart | undefined {
+  const names = new URL(url, 'https://localhost').pathname.split('/');
+  return names.findLast(isPart);
+}
+
+const REFUSALS: ReadonlyMap<PartTrouble, number> = new Map([
+  ['failing', 500],
+  ['forbidden', 403],
+]);
+const FORGOTTEN = 410;
+
+interface Suffering {
+  readonly how: PartTrouble;
+  /** Rejects those who hang. */
+  readonly over: PromiseWithResolvers<never>;
+}
+
+const ADDRESS = { host: 'kubernetes.default.svc', port: 443 };
+const reset = (): Error => networkError('reset', ADDRESS);
+
+export class PartTroubles {
+  readonly #suffering = new Map<ApiPart, Suffering>();
+  readonly #streams = new Map<WatchStream, ApiPart>();
+
+  get isAny(): boolean {
+    return this.#suffering.size > 0;
+  }
+
+  begin(part: ApiPart, how: PartTrouble): void {
+    this.end(part);
+    const over = Promise.withResolvers<never>();
+    over.promise.catch(() => {});
+    this.#suffering.set(part, { how, over });
+    for (const stream of this.#streamsOf(part)) this.#disturb(stream, how);
+  }
+
+  /** What hung is lost, and that watches told nothing is noticed. */
+  end(part: ApiPart): void {
+    const suffering = this.#suffering.get(part);
+    this.#suffering.delete(part);
+    suffering?.over.reject(reset());
+    if (suffering?.how === 'silent') for (const stream of this.#streamsOf(part)) stream.cut(reset());
+  }
+
+  /** What a request meets before it is carried out; throws where it is not. */
+  async before(request: ApiRequest, signal: AbortSignal): Promise<void> {
+    const { how, over } = this.#sufferingOf(request) ?? {};
+    if (how === undefined || over === undefined) return;
+    const refusal = REFUSALS.get(how);
+    if (refusal !== undefined) throw new ApiRefusal(refusal);
+    if (how === 'gone' && goesOn(request)) throw new ApiRefusal(FORGOTTEN);
+    if (how === 'hanging') await unlessAborted(over.promise, signal);
+  }
+
+  /** What becomes of the answer; throws where it is lost. */
+  after(request: ApiRequest): void {
+    if (this.#sufferingOf(request)?.how === 'lost') throw reset();
+  }
+
+  /** A watch has been answered. */
+  opened(request: ApiRequest, stream: WatchStream): void {
+    const part = partOf(request);
+    if (part === undefined) return;
+    this.#streams.set(stream, part);
+    const { how } = this.#suffering.get(part) ?? {};
+    if (how !== undefined) this.#disturb(stream, how);
+  }
+
+  closed(stream: WatchStream): void {
+    this.#streams.delete(stream);
+  }
+
+  #disturb(stream: WatchStream, how: PartTrouble): void {
+    if (how === 'silent') stream.silence();
+    if (how === 'cut' || how === 'gone' || how === 'forbidden') stream.cut(reset());
+  }
+
+  #streamsOf(part: ApiPart): WatchStream[] {
+    return [...this.#streams].flatMap(([stream, of]) => (of === part ? [stream] : []));
+  }
+
+  #sufferingOf(request: ApiRequest): Suffering | undefined {
+    const part = partOf(request);
+    return part === undefined ? undefined : this.#suffering.get(part);
+  }
+}
+
+/** Whether it watches from where it was. */
+function goesOn({ url }: ApiRequest): boolean {
+  const { searchParams } = new URL(url, 'https://localhost');
+  return searchParams.get('watch') === 'true' && searchParams.get('sendInitialEvents') !== 'true';
+}

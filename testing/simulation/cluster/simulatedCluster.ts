@@ -1,0 +1,251 @@
+/** The cluster that a simulated node belongs to: its API server in memory, and what it knows of the node's pods. */
+import { PodCache } from '../../../actors/cluster/podCache.ts';
+import type { ClusterParts } from '../../../actors/nodeParts.ts';
+import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
+import type { StatusReport } from '../../../actors/status/statusReports.ts';
+import { KubeClient } from '../../../kubeclient/client.ts';
+import type { Clock } from '../../../kubeclient/clock.ts';
+import { podPath } from '../../../kubeclient/paths.ts';
+import type { PodStatus } from '../../../pod/api/schema/status.ts';
+import { sameValue } from '../../../pod/sameValue.ts';
+import { Api } from '../../apiserver/api.ts';
+import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
+import { OlderServer } from '../../apiserver/olderServer.ts';
+import type { Change } from '../../apiserver/store/store.ts';
+import type { Deeds } from '../deeds.ts';
+import { NODE_NAME } from '../host.ts';
+import type { Gate } from '../outside.ts';
+import type { Random } from '../random.ts';
+import type { Schedule } from '../schedule.ts';
+import { Spells } from '../spells.ts';
+import type { Manifest } from '../stories/manifests.ts';
+import { ApiNetwork, type ApiOutage } from './apiNetwork.ts';
+import { OBJECT_KINDS, OBJECT_RESOURCES, type ObjectKind, type StoredObject, storedObject } from './apiObject.ts';
+import { type ApiPod, apiPodOf, type PodWrite } from './apiPod.ts';
+import { ClusterUsers, NODE_LOST } from './clusterUsers.ts';
+import { NodeTransport } from './nodeTransport.ts';
+import type { ApiPart, PartTrouble } from './partTroubles.ts';
+import { seededIds } from './seededIds.ts';
+import type { TokenAsked } from './tokenAsked.ts';
+import { TrustBundleServer } from './trustBundles.ts';
+
+/** What a cluster is made over. */
+export interface ClusterGround {
+  readonly clock: Schedule;
+  readonly random: Random;
+  readonly deeds: Deeds;
+  /** Told of each pod that is made, changed or deleted, by its full name. */
+  readonly onChanged: (pod: string) => void;
+  readonly isOlder?: boolean;
+  /** How the node keeps what its pods name up to date; absent: it watches that. */
+  readonly strategy?: ObjectSettings['strategy'] | undefined;
+}
+
+/** An object that pods may get, as it has become; undefined: it is gone. */
+export interface ObjectWrite {
+  readonly of: ObjectKind;
+  readonly name: string;
+  readonly now: StoredObject | undefined;
+}
+
+/** Makes the cluster of a simulation. */
+export type MakeCluster = (ground: ClusterGround) => SimulatedCluster;
+
+export const simulatedCluster: MakeCluster = (ground) => new SimulatedCluster(ground);
+/** The same with a server that knows less. */
+export const olderCluster: MakeCluster = (ground) => new SimulatedCluster({ ...ground, isOlder: true });
+
+const NODE = { name: `system:node:${NODE_NAME}`, groups: ['system:nodes'] };
+const HOST = {
+  machineID: 'm',
+  systemUUID: 's',
+  bootID: 'b',
+  kernelVersion: '6.1.0',
+  osImage: 'Debian',
+  architecture: 'amd64',
+  kubeletVersion: 'v1.36.0+statelet.test',
+};
+const RATE = { qps: 50, burst: 100 };
+const SETTINGS = {
+  host: HOST,
+  leaseSeconds: 40,
+  statusCheckMs: 10_000,
+  statusReportMs: 300_000,
+  providerId: '',
+  registers: true,
+  attachesByController: true,
+  statusImages: 50,
+  hasTrustBundles: true,
+};
+const SYNC_MS = 60_000;
+
+export class SimulatedCluster {
+  readonly api: Api;
+  readonly users: ClusterUsers;
+  readonly #network: ApiNetwork;
+  readonly #ground: ClusterGround;
+  readonly #spells: Spells;
+  /** The UIDs of all pods that the API has ever had. */
+  readonly #uids = new Set<string>();
+
+  constructor(ground: ClusterGround) {
+    const { clock, random, isOlder = false } = ground;
+    this.#ground = ground;
+    this.#spells = new Spells(clock);
+    this.api = new Api({ clock, tokens: new Map(), address: '127.0.0.1:6443', ids: seededIds(random.fork()) });
+    this.api.registry.features.add('ClusterTrustBundleProjection');
+    const server = new TrustBundleServer(this.api, isOlder ? new OlderServer(this.api) : this.api);
+    this.#network = new ApiNetwork(this.api, server);
+    this.users = new ClusterUsers(this.api);
+    this.#watchChanges((change) => this.#note(change));
+  }
+
+  /** What one agent reaches it by; `onNodeUid` is told that of its Node. */
+  partsFor(
+    gate: Gate,
+    clock: Clock,
+    onNodeUid: (uid: string) => void,
+  ): ClusterParts & { readonly eventClient: KubeClient } {
+    const transport = new NodeTransport({ gate, network: this.#network, user: NODE });
+    const parts = { transport, clock, userAgent: 'statelet/simulated' };
+    return {
+      ...SETTINGS,
+      objects: { strategy: this.#ground.strategy ?? 'Watch', syncMs: SYNC_MS },
+      client: new KubeClient({ ...parts, rate: RATE }),
+      eventClient: new KubeClient({ ...parts, rate: RATE }),
+      leaseClient: new KubeClient(parts),
+      pods: new PodCache(),
+      onNodeUid,
+    };
+  }
+
+  /** The node's pods as the API has them, with the mirrors of static pods. */
+  pods(): readonly ApiPod[] {
+    const all = this.api.registry.store.list('/pods').map(([, object]) => apiPodOf(object));
+    return all.filter(({ node }) => node === NODE_NAME);
+  }
+
+  /** Whether a pod of the API has, or had, this UID. */
+  hasHad(uid: string): boolean {
+    return this.#uids.has(uid);
+  }
+
+  /** Tells of each change of the node's pods as it happens. */
+  watchPods(onWrite: (write: PodWrite) => void): void {
+    this.#watchChanges(({ type, before, object }) => {
+      onWrite({ type, before: before && apiPodOf(before), now: apiPodOf(object) });
+    });
+  }
+
+  /** Whether the node watches what its pods name, and does not ask for it now and then. */
+  get isWatched(): boolean {
+    return (this.#ground.strategy ?? 'Watch') === 'Watch';
+  }
+
+  /** Tells of each change of an object that pods may get as it happens. */
+  watchObjects(onWrite: (write: ObjectWrite) => void): void {
+    for (const of of OBJECT_KINDS) {
+      this.api.registry.store.watch(OBJECT_RESOURCES[of], ({ type, object }) => {
+        const now = storedObject(of, object);
+        onWrite({ of, name: now.name, now: type === 'DELETED' ? undefined : now });
+      });
+    }
+  }
+
+  /** Tells of each request for a token of a pod that the server has answered. */
+  onToken(tell: (asked: TokenAsked) => void): void {
+    this.#network.onToken = tell;
+  }
+
+  /** Tells of each status that the server has got of the node. */
+  onStatus(tell: (report: StatusReport) => void): void {
+    this.watchPods(({ type, before, now }) => {
+      const { uid, namespace, name, status, mirrored = uid } = now;
+      const isOfNode = this.#network.isAsked('PATCH', `${podPath(now)}/status`);
+      if (type !== 'MODIFIED' || !isOfNode || sameValue(before?.status, status)) return;
+      // The node has written it.
+      const told = JSON.parse(JSON.stringify(status)) as PodStatus;
+      tell({ uid: mirrored, isStatic: mirrored !== uid, namespace, name, ended: false, status: told });
+    });
+  }
+
+  #watchChanges(onChange: (change: Change) => void): void {
+    this.api.registry.store.watch('/pods', (change) => {
+      if (isOfNode(change.object)) onChange(change);
+    });
+  }
+
+  /** Tells of each patch of the node that has changed nothing, by its path. */
+  onIdlePatch(tell: (path: string, patch: string) => void): void {
+    this.#network.onIdlePatch = tell;
+  }
+
+  /** Whether it is the node that takes a pod away just now. */
+  isDeletedByNode(pod: ApiPod): boolean {
+    return this.#network.isAsked('DELETE', podPath(pod));
+  }
+
+  /** Whether requests and watches may get lost. */
+  get isTroubled(): boolean {
+    return this.#network.isTroubled;
+  }
+
+  goAway(how: ApiOutage, forMs: number): void {
+    this.#network.goAway(how);
+    this.#spells.begin('away', forMs, () => this.#network.comeBack());
+  }
+
+  silenceWatches(forMs: number): void {
+    this.#network.silence();
+    this.#spells.begin('silent', forMs, () => this.#network.endSilence());
+  }
+
+  /** Something is the matter with a part of the server. */
+  breakPart(part: ApiPart, how: PartTrouble, forMs: number): void {
+    this.#network.parts.begin(part, how);
+    this.#spells.begin(`part ${part}`, forMs, () => this.#network.parts.end(part));
+  }
+
+  /** The server starts anew: watches break; `forgets`: nobody can go on from where he was. */
+  restart({ forgets }: { readonly forgets: boolean }): void {
+    if (forgets) this.api.forget();
+    this.#network.cut();
+  }
+
+  /** Everything is well again. */
+  recover(): void {
+    this.#spells.endAll();
+  }
+
+  /** Whoever changes a pod in the API wants it so. */
+  #note({ type, object, before = {} }: Change): void {
+    const { deeds, clock, onChanged } = this.#ground;
+    const { uid, pod, isDeleted, mirrored, status } = apiPodOf(object);
+    // It shows what a manifest wants.
+    if (mirrored !== undefined) return;
+    this.#uids.add(uid);
+    if (textAt(status, 'reason') === NODE_LOST) deeds.end([uid]);
+    const isEnding = type === 'DELETED' || isDeleted;
+    if (type === 'MODIFIED' && JSON.stringify(wordsOf(object)) === JSON.stringify(wordsOf(before))) return;
+    if (!isEnding) deeds.want(pod, { uid, manifest: manifestOf(object) });
+    else if (deeds.mayBeWanted(pod, uid)) deeds.unwant(pod, clock.elapsed);
+    onChanged(pod);
+  }
+}
+
+const isOfNode = (object: JsonObject): boolean => apiPodOf(object).node === NODE_NAME;
+
+/** What users say of a pod. */
+function wordsOf(pod: JsonObject) {
+  const isLost = textAt(objectAt(pod, 'status'), 'reason') === NODE_LOST;
+  const metadata = objectAt(pod, 'metadata');
+  const { labels, annotations, deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  return { labels, annotations, deletionTimestamp, deletionGracePeriodSeconds, spec: pod.spec, isLost };
+}
+
+function manifestOf(pod: JsonObject): Manifest {
+  const { name, namespace, uid, labels, annotations } = objectAt(pod, 'metadata');
+  const metadata = { name, namespace, uid, labels, annotations };
+  // It has what the API asks of a pod.
+  return JSON.parse(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: pod.spec })) as Manifest;
+}

@@ -1,0 +1,92 @@
+/**
+ * An API server that has ClusterTrustBundles as well, as one does that is told to: it tells of them, and lets them be
+ * listed and watched. Their store is that of all objects.
+ */
+import type { Api } from '../../apiserver/api.ts';
+import type { Json, JsonObject } from '../../apiserver/json.ts';
+import type { Answer, ApiRequest, WholeAnswer } from '../../apiserver/request.ts';
+import { withMetadata } from '../../apiserver/store/metadata.ts';
+import type { Store } from '../../apiserver/store/store.ts';
+import { OBJECT_RESOURCES } from './apiObject.ts';
+
+const GROUP = '/apis/certificates.k8s.io/v1beta1';
+const RESOURCE = 'clustertrustbundles';
+const PATH = `${GROUP}/${RESOURCE}`;
+const KIND = { kind: 'ClusterTrustBundle', apiVersion: 'certificates.k8s.io/v1beta1' };
+const RESOURCE_LIST = { kind: 'APIResourceList', apiVersion: 'v1' };
+const STORED = OBJECT_RESOURCES.ClusterTrustBundle;
+const SECOND_MS = 1_000;
+const HEADERS = new Map([['content-type', 'application/json']]);
+const ALL_TOLD = { annotations: { 'k8s.io/initial-events-end': 'true' } };
+
+const whole = (code: number, body: Json): WholeAnswer => ({ code, headers: HEADERS, body: JSON.stringify(body) });
+
+const EXPIRED = whole(410, {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  code: 410,
+  reason: 'Expired',
+  message: 'too old resource version',
+});
+
+export class TrustBundleServer {
+  readonly #api: Api;
+  readonly #server: Pick<Api, 'answer'>;
+
+  /** `server`: what answers for everything else. */
+  constructor(api: Api, server: Pick<Api, 'answer'>) {
+    this.#api = api;
+    this.#server = server;
+  }
+
+  async answer(request: ApiRequest): Promise<Answer> {
+    const { pathname, searchParams } = new URL(request.url, 'https://localhost');
+    if (request.method !== 'GET') return await this.#server.answer(request);
+    if (pathname === GROUP)
+      return whole(200, { ...RESOURCE_LIST, groupVersion: KIND.apiVersion, resources: [{ name: RESOURCE }] });
+    if (pathname !== PATH) return await this.#server.answer(request);
+    return searchParams.get('watch') === 'true' ? this.#watched(searchParams) : this.#listed();
+  }
+
+  get #store(): Store {
+    return this.#api.registry.store;
+  }
+
+  #objects(): JsonObject[] {
+    return this.#store.list(STORED).map(([, object]) => ({ ...object, ...KIND }));
+  }
+
+  #listed(): Answer {
+    const metadata = { resourceVersion: String(this.#store.revision) };
+    return whole(200, { ...KIND, kind: 'ClusterTrustBundleList', metadata, items: this.#objects() });
+  }
+
+  #watched(asked: URLSearchParams): Answer {
+    const isFromAll = asked.get('sendInitialEvents') === 'true';
+    const missed = isFromAll ? [] : this.#store.changesSince(STORED, Number(asked.get('resourceVersion')));
+    if (missed === undefined) return EXPIRED;
+    const lastsMs = Number(asked.get('timeoutSeconds')) * SECOND_MS;
+    return {
+      code: 200,
+      headers: HEADERS,
+      start: (send, end) => {
+        const tell = (type: string, object: JsonObject) =>
+          send(`${JSON.stringify({ type, object: { ...object, ...KIND } })}\n`);
+        if (isFromAll) {
+          for (const each of this.#objects()) tell('ADDED', each);
+          tell('BOOKMARK', withMetadata({ metadata: ALL_TOLD }, { resourceVersion: String(this.#store.revision) }));
+        }
+        for (const { type, object } of missed) tell(type, object);
+        const unwatch = this.#store.watch(STORED, ({ type, object }) => tell(type, object));
+        const { clock } = this.#api.registry;
+        const timer = clock.setTimeout(end, lastsMs);
+        return () => {
+          clock.clearTimeout(timer);
+          unwatch();
+        };
+      },
+    };
+  }
+}

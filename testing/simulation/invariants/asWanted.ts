@@ -1,0 +1,150 @@
+import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
+import { isSidecar } from '../../../pod/api/containers.ts';
+import type { Container } from '../../../pod/api/schema/container.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { isTerminalPhase } from '../../../pod/status/phase.ts';
+import { podOfManifest } from '../validManifest.ts';
+import type { Invariant, Watched } from './invariant.ts';
+import { differencesOf, type Wanted } from './madeAsWanted.ts';
+import { ObjectVersions } from './objectVersions.ts';
+import { mayStayEnded, PodEnds } from './podEnds.ts';
+import { mayLack } from './podNeeds.ts';
+import { Refusals } from './refusals.ts';
+
+/** So long beyond its back-off a container may take to start again: for its turn, and the hooks of those before it. */
+const STARTS_WITHIN_MS = 30_000;
+
+/** A pod as it is wanted, and as it is. */
+interface Compared extends Wanted {
+  readonly watched: Watched;
+  readonly ends: PodEnds;
+  readonly containers: readonly SimulatedContainer[];
+  /** Whether an object may be missing that it needs: what does not run waits for that. */
+  readonly lacks: boolean;
+}
+
+/** What is wrong with a container that does not run and has to: it may only wait to run again. */
+function missing({ watched, ends, uid, lacks }: Compared, { name }: Container): string[] {
+  if (lacks) return [];
+  const { host, longestBackOffMs } = watched;
+  const end = ends.lastEndOf(uid, name);
+  if (end === undefined) return [`${name} has never run`];
+  // Its wait ends by the clock that is set meanwhile, or by a timer that was set before.
+  const waited = Math.min(host.clock.elapsed - end.elapsed, host.clock.now() - end.at);
+  return waited <= longestBackOffMs + STARTS_WITHIN_MS ? [] : [`${name} does not run again`];
+}
+
+/** What is wrong with the init containers and sidecars; `areDone`: those after them may run. */
+function initsOf(compared: Compared): { readonly wrong: readonly string[]; readonly areDone: boolean } {
+  const { wanted, ends, uid, containers } = compared;
+  const { initContainers = [], containers: regular } = wanted.spec;
+  const latest = containers.reduce((most, { sandbox }) => Math.max(most, sandbox.attempt), 0);
+  const inLatest = containers.filter(({ sandbox }) => sandbox.attempt === latest).map((each) => each.containerName);
+  const haveBegun = regular.some(({ name }) => inLatest.includes(name));
+  const wrong: string[] = [];
+  for (const init of initContainers) {
+    const run = runOf(compared, init.name);
+    if (run !== undefined) {
+      wrong.push(...differencesOf(compared, init, run));
+      if (!isSidecar(init)) return { wrong, areDone: false };
+    } else if (isSidecar(init) || !(haveBegun || ends.lastEndOf(uid, init.name)?.exitCode === 0)) {
+      return { wrong: [...wrong, ...missing(compared, init)], areDone: haveBegun };
+    }
+  }
+  return { wrong, areDone: true };
+}
+
+const runOf = ({ containers }: Compared, wanted: string): SimulatedContainer | undefined =>
+  containers.find(({ containerName, state }) => containerName === wanted && state === 'running');
+
+/** What of a pod that goes on is not as its manifest says. */
+function unmet(compared: Compared, phase: string | undefined): string[] {
+  const { wanted, ends, uid } = compared;
+  const { wrong, areDone } = initsOf(compared);
+  if (!areDone) return [...wrong];
+  const runs = wanted.spec.containers.some(({ name }) => runOf(compared, name) !== undefined);
+  return [
+    ...wrong,
+    ...(runs && phase !== 'Running' ? [`runs, and is told to be ${phase}`] : []),
+    ...wanted.spec.containers.flatMap((each) => {
+      const run = runOf(compared, each.name);
+      if (run !== undefined) return differencesOf(compared, each, run);
+      const end = ends.lastEndOf(uid, each.name);
+      return end && mayStayEnded(wanted.spec, each, end) ? [] : missing(compared, each);
+    }),
+  ];
+}
+
+/** What explains that something does not run. */
+interface Reasons {
+  readonly ends: PodEnds;
+  readonly refusals: Refusals;
+  /** How many manifests of a pod had been there when a node was through with it: they count no longer. */
+  readonly outlived: ReadonlyMap<string, number>;
+  readonly versions: ObjectVersions;
+}
+
+/** What is wrong with the pods of a name. One that is in several files is several pods, of which one runs. */
+function wrongOf(name: string, watched: Watched, reasons: Reasons): readonly string[] {
+  const { agent, deeds } = watched;
+  const named = agent?.pods().filter(({ metadata }) => `${metadata.namespace}/${metadata.name}` === name) ?? [];
+  const others = named.filter(({ metadata }) => !deeds.mayBeWanted(name, metadata.uid));
+  const isOne = named.length === 1 || (named.length > 1 && deeds.filesOf(name).length > 1);
+  if (others.length > 0 || !isOne) return [`is wanted, and there are these of it: ${named.map(uidOf).join(', ')}`];
+  const wrong = named.map((pod) => wrongWith(pod, name, watched, reasons));
+  return wrong.find((each) => each.length === 0) ?? wrong[0] ?? [];
+}
+
+const uidOf = ({ metadata }: Pod): string => metadata.uid;
+
+function wrongWith(pod: Pod, name: string, watched: Watched, reasons: Reasons): string[] {
+  const { ends, refusals, outlived } = reasons;
+  const { deeds, host } = watched;
+  const { uid } = pod.metadata;
+  const all = deeds.versionsOf(name);
+  const versions = all.slice(Math.min(outlived.get(uid) ?? 0, all.length - 1)).map(podOfManifest);
+  const wanted = versions.at(-1) ?? pod;
+  const containers = host.containers().filter((each) => each.podUid === uid);
+  const isShort = () => refusals.isShort({ ...wanted, metadata: pod.metadata });
+  const lacks = mayLack(wanted.spec, reasons.versions);
+  const compared = { watched, host, ends, uid, wanted, versions, containers, lacks, isShort };
+  if (!isTerminalPhase(pod.status?.phase)) return unmet(compared, pod.status?.phase);
+  const running = containers.filter(({ state }) => state === 'running');
+  if (running.length > 0) return running.map((each) => `is over, and ${each.containerName} runs on`);
+  const isExplained = refusals.explain(pod) || ends.explain(pod, versions) || deeds.isEnded(uid);
+  return isExplained ? [] : [`is ${pod.status?.phase} without a reason`];
+}
+
+export const asWanted: Invariant = {
+  number: 6,
+  says:
+    'Once faults have ended, what the sources want runs within ten minutes as they want it: each container with its ' +
+    'image, command, size, mounts and user, unless it has ended for good, or is about to start; a pod has ended only ' +
+    'where its containers, a deadline or a want of room is why; and waits only for an object that may be missing.',
+  follow: (watched, violated) => {
+    const [ends, refusals] = [new PodEnds(watched), new Refusals(watched)];
+    const { deeds } = watched;
+    const outlived = new Map<string, number>();
+    const versions = new ObjectVersions(watched);
+    return {
+      onCall: (call) => ends.noteCall(call),
+      onEffect: (effect) => ends.note(effect),
+      afterStep: () => ends.noteTime(),
+      onStatus: (change) => {
+        ends.noteStatus(change);
+        refusals.noteStatus(change);
+        const { uid, removed, pod } = change;
+        const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
+        // One that the runtime still has goes on where it is wanted again before its agent has seen that.
+        if (!removed || watched.host.containers().some(({ podUid }) => podUid === uid)) return;
+        // The present one may have come in the place of another that has just ended.
+        outlived.set(uid, deeds.versionsOf(name).length - (deeds.mayBeWanted(name, uid) ? 1 : 0));
+      },
+      atRest: () => {
+        for (const name of deeds.wanted.keys())
+          for (const wrong of wrongOf(name, watched, { ends, refusals, outlived, versions }))
+            violated(`${name} ${wrong}`);
+      },
+    };
+  },
+};

@@ -1,0 +1,28 @@
+import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { OutsideCall } from '../outside.ts';
+import { renameIn } from '../renamed.ts';
+
+/** The containers and sandboxes whose stop was asked for, until they are removed. */
+export class AskedStops {
+  readonly #ids = new Set<string>();
+
+  /** Whether a container was to stop, by itself or with its sandbox. */
+  has({ id, sandbox }: SimulatedContainer): boolean {
+    return this.#ids.has(id) || this.#ids.has(sandbox.id);
+  }
+
+  noteCall({ room, name, about }: OutsideCall): void {
+    if (room === 'runtime' && (name === 'stopContainer' || name === 'stopPodSandbox')) this.#ids.add(about);
+  }
+
+  noteEffect(effect: RuntimeEffect): void {
+    const { kind, sandbox, container } = effect;
+    renameIn(this.#ids, effect);
+    if (kind === 'removed') this.#ids.delete(container?.id ?? sandbox.id);
+  }
+
+  /** Whatever was asked for before is asked for no longer. */
+  forgetAll(): void {
+    this.#ids.clear();
+  }
+}

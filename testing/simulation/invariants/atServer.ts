@@ -1,0 +1,121 @@
+import { mergedStatus } from '../../../pod/status/mergedStatus.ts';
+import { type StatusJson, statusPatch } from '../../../pod/status/statusPatch.ts';
+import type { ApiPod, PodWrite } from '../cluster/apiPod.ts';
+import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
+import type { Invariant, Watched } from './invariant.ts';
+import { QuietTime } from './quietTime.ts';
+import { TokenRequests } from './tokenRequests.ts';
+
+/** The rank of a pod that has ended. */
+const ENDED = 3;
+
+/** How far a pod has come, by its phase. */
+const RANKS: ReadonlyMap<string, number> = new Map([
+  ...([
+    ['Pending', 1],
+    ['Running', 2],
+    ['Succeeded', ENDED],
+    ['Failed', ENDED],
+  ] as const),
+]);
+const rankOf = (phase: string): number => RANKS.get(phase) ?? 0;
+
+const isTerminal = (phase: string): boolean => rankOf(phase) === ENDED;
+
+/** What is told last may be late by so long, where it is told again. */
+const LATE_MS = 15_000;
+
+/**
+ * What is wrong with a phase after the one before: a pod that has lost all that ran of it begins once more, as in a kubelet;
+ * not while one of its regular containers runs.
+ */
+function steppedBack({ deeds, host }: Watched, { before, now: { uid, pod, phase } }: PodWrite): string[] {
+  if (before === undefined || before.phase === phase) return [];
+  const regular = deeds.versionsOf(pod).flatMap(({ spec }) => spec.containers.map(({ name }) => name));
+  const latest = host.clock.now() - LATE_MS;
+  const runs = host.running(
+    ({ podUid, containerName, startedAt = latest }) =>
+      podUid === uid && regular.includes(containerName) && startedAt < latest,
+  );
+  const isBack = isTerminal(before.phase) || (rankOf(phase) < rankOf(before.phase) && runs.length > 0);
+  return isBack ? [`${pod}: the API server has it go from ${before.phase} to ${phase}`] : [];
+}
+
+/** What is wrong with the way that a pod has gone from the server, unless somebody has taken it away by force. */
+function goneWrong({ host }: Watched, { uid, pod, phase }: ApiPod): string[] {
+  const running = host.running((each) => each.podUid === uid);
+  return [
+    ...(isTerminal(phase) ? [] : [`${pod}: it is gone from the API server, which had it ${phase || 'new'}`]),
+    ...running.map((each) => `${pod}: it is gone from the API server, and ${each.containerName} runs on`),
+  ];
+}
+
+/** What is not at the server as it is on the node, once all has come that was to come. */
+function differencesIn({ agent }: Watched, cluster: SimulatedCluster): string[] {
+  if (agent === undefined) return [];
+  const here = new Map(agent.pods().map((each) => [each.metadata.uid, each]));
+  const there = cluster.pods();
+  const shown = new Set(there.map(({ uid, mirrored = uid }) => mirrored));
+  const unshown = [...here].filter(([uid]) => !shown.has(uid));
+  const missing = unshown.map(
+    ([, { metadata }]) => `the API server does not have ${metadata.namespace}/${metadata.name}`,
+  );
+  const wrong = there.flatMap(({ uid, pod, isDeleted, status, mirrored = uid }) => {
+    if (isDeleted) return [`${pod} is deleted, and the API server has it still`];
+    const own = here.get(mirrored)?.status;
+    if (own === undefined) return [`the API server has ${pod}, and the node does not`];
+    const patch = statusPatch(status, mergedStatus(status, jsonOf(own)));
+    // Of how a pod has ended others may have the last word, but of a mirror.
+    const isAnother = mirrored !== uid && own.phase !== status.phase;
+    if (isAnother) return [`the API server has ${pod} ${String(status.phase)}, the node ${own.phase}`];
+    return patch === undefined ? [] : [`the API server has yet to hear of ${pod}: ${JSON.stringify(patch)}`];
+  });
+  return [...missing, ...wrong];
+}
+
+const jsonOf = (value: object): StatusJson => JSON.parse(JSON.stringify(value));
+
+export const atServer: Invariant = {
+  number: 10,
+  says:
+    'At the API server no phase goes back; a pod goes from there after its end was told and nothing of it runs any more; ' +
+    'at rest the server has of each pod what the node has. No patch says what the server knows, and while nothing happens ' +
+    'the server is asked for nothing about pods. A token is asked for when the last one gets old, and for no pod that is gone.',
+  follow: (watched, violated) => {
+    const { cluster } = watched;
+    if (cluster === undefined) return {};
+    const quiet = new QuietTime(watched);
+    const tokens = new TokenRequests(watched);
+    const note = (write: PodWrite) => {
+      const { type, now } = write;
+      quiet.disturb();
+      const wrong = now.mirrored === undefined ? steppedBack(watched, write) : [];
+      // Users take away by force what runs.
+      const isGone = type === 'DELETED' && now.mirrored === undefined && cluster.isDeletedByNode(now);
+      for (const each of [...wrong, ...(isGone ? goneWrong(watched, now) : [])]) violated(each);
+    };
+    cluster.watchPods(note);
+    cluster.watchObjects(quiet.disturb);
+    cluster.onToken((asked) => {
+      for (const each of tokens.note(asked)) violated(each);
+    });
+    cluster.onIdlePatch((path, patch) => violated(`a patch of ${path} has changed nothing: ${patch}`));
+    const disturb = () => {
+      quiet.disturb();
+      tokens.disturb();
+    };
+    return {
+      ...quiet.disturbances(),
+      onLifeBegan: disturb,
+      beforeJump: disturb,
+      onCall: (call, fate) => {
+        tokens.noteCall(call, fate);
+        const isNeedless = quiet.isNeedless(call, fate);
+        if (isNeedless) violated(`nothing has happened, and the API server is asked to ${call.name} ${call.about}`);
+      },
+      atRest: () => {
+        for (const each of differencesIn(watched, cluster)) violated(each);
+      },
+    };
+  },
+};

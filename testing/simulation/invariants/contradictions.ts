@@ -1,0 +1,93 @@
+/** What an explanation says of a pod that its status, or its actors, do not. */
+import { containersOf } from '../../../pod/api/containers.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Explanation } from '../../../pod/show/explain.ts';
+import { isTerminalPhase } from '../../../pod/status/phase.ts';
+import { statusesOf } from './apiRules.ts';
+
+const PHASES: ReadonlySet<string> = new Set(['Pending', 'Running', 'Succeeded', 'Failed']);
+const HAS_ENDED = / has (succeeded|failed|ended)\b| was rejected: /;
+
+/** Those of a pod that its explanation looks at, as long as they have anything to do that keeps it waiting. */
+const PARTS = /^(container|volume)\//;
+const RESTS: ReadonlySet<string> = new Set(['steady', 'done', 'mounted']);
+
+/** Lines are broken anywhere. */
+const unbroken = (text: string): string => text.replaceAll(/\s/g, '');
+
+/** What of it is not so; `text` is what people read, `pod` what is told of the pod, if that is all that is known of it. */
+export function contradictions(explanation: Explanation, text: string, pod: Pod | undefined): string[] {
+  const wrong = [wrongStatus, wrongCount, wrongAnswer, wrongContainers];
+  const said = pod === undefined ? [] : wrong.flatMap((each) => each(explanation, pod));
+  return [...wrongText(explanation, text), ...said].map((each) => `${each}: ${text}`);
+}
+
+function wrongText({ namespace, name, status, ready, answer }: Explanation, text: string): string[] {
+  const all = unbroken(text);
+  return [
+    ...(all.startsWith(unbroken(`${namespace}/${name}${status}${ready} ready`)) ? [] : ['the title is another one']),
+    ...(answer.trim() === '' ? ['there is no answer'] : []),
+    ...(all.includes(unbroken(answer)) ? [] : ['the answer is another one']),
+  ];
+}
+
+/** The word of a phase is that of its own, and a pod that is being removed is said to be. */
+function wrongStatus({ status: word, phase: said }: Explanation, { metadata, status }: Pod): string[] {
+  const phase = status?.phase ?? 'Unknown';
+  const isTerminating = metadata.deletionTimestamp !== undefined && !isTerminalPhase(status?.phase);
+  return [
+    ...(said === phase ? [] : [`it is ${phase}, not ${said}`]),
+    ...(PHASES.has(word) && word !== phase ? [`it is ${phase}, not ${word}`] : []),
+    ...((word === 'Terminating') === isTerminating ? [] : [`whether it is being removed is not what ${word} says`]),
+  ];
+}
+
+function wrongCount({ ready, pod: { children } }: Explanation, pod: Pod): string[] {
+  const lasting = containersOf(pod.spec).filter(({ role }) => role === 'regular' || role === 'sidecar');
+  const names = lasting.map(({ container }) => container.name);
+  const count = statusesOf(pod.status ?? {}).filter((each) => each.ready && names.includes(each.name)).length;
+  const [said, of] = ready.split('/').map(Number);
+  // Those of a pod that is being initialized again, or may be as far as a new agent knows, are not counted.
+  const areCounted = isReady(pod) && !isBeingAdopted(children);
+  const isWrong = said === undefined || said > count || (areCounted && said < count);
+  return isWrong || of !== names.length ? [`${count} of ${names.length} containers are ready, not ${ready}`] : [];
+}
+
+function wrongAnswer({ answer, pod: { termination, tags, children } }: Explanation, pod: Pod): string[] {
+  const phase = pod.status?.phase;
+  const isEnd = HAS_ENDED.test(answer);
+  // A pod may be ready while one is asked about that has initialized it, one is removed that it had, or a new agent mounts.
+  const isAnyBusy = children.some(({ id, tags }) => PARTS.test(id) && !tags.some((tag) => RESTS.has(tag)));
+  const isSteady = tags[0] === 'steady' && !isAnyBusy && isReady(pod);
+  return [
+    ...(/ is running, with /.test(answer) && phase !== 'Running' ? [`it does not run, it is ${phase}`] : []),
+    ...(/ has succeeded: /.test(answer) && phase !== 'Succeeded' ? [`it has not succeeded, it is ${phase}`] : []),
+    ...(isTerminalPhase(phase) && termination === undefined && !isEnd ? ['it has ended, and that is not said'] : []),
+    ...(isSteady && !/ is running\b/.test(answer) ? ['it runs, and that is not said'] : []),
+  ];
+}
+
+/** Until a new agent knows all containers of a pod, that keeps the status that it had, or shows what is known. */
+const isBeingAdopted = (children: Explanation['pod']['children']): boolean =>
+  children.some(({ machine, state }) => machine === 'container' && state.startsWith('adopting.'));
+
+/** What is shown of each container. */
+function wrongContainers({ pod: { children } }: Explanation, { status = {} }: Pod): string[] {
+  if (isBeingAdopted(children)) return [];
+  const actors = new Map(children.map((child) => [child.id, child]));
+  // Of a pod that has ended elsewhere the status says so at once, and what runs of it here is ready until it ends.
+  const isEnded = isTerminalPhase(status.phase);
+  return statusesOf(status).flatMap(({ name, ready, restartCount }) => {
+    const facts = actors.get(`container/${name}`)?.facts ?? [];
+    const restarts = facts.flatMap((fact) => (/^\d+ restarts?$/.test(fact) ? [Number.parseInt(fact, 10)] : []));
+    return [
+      ...(!isEnded && facts.includes(ready ? 'not ready' : 'ready') ? [`${name} is ${ready ? '' : 'not '}ready`] : []),
+      ...(restarts.some((each) => each !== restartCount) ? [`${name} was restarted ${restartCount} times`] : []),
+    ];
+  });
+}
+
+const isReady = ({ metadata, status = {} }: Pod): boolean =>
+  status.phase === 'Running' &&
+  metadata.deletionTimestamp === undefined &&
+  status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;

@@ -1,0 +1,75 @@
+/** Holds it against a node that it refuses a pod for resources that only terminated pods hold. */
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { sourceOf } from '../../../pod/api/staticPod.ts';
+import { podRequest } from '../../../pod/resources/resources.ts';
+import type { ActorNode } from '../../../pod/show/actorNode.ts';
+import { namespacedName } from '../../../pod/show/shownName.ts';
+import { isTerminalPhase } from '../../../pod/status/phase.ts';
+import type { Invariant } from './invariant.ts';
+
+/** A pod that counts at admission: what it has requested at most, because a resize may not be done yet. */
+interface Holder {
+  readonly cpuMillis: number;
+  readonly memoryBytes: number;
+}
+
+export const freedResources: Invariant = {
+  number: 6,
+  says: 'A pod is never refused for resources that only terminated pods hold.',
+  follow: ({ host, capacity }, violated) => {
+    const known = new Map<string, Holder | undefined>();
+    const refused = new Set<string>();
+    return {
+      // A new agent decides again on every pod.
+      onLifeBegan: () => {
+        known.clear();
+        refused.clear();
+      },
+      onStatus: (change) => {
+        const { uid, pod, removed } = change;
+        const isNew = isRefused(pod) && !refused.has(uid);
+        if (isRefused(pod) && !removed) refused.add(uid);
+        else refused.delete(uid);
+        if (removed) known.delete(uid);
+        else known.set(uid, holds(change) ? largest(pod, known.get(uid)) : undefined);
+        // The agent may hold places for running pods that no source has reported yet.
+        const isComplete = host.running().every(({ podUid }) => known.has(podUid));
+        if (!isNew || !isComplete || !pod.status?.reason?.startsWith('OutOf')) return;
+        const holders = [...known.values()].filter((holder) => holder !== undefined);
+        const cpuMillis = sum(holders.map((holder) => holder.cpuMillis)) + podRequest(pod.spec, 'cpu');
+        const memoryBytes = sum(holders.map((holder) => holder.memoryBytes)) + podRequest(pod.spec, 'memory');
+        const isShort =
+          cpuMillis > capacity.cpuMillis || memoryBytes > capacity.memoryBytes || holders.length >= capacity.pods;
+        if (isShort) return;
+        violated(
+          `${namespacedName(pod)}: refused although only terminated pods hold what it needs: ${pod.status.message}`,
+        );
+      },
+    };
+  },
+};
+
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0);
+
+const isRefused = ({ status }: Pod): boolean => status?.message?.startsWith('Pod was rejected: ') === true;
+
+/**
+ * Whether a pod holds resources: it was not refused, has not ended, is not stopping with all containers stopped, and is not
+ * a pod whose API object is gone, of which the scheduler has given the room away.
+ */
+function holds({ pod, tree }: PodChange): boolean {
+  if (isRefused(pod) || isTerminalPhase(pod.status?.phase)) return false;
+  const { termination } = tree;
+  if (termination === undefined) return true;
+  const isObjectGone = sourceOf(pod) === 'api' && !termination.stays && termination.reason !== 'NodeShutdown';
+  return !isObjectGone && !hasStopped(tree);
+}
+
+const hasStopped = ({ children }: ActorNode): boolean =>
+  children.filter(({ machine }) => machine === 'container').every(({ tags }) => tags.includes('rests'));
+
+const largest = (pod: Pod, before: Holder | undefined): Holder => ({
+  cpuMillis: Math.max(podRequest(pod.spec, 'cpu'), before?.cpuMillis ?? 0),
+  memoryBytes: Math.max(podRequest(pod.spec, 'memory'), before?.memoryBytes ?? 0),
+});

@@ -1,0 +1,164 @@
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
+import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
+import { containerNamed, containersOf } from '../../../pod/api/containers.ts';
+import type { Container } from '../../../pod/api/schema/container.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { fullName } from '../host.ts';
+import type { OutsideCall } from '../outside.ts';
+import type { Schedule } from '../schedule.ts';
+import { AskedStops } from './askedStops.ts';
+import type { Invariant, Watched } from './invariant.ts';
+
+/** What a pod was given to end in: how long, and until when, in milliseconds since the epoch. */
+interface Grace {
+  readonly life: number;
+  readonly seconds: number | undefined;
+  readonly until: number | undefined;
+  /** The same by the time that no jump of the clock changes. */
+  readonly end: number | undefined;
+}
+
+const longer = (before: number | undefined, now: number | undefined): boolean =>
+  before !== undefined && now !== undefined && now > before;
+
+/** Whatever is left of its grace, each process gets at least so many seconds after SIGTERM (C10). */
+const LEAST_SECONDS = 2;
+
+/** What others have left it of the grace of its pod, if that ends; of its end may not have been told yet. */
+function secondsLeft({ agent, host: { clock } }: Watched, uid: string, told: Grace | undefined): number[] {
+  const { termination, until = Infinity } = agent?.trees().get(uid) ?? {};
+  const over = termination ? termination.at + termination.graceSeconds * 1_000 : until;
+  return [Math.min(over, until) - clock.now(), (told?.end ?? Infinity) - clock.elapsed].map((ms) => ms / 1_000);
+}
+
+/** What a process has to be given at least that is told to end for the first time, in seconds; `pod`: that of its pod. */
+function leastGrace(watched: Watched, id: string, pod: Grace | undefined): number {
+  const { host, podOf } = watched;
+  const found = host.container(id);
+  const { spec, metadata } = podOf(found?.podUid ?? '') ?? {};
+  const container = spec && containerNamed(spec, found?.containerName ?? '')?.container;
+  // Of a pod that nobody knows, with a hook that takes of it, or that may restart as a whole, nothing more can be said.
+  if (spec === undefined || container === undefined || container.lifecycle?.preStop) return LEAST_SECONDS;
+  if (containersOf(spec).some((each) => mayRestartAll(each.container))) return LEAST_SECONDS;
+  const probes = [container.livenessProbe, container.startupProbe];
+  const graces = [
+    spec.terminationGracePeriodSeconds ?? 30,
+    metadata?.deletionGracePeriodSeconds || Infinity,
+    ...probes.map((probe) => probe?.terminationGracePeriodSeconds ?? Infinity),
+    ...secondsLeft(watched, found?.podUid ?? '', pod),
+  ];
+  return Math.max(LEAST_SECONDS, Math.floor(Math.min(...graces)));
+}
+
+const mayRestartAll = ({ restartPolicyRules = [] }: Container): boolean =>
+  restartPolicyRules.some(({ action }) => action === 'RestartAllContainers');
+
+/** What containers were given to end in: so many seconds, over at `end` by the time that no jump of the clock changes. */
+function gracesOfContainers(watched: Watched, ofPods: ReadonlyMap<string, Grace>, violated: (message: string) => void) {
+  const { host, deeds, cluster } = watched;
+  // By the container, which may get another id; what is not there has only its id.
+  const graces = new Map<SimulatedContainer | string, { readonly seconds: number; readonly end: number }>();
+  return {
+    give: (id: string, seconds: number) => {
+      const container = host.container(host.troubles.presentId(id)) ?? id;
+      const before = graces.get(container);
+      const end = host.clock.elapsed + seconds * 1_000;
+      graces.set(container, { seconds, end: Math.min(end, before?.end ?? end) });
+      const uid = host.container(id)?.podUid ?? '';
+      const pod = ofPods.get(uid);
+      const mayGrow = isBeginning(pod) && cluster?.hasHad(uid) === true;
+      if (longer(before?.seconds, seconds) && !mayGrow)
+        violated(`container ${id}: its grace grew from ${before?.seconds} to ${seconds} s`);
+      const least = before ? LEAST_SECONDS : leastGrace(watched, id, pod);
+      if (seconds < least) violated(`container ${id}: it was given ${seconds} s to end, not ${least}`);
+    },
+    isOver: (container: SimulatedContainer): boolean => (graces.get(container)?.end ?? 0) <= host.clock.elapsed,
+    /** What an agent had begun to end need not end under the next one, where it is wanted again. */
+    beginLife: () => {
+      for (const each of graces.keys()) {
+        const container = typeof each === 'string' ? undefined : host.container(each.id);
+        if (container === undefined || deeds.wanted.has(fullName(container))) graces.delete(each);
+      }
+    },
+  };
+}
+
+/** A pod that an API server deletes may be given longer than a container that was being stopped for a change has. */
+const isBeginning = (pod: Grace | undefined): boolean => pod !== undefined && pod.seconds === undefined;
+
+/** The containers of a sandbox that an agent knows to run, and whose time to end, or that of their pod, is not over. */
+function cutShort(
+  { host, podOf }: Watched,
+  given: ReadonlyMap<string, Grace>,
+  sandboxId: string,
+  isOver: (container: SimulatedContainer) => boolean,
+): string[] {
+  const pod = podOf(host.sandboxes().find(({ id }) => id === sandboxId)?.podUid ?? '');
+  const end = (pod && given.get(pod.metadata.uid)?.end) ?? 0;
+  const known = (pod?.status?.containerStatuses ?? []).flatMap(({ containerID = '', state }) =>
+    state?.running ? [host.troubles.presentId(containerID.split('//')[1] ?? '')] : [],
+  );
+  const running = host.containers().filter(({ id, state }) => state === 'running' && known.includes(id));
+  const early = running.filter((each) => host.clock.elapsed < end || !isOver(each));
+  return early.map((each) => `${fullName(each)} ${each.containerName}: its sandbox is stopped before its time`);
+}
+
+/** Until when a pod may take to end, by what it was given or before. */
+function untilOf(change: PodChange, before: number | undefined): number | undefined {
+  const { metadata, spec } = change.pod;
+  // The end of a pod that completes by itself has no time of its own yet.
+  const hasBegun = metadata.deletionGracePeriodSeconds !== undefined || spec.activeDeadlineSeconds !== undefined;
+  if (!hasBegun) return before;
+  // Its tree is made where it is asked for.
+  const { state, until } = change.tree;
+  return state === 'terminating.containers.graceful' ? until : before;
+}
+
+/** Where a pod is taken away by force its object says 0, and it ends in its own grace. */
+const secondsOf = ({ metadata }: Pod): number | undefined => metadata.deletionGracePeriodSeconds || undefined;
+
+/** When that is over by the time that no jump changes: a timer that was set before a jump goes on as it was set. */
+const endOf = (until: number | undefined, before: Grace | undefined, { now, elapsed }: Schedule): number | undefined =>
+  until === before?.until ? before?.end : until && until - now() + elapsed;
+
+export const graceShrinks: Invariant = {
+  number: 3,
+  says:
+    'What ends has the grace of its pod, or of the probe that ends it, and from then on that only shrinks. No container ' +
+    'is removed while it runs unless it was stopped before. No sandbox is stopped before its containers have ended or ' +
+    'their grace is over.',
+  follow: (watched, violated) => {
+    const { host } = watched;
+    const given = new Map<string, Grace>();
+    const stopped = new AskedStops();
+    const graces = gracesOfContainers(watched, given, violated);
+    const onStatus = (change: PodChange) => {
+      const { uid, removed, pod } = change;
+      const { namespace, name } = pod.metadata;
+      const seconds = secondsOf(pod);
+      if (removed) return void given.delete(uid);
+      const { life } = watched;
+      const known = given.get(uid);
+      // A new agent counts from its own start.
+      const before = known?.life === life ? known : undefined;
+      const until = untilOf(change, before?.until);
+      given.set(uid, { life, seconds, until, end: endOf(until, before, host.clock) });
+      if (before === undefined) return;
+      if (longer(before.seconds, seconds)) violated(`${namespace}/${name}: its grace grew to ${seconds} s`);
+      if (longer(before.until, until))
+        violated(`${namespace}/${name}: it may take until ${until}, not ${before.until}`);
+    };
+    const onCall = (call: OutsideCall) => {
+      const { room, name, about, graceSeconds } = call;
+      if (room !== 'runtime') return;
+      stopped.noteCall(call);
+      if (graceSeconds !== undefined) graces.give(about, graceSeconds);
+      if (name === 'stopPodSandbox') for (const each of cutShort(watched, given, about, graces.isOver)) violated(each);
+      if (name !== 'removeContainer') return;
+      const container = host.container(about);
+      if (container?.state !== 'running' || stopped.has(container)) return;
+      violated(`${fullName(container)} ${container.containerName}: removed while it runs, without having been stopped`);
+    };
+    return { onStatus, onCall, onEffect: (effect) => stopped.noteEffect(effect), onLifeBegan: graces.beginLife };
+  },
+};

@@ -1,0 +1,81 @@
+/** Compares a container that runs with the manifest of its pod. */
+import { fullImageName } from '../../../cri/simulated/imageName.ts';
+import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
+import { containerNamed } from '../../../pod/api/containers.ts';
+import type { Container } from '../../../pod/api/schema/container.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { resizeRefusal } from '../../../pod/resources/resize.ts';
+import { amountOf } from '../../../pod/resources/resources.ts';
+import { sameValue } from '../../../pod/sameValue.ts';
+import type { SimulatedHost } from '../host.ts';
+import { wrongMounts } from './mountsAsked.ts';
+
+export interface Wanted {
+  readonly host: SimulatedHost;
+  readonly uid: string;
+  /** As the manifest of the pod says, and as earlier ones did. */
+  readonly wanted: Pod;
+  readonly versions: readonly Pod[];
+  /** Whether there is no room for it as it is wanted. */
+  readonly isShort: () => boolean;
+}
+
+/** So much of a core a cgroup has, of 1024 for each; and in so many microseconds of a period of 100 ms at most. */
+const sharesOf = (millis: number): number => Math.max(2, Math.trunc((millis * 1024) / 1000));
+const quotaOf = (millis: number): number => (millis === 0 ? 0 : Math.max(1_000, millis * 100));
+
+/** What the kernel has to be told of a container that asks for its own resources. */
+function sizeOf({ resources }: Container) {
+  const [limit, memory] = [amountOf(resources, 'limits', 'cpu'), amountOf(resources, 'limits', 'memory')];
+  const request = resources?.requests?.cpu === undefined ? limit : amountOf(resources, 'requests', 'cpu');
+  return { shares: sharesOf(request), quota: quotaOf(limit), memory };
+}
+
+function hasSize({ config: { linux } }: SimulatedContainer, { spec }: Pod, container: Container): boolean {
+  const { cpuShares = 0n, cpuQuota = 0n, memoryLimitInBytes = 0n } = linux?.resources ?? {};
+  const size = { shares: Number(cpuShares), quota: Number(cpuQuota), memory: Number(memoryLimitInBytes) };
+  // One that asks for nothing itself may have what its pod is given as a whole.
+  return spec.resources !== undefined || sameValue(size, sizeOf(container));
+}
+
+/** A resize that is refused leaves the size that was admitted last. */
+function mayHaveSize({ uid: _, ...compared }: Wanted, run: SimulatedContainer, container: Container): boolean {
+  const { wanted, versions, isShort } = compared;
+  if (hasSize(run, wanted, container)) return true;
+  return versions.some((each) => {
+    const before = containerNamed(each.spec, container.name)?.container;
+    return before && hasSize(run, each, before) && (resizeRefusal(each, wanted) !== undefined || isShort());
+  });
+}
+
+/** Whom it runs as, as far as its pod says. */
+function hasUser({ config }: SimulatedContainer, { spec }: Pod, { securityContext }: Container): boolean {
+  const { runAsUser, supplementalGroups = [] } = config.linux?.securityContext ?? {};
+  const user = securityContext?.runAsUser ?? spec.securityContext?.runAsUser;
+  const group = spec.securityContext?.fsGroup;
+  return (
+    (user === undefined || runAsUser?.value === BigInt(user)) &&
+    (group === undefined || supplementalGroups.includes(BigInt(group)))
+  );
+}
+
+const hasVariables = (words: readonly string[]): boolean => words.some((each) => each.includes('$('));
+
+const runsCommand = ({ config }: SimulatedContainer, { command = [], args = [] }: Container): boolean =>
+  hasVariables([...command, ...args]) || (sameValue(config.command, command) && sameValue(config.args, args));
+
+/** In words, what of a container that runs is not as it is wanted. Only another image makes it another one (C6). */
+export function differencesOf(compared: Wanted, container: Container, run: SimulatedContainer): string[] {
+  const { host, uid, wanted, versions } = compared;
+  const { image = '', name } = container;
+  const mountsOf = (pod: Pod) => wrongMounts(host, { ...pod, metadata: { ...pod.metadata, uid } }, run);
+  const isMade = (has: (run: SimulatedContainer, pod: Pod, container: Container) => boolean) =>
+    versions.some((pod) => has(run, pod, containerNamed(pod.spec, name)?.container ?? container));
+  return [
+    ...(run.imageName === fullImageName(image) ? [] : [`${name} runs ${run.imageName}, not ${image}`]),
+    ...(isMade((_, __, each) => runsCommand(run, each)) ? [] : [`${name} runs another command`]),
+    ...(isMade(hasUser) ? [] : [`${name} runs as somebody else`]),
+    ...(isMade((_, pod) => mountsOf(pod).length === 0) ? [] : mountsOf(wanted).map((each) => `${name} runs ${each}`)),
+    ...(mayHaveSize(compared, run, container) ? [] : [`${name} has another size than is asked for`]),
+  ];
+}

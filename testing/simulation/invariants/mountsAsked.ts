@@ -1,0 +1,94 @@
+/** What a container has to have mounted, by its manifest alone; and what of that it has not, or is not there. */
+import { posix } from 'node:path';
+import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
+import { containerNamed } from '../../../pod/api/containers.ts';
+import type { Container, VolumeMount } from '../../../pod/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../../pod/api/schema/pod.ts';
+import type { Volume } from '../../../pod/api/schema/volume.ts';
+import { PLACES, type SimulatedHost } from '../host.ts';
+
+type Mounted = SimulatedContainer['mounts'][number];
+
+/** By kind of volume the folder of its plugin, and whether a file system in memory is mounted there. */
+const OWN_KINDS: readonly (readonly [kind: keyof Volume, folder: string, isInMemory: (volume: Volume) => boolean])[] = [
+  ['emptyDir', 'kubernetes.io~empty-dir', ({ emptyDir }) => emptyDir?.medium === 'Memory'],
+  ['downwardAPI', 'kubernetes.io~downward-api', () => true],
+  ['projected', 'kubernetes.io~projected', () => true],
+  ['configMap', 'kubernetes.io~configmap', () => false],
+  ['secret', 'kubernetes.io~secret', () => true],
+];
+
+/** Where a mount comes from. */
+interface Origin {
+  readonly path: string;
+  /** The type of what has to be mounted at that path itself; `bind`: of whatever type. */
+  readonly mounted?: 'tmpfs' | 'bind';
+  /** Nobody makes it, and it need not be there. */
+  readonly mayMiss?: boolean;
+}
+
+/** The volume as a whole; undefined of an image, which the runtime itself mounts. */
+function wholeOf(volume: Volume, uid: string): Origin | undefined {
+  if (volume.hostPath !== undefined) return { path: volume.hostPath.path, mayMiss: !volume.hostPath.type };
+  const [, folder, isInMemory] = OWN_KINDS.find(([kind]) => volume[kind] !== undefined) ?? [];
+  if (folder === undefined) return undefined;
+  const path = `${PLACES.root}/pods/${uid}/volumes/${folder}/${volume.name}`;
+  return isInMemory?.(volume) ? { path, mounted: 'tmpfs' } : { path };
+}
+
+const isThere = ({ disk, files }: SimulatedHost, { path, mounted, mayMiss = false }: Origin): boolean =>
+  (mayMiss || files.existsSync(path)) &&
+  (mounted === undefined ||
+    disk.mounts.some((each) => each.path === path && (mounted === 'bind' || each.type === mounted)));
+
+/** Where a container has it. */
+const within = ({ mountPath }: VolumeMount): string => posix.resolve('/', mountPath);
+
+/** What is wrong with one mount that is asked for, in words. */
+function wrongWith(mount: VolumeMount, index: number, { host, spec, uid, container }: Asked): string[] {
+  const at = `its volume ${mount.name} at ${mount.mountPath}`;
+  const volume = spec.volumes?.find(({ name }) => name === mount.name);
+  const found = container.mounts.find(({ containerPath }) => containerPath === within(mount));
+  if (volume === undefined || found === undefined) return [`without ${at}`];
+  if (mount.readOnly && !found.readonly) return [`with ${at} writable`];
+  const whole = wholeOf(volume, uid);
+  if (whole === undefined) {
+    return found.image?.userSpecifiedImage === volume.image?.reference ? [] : [`without the image of ${at}`];
+  }
+  const part = `${PLACES.root}/pods/${uid}/volume-subpaths/${mount.name}/${container.containerName}/${index}`;
+  const isPart = Boolean(mount.subPath || mount.subPathExpr);
+  const wanted: readonly Origin[] = isPart ? [{ path: part, mounted: 'bind' }, whole] : [whole];
+  if (found.hostPath !== wanted[0]?.path) return [`with ${found.hostPath} as ${at}`];
+  return wanted.filter((each) => !isThere(host, each)).map(({ path }) => `without ${at}: nothing is at ${path}`);
+}
+
+interface Asked {
+  readonly host: SimulatedHost;
+  readonly spec: PodSpec;
+  readonly uid: string;
+  readonly container: SimulatedContainer;
+}
+
+/** What every container has beside its volumes: the hosts file of its pod, and the file for its last words. */
+const isUsual = ({ containerPath, hostPath }: Mounted, { terminationMessagePath }: Container, uid: string): boolean =>
+  (containerPath === '/etc/hosts' || containerPath === terminationMessagePath) &&
+  hostPath.startsWith(`${PLACES.root}/pods/${uid}/`);
+
+/** In words, what is wrong with what a container has mounted. */
+export function wrongMounts(
+  host: SimulatedHost,
+  { spec, metadata: { uid } }: Pod,
+  container: SimulatedContainer,
+): string[] {
+  const found = containerNamed(spec, container.containerName)?.container;
+  if (found === undefined) return [];
+  const asked = { host, spec, uid, container };
+  const { volumeMounts = [] } = found;
+  const paths = volumeMounts.map(within);
+  return [
+    ...volumeMounts.flatMap((mount, index) => wrongWith(mount, index, asked)),
+    ...container.mounts
+      .filter((each) => !paths.includes(each.containerPath) && !isUsual(each, found, uid))
+      .map(({ containerPath }) => `with a mount at ${containerPath} that nobody asked for`),
+  ];
+}

@@ -1,0 +1,143 @@
+import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
+import { containerNamed } from '../../../pod/api/containers.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Volume } from '../../../pod/api/schema/volume.ts';
+import type { OutsideCall } from '../outside.ts';
+import type { Invariant, Watched } from './invariant.ts';
+import { ObjectVersions } from './objectVersions.ts';
+import { mayShow, ofOthers, sourcesOf, type Texts, variablesOf } from './podNeeds.ts';
+import { expiredTokens, wrongTokens } from './tokensShown.ts';
+import { Undisturbed } from './undisturbed.ts';
+import { directoryOf, textsIn } from './volumeTexts.ts';
+
+/** The files of a volume are written once a second at most; calls may overtake each other by a little. */
+const SECOND_MS = 1_000 - 10;
+/** So old may be what a container is made with: it was read before the container had its turn. */
+const READ_WITHIN_MS = 5 * 60_000;
+/** What was wrong for a while is looked at again by then: the longest wait of a volume, and of whoever follows an object. */
+const CALM_AFTER_MS = 4 * 60_000;
+
+/** The pods that run and go on, with their volumes. */
+const volumesOf = ({ agent, host, cluster }: Watched): (readonly [Pod, Volume])[] => {
+  const there = new Set(cluster?.pods().flatMap(({ uid, isDeleted }) => (isDeleted ? [] : [uid])));
+  const running = new Set(host.running().map(({ podUid }) => podUid));
+  const pods = agent?.pods().filter(({ metadata: { uid } }) => there.has(uid) && running.has(uid)) ?? [];
+  return pods.flatMap((pod) => pod.spec.volumes?.map((volume) => [pod, volume] as const) ?? []);
+};
+
+/** Without what does not come from objects; of anchors the order means nothing. */
+const ofObjects = (texts: Texts, volume: Volume): string => {
+  const others = ofOthers(volume);
+  const anchors = new Set(sourcesOf(volume).flatMap(({ clusterTrustBundle }) => clusterTrustBundle?.path ?? []));
+  const shown = [...texts].filter(([path]) => !others.includes(path));
+  const inOrder = (text: string) => text.split(/(?<=-----END CERTIFICATE-----\n)/).toSorted();
+  const all = shown.map(([path, text]) => [path, anchors.has(path) ? [...new Set(inOrder(text))] : text] as const);
+  return JSON.stringify(all.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+};
+
+/** What volumes do not show as their objects are. */
+function wrongTexts(watched: Watched, versions: ObjectVersions): string[] {
+  return volumesOf(watched).flatMap(([pod, volume]) => {
+    const directory = directoryOf(pod, volume);
+    const wanted = mayShow(volume, versions)?.map((each) => ofObjects(each, volume));
+    if (directory === undefined || wanted === undefined) return [];
+    const shown = ofObjects(textsIn(watched.host, directory), volume);
+    if (wanted.includes(shown)) return [];
+    return [`${pod.metadata.name}: its volume ${volume.name} shows ${shown}, and not ${wanted.join(' or ')}`];
+  });
+}
+
+/** What a container is made with that its objects have not had of late. */
+function wrongVariables({ host, podOf }: Watched, versions: ObjectVersions, effect: RuntimeEffect): string[] {
+  const { kind, container } = effect;
+  if (kind !== 'created' || container === undefined) return [];
+  const pod = podOf(container.podUid);
+  const made = pod && containerNamed(pod.spec, container.containerName)?.container;
+  if (made === undefined) return [];
+  const given = new Map(container.config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]));
+  return variablesOf(made).flatMap(({ variable, of, name, keys: [key = ''], optional }) => {
+    const had = versions.since(of, name, host.clock.elapsed - READ_WITHIN_MS);
+    const value = given.get(variable);
+    const isKnown = had.some((object) => object?.data.get(key) === value);
+    if (isKnown && (value !== undefined || optional)) return [];
+    return [
+      `${container.podName} ${container.containerName} is made with ${variable} ${value}, which ${name} never was`,
+    ];
+  });
+}
+
+/** When the files of each volume were shown last. */
+class Writes {
+  readonly #watched: Watched;
+  readonly #at = new Map<string, number>();
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+  }
+
+  /** Gives the volume that is written too soon, with after how many milliseconds. */
+  note({ room, name, about }: OutsideCall): readonly [directory: string, ms: number] | undefined {
+    if (room !== 'disk' || name !== 'rename' || !about.endsWith('/..data_tmp')) return undefined;
+    const { elapsed } = this.#watched.host.clock;
+    const before = this.#at.get(about) ?? Number.NEGATIVE_INFINITY;
+    this.#at.set(about, elapsed);
+    return elapsed - before < SECOND_MS ? [about, elapsed - before] : undefined;
+  }
+
+  /** The pod of a volume was changed: what it shows of that is written at once. */
+  forget(uid: string): void {
+    for (const about of this.#at.keys()) if (about.includes(`/pods/${uid}/`)) this.#at.delete(about);
+  }
+
+  /** What has failed is tried again as it is then. */
+  clear(): void {
+    this.#at.clear();
+  }
+}
+
+export const objectsShown: Invariant = {
+  number: 11,
+  says:
+    'The volumes of pods that run show what their objects are, and their tokens are good and those of the pod; while the ' +
+    'server answers no token is left to expire. A volume is written once a second at most; a container is made with what ' +
+    'its objects have been.',
+  follow: (watched, violated) => {
+    const { cluster } = watched;
+    if (cluster === undefined) return {};
+    const versions = new ObjectVersions(watched);
+    const writes = new Writes(watched);
+    const undisturbed = new Undisturbed(watched);
+    cluster.watchPods(({ type, now }) => {
+      if (type === 'MODIFIED') writes.forget(now.uid);
+    });
+    // What lacks a part is not written as a whole, nor is its token.
+    const whole = () => volumesOf(watched).filter(([, volume]) => mayShow(volume, versions) !== undefined);
+    const looked = () => {
+      const isOld = versions.changedAt < watched.host.clock.elapsed - CALM_AFTER_MS;
+      if (!isOld || undisturbed.lastsMs < CALM_AFTER_MS) return;
+      for (const each of wrongTexts(watched, versions)) violated(each);
+      for (const each of expiredTokens(watched, whole(), undisturbed.since)) violated(each);
+    };
+    return {
+      onCall: (call, fate) => {
+        undisturbed.noteCall(call, fate);
+        if (fate !== undefined) writes.clear();
+        const written = writes.note(call);
+        if (written) violated(`${written[0]} is written again after ${written[1]} ms`);
+      },
+      onEffect: (effect) => {
+        for (const each of wrongVariables(watched, versions, effect)) violated(each);
+      },
+      onLifeBegan: () => {
+        undisturbed.disturb();
+        writes.clear();
+      },
+      beforeJump: undisturbed.disturb,
+      whole: looked,
+      atRest: () => {
+        for (const each of wrongTexts(watched, versions)) violated(each);
+        for (const each of wrongTokens(watched, whole())) violated(each);
+      },
+    };
+  },
+};

@@ -1,0 +1,172 @@
+/** When and how the containers of pods have ended: what explains that they do not run, and that their pod has ended. */
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
+import { isSidecar } from '../../../pod/api/containers.ts';
+import type { Container } from '../../../pod/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../../pod/api/schema/pod.ts';
+import { isStaticPod } from '../../../pod/api/staticPod.ts';
+import type { OutsideCall } from '../outside.ts';
+import { renameIn } from '../renamed.ts';
+import { statusesOf } from './apiRules.ts';
+import type { Watched } from './invariant.ts';
+
+/** By the clock of the node, and by the time that no jump of it changes. */
+interface Moment {
+  readonly at: number;
+  readonly elapsed: number;
+}
+
+export interface ContainerEnd extends Moment {
+  /** Undefined of one that was removed while it ran: nobody knows how it ended. */
+  readonly exitCode: number | undefined;
+}
+
+interface NotedEnd extends Moment {
+  readonly container: SimulatedContainer;
+  /** The runtime had it until the node removed it, and so could tell how it ended. */
+  readonly isRemoved: boolean;
+}
+
+/** By which calls a node removes a container: itself, or its sandbox with all that is in it. */
+const REMOVING: ReadonlySet<string> = new Set(['removeContainer', 'removePodSandbox']);
+
+/** What a kubelet takes for the end of a container that it cannot find any more. */
+const OF_NONE_FOUND = { exitCode: 137, reason: 'ContainerStatusUnknown' };
+
+/** The condition of a pod that the node ended for its own reasons. */
+const DISRUPTION = 'DisruptionTarget';
+const BY_NODE = 'TerminationByKubelet';
+
+export class PodEnds {
+  readonly #watched: Pick<Watched, 'host'>;
+  readonly #ends = new Map<string, Map<string, NotedEnd>>();
+  /** The containers of each pod of which the node has told that it does not find them. */
+  readonly #notFound = new Map<string, Set<string>>();
+  /** What the node has asked to remove, by its id: others do so too, and then it may not know how a container ended. */
+  readonly #asked = new Set<string>();
+  /** All that pods ever had: one of a lower priority may have ended for them. */
+  readonly #priorities = new Set<number>();
+  /** How long each pod can have been active at most when it was first told that its time is over, in milliseconds. */
+  readonly #activeMs = new Map<string, number>();
+  /** How far the clock was ahead at most: it may have been set back since a pod began, or since its time was over. */
+  #mostAhead = Number.NEGATIVE_INFINITY;
+
+  /** In which order containers were made: their clock may be set back meanwhile, and their attempts begin anew. */
+  readonly #made = new WeakMap<SimulatedContainer, number>();
+  #count = 0;
+
+  constructor(watched: Pick<Watched, 'host'>) {
+    this.#watched = watched;
+  }
+
+  #numberOf(container: SimulatedContainer): number {
+    return this.#made.get(container) ?? 0;
+  }
+
+  noteCall({ name, about }: OutsideCall): void {
+    if (REMOVING.has(name)) this.#asked.add(about);
+  }
+
+  note(effect: RuntimeEffect): void {
+    renameIn(this.#asked, effect);
+    const { kind, sandbox, container } = effect;
+    if (container === undefined) return;
+    if (kind === 'created') {
+      this.#count += 1;
+      this.#made.set(container, this.#count);
+    }
+    if (kind !== 'ended' && kind !== 'removed') return;
+    const { clock } = this.#watched.host;
+    const ends = this.#ends.get(sandbox.podUid) ?? new Map<string, NotedEnd>();
+    const { containerName: name, id, state } = container;
+    const known = ends.get(name);
+    // A run that its runtime had forgotten may end after a later one.
+    if (known && this.#numberOf(container) < this.#numberOf(known.container)) return;
+    const isRemoved = kind === 'removed' && (this.#asked.has(id) || this.#asked.has(sandbox.id));
+    if (kind === 'ended' || state === 'running') {
+      this.#ends.set(sandbox.podUid, ends.set(name, { at: clock.now(), elapsed: clock.elapsed, container, isRemoved }));
+    } else if (known?.container.id === id) ends.set(name, { ...known, isRemoved });
+  }
+
+  noteTime(): void {
+    const { clock } = this.#watched.host;
+    this.#mostAhead = Math.max(this.#mostAhead, clock.now() - clock.elapsed);
+  }
+
+  noteStatus({ uid, removed, pod: { spec, status = {} } }: PodChange): void {
+    this.noteTime();
+    if (status.reason === 'DeadlineExceeded' && status.startTime && !this.#activeMs.has(uid)) {
+      const latest = this.#watched.host.clock.elapsed + this.#mostAhead;
+      this.#activeMs.set(uid, latest - Date.parse(status.startTime));
+    }
+    if (spec.priority !== undefined) this.#priorities.add(spec.priority);
+    for (const { state } of statusesOf(status)) {
+      const { reason, containerID = '' } = state?.terminated ?? {};
+      if (reason !== OF_NONE_FOUND.reason) continue;
+      const notFound = this.#notFound.get(uid) ?? new Set();
+      this.#notFound.set(uid, notFound.add(containerID.split('//')[1] ?? ''));
+    }
+    if (!removed) return;
+    this.#ends.delete(uid);
+    this.#notFound.delete(uid);
+    this.#activeMs.delete(uid);
+  }
+
+  lastEndOf(uid: string, name: string): ContainerEnd | undefined {
+    const found = this.#ends.get(uid)?.get(name);
+    if (found === undefined) return undefined;
+    const { at, elapsed, container } = found;
+    return { at, elapsed, exitCode: this.#isLost(uid, found) ? OF_NONE_FOUND.exitCode : container.exitCode };
+  }
+
+  /** Whether the runtime has forgotten it, or somebody else removed it, before the node could see how it ended. */
+  #isLost(uid: string, { container: { id }, isRemoved }: NotedEnd): boolean {
+    const isFound = () => this.#watched.host.containers().some((each) => each.id === id);
+    return !isRemoved && this.#notFound.get(uid)?.has(id) === true && !isFound();
+  }
+
+  #isLate(uid: string, { spec: { activeDeadlineSeconds: seconds } }: Pod): boolean {
+    return seconds !== undefined && (this.#activeMs.get(uid) ?? 0) >= seconds * 1_000;
+  }
+
+  /** Whether there is a reason for the terminal phase of a pod. `versions` are the manifests that it had. */
+  explain(pod: Pod, versions: readonly Pod[]): boolean {
+    const { metadata, spec, status } = pod;
+    const { uid } = metadata;
+    const endOf = ({ name }: Container) => this.lastEndOf(uid, name);
+    if (status?.reason === 'DeadlineExceeded') return versions.some((each) => this.#isLate(uid, each));
+    const isOutranked = [...this.#priorities].some((each) => each > (spec.priority ?? 0));
+    // The exits of a preempted pod take precedence over the phase that preemption sets (C2).
+    const hasSucceeded =
+      spec.containers.every((each) => endOf(each)?.exitCode === 0) &&
+      (!isStaticPod(pod) || spec.containers.every((each) => mayStayEnded(spec, each, endOf(each))));
+    if (status?.reason === 'Preempting') return isOutranked && !hasSucceeded;
+    if (status?.reason) return false;
+    const isDisrupted = status?.conditions?.some(({ type, reason }) => type === DISRUPTION && reason === BY_NODE);
+    if (isDisrupted) return isOutranked && hasSucceeded && status?.phase === 'Succeeded';
+    const inits = (spec.initContainers ?? []).filter((each) => !isSidecar(each));
+    const hasFailed = (each: Container) => endOf(each) !== undefined && endOf(each)?.exitCode !== 0;
+    if (status?.phase === 'Failed' && inits.some((each) => hasFailed(each) && mayStayEnded(spec, each, endOf(each))))
+      return true;
+    const { containers } = spec;
+    return (
+      containers.every((each) => mayStayEnded(spec, each, endOf(each))) &&
+      (status?.phase === 'Succeeded') === containers.every((each) => endOf(each)?.exitCode === 0)
+    );
+  }
+}
+
+/** Whether its policies let a container stay as it has ended; or as it has never run, where nothing is to run again. */
+export function mayStayEnded(spec: PodSpec, container: Container, end: ContainerEnd | undefined): boolean {
+  const policy = container.restartPolicy ?? spec.restartPolicy ?? 'Always';
+  const exitCode = end?.exitCode;
+  const { restartPolicyRules = [] } = container;
+  const isOfRule = restartPolicyRules.some(
+    ({ exitCodes }) =>
+      exitCodes !== undefined &&
+      exitCode !== undefined &&
+      exitCodes.values?.includes(exitCode) === (exitCodes.operator === 'In'),
+  );
+  if (isOfRule || policy === 'Always') return false;
+  return policy === 'Never' || exitCode === 0 || (end !== undefined && exitCode === undefined);
+}

@@ -1,0 +1,111 @@
+/** What a pod needs of the objects of its cluster, by its manifest alone. */
+import type { Container } from '../../../pod/api/schema/container.ts';
+import type { PodSpec } from '../../../pod/api/schema/pod.ts';
+import type { Volume } from '../../../pod/api/schema/volume.ts';
+import type { ObjectKind, StoredObject } from '../cluster/apiObject.ts';
+import type { ObjectVersions } from './objectVersions.ts';
+
+type Source = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
+
+/** A token that a volume shows. */
+export interface TokenShown {
+  readonly path: string;
+  readonly audience: string;
+  readonly seconds: number;
+}
+
+/** What a volume may show: texts by path. */
+export type Texts = ReadonlyMap<string, string>;
+
+/** An object that somebody names, and the keys of it that have to be there. */
+interface Need {
+  readonly of: ObjectKind;
+  readonly name: string;
+  readonly keys: readonly string[];
+  readonly optional: boolean;
+}
+
+const PRESENT = { keys: [], optional: false } as const;
+
+export const sourcesOf = ({ configMap, secret, projected }: Volume): readonly Source[] => {
+  if (configMap !== undefined) return [{ configMap }];
+  if (secret !== undefined) return [{ secret: { ...secret, name: secret.secretName ?? '' } }];
+  return projected?.sources ?? [];
+};
+
+export const tokensOf = (volume: Volume): readonly TokenShown[] =>
+  sourcesOf(volume).flatMap(({ serviceAccountToken: token }) =>
+    token === undefined
+      ? []
+      : [{ path: token.path, audience: token.audience ?? '', seconds: token.expirationSeconds ?? 3_600 }],
+  );
+
+/** Paths of which something else than an object decides what is there. */
+export const ofOthers = (volume: Volume): readonly string[] => [
+  ...tokensOf(volume).map(({ path }) => path),
+  ...sourcesOf(volume).flatMap(({ downwardAPI }) => downwardAPI?.items?.map(({ path }) => path) ?? []),
+];
+
+function needOf({ configMap, secret, clusterTrustBundle }: Source): Need | undefined {
+  const object = configMap ?? secret;
+  if (object !== undefined) {
+    const keys = object.items?.map(({ key }) => key) ?? [];
+    const of = configMap ? 'ConfigMap' : 'Secret';
+    return { of, name: object.name ?? '', keys, optional: object.optional ?? false };
+  }
+  if (clusterTrustBundle === undefined) return undefined;
+  const { name = '', optional = false } = clusterTrustBundle;
+  return { ...PRESENT, of: 'ClusterTrustBundle', name, optional };
+}
+
+const isMissing = ({ keys, optional }: Need, object: StoredObject | undefined): boolean =>
+  !optional && (object === undefined || keys.some((key) => !object.data.has(key)));
+
+/** What a source shows of one version of its object. */
+function textsOf({ configMap, secret, clusterTrustBundle }: Source, object: StoredObject | undefined): Texts {
+  if (clusterTrustBundle !== undefined) return new Map([[clusterTrustBundle.path, object?.data.get('') ?? '']]);
+  const { items = [] } = configMap ?? secret ?? {};
+  const data: Texts = object?.data ?? new Map();
+  if (items.length === 0) return data;
+  return new Map(items.flatMap(({ key, path }) => (data.has(key) ? [[path, data.get(key) ?? '']] : [])));
+}
+
+/** All that a volume may show; undefined where something may be missing that it needs: then it stays as it is. */
+export function mayShow(volume: Volume, versions: ObjectVersions): readonly Texts[] | undefined {
+  let all: readonly Texts[] = [new Map()];
+  for (const source of sourcesOf(volume)) {
+    const need = needOf(source);
+    if (need === undefined) continue;
+    const objects = versions.mayBe(need.of, need.name);
+    if (objects.some((object) => isMissing(need, object))) return undefined;
+    // Of two at one path the later is shown.
+    all = all.flatMap((before) => objects.map((object) => new Map([...before, ...textsOf(source, object)])));
+  }
+  return all;
+}
+
+/** The objects that a container takes single variables from, each by the name of that variable. */
+export const variablesOf = ({ env = [] }: Container): readonly (Need & { readonly variable: string })[] =>
+  env.flatMap(({ name: variable, valueFrom: { configMapKeyRef, secretKeyRef } = {} }) => {
+    const from = configMapKeyRef ?? secretKeyRef;
+    if (from === undefined) return [];
+    const of = configMapKeyRef ? 'ConfigMap' : 'Secret';
+    return [{ variable, of, name: from.name ?? '', keys: [from.key], optional: from.optional ?? false }];
+  });
+
+const wholesOf = ({ envFrom = [] }: Container): readonly Need[] =>
+  envFrom.flatMap(({ configMapRef, secretRef }) => {
+    const from = configMapRef ?? secretRef;
+    const of = configMapRef ? 'ConfigMap' : 'Secret';
+    return from ? [{ of, name: from.name ?? '', keys: [], optional: from.optional ?? false }] : [];
+  });
+
+/** Whether something may be missing that a pod cannot run without. */
+export function mayLack({ volumes = [], containers, initContainers = [] }: PodSpec, versions: ObjectVersions): boolean {
+  const all = [...initContainers, ...containers];
+  const needs = [
+    ...volumes.flatMap(sourcesOf).map(needOf),
+    ...all.flatMap((each) => [...variablesOf(each), ...wholesOf(each)]),
+  ];
+  return needs.some((need) => need && versions.mayBe(need.of, need.name).some((object) => isMissing(need, object)));
+}

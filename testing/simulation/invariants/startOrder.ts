@@ -1,0 +1,234 @@
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { fullName, PLACES } from '../host.ts';
+import type { OutsideCall } from '../outside.ts';
+import { renameKey } from '../renamed.ts';
+import { AskedStops } from './askedStops.ts';
+import type { Invariant, Watched } from './invariant.ts';
+import { wrongMounts } from './mountsAsked.ts';
+
+/** What sandboxes have seen of their containers: those that were to start, that have started up, and that have ended well. */
+class Seen {
+  readonly #asked = new Map<string, Set<string>>();
+  readonly #up = new Map<string, Set<string>>();
+  readonly #succeeded = new Map<string, Set<string>>();
+
+  note(effect: RuntimeEffect): void {
+    const { kind, sandbox, container } = effect;
+    if (container === undefined) {
+      for (const each of [this.#asked, this.#up, this.#succeeded]) {
+        renameKey(each, effect);
+        if (kind === 'removed') each.delete(sandbox.id);
+      }
+      return;
+    }
+    const { containerName, exitCode } = container;
+    if (kind === 'ended' && exitCode === 0) add(this.#succeeded, sandbox.id, containerName);
+  }
+
+  noteAsked({ sandbox, containerName }: SimulatedContainer): void {
+    add(this.#asked, sandbox.id, containerName);
+  }
+
+  noteUp({ sandbox, containerName }: SimulatedContainer): void {
+    add(this.#up, sandbox.id, containerName);
+  }
+
+  wasAsked = (sandboxId: string, name: string): boolean => this.#asked.get(sandboxId)?.has(name) === true;
+  wasUp = (sandboxId: string, name: string): boolean => this.#up.get(sandboxId)?.has(name) === true;
+  hasSucceeded = (sandboxId: string, name: string): boolean => this.#succeeded.get(sandboxId)?.has(name) === true;
+}
+
+const add = (all: Map<string, Set<string>>, key: string, value: string) =>
+  void all.set(key, (all.get(key) ?? new Set()).add(value));
+
+/** The init containers that had to come first and have not. */
+function missingBefore({ sandbox, containerName: name }: SimulatedContainer, { spec }: Pod, seen: Seen): string[] {
+  const inits = spec.initContainers ?? [];
+  const own = inits.findIndex((each) => each.name === name);
+  return inits.slice(0, own === -1 ? inits.length : own).flatMap((init) => {
+    const isDone =
+      init.restartPolicy === 'Always' ? seen.wasUp(sandbox.id, init.name) : seen.hasSucceeded(sandbox.id, init.name);
+    return isDone ? [] : [init.name];
+  });
+}
+
+/** As long as it shows one of these, nothing has become of a container yet. */
+const STILL_TO_COME: ReadonlySet<string | undefined> = new Set(['ContainerCreating', 'PodInitializing']);
+
+/** The containers that come before in the spec, and have neither had their turn in the sandbox nor failed (C9). */
+function passedOver({ agent }: Watched, sandboxId: string, name: string, { spec, status, metadata }: Pod, seen: Seen) {
+  const own = spec.containers.findIndex((each) => each.name === name);
+  const waiting = new Map(status?.containerStatuses?.map((each) => [each.name, each.state?.waiting?.reason]));
+  const before = spec.containers.slice(0, Math.max(0, own)).map((each) => each.name);
+  const unasked = before.filter((each) => STILL_TO_COME.has(waiting.get(each)) && !seen.wasAsked(sandboxId, each));
+  if (unasked.length === 0) return [];
+  // Not each failure is one that a status shows.
+  const actors = agent?.trees().get(metadata.uid)?.children ?? [];
+  const lastFailureOf = (each: string) => actors.find(({ id }) => id === `container/${each}`)?.lastFailure;
+  return unasked.filter((each) => lastFailureOf(each) === undefined);
+}
+
+/** A container gets a folder of its own when its turn has come: the first that is done to make it. */
+const ITS_FOLDER = new RegExp(`^${PLACES.root}/pods/([^/]+)/containers/([^/]+)$`);
+
+/**
+ * Who was passed over when the turn of a container came, and is so still when it starts: what had failed then may be on its
+ * way again, and how it has ended may not have been told.
+ */
+class Turns {
+  readonly #watched: Watched;
+  readonly #seen: Seen;
+  readonly #passed = new Map<string, readonly string[]>();
+  /** Who was put off by a failure when the turn of each came; before it gets a folder others may have recovered. */
+  readonly #putOff = new Map<string, readonly string[]>();
+
+  constructor(watched: Watched, seen: Seen) {
+    this.#watched = watched;
+    this.#seen = seen;
+  }
+
+  noteCall({ room, name: called, about }: OutsideCall): void {
+    const [, uid, name] = (room === 'disk' && called === 'mkdir' && ITS_FOLDER.exec(about)) || [];
+    if (uid === undefined || name === undefined) return;
+    const { host, podOf } = this.#watched;
+    const [pod, sandbox] = [podOf(uid), host.sandboxes().find(({ podUid, ready }) => podUid === uid && ready)];
+    const passed = pod && sandbox ? passedOver(this.#watched, sandbox.id, name, pod, this.#seen) : [];
+    const putOff = this.#putOff.get(`${uid}/${name}`) ?? [];
+    this.#passed.set(
+      `${uid}/${name}`,
+      passed.filter((each) => !putOff.includes(each)),
+    );
+  }
+
+  /** Actors are looked at only where a container is put off. */
+  noteStatus({ uid, pod: { status } }: PodChange): void {
+    const putOff = (status?.containerStatuses ?? []).flatMap(({ name, state }) => {
+      const reason = state?.waiting?.reason;
+      return reason === undefined || STILL_TO_COME.has(reason) ? [] : [name];
+    });
+    if (putOff.length === 0) return;
+    for (const { id, tags } of this.#watched.agent?.trees().get(uid)?.children ?? []) {
+      const key = `${uid}/${id.replace('container/', '')}`;
+      // From its turn until it has started, that is, also while it waits for a slot.
+      if (tags.includes('making') && !this.#putOff.has(key)) this.#putOff.set(key, putOff);
+    }
+  }
+
+  forgetAll(): void {
+    this.#passed.clear();
+    this.#putOff.clear();
+  }
+
+  /** Once: another start has a turn of its own. */
+  passedBy({ podUid, containerName: name, sandbox }: SimulatedContainer, pod: Pod): readonly string[] {
+    const key = `${podUid}/${name}`;
+    const passed = this.#passed.get(key) ?? [];
+    this.#passed.delete(key);
+    this.#putOff.delete(key);
+    if (passed.length === 0) return passed;
+    const still = passedOver(this.#watched, sandbox.id, name, pod, this.#seen);
+    return passed.filter((each) => still.includes(each));
+  }
+}
+
+/** Notes the sidecars that a status shows to have started up: their startup probes have passed, and their hooks are over (C4). */
+function noteUp({ host }: Watched, { pod: { status } }: PodChange, seen: Seen): void {
+  for (const { started, state, containerID } of status?.initContainerStatuses ?? []) {
+    if (!started || state?.running === undefined) continue;
+    const container = host.container(containerID?.replace(/^.*:\/\//, '') ?? '');
+    if (container !== undefined) seen.noteUp(container);
+  }
+}
+
+/** The same of pods of which nothing has been told since: their actors say it. */
+function noteRunning({ agent, host }: Watched, uids: readonly string[], seen: Seen): void {
+  if (uids.length === 0) return;
+  const trees = agent?.trees();
+  for (const uid of uids) {
+    const up = (trees?.get(uid)?.children ?? []).filter(
+      ({ tags, children }) => tags.includes('running') && children.every(({ id }) => id !== 'probe/startup'),
+    );
+    for (const container of host.containers()) {
+      if (container.podUid !== uid || container.state !== 'running') continue;
+      if (up.some(({ id }) => id === `container/${container.containerName}`)) seen.noteUp(container);
+    }
+  }
+}
+
+/** What of a container's volumes is not there. */
+function missingVolumes({ host }: Watched, { mounts }: SimulatedContainer): string[] {
+  const paths = mounts.map(({ hostPath }) => hostPath);
+  return paths.filter((path) => path.startsWith(`${PLACES.root}/`) && !host.files.existsSync(path));
+}
+
+/** The volumes of a pod that are files of its own, and are not there when its sandbox is. */
+function volumesToCome({ host, podOf }: Watched, podUid: string): string[] {
+  const kinds = `${PLACES.root}/pods/${podUid}/volumes`;
+  const there = host.files.existsSync(kinds)
+    ? host.files.readdirSync(kinds).flatMap((kind) => host.files.readdirSync(`${kinds}/${kind}`))
+    : [];
+  const own = (podOf(podUid)?.spec.volumes ?? []).filter((each) => each.emptyDir ?? each.projected ?? each.downwardAPI);
+  return own.flatMap(({ name }) => (there.includes(name) ? [] : [name]));
+}
+
+const nameOf = (container: SimulatedContainer): string => `${fullName(container)} ${container.containerName}`;
+
+/** What is wrong with a container that is being started: its volumes, or that others have to come before it. */
+function wronglyStarted(watched: Watched, container: SimulatedContainer, seen: Seen, turns: Turns): string[] {
+  const unmounted = missingVolumes(watched, container).map((path) => `started without its volume at ${path}`);
+  const pod = watched.podOf(container.podUid);
+  if (pod === undefined) return unmounted;
+  // All of it may have come in one step.
+  if (missingBefore(container, pod, seen).length > 0) noteRunning(watched, [container.podUid], seen);
+  const mounts = wrongMounts(watched.host, pod, container).map((wrong) => `started ${wrong}`);
+  const missing = [...missingBefore(container, pod, seen), ...turns.passedBy(container, pod)];
+  return [...unmounted, ...mounts, ...(missing.length > 0 ? [`started before ${missing.join(', ')}`] : [])];
+}
+
+export const startOrder: Invariant = {
+  number: 2,
+  says:
+    'No sandbox is made before the volumes of its pod are there. No container is started without the volumes that it ' +
+    'mounts, after its stop was asked for, or before its turn: each init container before it has succeeded, and each ' +
+    'sidecar before it has started up.',
+  follow: (watched, violated) => {
+    const { host } = watched;
+    const seen = new Seen();
+    const turns = new Turns(watched, seen);
+    const stopped = new AskedStops();
+    const onStart = (id: string) => {
+      const container = host.container(id);
+      if (container === undefined) return;
+      if (stopped.has(container)) violated(`${nameOf(container)}: started after its stop was asked for`);
+      for (const each of wronglyStarted(watched, container, seen, turns)) violated(`${nameOf(container)}: ${each}`);
+      seen.noteAsked(container);
+    };
+    return {
+      onEffect: (effect) => {
+        const { kind, sandbox, container } = effect;
+        if (kind === 'created' && container === undefined)
+          for (const volume of volumesToCome(watched, sandbox.podUid))
+            violated(`${fullName(sandbox)}: its sandbox was made before its volume ${volume}`);
+        seen.note(effect);
+        stopped.noteEffect(effect);
+      },
+      onStatus: (change) => {
+        noteUp(watched, change, seen);
+        turns.noteStatus(change);
+      },
+      // What their statuses rest on is not on disk.
+      afterStep: () => noteRunning(watched, watched.agent?.untold() ?? [], seen),
+      onLifeBegan: () => {
+        stopped.forgetAll();
+        turns.forgetAll();
+      },
+      onCall: (call: OutsideCall) => {
+        if (call.room === 'runtime' && call.name === 'startContainer') onStart(call.about);
+        turns.noteCall(call);
+        stopped.noteCall(call);
+      },
+    };
+  },
+};

@@ -1,0 +1,148 @@
+import type { EventSink } from '../../../actors/events/eventSink.ts';
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { OutsideCall } from '../outside.ts';
+import type { Invariant } from './invariant.ts';
+import { nameIn } from './ownReasons.ts';
+import { ToldCauses, ToldNow } from './toldCauses.ts';
+
+type Heard = Parameters<EventSink>[0];
+
+/** What happens once to a container, by the reason of its event. */
+const ONCE: ReadonlyMap<string, RuntimeEffect['kind']> = new Map([
+  ['Created', 'created'],
+  ['Started', 'started'],
+]);
+
+/** As volumes are mounted again (`initialDurationBeforeRetry` in pkg/util/goroutinemap/exponentialbackoff). */
+const MOUNT_BACKOFF_MS = 500;
+
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  add(...key: readonly string[]): number {
+    const joined = key.join(' ');
+    const count = (this.#counts.get(joined) ?? 0) + 1;
+    this.#counts.set(joined, count);
+    return count;
+  }
+
+  of = (...key: readonly string[]): number => this.#counts.get(key.join(' ')) ?? 0;
+
+  forget = (...key: readonly string[]): void => void this.#counts.delete(key.join(' '));
+}
+
+/**
+ * What is told of a run: that its hook has failed, which ends it, that it is to end, when that begins (`killContainer` in
+ * pkg/kubelet/kuberuntime/kuberuntime_container.go), and that the next one has to wait. A kubelet tells of that wait each
+ * time that it looks at the pod, and counts what it tells in one event; this agent looks when it begins.
+ */
+const OF_A_RUN: ReadonlySet<string> = new Set(['Killing', 'BackOff', 'FailedPostStartHook']);
+
+/** What is told of each attempt to get an image (`EnsureImageExists` in pkg/kubelet/images/image_manager.go): by which call. */
+const OF_AN_IMAGE: readonly (readonly [words: RegExp, call: string])[] = [
+  [/^Pulling image "([^"]*)"/, 'imageStatus'],
+  [/^Container image "([^"]*)" already present/, 'imageStatus'],
+  [/^Successfully pulled image "([^"]*)" in /, 'pullImage'],
+  // What keeps a pull from being asked for is told of each attempt as well, which begins with a look.
+  [/^Failed to pull image "([^"]*)": (?:Failed to record |secret ")/, 'imageStatus'],
+  [/^Failed to pull image "([^"]*)": /, 'pullImage'],
+  [/^Back-off pulling image "([^"]*)"/, 'imageStatus'],
+];
+
+/** As a runtime is asked for it. */
+const tagged = (image: string): string => (/:[^/]*$/.test(image) ? image : `${image}:latest`);
+
+/** A run of a container, as far as it is looked at here. */
+type Run = Pick<SimulatedContainer, 'podUid' | 'containerName'>;
+
+/** What one agent has told of what happened while it lived. */
+class Telling {
+  readonly #told = new Counts();
+  readonly #happened = new Counts();
+  readonly #failedMounts = new Map<string, number>();
+  readonly #now = new ToldNow();
+
+  /** What an earlier agent had made, and no list shows, is taken for what this one asks for under its name. */
+  constructor(containers: readonly Run[]) {
+    for (const { podUid, containerName } of containers)
+      for (const kind of ONCE.values()) this.#happened.add(kind, podUid, containerName);
+  }
+
+  noteEffect({ kind, container }: RuntimeEffect, running: readonly Run[]): void {
+    if (container === undefined) return;
+    const key = [container.podUid, container.containerName];
+    this.#happened.add(kind, ...key);
+    // One that lists do not show may run beside it, which an agent finds as it makes the next: that is to end by itself.
+    const isAmong = ({ podUid, containerName }: Run) =>
+      podUid === container.podUid && containerName === container.containerName;
+    const begins = kind === 'created' || (kind === 'ended' && running.some(isAmong));
+    if (begins) for (const reason of OF_A_RUN) this.#told.forget(reason, ...key);
+  }
+
+  noteStatus(change: PodChange): void {
+    this.#now.noteStatus(change);
+  }
+
+  noteCall({ room, name, about }: OutsideCall): void {
+    if (room === 'runtime' && (name === 'imageStatus' || name === 'pullImage')) this.#happened.add(name, tagged(about));
+  }
+
+  /** Whether it was told before; `elapsed` is when, by a clock that no jump changes. */
+  isRepeated(event: Heard, elapsed: number): boolean {
+    const { reason, message, involved } = event;
+    const { uid, fieldPath } = involved;
+    const isAlso = this.#now.isRepeated(event, elapsed);
+    const key = [uid, nameIn(fieldPath)];
+    const kind = ONCE.get(reason);
+    if (kind !== undefined) return this.#told.add(kind, ...key) > this.#happened.of(kind, ...key);
+    for (const [words, call] of OF_AN_IMAGE) {
+      const named = words.exec(message)?.[1];
+      if (named === undefined) continue;
+      const image = tagged(named);
+      const isMore = this.#told.add(words.source, image) > this.#happened.of(call, image);
+      // Whoever looks again has waited before.
+      return this.#told.add(`${elapsed}`, ...key, message) > 1 || isMore;
+    }
+    if (OF_A_RUN.has(reason) && fieldPath !== undefined) return this.#told.add(reason, ...key) > 1;
+    if (reason !== 'FailedMount') return isAlso;
+    const volume = `${uid} ${message.split(' : ')[0]}`;
+    const before = this.#failedMounts.get(volume);
+    this.#failedMounts.set(volume, elapsed);
+    return before !== undefined && elapsed - before < MOUNT_BACKOFF_MS;
+  }
+}
+
+export const toldOnce: Invariant = {
+  number: 8,
+  says: 'Within one life of the agent, an event is told once for what happened once.',
+  follow: ({ host }, violated) => {
+    let telling = new Telling([]);
+    let causes = new ToldCauses();
+    return {
+      onLifeBegan: () => {
+        telling = new Telling(host.containers());
+        causes = new ToldCauses(host);
+      },
+      onEffect: (effect) => {
+        const running = host.containers().filter(({ state }) => state === 'running');
+        telling.noteEffect(effect, running);
+        causes.noteEffect(effect);
+      },
+      onStatus: (change) => {
+        telling.noteStatus(change);
+        causes.noteStatus(change);
+      },
+      onCall: (call) => {
+        telling.noteCall(call);
+        causes.noteCall(call);
+      },
+      onEvent: (event) => {
+        const { namespace, name } = event.involved;
+        const wasTold = causes.isRepeated(event, host.clock.elapsed);
+        if (!telling.isRepeated(event, host.clock.elapsed) && !wasTold) return;
+        violated(`told twice: ${namespace}/${name} ${event.reason}: ${event.message}`);
+      },
+    };
+  },
+};

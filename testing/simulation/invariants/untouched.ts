@@ -1,0 +1,137 @@
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
+import { fullImageName } from '../../../cri/simulated/imageName.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
+import { containerNamed } from '../../../pod/api/containers.ts';
+import type { PodSpec } from '../../../pod/api/schema/pod.ts';
+import { OF_ITS_MANIFEST } from '../deeds.ts';
+import { fullName } from '../host.ts';
+import type { OutsideCall } from '../outside.ts';
+import { renameIn, renameKey } from '../renamed.ts';
+import type { Invariant, Watched } from './invariant.ts';
+import { OwnReasons, reasonsToEnd } from './ownReasons.ts';
+
+/** Less than passes between any two moments of a simulation, in milliseconds. */
+const MOMENT_MS = 0.001;
+
+/** A container that runs. */
+interface Known {
+  readonly container: SimulatedContainer;
+  readonly name: string;
+  readonly pod: string;
+  readonly uid: string;
+  /** Whoever touched the pod since then may be why it ends. */
+  readonly since: number;
+}
+
+/** Since when each pod is known and at the runtime, by its UID, and each start was asked for. */
+class Presence {
+  readonly #known = new Map<string, number>();
+  readonly #since = new Map<string, number>();
+  readonly #sandboxes = new Map<string, Set<string>>();
+  readonly #asked = new Map<string, number>();
+
+  noteCall({ room, name, about }: OutsideCall, at: number): void {
+    if (room === 'runtime' && name === 'startContainer') this.#asked.set(about, at);
+  }
+
+  noteStatus({ uid, removed }: PodChange, at: number): void {
+    if (removed) this.#known.delete(uid);
+    // What made it known is no reason for it to end: only what comes after that is.
+    else if (!this.#known.has(uid)) this.#known.set(uid, at + MOMENT_MS);
+  }
+
+  note(effect: RuntimeEffect, at: number): void {
+    const { kind, container } = effect;
+    const { id, podUid } = effect.sandbox;
+    if (container !== undefined) {
+      renameKey(this.#asked, effect);
+      if (kind === 'removed') this.#asked.delete(container.id);
+      return;
+    }
+    const sandboxes = this.#sandboxes.get(podUid) ?? new Set();
+    if (kind === 'created') sandboxes.add(id);
+    renameIn(sandboxes, effect);
+    if (kind === 'removed') sandboxes.delete(id);
+    if (sandboxes.size === 0) {
+      this.#sandboxes.delete(podUid);
+      this.#since.delete(podUid);
+      return;
+    }
+    this.#sandboxes.set(podUid, sandboxes);
+    if (!this.#since.has(podUid)) this.#since.set(podUid, at);
+  }
+
+  /** A container may start late, and one of a pod that has another manifest by now, which its agent has yet to read. */
+  sinceOf({ id, podUid }: SimulatedContainer): number | undefined {
+    const sinces = [this.#known.get(podUid), this.#since.get(podUid)].filter((each) => each !== undefined);
+    return OF_ITS_MANIFEST.test(podUid) && sinces.length > 0 ? Math.min(...sinces) : this.#asked.get(id);
+  }
+}
+
+/** Whether it was made of another image than its pod wants: its agent may have been at that when it heard of the change. */
+function isOutdated({ container, name }: Known, spec: PodSpec): boolean {
+  const image = containerNamed(spec, name)?.container.image;
+  return image !== undefined && fullImageName(image) !== container.imageName;
+}
+
+/** Whether there is a reason for the end of a container that ran: what was done to it or its pod, or what its agent has seen. */
+function hasReason({ deeds }: Watched, own: OwnReasons, known: Known): boolean {
+  const { name, pod, uid, since } = known;
+  const moment = own.momentFor(uid);
+  // A pod that another has taken the place of ends whenever its agent hears of that, in whichever run it is then.
+  if (!deeds.mayBeWanted(pod, uid) || deeds.isTouchedSince(pod, since, moment) || own.mayEnd(pod, uid, since))
+    return true;
+  const spec = own.specOf(pod, uid);
+  if (spec !== undefined && isOutdated(known, spec)) return true;
+  return (spec ? reasonsToEnd(spec, name) : [name]).some((each) => {
+    // How another has ended the agent may hear late, when this one has begun once more.
+    const from = each === name ? since : Number.NEGATIVE_INFINITY;
+    return deeds.isContainerTouchedSince(pod, each, from, moment) || own.mayEndContainer(uid, each, from);
+  });
+}
+
+export const untouched: Invariant = {
+  number: 4,
+  says:
+    'What ran and was not touched goes on in the same container, whatever becomes of the agent, the sources or the store, ' +
+    'also where the runtime gives that another id.',
+  follow: (watched, violated) => {
+    const { host } = watched;
+    const known = new Map<string, Known>();
+    /** Those that have ended in this step: who touched them may say so after it. */
+    const ended = new Map<string, Known>();
+    const [pods, own] = [new Presence(), new OwnReasons(watched)];
+    const onEffect = (effect: RuntimeEffect) => {
+      const { kind, container } = effect;
+      const { elapsed } = host.clock;
+      pods.note(effect, elapsed);
+      if (container === undefined) return;
+      const { containerName: name, podUid: uid } = container;
+      const pod = fullName(container);
+      const key = `${uid} ${name}`;
+      const before = known.get(key);
+      if (kind === 'started') {
+        known.set(key, { container, name, pod, uid, since: pods.sinceOf(container) ?? elapsed });
+      } else if (kind !== 'renamed' && before?.container === container) {
+        known.delete(key);
+        ended.set(key, before);
+      }
+    };
+    const afterStep = () => {
+      for (const each of ended.values()) {
+        if (!hasReason(watched, own, each)) violated(`${each.pod} ${each.name} was ended, and nothing had touched it`);
+      }
+      ended.clear();
+    };
+    const onCall = (call: OutsideCall) => {
+      pods.noteCall(call, host.clock.elapsed);
+      own.noteCall(call);
+    };
+    const onStatus = (change: PodChange) => {
+      pods.noteStatus(change, host.clock.elapsed);
+      own.noteStatus(change);
+    };
+    const onLifeBegan = () => own.noteLife();
+    return { onEffect, onCall, onStatus, onLifeBegan, afterStep, onEvent: (event) => own.noteEvent(event) };
+  },
+};

@@ -1,0 +1,43 @@
+/** What a volume shows, as its containers see it. */
+import type { Inode } from '../../../host/simulated/inodes.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Volume } from '../../../pod/api/schema/volume.ts';
+import { PLACES, type SimulatedHost } from '../host.ts';
+import type { Texts } from './podNeeds.ts';
+
+const FOLDERS = [
+  ['configMap', 'kubernetes.io~configmap'],
+  ['secret', 'kubernetes.io~secret'],
+  ['projected', 'kubernetes.io~projected'],
+] as const;
+
+/** The directory of a volume that shows objects; undefined of every other kind. */
+export function directoryOf({ metadata: { uid } }: Pick<Pod, 'metadata'>, volume: Volume): string | undefined {
+  const [, folder] = FOLDERS.find(([kind]) => volume[kind] !== undefined) ?? [];
+  return folder === undefined ? undefined : `${PLACES.root}/pods/${uid}/volumes/${folder}/${volume.name}`;
+}
+
+/** What there is of a link that leads nowhere. */
+const NOTHING = 'nothing';
+
+/** The texts of all its files by their paths; what its maker keeps to itself begins with two dots. */
+export function textsIn(host: SimulatedHost, directory: string, below = ''): Texts {
+  const found = new Map<string, string>();
+  const there = inodeAt(host, `${directory}/${below}`);
+  if (there?.kind !== 'directory') return found;
+  for (const name of there.entries.keys()) {
+    if (below === '' && name.startsWith('..')) continue;
+    const path = `${below}${name}`;
+    const inode = inodeAt(host, `${directory}/${path}`);
+    if (inode === undefined) found.set(path, NOTHING);
+    if (inode?.kind === 'file') found.set(path, inode.data.toString());
+    if (inode?.kind === 'directory')
+      for (const [inner, text] of textsIn(host, directory, `${path}/`)) found.set(inner, text);
+  }
+  return found;
+}
+
+/** Where a link leads; undefined where there is nothing. */
+function inodeAt({ disk, files }: SimulatedHost, path: string): Inode | undefined {
+  return files.existsSync(path) ? disk.at(path, 'stat') : undefined;
+}

@@ -1,0 +1,114 @@
+/** Refuses what is no deed before anything of it is done: programs that are not type-checked pass that as well. */
+import { isIP } from 'node:net';
+import * as z from 'zod/mini';
+import { checkShape } from '../../../pod/api/checkShape.ts';
+import { shownValue } from '../../../pod/api/problem.ts';
+import { printable } from '../../../pod/show/printable.ts';
+import { OBJECT_KINDS } from '../cluster/apiObject.ts';
+import { API_PARTS, PART_TROUBLES } from '../cluster/partTroubles.ts';
+import { ROOMS } from '../outside.ts';
+import type { Deed } from './story.ts';
+
+const ms = z.number().check(z.gte(0));
+const which = z.int().check(z.gte(0));
+const share = z.number().check(z.gte(0), z.lte(1));
+const pod = z.string().check(z.minLength(1));
+const yesOrNo = z.optional(z.boolean());
+const LONGEST_FILE = 255;
+/** What a directory can have in it. */
+const isFile = (name: string): boolean => !/^\.{0,2}$|[/\0]/.test(name) && Buffer.byteLength(name) <= LONGEST_FILE;
+const file = z.string().check(z.refine(isFile, { error: 'expected the name of a file' }));
+/** A path that stays where it is put. */
+const isBelow = (path: string): boolean => !/^$|\0/.test(path) && !path.split('/').includes('..');
+const below = z.string().check(z.refine(isBelow, { error: 'expected a path below the directory' }));
+const isUid = (uid: string): boolean => /^[\w-]+$/.test(uid) && isFile(uid);
+/** What is wrong with a manifest is said by whoever puts it there. */
+const aManifest = z.looseObject({});
+
+const address = z
+  .string()
+  .check(z.refine((ip) => isIP(ip) !== 0 && !ip.includes('%'), { error: 'expected an IP address' }));
+const text = z.string();
+const exitCode = z.int().check(z.gte(0), z.lte(255));
+
+const labels = z.record(z.string(), z.string());
+
+const object = z.strictObject({
+  of: z.enum(OBJECT_KINDS),
+  name: pod,
+  data: z.record(z.string(), z.string()),
+  immutable: yesOrNo,
+});
+
+const span = { forMs: ms };
+const down = { downMs: ms };
+const manifestAs = { pod, file };
+
+type OwnFields<D> = { readonly [F in Exclude<keyof D, 'kind'>]-?: z.ZodMiniType };
+
+const FIELDS: { readonly [K in Deed['kind']]: OwnFields<Deed & { readonly kind: K }> } = {
+  apply: { pod: aManifest, by: z.optional(z.literal('url')) },
+  writeInParts: { pod: aManifest, share, restMs: ms },
+  remove: { pod },
+  renameManifest: manifestAs,
+  copyManifest: manifestAs,
+  renameListed: { pod, name: text },
+  scribble: { file, text },
+  spoil: { ...span, pod, how: z.enum(['empty', 'cut', 'noise', 'refused']) },
+  manifestsGone: span,
+  url: { ...span, trouble: z.enum(['refused', 'silent', 'hanging', 'half', 'garbage', 'failing', 'slow']) },
+  exit: { which, exitCode, reason: z.optional(text) },
+  oom: { which, child: z.boolean() },
+  killSandbox: { which },
+  removeSandbox: { which },
+  runtimeDown: {
+    ...down,
+    keepContainers: z.boolean(),
+    forgets: z.optional(share),
+    renames: z.optional(share),
+    recalls: yesOrNo,
+    hasUnknown: yesOrNo,
+  },
+  stall: span,
+  networkDown: span,
+  noAddresses: span,
+  lists: { ...span, show: z.enum(['stale', 'shuffled']) },
+  events: { ...span, delivery: z.enum(['paused', 'dropped', 'doubled', 'late', 'reordered', 'some']) },
+  registryDown: { ...span, images: z.array(text) },
+  loseImage: { image: text },
+  watches: { ...span, trouble: z.enum(['dropped', 'doubled', 'late', 'exhausted']) },
+  mountForeign: { ...span, which, at: below },
+  disk: { ...span, trouble: z.enum(['full', 'readOnly', 'failing', 'noDescriptors', 'tableFull']) },
+  visit: { ...span, uid: z.string().check(z.refine(isUid, { error: 'expected a UID' })) },
+  addresses: { ips: z.array(address).check(z.minLength(1)) },
+  cgroupsReadOnly: span,
+  flaky: { ...span, room: z.enum(ROOMS), share },
+  jump: { ms: z.number() },
+  stopAgent: { ...down, drains: z.boolean() },
+  killAgent: down,
+  powerCut: down,
+  createPod: { pod: aManifest },
+  deletePod: { pod, graceSeconds: z.optional(z.int().check(z.gte(0))) },
+  replacePod: { pod: aManifest },
+  labelPod: { pod, labels },
+  failPod: { pod },
+  setImage: { pod, container: text, image: text },
+  putObject: { object },
+  deleteObject: { of: z.enum(OBJECT_KINDS), name: pod },
+  remakeObject: { object },
+  apiPart: { ...span, part: z.enum(API_PARTS), how: z.enum(PART_TROUBLES) },
+  apiAway: { ...span, how: z.enum(['refused', 'hanging']) },
+  apiSilent: span,
+  apiRestart: { forgets: z.boolean() },
+};
+
+const schemas = new Map(
+  Object.entries(FIELDS).map(([kind, fields]) => [kind, z.strictObject({ kind: z.string(), ...fields })]),
+);
+
+/** Throws a `TypeError` that names the first field that is wrong; `place` is where the deed stands. */
+export function checkDeed(deed: Deed, place = ''): void {
+  const schema = schemas.get(deed?.kind);
+  if (schema === undefined) throw new TypeError(printable(`${place}there is no such deed: ${shownValue(deed)}`));
+  checkShape(schema, deed, `${place}there is no such deed of the kind ${deed.kind}`, 'it');
+}

@@ -1,0 +1,66 @@
+/** Refuses what is no story, or cannot be drawn: programs that are not type-checked pass that as well. */
+import * as z from 'zod/mini';
+import { checkShape } from '../../../pod/api/checkShape.ts';
+import { checkFate } from '../fates.ts';
+import { checkSeed } from '../random.ts';
+import { LONGEST_MS } from '../schedule.ts';
+import { checkDeed } from './checkDeed.ts';
+import type { Story, StorySize } from './story.ts';
+
+/** What a host has room for, and somebody the time to wait for. */
+const MOST_PODS = 1_000;
+const MOST = 100_000;
+
+const count = z.int().check(z.gte(0), z.lte(MOST));
+const share = z.number().check(z.gte(0), z.lte(1));
+const ms = z.number().check(z.gte(0), z.lte(LONGEST_MS));
+const yesOrNo = z.optional(z.boolean());
+
+const SIZE: { readonly [Field in keyof StorySize]-?: z.ZodMiniType } = {
+  pods: z.int().check(z.gte(1), z.lte(MOST_PODS)),
+  deeds: count,
+  faults: count,
+  lastsMs: z.int().check(z.gte(0), z.lte(LONGEST_MS)),
+  crowded: z.optional(share),
+};
+const size = z.strictObject(SIZE);
+
+const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
+  /** `checkSeed` says what is wrong with it. */
+  seed: z.unknown(),
+  moments: z.array(z.strictObject({ at: ms, deed: z.unknown() })),
+  faults: z.array(z.strictObject({ call: z.int().check(z.gte(0)), fate: z.unknown() })),
+  lastsMs: ms,
+  overtakes: yesOrNo,
+  hasUrl: yesOrNo,
+  cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
+  objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),
+};
+const story = z.strictObject(STORY);
+
+const found = z.looseObject({
+  number: z.optional(z.int()),
+  says: z.optional(z.string()),
+  message: z.string(),
+  step: z.number(),
+  elapsed: z.number(),
+  explanations: z.array(z.string()),
+  story,
+});
+
+/** Throws a `TypeError` that names the first field of the size of a story that is wrong, or a `RangeError` for the seed. */
+export function checkSize(seed: number, given: StorySize): void {
+  checkSeed(seed);
+  checkShape(size, given, 'drawnStory', 'its size');
+}
+
+/** The same of a story that is to be told. */
+export function checkStory(given: Story): void {
+  checkShape(story, given, 'whatItBreaks', 'its story');
+  checkSeed(given.seed);
+  for (const [index, { deed }] of given.moments.entries()) checkDeed(deed, `whatItBreaks: moments[${index}].deed: `);
+  for (const [index, { fate }] of given.faults.entries()) checkFate(fate, `whatItBreaks: faults[${index}].fate: `);
+}
+
+/** The same of what it was found to break. */
+export const checkFound = (given: unknown): void => checkShape(found, given, 'foundText', 'what was found');

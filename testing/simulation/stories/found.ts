@@ -1,0 +1,88 @@
+/** What a story has broken, as short as it can be told. */
+import { stringify } from 'yaml';
+import * as z from 'zod/mini';
+import { checkShape } from '../../../pod/api/checkShape.ts';
+import { InvariantViolated, type Violation } from '../invariants/invariant.ts';
+import type { Recording } from '../recording.ts';
+import { checkFound, checkStory } from './checkStory.ts';
+import { asksUrl, type Outcome, type PlayOptions, play } from './play.ts';
+import { shrink } from './shrink.ts';
+import type { Story } from './story.ts';
+
+/** So long it is made shorter at most, in milliseconds of real time. */
+const SHRINKS_MS = 120_000;
+
+/** A story that breaks an invariant, shrunk, with what a replay of it needs. */
+export interface Found extends Violation {
+  readonly story: Story;
+  readonly explanations: readonly string[];
+  readonly recording: Recording | undefined;
+}
+
+/** How a story is made shorter. */
+export interface Shrinking {
+  /** Told of each shorter story that breaks the same, before what a replay needs is known. */
+  readonly onShorter?: (found: Found) => void;
+  /** Ends it with the shortest story so far. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Tells a story; undefined where it breaks nothing. */
+export async function whatItBreaks(
+  story: Story,
+  options: PlayOptions,
+  { onShorter, signal }: Shrinking = {},
+): Promise<Found | undefined> {
+  checkStory(story);
+  checkShape(z.looseObject({}), options, 'whatItBreaks', 'its options');
+  const { violation: first, elapsed, calls } = await play(story, options);
+  if (first === undefined) return undefined;
+  const whole = { ...story, hasUrl: asksUrl(story) };
+  // What came after it had no part in it.
+  const begun = {
+    ...whole,
+    moments: story.moments.filter(({ at }) => at <= elapsed),
+    faults: story.faults.filter(({ call }) => call < calls),
+  };
+  const until = performance.now() + SHRINKS_MS;
+  const stillBreaks = async (shorter: Story) => {
+    if (signal?.aborted || performance.now() >= until) return false;
+    // One that cannot be told to its end breaks something else.
+    const { violation, explanations = [] } = await play(shorter, options).catch((): Partial<Outcome> => ({}));
+    if (violation === undefined || violation.number !== first.number || violation.says !== first.says) return false;
+    onShorter?.({ ...violation, explanations, story: shorter, recording: undefined });
+    return true;
+  };
+  const shortest = await shrink((await stillBreaks(begun)) ? begun : whole, stillBreaks);
+  const { violation = first, explanations = [], simulation } = await play(shortest, { ...options, records: true });
+  return { ...violation, explanations, story: shortest, recording: simulation.recording() };
+}
+
+/** For people: which seed, which step, what, and how to tell it again. */
+export function foundText(found: Found): string {
+  checkFound(found);
+  const { explanations, story } = found;
+  const about = explanations.filter((each) => found.message.includes(each.split(' ')[0] ?? ''));
+  return [`seed ${story.seed}: ${new InvariantViolated(found).message}`, ...about, storyText(story)].join('\n');
+}
+
+/** What a terminal has room for. */
+const COLUMNS = 100;
+
+/** Each moment and each fault on its line, or as YAML below it where that is too short. */
+const storyText = ({ seed, lastsMs, moments, faults }: Story): string =>
+  [
+    `story: seed ${seed}, lasts ${lastsMs} ms`,
+    ...moments.map(({ at, deed: { kind, ...rest } }) => valueText(`${at} ms: ${kind}`, rest)),
+    ...faults.map(({ call, fate: { kind, ...rest } }) => valueText(`call ${call}: ${kind}`, rest)),
+  ].join('\n');
+
+function valueText(title: string, value: object): string {
+  const isEmpty = Object.keys(value).length === 0;
+  const line = `  ${title}${isEmpty ? '' : ` ${JSON.stringify(value)}`}`;
+  if (line.length <= COLUMNS) return line;
+  const yaml = stringify(value, { lineWidth: COLUMNS - INDENT.length, aliasDuplicateObjects: false }).trimEnd();
+  return [`  ${title}`, ...yaml.split('\n').map((each) => `${INDENT}${each}`)].join('\n');
+}
+
+const INDENT = ' '.repeat(4);
