@@ -46,20 +46,22 @@ const ON_THE_HOST = [
 
 module.exports = {
   forbidden: [
-    ...only('pod', { packages: ['zod'], node: ['crypto'] }),
-    ...only('machines', { folders: ['pod'], packages: ['xstate'], node: [] }),
-    ...only('host', { folders: ['pod'] }),
-    ...only('cri', { folders: ['pod', 'host'] }),
-    ...only('volume', { folders: ['pod', 'host'] }),
-    ...only('stats', { folders: ['pod', 'host', 'cri'] }),
-    ...only('kubeclient', { folders: ['pod'] }),
-    ...only('actors', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kubeclient'] }),
-    ...only('socket', { folders: ['pod', 'machines', 'host', 'actors'] }),
-    ...only('recording', { folders: ['pod', 'machines', 'host', 'actors'] }),
-    ...only('inspect', { folders: ['pod', 'machines', 'host', 'actors', 'socket', 'recording'] }),
-    ...only('kubelet-api', { folders: ['pod', 'machines', 'host', 'cri', 'kubeclient', 'actors', 'stats'] }),
+    ...only('base', { packages: [], node: [] }),
+    ...only('pod', { folders: ['base'], packages: ['zod'], node: ['crypto'] }),
+    ...only('machines', { folders: ['base', 'pod'], packages: ['xstate'], node: [] }),
+    ...only('host', { folders: ['base', 'pod'] }),
+    ...only('cri', { folders: ['base', 'pod', 'host'] }),
+    ...only('volume', { folders: ['base', 'pod', 'host'] }),
+    ...only('stats', { folders: ['base', 'pod', 'host', 'cri'] }),
+    ...only('kubeclient', { folders: ['base', 'pod'] }),
+    ...only('actors', { folders: ['base', 'pod', 'machines', 'host', 'cri', 'volume', 'kubeclient'] }),
+    ...only('socket', { folders: ['base', 'pod', 'machines', 'host', 'actors'] }),
+    ...only('recording', { folders: ['base', 'pod', 'machines', 'host', 'actors'] }),
+    ...only('inspect', { folders: ['base', 'pod', 'machines', 'host', 'actors', 'socket', 'recording'] }),
+    ...only('kubelet-api', { folders: ['base', 'pod', 'machines', 'host', 'cri', 'kubeclient', 'actors', 'stats'] }),
     ...only('node', {
       folders: [
+        'base',
         'pod',
         'machines',
         'host',
@@ -87,9 +89,9 @@ module.exports = {
       },
     },
     // What kubectl speaks with a node is the same as what the runtime speaks.
-    ...only('testing/apiserver', { folders: ['pod', 'cri/streaming'] }),
+    ...only('testing/apiserver', { folders: ['base', 'pod', 'cri/streaming'] }),
     ...only('testing/simulation', {
-      folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kubeclient', 'actors', 'testing/apiserver'],
+      folders: ['base', 'pod', 'machines', 'host', 'cri', 'volume', 'kubeclient', 'actors', 'testing/apiserver'],
     }),
     {
       name: 'nobody-imports-tests',
@@ -118,7 +120,9 @@ module.exports = {
     {
       name: 'no-development-package-in-the-product',
       severity: 'error',
-      from: { path: '^(pod|machines|host|cri|volume|kubeclient|actors|stats|socket|kubelet-api|recording|node|cli)/' },
+      from: {
+        path: '^(base|pod|machines|host|cri|volume|kubeclient|actors|stats|socket|kubelet-api|recording|node|cli)/',
+      },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
   ],

@@ -5,8 +5,6 @@ import './host/nodeVersion.ts';
 
 /** What enters the actors, as it is recorded; and the functions that fill ports and bring facts. */
 export type { Entry, Feed, Recorder, Service, Services } from './actors/boundary.ts';
-/** Time as an input, and the system's. */
-export { type Clock, systemClock } from './actors/clock.ts';
 /** A node: pods in, statuses out. What it is told once, and what it is made of. */
 export { createNode } from './actors/createNode.ts';
 /** What the machines tell, and the core/v1 Events that it becomes. */
@@ -33,6 +31,9 @@ export type { PodChange } from './actors/status/statusBoard.ts';
 export type { StatusReport, StatusSink } from './actors/status/statusReports.ts';
 /** What outlives a restart. */
 export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store/durableFacts.ts';
+/** Time as an input, and the system's. */
+export { type Clock, systemClock } from './base/clock.ts';
+export { type Failure, NodeFailure } from './base/failure.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
 export type { CallOptions, Cri, RuntimeEvent } from './cri/calls.ts';
 export { type CriEndpoints, connectCri } from './cri/grpc.ts';
@@ -91,7 +92,6 @@ export { type Pod, podSchema } from './pod/api/schema/pod.ts';
 export type { PodStatus } from './pod/api/schema/status.ts';
 /** The words: pods, failures, and what an explanation says. */
 export type { CoreEvent } from './pod/events/event.ts';
-export { type Failure, NodeFailure } from './pod/failure.ts';
 export type { ActorNode } from './pod/show/actorNode.ts';
 export { type Explanation, explainPod } from './pod/show/explain.ts';
 export { explainNode, type NodeExplanation } from './pod/show/explainNode.ts';

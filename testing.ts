@@ -5,7 +5,7 @@
 // The first import, so that an old Node.js gets one sentence instead of an error deep in a module.
 import './host/nodeVersion.ts';
 
-import { systemClock } from './actors/clock.ts';
+import { systemClock } from './base/clock.ts';
 import { ApiServer } from './testing/apiserver/apiServer.ts';
 import type { ServerClock } from './testing/apiserver/serverClock.ts';
 import type { SimulationOptions } from './testing/simulation/options.ts';

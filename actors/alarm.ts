@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** A wait that ends at its time, or earlier when it is rung. */
 export interface Alarm {

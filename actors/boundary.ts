@@ -3,14 +3,14 @@
  * a plain, serialisable value that is stamped, can be written down, and can be fed again instead of the world.
  */
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
+import type { Clock } from '../base/clock.ts';
+import { ClockJumps } from '../base/clockJumps.ts';
+import { toFailure } from '../base/failure.ts';
 import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { FeedName, NodeFact } from '../machines/shared/events.ts';
 import type { FeedLogic, Port, PortName, PortTypes, Provider, TimerLogic } from '../machines/shared/ports.ts';
 import type { TimerInput } from '../machines/shared/timerInput.ts';
-import { toFailure } from '../pod/failure.ts';
 import { type Asked, aboutOf } from './asked.ts';
-import type { Clock } from './clock.ts';
-import { ClockJumps } from './clockJumps.ts';
 import { guarded } from './guarded.ts';
 import type { AnswerListener, PortAnswer } from './portAnswer.ts';
 import { createRedaction, type Redaction } from './redaction.ts';

@@ -1,17 +1,18 @@
 /** Puts a node together of its configuration and its parts: the one way to make one. */
+
+import { systemClock, systemJitter } from '../base/clock.ts';
+import { NodeFailure } from '../base/failure.ts';
 import { hostFiles } from '../host/files/fileSystem.ts';
 import { createLayout } from '../host/pods/layout.ts';
 import { podDirectories } from '../host/pods/podDirectory.ts';
 import { userNamespaces } from '../host/pods/userNamespaces.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 import { involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { withUnwritten } from '../pod/show/explainNode.ts';
 import { hostMounter } from '../volume/hostMounter.ts';
 import type { ClusterContent } from '../volume/plugin.ts';
 import { createBoundary, type World } from './boundary.ts';
 import { checkNode } from './checkNode.ts';
-import { systemClock, systemJitter } from './clock.ts';
 import { API_SOURCE } from './cluster/apiPods.ts';
 import { ApiStatusSink } from './cluster/apiStatusSink.ts';
 import { clusterCaches } from './cluster/caches.ts';

@@ -1,5 +1,7 @@
 /** The actors of a node, with who looks on: the only way in to them while they run. */
 import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
+import type { Clock } from '../base/clock.ts';
+import { NodeFailure } from '../base/failure.ts';
 import { waitOf } from '../machines/admission/context.ts';
 import { type ChangeableFacts, changeableFacts, type NodeInput } from '../machines/node/context.ts';
 import { type NodeCounts, nodeCounts } from '../machines/node/counts.ts';
@@ -11,7 +13,6 @@ import { awaitedPods, runtimeNotReadyOf } from '../machines/shared/views.ts';
 import type { DueStatus } from '../machines/statusSink/chart.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { PodStatus } from '../pod/api/schema/status.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import type { ActorNode } from '../pod/show/actorNode.ts';
 import { type Explanation, explainPod } from '../pod/show/explain.ts';
 import { explainNode, type NodeExplanation } from '../pod/show/explainNode.ts';
@@ -19,7 +20,6 @@ import { explainPart, type PartExplanation, type PodPart } from '../pod/show/exp
 import type { LogTail, LogTails } from '../pod/show/logTail.ts';
 import { type SeenPod, seenPods } from '../pod/show/seenPod.ts';
 import type { Boundary, BoundaryOptions } from './boundary.ts';
-import type { Clock } from './clock.ts';
 import { drained } from './drained.ts';
 import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';

@@ -1,8 +1,9 @@
 /** What brings a node its facts: the health of the runtime, what it shows, the sources, and a tick. */
+
+import type { Clock } from '../base/clock.ts';
 import type { NodeFact, RuntimeHealth } from '../machines/shared/events.ts';
 import { createAlarm } from './alarm.ts';
 import type { World } from './boundary.ts';
-import type { Clock } from './clock.ts';
 import { type ClusterCaches, clusterWatches } from './cluster/watches.ts';
 import { addressesFeed, type HostAddresses } from './feeds/addresses.ts';
 import { type Look, podCidrFeed } from './feeds/podCidr.ts';

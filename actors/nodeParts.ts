@@ -1,5 +1,6 @@
 /** What a node is made of beside its configuration; whatever is absent is as on a real node with nothing special. */
 import type { InspectionEvent } from 'xstate';
+import type { Clock } from '../base/clock.ts';
 import type { Cri } from '../cri/calls.ts';
 import type { Cgroups } from '../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
@@ -14,7 +15,6 @@ import type { HostIdentity } from '../pod/node/nodeObject.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { ClusterContent } from '../volume/plugin.ts';
 import type { CallListener, Recorder, World } from './boundary.ts';
-import type { Clock } from './clock.ts';
 import type { CertificateParts } from './cluster/certificates/certificates.ts';
 import type { PodCache } from './cluster/podCache.ts';
 import type { EventSink } from './events/eventSink.ts';

@@ -1,6 +1,7 @@
 /** How the calls through the ports went, for who counts and times them: in this process alone, for nothing is kept out of it. */
+
+import type { Failure } from '../base/failure.ts';
 import type { PortName, PortTypes } from '../machines/shared/ports.ts';
-import type { Failure } from '../pod/failure.ts';
 
 /** A call that was answered, or has failed; of one that was given up nothing is told. */
 export type PortAnswer = {

@@ -4,10 +4,10 @@
  * nobody keeps: equal values are seen to be equal, and a change to be one.
  */
 import { createHmac, randomBytes } from 'node:crypto';
+import { lookUp } from '../base/lookUp.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { lookUp } from '../pod/lookUp.ts';
-import { namespacedName } from '../pod/show/shownName.ts';
+import { namespacedName } from '../pod/shownName.ts';
 
 export interface Redaction {
   /** Takes note of the values of the pods that a source brings: texts are searched for them from then on. */

@@ -1,5 +1,5 @@
 import { Document, visit } from 'yaml';
-import { isPrintable, printableQuoted } from '../pod/show/printable.ts';
+import { isPrintable, printableQuoted } from '../base/printable.ts';
 import { needsQuotes } from '../pod/yaml/resolveScalar.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../base/failure.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import { charts as allCharts, type Chart } from '../machines/drawing/charts.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { messageOf } from '../pod/failure.ts';
 
 export interface ChartsOptions {
   readonly name?: string;

@@ -1,7 +1,7 @@
 /** What may follow on the command line, for the scripts of `statelet completion`: of words as they were typed. */
 import { homedir } from 'node:os';
 import type { Command, Option } from 'commander';
-import { startLimit } from '../host/limit.ts';
+import { startLimit } from '../base/limit.ts';
 import { containersOf } from '../pod/api/containers.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { agentNamed } from './agent.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { describeNode } from '../pod/show/describe/node.ts';
 import { describePod } from '../pod/show/describe/pod.ts';
 import { agentNamed } from './agent.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 
 /** What a pod's end may take beside its grace: its volumes, its sandbox, a runtime that is slow. */

@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { createAlarm } from '../actors/alarm.ts';
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { NodeFailure } from '../base/failure.ts';
 import { runningAgent } from '../node/lock.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { agentClient } from '../socket/client.ts';
 import { isAnswering, socketPath } from '../socket/socketPath.ts';
 import { patience } from './drain.ts';

@@ -1,6 +1,6 @@
+import { NodeFailure } from '../base/failure.ts';
 import { errorCode, lacksFiles } from '../host/files/fileErrors.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { RecordingError } from '../recording/recordingError.ts';
 
 const LIMIT = 'raise the limit (ulimit -n)';

@@ -1,9 +1,9 @@
 /** `statelet exec` and `statelet attach`, worded as kubectl's. */
 
+import { NodeFailure } from '../base/failure.ts';
 import { containerNamed } from '../pod/api/containers.ts';
 import type { Container } from '../pod/api/schema/container.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { defaultContainer } from '../pod/show/containerLog.ts';
 import type { StreamRequest } from '../socket/agent.ts';
 import type { AgentClient } from '../socket/client.ts';

@@ -1,7 +1,7 @@
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { NodeFailure } from '../base/failure.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { podFields } from '../pod/api/selection/selectableFields.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { haveTwins, podsCalled } from '../pod/show/called.ts';
 import { podList } from '../pod/show/podList.ts';
 import { podTable } from '../pod/show/table.ts';

@@ -1,16 +1,16 @@
 /** `get actors`: every actor of the node and of its pods. */
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { humanDuration } from '../base/duration.ts';
+import { printable } from '../base/printable.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { humanDuration } from '../pod/api/duration.ts';
 import { isoTime } from '../pod/api/rfc3339.ts';
 import { type ActorFilter, readFilter } from '../pod/show/actorFilter.ts';
 import { actorCount, actorRef, actorRows } from '../pod/show/actorRows.ts';
 import { deadlineText } from '../pod/show/actorRowText.ts';
 import { categoryOf, lastingState } from '../pod/show/category.ts';
 import { failureText } from '../pod/show/explainText.ts';
-import { printable } from '../pod/show/printable.ts';
-import { withoutNode } from '../pod/show/shownName.ts';
 import type { ActorRow } from '../pod/show/treeRows.ts';
+import { withoutNode } from '../pod/shownName.ts';
 import type { AgentClient } from '../socket/client.ts';
 import { agentNamed } from './agent.ts';
 import { type ObjectFormat, objectPrinter, readFormat } from './format/objectFormat.ts';

@@ -1,13 +1,13 @@
 /** `get events`: what happened on the node in the last hour. */
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { NodeFailure } from '../base/failure.ts';
+import { printable } from '../base/printable.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { suggestion } from '../node/config/fields.ts';
 import { eventFields } from '../pod/api/selection/selectableFields.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
 import { eventTable } from '../pod/events/eventTable.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { isCalled } from '../pod/show/called.ts';
-import { printable } from '../pod/show/printable.ts';
 import type { AgentClient } from '../socket/client.ts';
 import { agentNamed } from './agent.ts';
 import { podNameOf } from './explain.ts';

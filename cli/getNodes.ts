@@ -1,5 +1,5 @@
 /** `get nodes`: the agent's own node. */
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { nodeFields } from '../pod/api/selection/selectableFields.ts';
 import type { NodeObject } from '../pod/node/nodeObject.ts';
 import { nodeTable } from '../pod/node/nodeTable.ts';

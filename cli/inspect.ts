@@ -1,5 +1,5 @@
 /** `statelet inspect`: the page over a recording, without an agent. */
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { isLoopback, type PageAddress, pageAddressIn } from '../inspect/address.ts';
 import { NotInspected } from '../inspect/inspected.ts';
 import { PastThread } from '../inspect/pastThread.ts';

@@ -1,10 +1,10 @@
 /** What `statelet down` learns of the pods of an agent that is gone, from their directories alone. */
 
+import { messageOf, NodeFailure } from '../base/failure.ts';
 import { createLayout } from '../host/pods/layout.ts';
 import { podDirectories } from '../host/pods/podDirectory.ts';
 import { type Maker, makerOfMark } from '../host/pods/podMark.ts';
 import type { stateLayout } from '../node/places.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { type ForeignPod, UNKNOWN } from '../pod/lifecycle/observed.ts';
 import { hostMounter } from '../volume/hostMounter.ts';
 import { removePodFiles } from '../volume/orphans.ts';

@@ -1,4 +1,4 @@
-import { every, systemClock } from '../actors/clock.ts';
+import { every, systemClock } from '../base/clock.ts';
 import { type SeenPod, seenPods } from '../pod/show/seenPod.ts';
 import type { AgentPort } from '../socket/agent.ts';
 import { nodeReadiness, readinessText, settledReadiness } from './table/ready.ts';

@@ -1,9 +1,9 @@
 /** `statelet logs`: what containers have written, read from their log files. */
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { NodeFailure } from '../base/failure.ts';
 import { type LogOptions, readLog } from '../host/logs/readLog.ts';
 import { containersOf } from '../pod/api/containers.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { defaultContainer, expectContainer, isRunning, type LoggedRun, runToLog } from '../pod/show/containerLog.ts';
 import { statusesOf } from '../pod/show/seenPod.ts';
 import type { PodPlaces } from '../socket/agent.ts';

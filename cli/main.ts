@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { CommanderError } from 'commander';
+import { printable } from '../base/printable.ts';
 import type { StartNode } from '../node/startNode.ts';
-import { printable } from '../pod/show/printable.ts';
 import type { CommandTerminal } from './commandTerminal.ts';
 import { errorText } from './errorText.ts';
 import { exitNow } from './exitNow.ts';

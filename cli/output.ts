@@ -1,4 +1,4 @@
-import { printableQuoted } from '../pod/show/printable.ts';
+import { printableQuoted } from '../base/printable.ts';
 
 /** An object as kubectl prints it; nothing in it moves a terminal, and it can be read again as it was. */
 export async function asText(value: unknown, output: 'json' | 'yaml'): Promise<string> {

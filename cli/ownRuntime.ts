@@ -1,5 +1,6 @@
 import { createAlarm } from '../actors/alarm.ts';
-import { type Clock, systemClock } from '../actors/clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import { connectCri } from '../cri/grpc.ts';
 import { markedNode, OWNER } from '../cri/labels.ts';
 import {
@@ -10,7 +11,6 @@ import {
   tracesOfContainerd,
 } from '../cri/managed/containerd.ts';
 import { expectDirectory } from '../host/files/expectDirectory.ts';
-import { messageOf } from '../pod/failure.ts';
 import type { DownParts } from './down.ts';
 import type { UpParts } from './up.ts';
 

@@ -1,9 +1,9 @@
 import { Argument, Command, Option } from 'commander';
+import { lookUp } from '../base/lookUp.ts';
+import { printable } from '../base/printable.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { type Flags, readFlags } from '../node/config/flags.ts';
 import { packageVersion, runDirectory } from '../node/places.ts';
-import { lookUp } from '../pod/lookUp.ts';
-import { printable } from '../pod/show/printable.ts';
 import type { ChartsOptions } from './charts.ts';
 import { addClusterOptions } from './clusterOptions.ts';
 import { SHELLS, type Shell } from './completionScripts.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { NodeFailure } from '../pod/failure.ts';
+import { NodeFailure } from '../base/failure.ts';
 import type { NodeObject } from '../pod/node/nodeObject.ts';
 import type { AgentClient } from '../socket/client.ts';
 

@@ -1,9 +1,9 @@
 /** `statelet record dump`: what the flight recorder has, as one file. */
 import { open, rm } from 'node:fs/promises';
+import { NodeFailure } from '../base/failure.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { candidateRoots, recordingDirectory } from '../node/places.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { bytesOf } from '../recording/dump.ts';
 import { RECORDER_OFF } from '../socket/recording.ts';
 import { agentNamed } from './agent.ts';

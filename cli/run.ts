@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { NodeFailure } from '../base/failure.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import type { Flags } from '../node/config/flags.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
@@ -11,7 +12,6 @@ import { serveNode } from '../node/serveNode.ts';
 import { readSettings } from '../node/settings.ts';
 import type { StartedNode, StartNode } from '../node/startNode.ts';
 import type { Systemd } from '../node/systemd.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import type { AgentPort } from '../socket/agent.ts';
 import { checkSocketPath, socketPath } from '../socket/socketPath.ts';
 import { runOnce } from './runOnce.ts';

@@ -1,7 +1,7 @@
 /** `run --runonce`: the pods of the sources are started once, waited for and reported. */
 
 import { createAlarm } from '../actors/alarm.ts';
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { endCause } from '../pod/show/explainText.ts';
 import type { AgentPort } from '../socket/agent.ts';

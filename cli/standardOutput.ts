@@ -1,8 +1,8 @@
 /** What a command prints arrives whole, or the user is told that it does not. */
 import { fstatSync, writeSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';
+import { messageOf } from '../base/failure.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
-import { messageOf } from '../pod/failure.ts';
 
 /** The part of a stream that is written to, with the file below it. */
 interface Stream {

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identityOf, makerOf, ownedByFact, SIMULATED, takenOver } from '../actors/store/leftOnDisk.ts';
+import { messageOf, NodeFailure } from '../base/failure.ts';
 import type { Cri } from '../cri/calls.ts';
 import { connectCri } from '../cri/grpc.ts';
 import { ownerMark } from '../cri/labels.ts';
@@ -10,7 +11,6 @@ import { mountsUnder } from '../host/files/mountinfo.ts';
 import { createLayout, type Layout } from '../host/pods/layout.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { kubeletsOver } from '../node/kubelets.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { type ForeignPod, type ObservedPod, UNKNOWN } from '../pod/lifecycle/observed.ts';
 
 /** A pod that would be taken over, with what there is of it on this host. */

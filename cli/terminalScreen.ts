@@ -1,5 +1,5 @@
 /** Something drawn on the whole of a terminal, with keys, until it is closed: whatever happens, the terminal is given back. */
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Output } from './liveView.ts';
 import type { Key } from './table/controls.ts';
 import { guardTerminal, type Input, isForeground, openKeyboard } from './table/keyboard.ts';

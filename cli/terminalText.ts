@@ -1,5 +1,5 @@
 /** What a container has written, as a terminal may have it: it may colour its text, and do nothing else. */
-import { printable } from '../pod/show/printable.ts';
+import { printable } from '../base/printable.ts';
 
 const ESC = '\u001b';
 /** What sets colours and the like, and a line break as terminals write it. */

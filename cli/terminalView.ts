@@ -1,4 +1,4 @@
-import { every, systemClock } from '../actors/clock.ts';
+import { every, systemClock } from '../base/clock.ts';
 import type { AgentPort } from '../socket/agent.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
 import { INITIAL_CONTROLS, type Key, pressed } from './table/controls.ts';

@@ -1,6 +1,6 @@
 /** `statelet top`: all actors of a running agent, as they are from second to second. */
 import { constants } from 'node:os';
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { readFilter } from '../pod/show/actorFilter.ts';
 import { agentNamed } from './agent.ts';

@@ -1,10 +1,10 @@
 /** `statelet top pods` and `statelet top nodes`: the CPU and memory that they use, as `kubectl top` shows them. */
 import * as z from 'zod/mini';
-import { systemClock } from '../actors/clock.ts';
-import { goDuration } from '../pod/api/duration.ts';
+import { systemClock } from '../base/clock.ts';
+import { goDuration } from '../base/duration.ts';
+import { NodeFailure } from '../base/failure.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { nodeFields, podFields } from '../pod/api/selection/selectableFields.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { podsCalled } from '../pod/show/called.ts';
 import {
   type NodeUsage,

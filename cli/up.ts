@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path';
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
+import { printableLine } from '../base/printable.ts';
 import type { Flags } from '../node/config/flags.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { refuseKubeletsRoot } from '../node/kubelets.ts';
@@ -9,8 +11,6 @@ import { defaultStateDirectory, packageDirectory, stateLayout } from '../node/pl
 import { serveNode } from '../node/serveNode.ts';
 import { readSettings, type Settings } from '../node/settings.ts';
 import type { StartNode } from '../node/startNode.ts';
-import { messageOf } from '../pod/failure.ts';
-import { printableLine } from '../pod/show/printable.ts';
 import { checkSocketPath, socketPath } from '../socket/socketPath.ts';
 import { drainInTime } from './drain.ts';
 import { canDraw, openLiveView } from './liveTable.ts';

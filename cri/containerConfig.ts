@@ -1,7 +1,7 @@
+import { bytesOfText } from '../base/byteText.ts';
 import { containerHash } from '../pod/api/identity.ts';
 import type { Container } from '../pod/api/schema/container.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { bytesOfText } from '../pod/byteText.ts';
 import type { FoundObjects } from '../pod/environment/configValues.ts';
 import { expandedCommand } from '../pod/environment/environment.ts';
 import type { MountedVolumes } from '../pod/mountedVolume.ts';

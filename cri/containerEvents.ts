@@ -1,5 +1,5 @@
 import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
-import { NodeFailure } from '../pod/failure.ts';
+import { NodeFailure } from '../base/failure.ts';
 import type { Cri, RuntimeEvent } from './calls.ts';
 import { closedFailure, runtimeFailure } from './failure.ts';
 import { type Envelope, EventsService, TaskExit } from './generated/containerd_events.ts';

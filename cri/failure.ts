@@ -1,5 +1,5 @@
 import { type ServiceError, status } from '@grpc/grpc-js';
-import { type FailureReason, NodeFailure } from '../pod/failure.ts';
+import { type FailureReason, NodeFailure } from '../base/failure.ts';
 
 /** The failure of a call that the runtime, or the way to it, answered with a gRPC status. */
 export function runtimeFailure(call: string, error: ServiceError): NodeFailure {

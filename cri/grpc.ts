@@ -1,5 +1,5 @@
 import { Client, credentials } from '@grpc/grpc-js';
-import { NodeFailure } from '../pod/failure.ts';
+import { NodeFailure } from '../base/failure.ts';
 import type { Cri } from './calls.ts';
 import { eventsOver } from './containerEvents.ts';
 import { ImageServiceService as image, RuntimeServiceService as runtime } from './generated/runtime.ts';

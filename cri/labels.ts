@@ -1,5 +1,5 @@
 /** The names that a kubelet writes on sandboxes and containers; log collectors, crictl and cAdvisor read them. */
-import { lookUp } from '../pod/lookUp.ts';
+import { lookUp } from '../base/lookUp.ts';
 import type { Container } from './generated/runtime.ts';
 
 /** On sandboxes and on containers: whose they are. A sandbox without the uid is nobody's business here. */

@@ -1,6 +1,6 @@
+import { lookUp } from '../base/lookUp.ts';
 import type { Container } from '../pod/api/schema/container.ts';
 import type { Pod, PodSpec } from '../pod/api/schema/pod.ts';
-import { lookUp } from '../pod/lookUp.ts';
 import { cpuQuota, cpuShares, oomScoreAdj } from '../pod/resources/cgroup.ts';
 import { hugepages } from '../pod/resources/cgroupLimits.ts';
 import { aggregate, amountOf, containerSize } from '../pod/resources/resources.ts';

@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
+import { NodeFailure } from '../base/failure.ts';
+import { lookUp } from '../base/lookUp.ts';
 import type { Container, VolumeMount } from '../pod/api/schema/container.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { type EnvEntry, expand, expandAll } from '../pod/environment/environment.ts';
 import { isReadOnly } from '../pod/environment/projection.ts';
-import { NodeFailure } from '../pod/failure.ts';
-import { lookUp } from '../pod/lookUp.ts';
 import type { MountedVolume, MountedVolumes } from '../pod/mountedVolume.ts';
 import { type Device, Mount, MountPropagation } from './generated/runtime.ts';
 import type { NodeDescription } from './nodeDescription.ts';

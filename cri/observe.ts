@@ -1,7 +1,7 @@
 /** What the runtime answers, read as the plain facts of `pod/lifecycle/observed.ts`. Nanoseconds become milliseconds here. */
 
+import { orderedPodIps } from '../base/ipAddress.ts';
 import { readPorts } from '../pod/api/schema/container.ts';
-import { orderedPodIps } from '../pod/ipAddress.ts';
 import type { MadeContainer, ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/lifecycle/observed.ts';
 import {
   type Container,

@@ -1,4 +1,4 @@
-import { NodeFailure } from '../pod/failure.ts';
+import { NodeFailure } from '../base/failure.ts';
 import { Signal } from './generated/runtime.ts';
 
 /** The CRI's number of a signal by its name (`SIGTERM`, `SIGRTMIN+1`); none is left to the image. */

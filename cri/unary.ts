@@ -1,5 +1,5 @@
 import type { Client, ServiceError } from '@grpc/grpc-js';
-import { startLimit } from '../host/limit.ts';
+import { startLimit } from '../base/limit.ts';
 import type { CriCall } from './calls.ts';
 import { cancelledFailure, closedFailure, hangingFailure, runtimeFailure } from './failure.ts';
 import { type Method, methodName } from './method.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isIPv6, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
-import { startLimit } from './limit.ts';
+import { startLimit } from '../base/limit.ts';
 
 /**
  * Interval between two inspections, in milliseconds. A connection that two inspections in a row find reset is destroyed, so

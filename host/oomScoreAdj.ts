@@ -1,6 +1,6 @@
 /** The kernel's readiness to kill this process when memory runs out. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { messageOf } from '../pod/failure.ts';
+import { messageOf } from '../base/failure.ts';
 
 const OWN = '/proc/self/oom_score_adj';
 

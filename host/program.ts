@@ -3,8 +3,8 @@ import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { messageOf } from '../pod/failure.ts';
-import { startLimit } from './limit.ts';
+import { messageOf } from '../base/failure.ts';
+import { startLimit } from '../base/limit.ts';
 
 /** Searched besides PATH: a plain `su` leaves the system's directories out of it. */
 const systemDirectories = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];

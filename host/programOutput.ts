@@ -1,7 +1,7 @@
 /** Runs a program and gives what it writes as it writes it: nobody has to hold all of it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { startLimit } from './limit.ts';
+import { startLimit } from '../base/limit.ts';
 import { programEnvironment } from './program.ts';
 
 interface OutputOptions {

@@ -1,6 +1,6 @@
 /** The address that the page is served on. */
 import { isIP } from 'node:net';
-import { isLoopbackIp, isUnspecifiedIp } from '../pod/ipAddress.ts';
+import { isLoopbackIp, isUnspecifiedIp } from '../base/ipAddress.ts';
 
 /** An address to listen on. */
 export interface InspectAddress {

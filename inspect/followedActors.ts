@@ -1,6 +1,6 @@
 /** How the actors that somebody looks at came to be where they are: out of the recording once, and then as they go on. */
 import type { InspectionEvent } from 'xstate';
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { AgentPort } from '../socket/agent.ts';
 import { ActorPast, type ToldPast } from './actorPast.ts';
 import type { Audience } from './audience.ts';

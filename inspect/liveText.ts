@@ -1,5 +1,5 @@
 /** What goes on, as JSON: written out once for all who ask for it between two frames. */
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Live } from './inspected.ts';
 
 /** How long a snapshot is good for while nobody follows: as long as a frame waits. */

@@ -1,7 +1,7 @@
 /** A running node as the page follows it: a snapshot, then what changes, in frames. It watches only while somebody looks. */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { ActorNode, LimiterView } from '../pod/show/actorNode.ts';
 import type { Line } from '../recording/lines.ts';
 import type { AgentPort } from '../socket/agent.ts';

@@ -1,6 +1,6 @@
 /** How late the event loop is, measured only while somebody looks. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { ShownNode } from './protocol.ts';
 
 /** Measures until it is stopped. */

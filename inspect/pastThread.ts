@@ -1,6 +1,6 @@
 /** The past, read and played in a thread that there is only while somebody asks about it. */
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { ownScript } from '../host/ownScript.ts';
 import { NotInspected } from './inspected.ts';
 import type { Past } from './past.ts';

@@ -1,8 +1,8 @@
 /** The thread that reads and plays the past of a node: the node itself is not held up by whoever looks at it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
-import { systemClock } from '../actors/clock.ts';
-import { messageOf } from '../pod/failure.ts';
+import { systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import { History } from './history.ts';
 import { NotInspected } from './inspected.ts';
 import { type Past, pastOf } from './past.ts';

@@ -1,5 +1,5 @@
 /** What can be gone back to of a node that goes on: looked up behind the page, which waits for it nowhere. */
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Live } from './inspected.ts';
 import type { Past } from './past.ts';
 import type { Snapshot } from './protocol.ts';

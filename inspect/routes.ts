@@ -1,5 +1,5 @@
 /** What the page's server answers, beside its stream. */
-import { messageOf } from '../pod/failure.ts';
+import { messageOf } from '../base/failure.ts';
 import { failure } from '../socket/status.ts';
 import { assetAt, pageWith } from './assets.ts';
 import { type Inspected, NotInspected } from './inspected.ts';

@@ -5,12 +5,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Clock, systemClock } from '../actors/clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { type FailureReason, messageOf, NodeFailure } from '../base/failure.ts';
+import { startLimit } from '../base/limit.ts';
+import { unlessAborted } from '../base/unlessAborted.ts';
 import { guardConnections } from '../host/connectionGuard.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
-import { startLimit } from '../host/limit.ts';
-import { type FailureReason, messageOf, NodeFailure } from '../pod/failure.ts';
-import { unlessAborted } from '../pod/unlessAborted.ts';
 import { failure } from '../socket/status.ts';
 import { refusalOf, SECURITY_HEADERS, tokenCookie } from './access.ts';
 import { authorityOf, type InspectAddress } from './address.ts';

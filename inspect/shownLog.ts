@@ -1,9 +1,10 @@
 /** The last lines of a container's log, read from its files for each request of the page. */
+
+import { NodeFailure } from '../base/failure.ts';
 import type { LogPlace } from '../host/logs/openLog.ts';
 import { readLog } from '../host/logs/readLog.ts';
 import { UnpackedTails } from '../host/logs/unpackedTails.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { isRunning, runToLog } from '../pod/show/containerLog.ts';
 import type { PodPlaces } from '../socket/agent.ts';
 import type { ShownLog } from './protocol.ts';

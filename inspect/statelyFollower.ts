@@ -1,6 +1,6 @@
 /** One who follows the actors over a WebSocket: it hears of those that there are bit by bit, and then of all that happens. */
 import type { WebSocket } from 'ws';
-import { nextTurn } from '../pod/nextTurn.ts';
+import { nextTurn } from '../base/nextTurn.ts';
 import type { StatelyEvent } from './stately.ts';
 
 /** So much is given to the connection at a time, in characters: each actor brings the definition of its machine. */

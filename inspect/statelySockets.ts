@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type Clock, every } from '../actors/clock.ts';
+import { type Clock, every } from '../base/clock.ts';
 import type { Audience } from './audience.ts';
 import type { ShownTree } from './shown.ts';
 import { actorsNow, statelyEvent } from './stately.ts';

@@ -1,6 +1,6 @@
 /** One viewer's connection: frames as server-sent events. One that reads too slowly gets a new snapshot, and no backlog. */
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** So much may wait to be read, in bytes, beyond the snapshot. */
 const MOST_UNREAD = 2 ** 20;

@@ -1,6 +1,6 @@
 /** All who look at what goes on. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { LiveText } from './liveText.ts';
 import { eventText, Viewer } from './viewer.ts';
 

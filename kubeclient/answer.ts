@@ -1,8 +1,8 @@
 /** Checks that a response is what a Kubernetes API server sends, and describes in one sentence what came instead. */
 import * as z from 'zod/mini';
+import { printableLine } from '../base/printable.ts';
+import { beginningOf } from '../base/shortText.ts';
 import { problemOf, shownValue } from '../pod/api/problem.ts';
-import { printableLine } from '../pod/show/printable.ts';
-import { beginningOf } from '../pod/show/shortText.ts';
 import type { ObjectType } from './paths.ts';
 
 /** A response that no Kubernetes API server sends. */

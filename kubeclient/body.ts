@@ -1,5 +1,5 @@
 /** The bodies of an API server's answers, none of which may fill the memory: whole, or line by line. */
-import { nextTurn } from '../pod/nextTurn.ts';
+import { nextTurn } from '../base/nextTurn.ts';
 import { jsonOf, OddAnswer } from './answer.ts';
 
 /** An answer that no API server gives: whoever waits for it is told instead of being drowned. */

@@ -1,6 +1,6 @@
 /** An API server's refusal. */
 import * as z from 'zod/mini';
-import { printableLine } from '../pod/show/printable.ts';
+import { printableLine } from '../base/printable.ts';
 import { OddAnswer } from './answer.ts';
 
 const statusSchema = z.looseObject({

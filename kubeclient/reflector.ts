@@ -2,7 +2,7 @@
  * Follows the objects of a path: all there are at first, then each change, again and again (`tools/cache/reflector.go` of
  * client-go). An object that takes the place of another of its name is another object, told by its UID.
  */
-import { messageOf } from '../pod/failure.ts';
+import { messageOf } from '../base/failure.ts';
 import { OddAnswer } from './answer.ts';
 import { BackOff } from './backOff.ts';
 import type { KubeClient } from './client.ts';

@@ -1,5 +1,6 @@
 /** `POST /checkpoint/{ns}/{pod}/{container}`: the runtime writes down a container as it runs (`checkpoint` in `pkg/kubelet/server/server.go`). */
 import { join } from 'node:path';
+import { messageOf, NodeFailure } from '../base/failure.ts';
 import type { Cri } from '../cri/calls.ts';
 import { rpcErrorText } from '../cri/failure.ts';
 import { runningContainer } from '../cri/runningContainer.ts';
@@ -7,7 +8,6 @@ import type { FileSystem } from '../host/files/fileSystem.ts';
 import { containerNamed } from '../pod/api/containers.ts';
 import { isoTime } from '../pod/api/rfc3339.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { sendJson } from './answers.ts';
 import type { Exchange, Route } from './exchange.ts';
 import { fullName, podNamed } from './streaming/found.ts';

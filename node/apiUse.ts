@@ -1,9 +1,9 @@
 /** How the node's own API is used, for the explanation of the node. */
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Failure, toFailure } from '../base/failure.ts';
 import type { Access } from '../kubelet-api/access/access.ts';
 import { Scrapes } from '../kubelet-api/scrapes.ts';
 import { StreamSessions } from '../kubelet-api/sessions.ts';
-import { type Failure, toFailure } from '../pod/failure.ts';
 import type { ServedReviews, ServedView } from '../pod/show/explainServing.ts';
 import type { ServingConfig } from './config/serving.ts';
 

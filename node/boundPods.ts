@@ -1,6 +1,6 @@
 /** Asks an API server, once, which pods it has for a node. */
 import * as z from 'zod/mini';
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { readAnswer } from '../kubeclient/answer.ts';
 import { listTypeOf, POD, PODS } from '../kubeclient/paths.ts';
 import type { ClusterConfig } from './config/cluster.ts';

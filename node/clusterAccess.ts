@@ -1,7 +1,7 @@
 /** What people are shown of how a node asks its API server. */
 import { basename } from 'node:path';
+import { printableLine } from '../base/printable.ts';
 import type { ClusterAccess } from '../machines/node/cluster.ts';
-import { printableLine } from '../pod/show/printable.ts';
 import type { Kubeconfig } from './config/kubeconfig.ts';
 
 /** Nothing in it is secret: names, paths and the address alone. */

@@ -1,8 +1,8 @@
 /** Counts what a node does, where somebody can ask for that: loaded for those that serve their API. */
 import { readFileSync } from 'node:fs';
-import { systemClock } from '../actors/clock.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
+import { systemClock } from '../base/clock.ts';
 import type { Cri } from '../cri/calls.ts';
 import { timedCri } from '../cri/timedCri.ts';
 import { type Hierarchy, readHierarchies } from '../host/cgroup/hierarchies.ts';

@@ -1,9 +1,9 @@
 /** What this host has of credentials for registries: its files, then its plugins. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../actors/clock.ts';
 import { credentialPlugins } from '../actors/images/credentialPlugins.ts';
 import { type FindCredentials, nodeCredentials } from '../actors/services/nodeCredentials.ts';
+import { systemClock } from '../base/clock.ts';
 import { runProgram } from '../host/program.ts';
 import type { CredentialProvider } from '../pod/images/credentialProvider.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';

@@ -1,8 +1,8 @@
 /** The flight recorder of the command line's node. */
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '../actors/clock.ts';
+import { systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import { hostFiles } from '../host/files/fileSystem.ts';
-import { messageOf } from '../pod/failure.ts';
 import { deflate } from '../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorder } from '../recording/flightRecorder.ts';
 import type { AgentRecording } from '../socket/agent.ts';

@@ -1,9 +1,10 @@
 /** What of the agent is looked at by those who ask whether it is well: at `/healthz`, and systemd's watchdog. */
-import type { Clock } from '../actors/clock.ts';
+
 import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { Clock } from '../base/clock.ts';
+import { goDuration } from '../base/duration.ts';
 import { type Check, PING } from '../kubelet-api/listener/health.ts';
 import type { RuntimeHealth } from '../machines/shared/events.ts';
-import { goDuration } from '../pod/api/duration.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 
 interface CheckedParts {

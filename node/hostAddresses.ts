@@ -8,8 +8,8 @@ import {
   isMulticastIp,
   isSameIp,
   isUnspecifiedIp,
-} from '../pod/ipAddress.ts';
-import { lookUp } from '../pod/lookUp.ts';
+} from '../base/ipAddress.ts';
+import { lookUp } from '../base/lookUp.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { byFamily } from './config/nodeIp.ts';
 

@@ -1,6 +1,7 @@
 /** What /metrics/cadvisor tells of the host itself: its hardware, its disks, and the image of its sandboxes. */
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { lookUp } from '../base/lookUp.ts';
 import type { Cri } from '../cri/calls.ts';
 import { type Disk, type LocalFileSystem, parseDiskStats, parseFileSystems } from '../host/usage/disks.ts';
 import { fileSystemUsage } from '../host/usage/fileSystemUsage.ts';
@@ -8,7 +9,6 @@ import { bootTime, memoryTotals } from '../host/usage/hostFacts.ts';
 import { parseProcessors } from '../host/usage/processors.ts';
 import type { HostSeen } from '../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { DiskUsage } from '../kubelet-api/metrics/cadvisor/row.ts';
-import { lookUp } from '../pod/lookUp.ts';
 import { hostIdentity } from './hostIdentity.ts';
 import { ownVersion } from './version.ts';
 

@@ -1,7 +1,8 @@
 /** The command line's node as its page shows it. */
 import type { Logger } from 'pino';
-import { systemClock } from '../actors/clock.ts';
 import type { Redaction } from '../actors/redaction.ts';
+import { systemClock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import type { Audience } from '../inspect/audience.ts';
 import { FollowedActors } from '../inspect/followedActors.ts';
 import type { Inspected } from '../inspect/inspected.ts';
@@ -11,7 +12,6 @@ import { PastThread } from '../inspect/pastThread.ts';
 import { RecordedSpan } from '../inspect/recordedSpan.ts';
 import { treesOf } from '../inspect/shown.ts';
 import { StatelySockets } from '../inspect/statelySockets.ts';
-import { messageOf } from '../pod/failure.ts';
 import type { FlightRecorder } from '../recording/flightRecorder.ts';
 import type { AgentPort } from '../socket/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';

@@ -1,7 +1,8 @@
 /** The connections of a node to the API server of its cluster. */
-import { systemClock } from '../actors/clock.ts';
+
 import { PodCache } from '../actors/cluster/podCache.ts';
 import type { ClusterParts } from '../actors/nodeParts.ts';
+import { systemClock } from '../base/clock.ts';
 import { KubeClient } from '../kubeclient/client.ts';
 import type { KubeEndpoint } from '../kubeclient/endpoint.ts';
 import { Http2Transport } from '../kubeclient/http2/http2Transport.ts';

@@ -1,6 +1,6 @@
 /** What a node goes on without until it can be had. */
-import type { Clock } from '../actors/clock.ts';
-import { messageOf } from '../pod/failure.ts';
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 
 interface Options<T> {
   readonly make: () => Promise<T>;

@@ -1,10 +1,10 @@
 /** Looks for a kubelet at work over a root directory: its pods are not to be touched, whatever is below the root. */
 import { readlink, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { messageOf, NodeFailure } from '../base/failure.ts';
 import { lacksFiles, otherwise } from '../host/files/fileErrors.ts';
 import { isSamePath } from '../host/files/withoutLinks.ts';
 import { commandLine, lookAtProcesses } from '../host/runningProcess.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { isAnswering, socketPath } from '../socket/socketPath.ts';
 import { runningAgent } from './lock.ts';
 import { kubeletDirectory } from './places.ts';

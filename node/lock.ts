@@ -1,7 +1,7 @@
 import { lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf, NodeFailure } from '../base/failure.ts';
 import { processOf } from '../host/runningProcess.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { isAnswering, socketPath } from '../socket/socketPath.ts';
 import { makeDirectory } from './rootDirectory.ts';
 

@@ -1,6 +1,6 @@
 import pino, { type DestinationStream, type Logger, type LoggerOptions, stdSerializers } from 'pino';
 import { createRedaction, type Redaction } from '../actors/redaction.ts';
-import { printableQuoted } from '../pod/show/printable.ts';
+import { printableQuoted } from '../base/printable.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 
 /** pino's level for a kubelet's verbosity: 2 and up debug, 5 and up trace. */

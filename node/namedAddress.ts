@@ -1,9 +1,9 @@
 /** The address that the name of a node stands for (`NodeAddress` of `pkg/kubelet/nodestatus/setters.go`). */
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
-import { startLimit } from '../host/limit.ts';
-import { canonicalIp, ipFamily } from '../pod/ipAddress.ts';
-import { unlessAborted } from '../pod/unlessAborted.ts';
+import { canonicalIp, ipFamily } from '../base/ipAddress.ts';
+import { startLimit } from '../base/limit.ts';
+import { unlessAborted } from '../base/unlessAborted.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { type Interfaces, oddity } from './hostAddresses.ts';
 

@@ -2,8 +2,8 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
+import { NodeFailure } from '../base/failure.ts';
 import type { PodResourcesParts } from '../kubelet-api/podResources/server.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { checkSocketPath, isAnswering, removeStaleSocket } from '../socket/socketPath.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { keptTrying } from './keptTrying.ts';

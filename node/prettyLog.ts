@@ -1,7 +1,7 @@
 import type { DestinationStream } from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import { lookUp } from '../pod/lookUp.ts';
-import { printable } from '../pod/show/printable.ts';
+import { lookUp } from '../base/lookUp.ts';
+import { printable } from '../base/printable.ts';
 
 /** A line of the log in which no text has characters that a terminal may not have. */
 function printableLog(line: string): unknown {

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** How long nothing may have changed before memory is given back. */
 const QUIET_MS = 3_000;

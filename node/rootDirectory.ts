@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { messageOf, NodeFailure } from '../base/failure.ts';
 import { expectDirectory } from '../host/files/expectDirectory.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import { createLayout } from '../host/pods/layout.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
 
 /**
  * Makes a directory with those above it, one by one: the recursive way of Node.js never ends below `/proc`, where what is

@@ -2,10 +2,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type Clock, every } from '../actors/clock.ts';
+import { type Clock, every } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import { isMissing } from '../host/files/fileErrors.ts';
 import type { EventMessage } from '../pod/events/recordedEvent.ts';
-import { messageOf } from '../pod/failure.ts';
 import type { LostRoot } from '../pod/show/explainNode.ts';
 
 const LOOK_MS = 10_000;

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Clock, systemClock } from '../actors/clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { type AgentSocket, serveSocket } from '../socket/socket.ts';
 import { socketPath } from '../socket/socketPath.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';

@@ -1,8 +1,8 @@
 /** The paths of the node's API, each with what answers it. */
 import { join } from 'node:path';
 import { waitOnce } from '../actors/alarm.ts';
-import type { Clock } from '../actors/clock.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Cri } from '../cri/calls.ts';
 import { type FileSystem, hostFiles } from '../host/files/fileSystem.ts';
 import { checkpointRoute } from '../kubelet-api/checkpoint.ts';

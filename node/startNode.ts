@@ -1,6 +1,5 @@
 /** Starts the node of the command line: `createNode` over this host, with its log, its events and the agent's socket. */
 import type { Logger } from 'pino';
-import { systemClock, systemJitter } from '../actors/clock.ts';
 import { describer } from '../actors/cluster/describeNode.ts';
 import { createNode } from '../actors/createNode.ts';
 import { createEventRecorder, type EventRecorder } from '../actors/events/eventRecorder.ts';
@@ -8,6 +7,7 @@ import { EventSender } from '../actors/events/eventSender.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import { readRuntimeClasses } from '../actors/services/runtimeClasses.ts';
+import { systemClock, systemJitter } from '../base/clock.ts';
 import type { Cri } from '../cri/calls.ts';
 import { NO_CLUSTER_DNS } from '../cri/dns.ts';
 import { connectCri } from '../cri/grpc.ts';

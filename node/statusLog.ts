@@ -1,12 +1,12 @@
 /** The log as a sink: what becomes of each pod, what its events tell, and what else fails on the way, once each. */
 import type { Logger } from 'pino';
+import type { Failure } from '../base/failure.ts';
 import { isAboutLateCall } from '../cri/failure.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
-import type { Failure } from '../pod/failure.ts';
 import type { ActorNode } from '../pod/show/actorNode.ts';
 import { podActors, type SeenPod } from '../pod/show/seenPod.ts';
-import { shownName } from '../pod/show/shownName.ts';
+import { shownName } from '../pod/shownName.ts';
 import type { AgentPort } from '../socket/agent.ts';
 
 /**

@@ -1,9 +1,9 @@
+import { NodeFailure } from '../base/failure.ts';
 import type { Cri } from '../cri/calls.ts';
 import { runtimeMessage } from '../cri/failure.ts';
 import { runningContainer } from '../cri/runningContainer.ts';
 import { containerNamed } from '../pod/api/containers.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { statusesOf } from '../pod/show/seenPod.ts';
 import type { StreamPlace, StreamRequest } from '../socket/agent.ts';
 

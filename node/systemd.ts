@@ -1,9 +1,9 @@
 /** Tells systemd how the agent is, where it is a service of `Type=notify` (`pkg/kubelet/watchdog/watchdog_linux.go`). */
 import type { Logger } from 'pino';
-import type { Clock } from '../actors/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import { runProgram } from '../host/program.ts';
 import type { Check } from '../kubelet-api/listener/health.ts';
-import { messageOf } from '../pod/failure.ts';
 import { ConfigError } from './config/configError.ts';
 
 /** A watchdog that is so impatient, in milliseconds, would end an agent that is well. */

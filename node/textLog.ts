@@ -6,9 +6,9 @@
 import { basename } from 'node:path';
 import type { DestinationStream } from 'pino';
 import * as z from 'zod/mini';
+import { printable } from '../base/printable.ts';
+import { quoted } from '../base/quoted.ts';
 import { isoTime } from '../pod/api/rfc3339.ts';
-import { printable } from '../pod/show/printable.ts';
-import { quoted } from '../pod/show/quoted.ts';
 
 /** klog has no severities below info: verbose lines are of that severity. */
 const SEVERITIES: ReadonlyMap<string, string> = new Map([

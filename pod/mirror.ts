@@ -1,7 +1,7 @@
 /** Mirror pods: by one of these an API server shows a static pod, which it has no say in (`pkg/kubelet/pod/mirror_client.go`). */
 import * as z from 'zod/mini';
+import { lookUp } from '../base/lookUp.ts';
 import type { Pod } from './api/schema/pod.ts';
-import { lookUp } from './lookUp.ts';
 
 /** Marks a mirror, whoever has made it, and says of which static pod it is. */
 const MIRROR = 'kubernetes.io/config.mirror';

@@ -1,4 +1,4 @@
-import type { Failure } from './failure.ts';
+import type { Failure } from '../base/failure.ts';
 
 /** What a volume that is ready hands to the containers of its pod. */
 export type MountedVolume =

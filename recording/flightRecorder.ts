@@ -2,15 +2,16 @@
  * Writes down what a node does, in a ring on disk: all that enters its actors, what they ask for, the states that they
  * come into, the statuses and events that they tell. The node goes on whatever happens to its recording.
  */
-import type { Clock } from '../actors/clock.ts';
+
 import type { Keyframe, NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import type { Redaction } from '../actors/redaction.ts';
 import { withinLimit } from '../actors/services/timeLimit.ts';
 import type { PodChange } from '../actors/status/statusBoard.ts';
+import type { Clock } from '../base/clock.ts';
+import { unlessAborted } from '../base/unlessAborted.ts';
 import type { PodStatus } from '../pod/api/schema/status.ts';
-import { namespacedName } from '../pod/show/shownName.ts';
-import { unlessAborted } from '../pod/unlessAborted.ts';
+import { namespacedName } from '../pod/shownName.ts';
 import { type Began, FORMAT, type Line } from './lines.ts';
 import { type Deflate, memberOf } from './member.ts';
 import { Pending, type PendingText } from './pending.ts';

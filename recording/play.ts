@@ -3,7 +3,7 @@ import type { InspectionEvent } from 'xstate';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import { createReplay, type Replay } from '../actors/replay.ts';
-import { messageOf } from '../pod/failure.ts';
+import { messageOf } from '../base/failure.ts';
 import { Comparison, type Difference } from './comparison.ts';
 import type { Began, Line } from './lines.ts';
 import { foreignText, readLine } from './readLine.ts';

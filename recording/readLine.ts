@@ -1,6 +1,6 @@
 /** Reads lines of a recording, which may be of another version or no such file at all. */
 import * as z from 'zod/mini';
-import { parsedJson } from '../pod/parsedJson.ts';
+import { parsedJson } from '../base/parsedJson.ts';
 import { FORMAT, type Line } from './lines.ts';
 import { type WithoutRepeats, withRepeats } from './repeatedParts.ts';
 

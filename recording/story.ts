@@ -1,9 +1,9 @@
 /** A recording as lines for people: who did what, when. No machine is needed for it. */
 import * as z from 'zod/mini';
 import type { Entry } from '../actors/boundary.ts';
-import { goDuration } from '../pod/api/duration.ts';
-import { parsedJson } from '../pod/parsedJson.ts';
-import { printableLine } from '../pod/show/printable.ts';
+import { goDuration } from '../base/duration.ts';
+import { parsedJson } from '../base/parsedJson.ts';
+import { printableLine } from '../base/printable.ts';
 import type { EventLine, Line } from './lines.ts';
 import { type ForeignBegan, foreignText, readForeignBegan, readLine } from './readLine.ts';
 import { RecordingError } from './recordingError.ts';

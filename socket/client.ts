@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import * as z from 'zod/mini';
-import { failureReasons, NodeFailure } from '../pod/failure.ts';
+import { failureReasons, NodeFailure } from '../base/failure.ts';
 import { isAnswering } from './socketPath.ts';
 
 /** A connection to a running agent: every call is one request over its socket. */

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { lstat, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { startLimit } from '../host/limit.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
-import { lookUp } from '../pod/lookUp.ts';
+import { messageOf, NodeFailure } from '../base/failure.ts';
+import { startLimit } from '../base/limit.ts';
+import { lookUp } from '../base/lookUp.ts';
 import type { AgentPort } from './agent.ts';
 import { sendRecording } from './recording.ts';
 import { answer } from './routes.ts';

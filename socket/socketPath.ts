@@ -1,7 +1,7 @@
 import { lstat, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { basename, join } from 'node:path';
-import { NodeFailure } from '../pod/failure.ts';
+import { NodeFailure } from '../base/failure.ts';
 
 /** What the kernel allows for the path of a unix socket, in bytes, without the closing zero. */
 const PATH_LIMIT = 107;

@@ -1,4 +1,4 @@
-import type { FailureReason } from '../pod/failure.ts';
+import type { FailureReason } from '../base/failure.ts';
 
 /** A Kubernetes Status: how an API tells of a failure. */
 export interface Status {

@@ -1,7 +1,7 @@
 /** The two requests of the socket that have the runtime do something: `POST /exec` and `POST /attach`. */
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod/mini';
-import { type FailureReason, messageOf, NodeFailure } from '../pod/failure.ts';
+import { type FailureReason, messageOf, NodeFailure } from '../base/failure.ts';
 import type { AgentPort, StreamRequest } from './agent.ts';
 import type { Answer } from './routes.ts';
 import { failure } from './status.ts';

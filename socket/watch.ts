@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { startLimit } from '../host/limit.ts';
+import { startLimit } from '../base/limit.ts';
 import type { AgentPort } from './agent.ts';
 import { failure } from './status.ts';
 

@@ -1,5 +1,6 @@
 /** The one who collects what the node and its pods use: for the summary, for metrics, for whoever has to decide by it. */
 
+import { nextTurn } from '../base/nextTurn.ts';
 import type { Cri } from '../cri/calls.ts';
 import type { Cgroupfs } from '../host/cgroup/cgroupfs.ts';
 import type { UsagePart } from '../host/cgroup/usage/cgroupUsage.ts';
@@ -7,7 +8,6 @@ import type { CgroupsFound } from '../host/cgroup/usage/podCgroupsFound.ts';
 import type { ReadUsage } from '../host/cgroup/usage/readUsage.ts';
 import { parseNetDev } from '../host/usage/netDev.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { nextTurn } from '../pod/nextTurn.ts';
 import { Moment } from './moment.ts';
 import { Rates } from './rates.ts';
 import { type RunningContainer, type RunningPod, runningPods, toldPods } from './runtimeLists.ts';

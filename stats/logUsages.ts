@@ -1,5 +1,5 @@
 /** What the logs of running containers take on disk (`pkg/kubelet/metrics/collectors/log_metrics.go`). */
-import { startLimit } from '../host/limit.ts';
+import { startLimit } from '../base/limit.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { Moment } from './moment.ts';

@@ -1,5 +1,5 @@
 /** Something that takes a while to find out, and holds for a while. */
-import { unlessAborted } from '../pod/unlessAborted.ts';
+import { unlessAborted } from '../base/unlessAborted.ts';
 import type { StatsClock } from './statsClock.ts';
 
 interface MomentParts<T> {

@@ -1,8 +1,9 @@
 /** The one who tells what a node and its pods use: nobody else asks cgroups, the runtime or the disk for it. */
+
+import { startLimit } from '../base/limit.ts';
+import { unlessAborted } from '../base/unlessAborted.ts';
 import type { Cri } from '../cri/calls.ts';
-import { startLimit } from '../host/limit.ts';
 import { type FileSystemUsage, fileSystemUsage } from '../host/usage/fileSystemUsage.ts';
-import { unlessAborted } from '../pod/unlessAborted.ts';
 import { cgroupStats } from './cgroupStats.ts';
 import type { Collector } from './collector.ts';
 import { type LayerUsage, layerOf } from './criUsage.ts';

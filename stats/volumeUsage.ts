@@ -1,12 +1,13 @@
 /** What the volumes of pods take (`pkg/kubelet/server/stats/volume_stat_calculator.go`): counted now and then, when it is asked for. */
-import { startLimit } from '../host/limit.ts';
+
+import { keepOnly } from '../base/keepOnly.ts';
+import { startLimit } from '../base/limit.ts';
+import { unlessAborted } from '../base/unlessAborted.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { Counted } from '../host/usage/diskUsages.ts';
 import { fileSystemUsage } from '../host/usage/fileSystemUsage.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { Volume } from '../pod/api/schema/volume.ts';
-import { keepOnly } from '../pod/keepOnly.ts';
-import { unlessAborted } from '../pod/unlessAborted.ts';
 import { fsStats, type PodVolumes } from './podFiles.ts';
 import type { StatsClock } from './statsClock.ts';
 import type { VolumeStats } from './summary.ts';

@@ -1,6 +1,6 @@
 /**
  * One IP address can be written in several ways (`fd00::1`, `FD00:0:0:0:0:0:0:1`), so addresses are compared by value, with
- * the functions of `pod/ipAddress.ts`, never as text.
+ * the functions of `base/ipAddress.ts`, never as text.
  */
 import { expect, test } from '@jest/globals';
 import { isProduct, sources } from './support/tree.ts';

@@ -1,13 +1,13 @@
 /** emptyDir: a pod's scratch directory, on the node's disk or in memory. */
 
 import path from 'node:path';
+import { NodeFailure } from '../base/failure.ts';
 import { isMissing } from '../host/files/fileErrors.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import { type Layout, PRIVATE } from '../host/pods/layout.ts';
 import { parseQuantity } from '../pod/api/quantity.ts';
 import type { PodSpec } from '../pod/api/schema/pod.ts';
 import type { EmptyDirVolumeSource } from '../pod/api/schema/volume.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import type { MountedPath } from '../pod/mountedVolume.ts';
 import { type Medium, makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
 import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';

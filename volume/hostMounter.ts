@@ -1,7 +1,7 @@
 /** Mounts on this host, and works in its volumes. */
 import { constants } from 'node:fs';
+import { messageOf } from '../base/failure.ts';
 import { mountAt } from '../host/files/mountinfo.ts';
-import { messageOf } from '../pod/failure.ts';
 import { inVolumes } from './inVolumes.ts';
 import { mount, unmount } from './mount.ts';
 import type { Mounter } from './mounter.ts';

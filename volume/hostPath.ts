@@ -2,8 +2,8 @@
 
 import { constants } from 'node:fs';
 import path from 'node:path';
+import { messageOf, NodeFailure } from '../base/failure.ts';
 import type { HostPathVolumeSource } from '../pod/api/schema/volume.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
 import type { MountedPath } from '../pod/mountedVolume.ts';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';

@@ -1,9 +1,9 @@
 /** File systems in memory that volumes lie on: mounted once, and taken away with what is in them. */
 import path from 'node:path';
+import { NodeFailure } from '../base/failure.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import { parseQuantity, wholeValue } from '../pod/api/quantity.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { podLimit } from '../pod/resources/resources.ts';
 import type { VolumeMount } from './plugin.ts';
 

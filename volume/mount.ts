@@ -1,8 +1,8 @@
 /** Mounts and unmounts by the host's own binaries, which know the helpers of each file system. */
 
+import { messageOf, NodeFailure } from '../base/failure.ts';
 import { mountAt } from '../host/files/mountinfo.ts';
 import { PASSED_FD } from '../host/program.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { runOnVolume } from './program.ts';
 
 /** A file system to be mounted. */

@@ -1,10 +1,10 @@
 /** Gives a volume to its pod's fsGroup: the group owns everything in it, may use it, and owns what comes later. */
 import { constants, type Stats } from 'node:fs';
 import { chmod, chown, lstat, open } from 'node:fs/promises';
+import { NodeFailure } from '../base/failure.ts';
 import { entriesIn, within } from '../host/files/entries.ts';
 import { isMissing } from '../host/files/fileErrors.ts';
 import { O_PATH } from '../host/files/safeOpen.ts';
-import { NodeFailure } from '../pod/failure.ts';
 
 /** What a volume's tree is to be. */
 export interface Ownership {

@@ -1,4 +1,6 @@
 /** Gathers the files that a volume shows, of its pod and of what its pod gets of a cluster. */
+
+import { messageOf, NodeFailure } from '../base/failure.ts';
 import { containersOf } from '../pod/api/containers.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import {
@@ -12,7 +14,6 @@ import {
   projectionsOf,
   refuseUnlessOptional,
 } from '../pod/environment/projection.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
 import type { MountedPath } from '../pod/mountedVolume.ts';
 import type { ConfigKind, ConfigObject } from '../pod/objects/configObject.ts';
 import { ObjectNotFound, type PodToken, type TokenRequest } from '../pod/objects/podObjects.ts';

@@ -1,9 +1,9 @@
 /** What a volume plugin is, and how a volume finds its own. */
 
+import { NodeFailure } from '../base/failure.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { Volume } from '../pod/api/schema/volume.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import type { MountedVolume } from '../pod/mountedVolume.ts';
 import type { PodObjects, PodTokens } from '../pod/objects/podObjects.ts';
 import type { TrustBundles } from '../pod/objects/trustBundles.ts';

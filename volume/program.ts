@@ -1,7 +1,7 @@
 /** Programs that touch volumes: a file system that does not answer holds up such a process, and nobody else. */
-import { startLimit } from '../host/limit.ts';
+import { startLimit } from '../base/limit.ts';
+import { unlessAborted } from '../base/unlessAborted.ts';
 import { ProgramFailure, runProgram } from '../host/program.ts';
-import { unlessAborted } from '../pod/unlessAborted.ts';
 
 interface VolumeProgram {
   /** The places that it touches. Until one that was given up has ended, no other is run at one of its places: each might hang as well. */

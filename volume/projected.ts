@@ -1,10 +1,10 @@
 /** Files that a pod is given: of itself, of ConfigMaps, Secrets and tokens; brought up to date in place, all at once. */
 
 import path from 'node:path';
+import { messageOf, NodeFailure } from '../base/failure.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { Volume } from '../pod/api/schema/volume.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
 import type { MountedPath } from '../pod/mountedVolume.ts';
 import { showFiles } from './atomicFiles.ts';
 import { makeDirectory, memoryMedium, removeDirectory } from './memory.ts';

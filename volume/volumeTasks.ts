@@ -1,7 +1,7 @@
 /** What is done in volumes with more care than a program of the host has. */
 
+import { messageOf } from '../base/failure.ts';
 import { readInside } from '../host/files/safeOpen.ts';
-import { messageOf } from '../pod/failure.ts';
 import type { MountedPath } from '../pod/mountedVolume.ts';
 import { bindSubPath } from './bindSubPath.ts';
 

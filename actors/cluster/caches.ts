@@ -1,5 +1,5 @@
 /** What a node hears of its cluster beside its pods, kept for whoever needs it. */
-import { systemJitter } from '../clock.ts';
+import { systemJitter } from '../../base/clock.ts';
 import type { NodeParts } from '../nodeParts.ts';
 import { clusterObjects } from '../objects/clusterObjects.ts';
 import { podContent } from '../objects/podContent.ts';

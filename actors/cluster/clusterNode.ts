@@ -1,15 +1,16 @@
 /** The Node, its lease and its CSINode at the API server: what fills the ports of the machines that keep them. */
+
+import type { Clock } from '../../base/clock.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { CallOptions, KubeClient } from '../../kubeclient/client.ts';
 import { isConflict, isForbidden } from '../../kubeclient/kubeError.ts';
 import { CSI_NODE, CSI_NODES, csiNodePath, NODE, NODES, nodePath } from '../../kubeclient/paths.ts';
 import type { CertificatePorts } from '../../machines/certificate/ports.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import type { OfCloud } from '../../pod/node/cloud.ts';
 import { conditionEvents } from '../../pod/node/nodeConditions.ts';
 import type { NodeImage, NodeObject } from '../../pod/node/nodeObject.ts';
 import { registeredNode, wantedOfRegistered } from '../../pod/node/registeredNode.ts';
 import type { Services } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 import { heartbeatClient } from './heartbeat.ts';
 import type { MirrorPort } from './mirrorPods.ts';
 import { NodeLease } from './nodeLease.ts';

@@ -1,8 +1,9 @@
 /** The lease of a node at the API server (`component-helpers/apimachinery/lease` of Kubernetes). */
+
+import type { Clock } from '../../base/clock.ts';
 import type { CallOptions } from '../../kubeclient/client.ts';
 import { isConflict } from '../../kubeclient/kubeError.ts';
 import { LEASE, LEASES, leasePath, NODE, nodePath } from '../../kubeclient/paths.ts';
-import type { Clock } from '../clock.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
 import { type FoundLease, orNone, ownerNode, readLease, readNode } from './nodeObjects.ts';
 

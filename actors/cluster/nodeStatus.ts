@@ -1,18 +1,19 @@
 /** The status of a Node at the API server, kept as its node says it is (`tryUpdateNodeStatus` of `pkg/kubelet/kubelet_node_status.go`). */
+
+import type { Clock } from '../../base/clock.ts';
+import { NodeFailure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import type { JsonFields } from '../../base/mergePatch.ts';
+import { sameValue } from '../../base/sameValue.ts';
 import type { CallOptions } from '../../kubeclient/client.ts';
 import { KubeError } from '../../kubeclient/kubeError.ts';
 import { NODE, nodePath } from '../../kubeclient/paths.ts';
 import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
-import { NodeFailure } from '../../pod/failure.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import type { JsonFields } from '../../pod/mergePatch.ts';
 import { type OfCloud, withCloudAddresses, wrongCloudAnnotations } from '../../pod/node/cloud.ts';
 import { conditionEvents, nodeEvent } from '../../pod/node/nodeConditions.ts';
 import type { NodeObject } from '../../pod/node/nodeObject.ts';
 import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../pod/node/nodeStatusPatch.ts';
 import { wrongLabels } from '../../pod/node/registeredNode.ts';
-import { sameValue } from '../../pod/sameValue.ts';
-import type { Clock } from '../clock.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
 import { type FoundNode, readNode, seenAsNode } from './nodeObjects.ts';
 import type { OwnNode } from './ownNode.ts';

@@ -1,4 +1,7 @@
 /** The node's own Node object as the API server has it, as far as the node has heard. */
+
+import type { Clock } from '../../base/clock.ts';
+import { sameValue } from '../../base/sameValue.ts';
 import { NODE, NODES } from '../../kubeclient/paths.ts';
 import type { KubeObject, ReflectorStep } from '../../kubeclient/reflector.ts';
 import type { SeenNode } from '../../machines/shared/clusterFacts.ts';
@@ -6,8 +9,6 @@ import type { NodeFact } from '../../machines/shared/events.ts';
 import { wholeValue } from '../../pod/api/quantity.ts';
 import type { NodeAddress } from '../../pod/node/alternativeNames.ts';
 import { isExtended } from '../../pod/resources/requests.ts';
-import { sameValue } from '../../pod/sameValue.ts';
-import type { Clock } from '../clock.ts';
 import { seenAsNode } from './nodeObjects.ts';
 import type { Watch } from './watch.ts';
 

@@ -1,15 +1,16 @@
 /** The pods among the objects of an API server. */
+
+import type { Clock } from '../../base/clock.ts';
+import { keepOnly } from '../../base/keepOnly.ts';
+import { sameValue } from '../../base/sameValue.ts';
 import type { KubeObject } from '../../kubeclient/reflector.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
 import { asFarAsRead, readApiPod, withOtherStatus } from '../../pod/api/apiPod.ts';
 import type { Problem } from '../../pod/api/problem.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { keepOnly } from '../../pod/keepOnly.ts';
 import { readMirror, type SeenMirror } from '../../pod/mirror.ts';
-import { sameValue } from '../../pod/sameValue.ts';
 import { conditionsOfOthers } from '../../pod/status/conditions.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
-import type { Clock } from '../clock.ts';
 import type { ManifestSet } from '../sources/manifestSet.ts';
 
 /**

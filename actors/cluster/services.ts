@@ -1,9 +1,9 @@
 /** The services of the cluster, as far as the node has heard: their addresses for the variables of containers. */
 import * as z from 'zod/mini';
+import { NodeFailure } from '../../base/failure.ts';
 import { SERVICE, SERVICES } from '../../kubeclient/paths.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { type ServiceAddress, serviceVariables } from '../../pod/environment/serviceVariables.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import { API_SOURCE } from './apiPods.ts';
 import type { Watch } from './watch.ts';
 

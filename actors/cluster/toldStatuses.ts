@@ -3,9 +3,9 @@
  * told again, as a node that was not heard of for a while comes back to pods that a controller has marked unready.
  */
 import * as z from 'zod/mini';
+import { keepOnly } from '../../base/keepOnly.ts';
+import { sameValue } from '../../base/sameValue.ts';
 import type { KubeObject } from '../../kubeclient/reflector.ts';
-import { keepOnly } from '../../pod/keepOnly.ts';
-import { sameValue } from '../../pod/sameValue.ts';
 import { mergedStatus } from '../../pod/status/mergedStatus.ts';
 import { statusPatch } from '../../pod/status/statusPatch.ts';
 import type { StatusReport } from '../status/statusReports.ts';

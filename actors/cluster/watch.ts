@@ -1,11 +1,12 @@
 /** A set of objects that the node follows at the API server: by a watch, which says how it gets on. */
+
+import type { Clock } from '../../base/clock.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { ObjectType } from '../../kubeclient/paths.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import type { SourceState } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import { NodeFailure } from '../../pod/failure.ts';
-import type { Clock } from '../clock.ts';
 import { tellingSteps } from '../sources/sourceNews.ts';
 
 export interface Watch<Kept = KubeObject> {

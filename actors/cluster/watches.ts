@@ -1,6 +1,7 @@
 /** All that the node follows at the API server beside its pods, as one feed. */
+
+import type { Clock } from '../../base/clock.ts';
 import type { Feed } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 import type { NodeParts } from '../nodeParts.ts';
 import type { ObjectStore } from '../objects/objectStore.ts';
 import type { PodContent } from '../objects/podContent.ts';

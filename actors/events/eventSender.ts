@@ -2,14 +2,15 @@
  * Events on their way to an API server, one after the other, as clients of Kubernetes send them (`tools/record/event.go`
  * of client-go). Normal events wait while starts of pods wait in line, because each request takes CPU time from them.
  */
+
+import type { Clock } from '../../base/clock.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { isConflict, isNotFound, KubeError } from '../../kubeclient/kubeError.ts';
 import { EVENT, eventPath, eventsPath } from '../../kubeclient/paths.ts';
 import { type EventQueueState, nextQueue, quietQueue, whileTrying } from '../../machines/node/eventQueue.ts';
 import type { CoreEvent } from '../../pod/events/event.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { type Alarm, createAlarm, waitOnce } from '../alarm.ts';
-import type { Clock } from '../clock.ts';
 import { type WaitingEvent, WaitingEvents } from './waitingEvents.ts';
 
 export interface EventSenderParts {

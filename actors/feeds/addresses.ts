@@ -1,8 +1,9 @@
 /** The feed of changes of the node itself: its addresses. */
-import { canonicalOr } from '../../pod/ipAddress.ts';
+
+import type { Clock } from '../../base/clock.ts';
+import { canonicalOr } from '../../base/ipAddress.ts';
 import { createAlarm } from '../alarm.ts';
 import type { Feed } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 
 /** The node's addresses, the primary first, either fixed or looked up by a function each time. */
 export type HostAddresses = readonly string[] | (() => readonly string[]);

@@ -1,10 +1,11 @@
 /** The feed that gives the runtime the addresses of the node's pods. */
+
+import type { Clock } from '../../base/clock.ts';
+import { toFailure } from '../../base/failure.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { nextPodCidr, type PodCidrState } from '../../machines/node/podCidr.ts';
-import { toFailure } from '../../pod/failure.ts';
 import { type Alarm, createAlarm } from '../alarm.ts';
 import type { Feed } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 
 interface PodCidrParts {
   readonly cri: Pick<Cri, 'updateRuntimeConfig'>;

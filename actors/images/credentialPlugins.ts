@@ -1,6 +1,10 @@
 /** Credentials from plugins: programs that are asked for the images that they know of, and whose answers hold for a while. */
 import { createHash } from 'node:crypto';
-import { messageOf } from '../../pod/failure.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { beginningOf } from '../../base/shortText.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import {
   type CredentialProvider,
   keyringOfAccount,
@@ -12,10 +16,6 @@ import {
   type TokenAttributes,
 } from '../../pod/images/credentialProvider.ts';
 import { type CredentialSource, credentialsFor, joinedKeyrings, type Keyring } from '../../pod/images/keyring.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import { beginningOf } from '../../pod/show/shortText.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
-import type { Clock } from '../clock.ts';
 import type { CredentialQuery, FindCredentials } from '../services/nodeCredentials.ts';
 
 interface PluginParts {

@@ -1,7 +1,7 @@
 /** What the images of a pod are pulled with: its Secrets first, then what the node has of its own. */
 
+import { NodeFailure } from '../../base/failure.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import { type Credential, credentialsFor, joinedKeyrings } from '../../pod/images/keyring.ts';
 import { keyringOfSecret, pullSecretNames } from '../../pod/images/pullSecrets.ts';
 import type { ConfigObject } from '../../pod/objects/configObject.ts';

@@ -1,6 +1,9 @@
 /** Whether a pod may use an image that is on the node, by what the node has written down of its pulls. */
+
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Cri } from '../../cri/calls.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import {
   defaultVerification,
   type ImageVerification,
@@ -9,8 +12,6 @@ import {
 } from '../../pod/images/imageVerification.ts';
 import type { Credential } from '../../pod/images/keyring.ts';
 import { type PullCredentials, provedBy, provenBy, withProof } from '../../pod/images/pulledRecord.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
 import { PullRecords, type PullRecordsParts } from './pullRecords.ts';
 
 interface Abortable {

@@ -1,5 +1,6 @@
 /** What the node has written down of its pulls, on disk as a kubelet has it; read once, and in memory from then on. */
 import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
 import { otherwise } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import {
@@ -10,7 +11,6 @@ import {
   recordFile,
   recordText,
 } from '../../pod/images/pulledRecord.ts';
-import type { Clock } from '../clock.ts';
 
 const TEMPORARY = '.tmp';
 

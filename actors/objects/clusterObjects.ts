@@ -1,10 +1,10 @@
 /** The objects of the API server that the node's pods have in use, held as the configuration says. */
 import * as z from 'zod/mini';
+import type { Clock } from '../../base/clock.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { isInMemory } from '../../host/files/inMemory.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import type { Clock } from '../clock.ts';
 import type { OwnNode } from '../cluster/ownNode.ts';
 import { FetchedObject } from './fetchedObject.ts';
 import type { HoldObject } from './heldObject.ts';

@@ -3,17 +3,17 @@
  * only while a pod shows any.
  */
 import * as z from 'zod/mini';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { isNotFound } from '../../kubeclient/kubeError.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { isSelected } from '../../pod/api/selection/objectSelector.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { normalizedAnchors } from '../../pod/objects/trustAnchors.ts';
 import type { TrustBundleProjection, TrustBundles } from '../../pod/objects/trustBundles.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
-import type { Clock } from '../clock.ts';
 import { withinLimit } from '../services/timeLimit.ts';
 import { tellingSteps } from '../sources/sourceNews.ts';
 import { SharedCall } from './sharedCall.ts';

@@ -1,10 +1,11 @@
 /** An object that is asked for where it is needed (`util/manager/cache_based_manager.go` of the kubelet). */
+
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { KubeError, troubleIn } from '../../kubeclient/kubeError.ts';
-import { messageOf } from '../../pod/failure.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../pod/objects/configObject.ts';
 import { unheardOf } from '../../pod/objects/podObjects.ts';
-import type { Clock } from '../clock.ts';
 import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
 
 export interface FetchedParts {

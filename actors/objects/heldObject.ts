@@ -1,9 +1,9 @@
 /** One ConfigMap or Secret that pods have in use, however it is kept up to date. */
 
+import type { Clock } from '../../base/clock.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import { configMapsPath, type ObjectType, secretsPath } from '../../kubeclient/paths.ts';
 import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
-import type { Clock } from '../clock.ts';
 import { withinLimit } from '../services/timeLimit.ts';
 
 export interface HeldObject {

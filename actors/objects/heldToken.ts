@@ -8,8 +8,9 @@
  * renew one too soon costs a request, too late a pod's access. A time of day that was set back says nothing of its age;
  * but it may be that of the API server too, to which the token is then one of the future: so it is renewed as well.
  */
+
+import type { Clock } from '../../base/clock.ts';
 import { SecretText } from '../../host/secretText.ts';
-import type { Clock } from '../clock.ts';
 
 /** A moment by both clocks, in milliseconds. */
 export interface Moment {

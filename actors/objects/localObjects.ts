@@ -1,4 +1,6 @@
 /** The ConfigMaps and Secrets of manifests: each source has its own, for its own pods. */
+
+import type { Clock } from '../../base/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { isInMemory } from '../../host/files/inMemory.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
@@ -7,7 +9,6 @@ import { sourceOf } from '../../pod/api/staticPod.ts';
 import type { ConfigKind, ConfigObject } from '../../pod/objects/configObject.ts';
 import { ObjectNotFound, type ObjectsInUse } from '../../pod/objects/podObjects.ts';
 import { referencesOf } from '../../pod/objects/references.ts';
-import type { Clock } from '../clock.ts';
 import { KeptObjects } from './keptObjects.ts';
 import { KeptOfSource, keyOf, type LocalObject } from './keptOfSource.ts';
 import { ObjectNews } from './objectNews.ts';

@@ -1,7 +1,7 @@
 /** Counts what the node holds of a kind, and what of it lacks. */
 import type { Lack, ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
-import { shownObject } from '../../pod/show/shownName.ts';
+import { shownObject } from '../../pod/shownName.ts';
 import type { HeldStep } from './heldObject.ts';
 
 /** Why an object cannot be had or followed, and since when, in milliseconds since the epoch. */

@@ -1,4 +1,6 @@
 /** The ConfigMaps and Secrets of the API server that pods of the node have in use, each held once for all of them. */
+
+import type { Clock } from '../../base/clock.ts';
 import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
@@ -6,7 +8,6 @@ import type { ConfigKind, ConfigObject, ConfigReference } from '../../pod/object
 import { ObjectNotFound, type ObjectsInUse } from '../../pod/objects/podObjects.ts';
 import { referencesOf } from '../../pod/objects/references.ts';
 import { createAlarm } from '../alarm.ts';
-import type { Clock } from '../clock.ts';
 import type { HeldObject, HeldStep, HoldObject } from './heldObject.ts';
 import type { KeptObjects } from './keptObjects.ts';
 import { type Lacking, lackingOf } from './objectCounts.ts';

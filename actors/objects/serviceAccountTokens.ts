@@ -2,16 +2,17 @@
  * Tokens of the service accounts of pods (`pkg/kubelet/token/token_manager.go`): had from the API server, kept in memory
  * alone for as long as they are good, and renewed before they are not. One that cannot be renewed is kept until it expires.
  */
+
+import type { Clock } from '../../base/clock.ts';
+import { type Failure, messageOf, NodeFailure } from '../../base/failure.ts';
 import { OddAnswer } from '../../kubeclient/answer.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { KubeError } from '../../kubeclient/kubeError.ts';
 import { tokenPath } from '../../kubeclient/paths.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { type Failure, messageOf, NodeFailure } from '../../pod/failure.ts';
 import { nextBackOff } from '../../pod/lifecycle/backoff.ts';
 import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
 import type { PodToken, PodTokens, TokenRequest } from '../../pod/objects/podObjects.ts';
-import type { Clock } from '../clock.ts';
 import { HeldToken, type Moment, momentOf } from './heldToken.ts';
 import { SharedCall } from './sharedCall.ts';
 import { accountOf, readToken, tokenCalled, tokenRequestOf } from './tokenRequest.ts';

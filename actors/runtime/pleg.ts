@@ -2,16 +2,17 @@
  * The pod lifecycle event generator: brings in what the runtime shows. A relist of two calls finds every change,
  * however it was missed; events from the runtime's event stream only make it fast.
  */
+
+import { type Clock, steadyClock } from '../../base/clock.ts';
+import { NodeFailure, toFailure } from '../../base/failure.ts';
 import type { Cri, RuntimeEvent } from '../../cri/calls.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { observedPods } from '../../cri/observe.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { newPleg, nextPleg, type PlegChange } from '../../machines/node/pleg.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import { NodeFailure, toFailure } from '../../pod/failure.ts';
 import type { ObservedContainer, ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
-import { type Clock, steadyClock } from '../clock.ts';
 import { done } from '../guarded.ts';
 import { readContainer } from '../services/containerStatus.ts';
 import type { FoundOfPod } from '../services/touchedPods.ts';

@@ -1,12 +1,13 @@
 /** Asks the runtime how it is; tells when the answer changes. */
+
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import { sameValue } from '../../base/sameValue.ts';
 import type { Cri } from '../../cri/calls.ts';
 import type { RuntimeCondition, StatusResponse } from '../../cri/generated/runtime.ts';
 import type { RuntimeHealth } from '../../machines/shared/events.ts';
-import { messageOf } from '../../pod/failure.ts';
 import type { RuntimeHandler } from '../../pod/node/runtimeReport.ts';
-import { sameValue } from '../../pod/sameValue.ts';
 import type { Alarm } from '../alarm.ts';
-import type { Clock } from '../clock.ts';
 
 const ASK_MS = 5_000;
 /** While it is away it is asked more often, so that its return is noticed at once. */

@@ -2,12 +2,13 @@
  * Reads the ConfigMaps and Secrets that a container takes variables from, before it holds a start slot, and keeps them
  * until it is made: what is in them enters no actor, and is in no recording.
  */
+
+import { NodeFailure } from '../../base/failure.ts';
 import type { PortTypes } from '../../machines/shared/ports.ts';
 import { containerNamed } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { allValues, type FoundObjects, keyOfObject, objectsOf, oneValue } from '../../pod/environment/configValues.ts';
 import { containerEnvironment } from '../../pod/environment/environment.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import type { PodObjects } from '../../pod/objects/podObjects.ts';
 
 interface Asked {

@@ -1,9 +1,10 @@
 /** Reads what the runtime shows of a container; of one that has ended with its last words (C22). */
+
+import { messageOf } from '../../base/failure.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { observedContainerStatus } from '../../cri/observe.ts';
 import { loggedText, type TerminationMessagePlace, terminationMessagePlace } from '../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { messageOf } from '../../pod/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { unlessGone } from './sandboxes.ts';
 

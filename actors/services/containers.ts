@@ -1,5 +1,8 @@
 /** Fills the ports of a container over the CRI. */
 
+import { type Clock, secondsLeft } from '../../base/clock.ts';
+import { type FailureReason, messageOf, NodeFailure } from '../../base/failure.ts';
+import { orderedPodIps } from '../../base/ipAddress.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import { runtimeMessage } from '../../cri/failure.ts';
@@ -17,13 +20,10 @@ import { containersOf } from '../../pod/api/containers.ts';
 import { containerHash } from '../../pod/api/identity.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { type FailureReason, messageOf, NodeFailure } from '../../pod/failure.ts';
-import { orderedPodIps } from '../../pod/ipAddress.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { isEndedFor } from '../../pod/lifecycle/restart.ts';
 import type { Mounter } from '../../volume/mounter.ts';
 import type { Services } from '../boundary.ts';
-import { type Clock, secondsLeft } from '../clock.ts';
 import type { ServiceVariables } from '../cluster/services.ts';
 import type { ContainerObjects } from './containerObjects.ts';
 import { readContainer } from './containerStatus.ts';

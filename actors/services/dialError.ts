@@ -1,4 +1,4 @@
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 
 /** What went wrong with a connection, in the words that a kubelet's users know. */
 const DIALING: Readonly<Record<string, string>> = {

@@ -1,5 +1,9 @@
 /** Fills the ports of what a pod has on the host: its directories, volumes and cgroups. */
 
+import type { Clock } from '../../base/clock.ts';
+import { goDuration } from '../../base/duration.ts';
+import { type FailureReason, NodeFailure } from '../../base/failure.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { allocatableOf, type NodeDescription } from '../../cri/nodeDescription.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
@@ -7,12 +11,9 @@ import type { Layout } from '../../host/pods/layout.ts';
 import { removeLogSymlinks } from '../../host/pods/logLinks.ts';
 import { preparePodDirectory, removePodLogs } from '../../host/pods/podDirectory.ts';
 import { hasOwnLogs } from '../../host/pods/takePodDirectory.ts';
-import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
-import { type FailureReason, NodeFailure } from '../../pod/failure.ts';
 import type { ObjectsInUse } from '../../pod/objects/podObjects.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Mounter } from '../../volume/mounter.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
 import type { ClusterContent } from '../../volume/plugin.ts';
@@ -20,7 +21,6 @@ import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 import type { PodContent } from '../objects/podContent.ts';
 import type { Ownership } from '../store/ownership.ts';
 import type { ContainerObjects } from './containerObjects.ts';

@@ -1,13 +1,14 @@
 /** Fills the ports of the garbage collection: the runtime's dead objects with their logs, and what is left on disk. */
+
+import type { Clock } from '../../base/clock.ts';
+import { toFailure } from '../../base/failure.ts';
+import { sameValue } from '../../base/sameValue.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { removeLogSymlink } from '../../host/pods/logLinks.ts';
 import { removeRunLogs } from '../../host/pods/podDirectory.ts';
-import { toFailure } from '../../pod/failure.ts';
 import type { ContainerRun, ForeignPod } from '../../pod/lifecycle/observed.ts';
-import { sameValue } from '../../pod/sameValue.ts';
 import type { Services } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { unlessGone } from './sandboxes.ts';
 

@@ -5,8 +5,8 @@
  * All fields are byte strings, with one character in U+0000..U+00FF for each byte, because escapes may stand for bytes
  * that are not UTF-8. `bytesOfText` and `textOfBytes` convert.
  */
-import { messageOf } from '../../pod/failure.ts';
-import { quoted } from '../../pod/show/quoted.ts';
+import { messageOf } from '../../base/failure.ts';
+import { quoted } from '../../base/quoted.ts';
 
 interface UserInfo {
   readonly name: string;

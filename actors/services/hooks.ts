@@ -1,5 +1,9 @@
 /** Fills the port of lifecycle hooks: exec, httpGet and sleep, each within what is left of the grace (C10). */
 
+import { type Clock, secondsLeft } from '../../base/clock.ts';
+import { messageOf, NodeFailure, toFailure } from '../../base/failure.ts';
+import { quoted } from '../../base/quoted.ts';
+import { firstBytes } from '../../base/utf8.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import type { ExecSyncResponse } from '../../cri/generated/runtime.ts';
@@ -8,12 +12,8 @@ import { observedSandboxStatus } from '../../cri/observe.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
-import { messageOf, NodeFailure, toFailure } from '../../pod/failure.ts';
-import { quoted } from '../../pod/show/quoted.ts';
-import { firstBytes } from '../../pod/utf8.ts';
 import { waitOnce } from '../alarm.ts';
 import type { Service } from '../boundary.ts';
-import { type Clock, secondsLeft } from '../clock.ts';
 import { containerNamed } from './containers.ts';
 import { type GoUrl, textOfBytes } from './goUrl.ts';
 import { BodyFailure } from './httpExchange.ts';

@@ -1,7 +1,7 @@
 /** Reads the answer to a GET as it comes (RFC 9112): its head, and as much of its body as is wanted. */
 
-import { messageOf } from '../../pod/failure.ts';
-import { quoted } from '../../pod/show/quoted.ts';
+import { messageOf } from '../../base/failure.ts';
+import { quoted } from '../../base/quoted.ts';
 
 export interface HttpHead {
   readonly status: number;

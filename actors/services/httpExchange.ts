@@ -3,8 +3,8 @@
  * kept, streams), at twice the processor time: of a node's hundreds of probes a second that is most of the cost.
  */
 import { domainToASCII } from 'node:url';
-import { messageOf } from '../../pod/failure.ts';
-import { quoted } from '../../pod/show/quoted.ts';
+import { messageOf } from '../../base/failure.ts';
+import { quoted } from '../../base/quoted.ts';
 import { readFailure } from './dialError.ts';
 import { type GoUrl, textOfBytes } from './goUrl.ts';
 import { append, type HttpAnswer, type HttpHead, type Incoming, readAnswer } from './httpAnswer.ts';

@@ -1,9 +1,9 @@
 /** Sends the GET of a probe or hook as a kubelet does: without a proxy, on a new connection, with any certificate. */
 
+import { messageOf } from '../../base/failure.ts';
+import { quoted } from '../../base/quoted.ts';
 import type { Container, LifecycleHandler } from '../../pod/api/schema/container.ts';
 import { KUBERNETES_VERSION } from '../../pod/api/version.ts';
-import { messageOf } from '../../pod/failure.ts';
-import { quoted } from '../../pod/show/quoted.ts';
 import { addressOf, codeOf, dialFailure, readFailure } from './dialError.ts';
 import { GoUrl, quotedBytes, textOfBytes } from './goUrl.ts';
 import { handlerPort } from './handlerTarget.ts';

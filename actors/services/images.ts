@@ -1,4 +1,9 @@
 /** Fills the ports of images over the CRI. */
+
+import type { Clock } from '../../base/clock.ts';
+import { goDuration } from '../../base/duration.ts';
+import { NodeFailure } from '../../base/failure.ts';
+import { beginningOf } from '../../base/shortText.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import { AuthConfig, type PullImageRequest } from '../../cri/generated/runtime.ts';
@@ -7,15 +12,11 @@ import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { FoundImage } from '../../machines/shared/foundImage.ts';
 import type { PortTypes } from '../../machines/shared/ports.ts';
-import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import { parseImageReference, withDefaultTag } from '../../pod/images/imageReference.ts';
 import type { Credential } from '../../pod/images/keyring.ts';
 import { secretsMissing } from '../../pod/images/pullSecrets.ts';
-import { beginningOf } from '../../pod/show/shortText.ts';
 import type { Services } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 import type { PodCredentials } from '../images/podCredentials.ts';
 import type { PullProofs } from '../images/pullProofs.ts';
 import { withinLimit } from './timeLimit.ts';

@@ -1,11 +1,12 @@
 /** Fills the ports of containers' logs: their rotation, and what they tell of former runs. */
+
+import type { Clock } from '../../base/clock.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Cri } from '../../cri/calls.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { restartsByLogs } from '../../host/pods/loggedRuns.ts';
 import { tendLog } from '../../host/pods/logRotation.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Services } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 import { withinLimit } from './timeLimit.ts';
 
 /** How large a container's log gets, and how many files there are of it. */

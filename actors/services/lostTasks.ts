@@ -2,7 +2,7 @@
  * Sandboxes that the runtime cannot remove: when a client is killed while containerd 1.6 starts a container, containerd
  * may keep a task that it takes for ended and the shim does not. Only a restart makes it look again.
  */
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 
 /** Asks for the restart of the runtime that belongs to this node; its pods go on meanwhile. */
 export type RestartRuntime = (why: string) => void;

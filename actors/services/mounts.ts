@@ -1,11 +1,12 @@
 /** Makes ready what a container needs of volumes, before it is made. */
+
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { Cri } from '../../cri/calls.ts';
 import type { ContainerConfigInput } from '../../cri/containerConfig.ts';
 import { envFilesOf, environmentOf } from '../../cri/environment.ts';
 import { subPathsOf, type WantedSubPath } from '../../cri/mounts.ts';
 import type { Layout } from '../../host/pods/layout.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import type { Mounter } from '../../volume/mounter.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { recursiveReadOnly } from './runtimeFeatures.ts';

@@ -1,8 +1,8 @@
 /** What pods get of a cluster is waited for only so long: whoever asks for it holds up others. */
 
+import type { Clock } from '../../base/clock.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import { type PodObjects, unheardOf } from '../../pod/objects/podObjects.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
-import type { Clock } from '../clock.ts';
 import { withinLimit } from './timeLimit.ts';
 
 /** As a kubelet waits for its own copy of an object. */

@@ -1,8 +1,9 @@
 /** Tries a probe by a command in the container. */
+
+import { NodeFailure } from '../../base/failure.ts';
 import type { Cri } from '../../cri/calls.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import { expandAll } from '../../pod/environment/environment.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import type { Try } from './probeTry.ts';
 
 const OUTPUT_BYTES = 10 * 1024;

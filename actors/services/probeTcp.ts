@@ -1,5 +1,5 @@
 /** Tries a probe by opening a connection. */
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import { addressOf, dialFailure } from './dialError.ts';
 import type { Network } from './network.ts';
 import type { Try } from './probeTry.ts';

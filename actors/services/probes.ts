@@ -1,13 +1,13 @@
 /** Fills the ports of probes: one try of each kind of handler, and the jitter by which they are spread. */
 
+import type { Clock } from '../../base/clock.ts';
+import { LONGEST_TIMER_MS } from '../../base/duration.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { Cri } from '../../cri/calls.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import { probeOf } from '../../machines/probe/context.ts';
 import type { ProbeRun } from '../../machines/shared/ports.ts';
-import { LONGEST_TIMER_MS } from '../../pod/api/duration.ts';
-import { messageOf } from '../../pod/failure.ts';
 import type { Services } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 import { containerNamed } from './containers.ts';
 import { handlerPort } from './handlerTarget.ts';
 import { httpTarget } from './httpGet.ts';

@@ -1,10 +1,10 @@
 /** Fills the ports of an in-place resize: containers over the CRI, the pod's cgroup by its files. */
 
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerResources } from '../../cri/linuxResources.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
 import type { Services } from '../boundary.ts';
 import { containerNamed } from './containers.ts';

@@ -1,5 +1,6 @@
 /** Finds the RuntimeClass of a pod: at the API server of its cluster, or in the files of a directory. */
 import { join } from 'node:path';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isHostRefusal, isMissing } from '../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import type { Problem } from '../../pod/api/problem.ts';
@@ -7,7 +8,6 @@ import { type RuntimeClasses, readRuntimeClass, validateRuntimeClass } from '../
 import type { PodSpec } from '../../pod/api/schema/pod.ts';
 import type { RuntimeClass } from '../../pod/api/schema/runtimeClass.ts';
 import { dnsSubdomain, required } from '../../pod/api/validation/words.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { excessOf, parseDocuments, type TextLimits } from '../../pod/yaml/boundedYaml.ts';
 import { problemsToTell } from '../sources/problemsToTell.ts';
 import { readTextFile } from '../sources/yaml/textFile.ts';

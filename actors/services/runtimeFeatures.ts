@@ -1,9 +1,10 @@
 /** Optional features of the runtime, queried only when a pod needs one. */
+
+import { NodeFailure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import type { VersionResponse } from '../../cri/generated/runtime.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
-import { NodeFailure } from '../../pod/failure.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import type { MountedVolumes } from '../../pod/mountedVolume.ts';
 
 type FirstVersions = Readonly<Record<string, readonly [major: number, minor: number]>>;

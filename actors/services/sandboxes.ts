@@ -1,5 +1,7 @@
 /** Fills the ports of a pod's sandbox over the CRI. */
 
+import { type Clock, steadyClock } from '../../base/clock.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { dnsWarnings } from '../../cri/dns.ts';
 import { type NodeDescription, withResolver } from '../../cri/nodeDescription.ts';
@@ -10,13 +12,11 @@ import type { Layout } from '../../host/pods/layout.ts';
 import { requireLogDirectory } from '../../host/pods/takePodDirectory.ts';
 import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { madeBy, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import { isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
 import { requireNoDevices } from '../../pod/resources/devices.ts';
 import { waitOnce } from '../alarm.ts';
 import type { Services } from '../boundary.ts';
-import { type Clock, steadyClock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { type RestartRuntime, withHelp } from './lostTasks.ts';
 import { isSafeToKill } from './ownCgroup.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** Does something under a signal, that of its caller if there is one, that also aborts when so many milliseconds are over. */
 export async function withinLimit<T>(

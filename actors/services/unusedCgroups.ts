@@ -1,8 +1,9 @@
 /** Cgroups of the names of pods that this agent did not make, and in which nobody seems to run anything. */
+
+import type { Clock } from '../../base/clock.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { Clock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { isOwnCgroup, type RanPod } from './ownCgroup.ts';
 import { podSandboxes } from './podSandboxes.ts';

@@ -1,7 +1,7 @@
 /** Connections to simulated servers, as bytes come over them. */
 import { STATUS_CODES } from 'node:http';
-import { lookUp } from '../../pod/lookUp.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { addressOf } from '../services/dialError.ts';
 import type { Connection, ConnectionListener, Endpoint, HealthAnswer } from '../services/network.ts';
 

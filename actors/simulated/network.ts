@@ -1,9 +1,9 @@
 /** A network whose servers answer as a function says: on the given clock, and without a socket. */
 import { STATUS_CODES } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
-import type { Clock } from '../clock.ts';
 import { addressOf } from '../services/dialError.ts';
 import type {
   Connection,

@@ -1,5 +1,5 @@
+import type { Clock } from '../../base/clock.ts';
 import { runningPrograms } from '../../host/program.ts';
-import type { Clock } from '../clock.ts';
 import { Timers } from './timers.ts';
 
 /** A clock that stands still until it is moved, and what is due then happens in order: for tests and simulations. */

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntimeOptions } from '../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../cri/simulated/runtime.ts';
@@ -11,7 +12,6 @@ import type { Problem } from '../../pod/api/problem.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { staticPod } from '../../pod/api/staticPod.ts';
 import { validatePod } from '../../pod/api/validate.ts';
-import { type Clock, systemClock } from '../clock.ts';
 import { createNode } from '../createNode.ts';
 import type { NodeAgent } from '../nodeAgent.ts';
 import type { NodeAgentConfig } from '../nodeAgentConfig.ts';

@@ -1,5 +1,5 @@
-import { messageOf } from '../../pod/failure.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { FetchedAnswer, Network } from '../services/network.ts';
 import { LARGEST_TEXT } from './manifestLimits.ts';
 import { splitCredentials } from './urlSecrets.ts';

@@ -1,13 +1,13 @@
 import { basename, dirname, join } from 'node:path';
+import { type Clock, type SteadyClock, steadyClock } from '../../base/clock.ts';
+import { goDuration } from '../../base/duration.ts';
+import { messageOf } from '../../base/failure.ts';
+import { keepOnly } from '../../base/keepOnly.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { DirectoryChange, DirectoryWatcher, FileSystem } from '../../host/files/fileSystem.ts';
 import type { SourceStep } from '../../machines/node/source.ts';
-import { goDuration } from '../../pod/api/duration.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
-import { messageOf } from '../../pod/failure.ts';
-import { keepOnly } from '../../pod/keepOnly.ts';
 import { createAlarm } from '../alarm.ts';
-import { type Clock, type SteadyClock, steadyClock } from '../clock.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
 import { LARGEST_TEXT } from './manifestLimits.ts';
 import { type Beside, ManifestFiles, type ManifestFilesOptions, type ManifestSet } from './manifestSet.ts';

@@ -1,14 +1,14 @@
 /** Follows the pods that a URL lists: asked every so often, the last good answer stands until a better one comes. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../base/clock.ts';
+import { goDuration } from '../../base/duration.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { SourceStep } from '../../machines/node/source.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
-import { goDuration } from '../../pod/api/duration.ts';
 import { admissionsOf, type RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { messageOf } from '../../pod/failure.ts';
 import type { ConfigObject } from '../../pod/objects/configObject.ts';
 import { createAlarm } from '../alarm.ts';
-import type { Clock } from '../clock.ts';
 import type { LocalObject } from '../objects/keptOfSource.ts';
 import type { Network } from '../services/network.ts';
 import { fetchText } from './fetchText.ts';

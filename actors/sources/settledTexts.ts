@@ -3,7 +3,7 @@ import type { SourceProblem } from '../../machines/shared/events.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Need } from '../../pod/api/validation/static.ts';
 import type { ConfigObject } from '../../pod/objects/configObject.ts';
-import { shownObject } from '../../pod/show/shownName.ts';
+import { shownObject } from '../../pod/shownName.ts';
 import type { LocalObject } from '../objects/keptOfSource.ts';
 import { keyOf } from './manifestText.ts';
 import { problemsToTell, shortProblem } from './problemsToTell.ts';

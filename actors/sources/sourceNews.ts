@@ -1,7 +1,8 @@
 /** What a source tells of itself and of its manifests: each thing once, for as long as it stands. */
+
+import type { Clock } from '../../base/clock.ts';
 import { nextSourceState, type SourceState, type SourceStep, whileLooking } from '../../machines/node/source.ts';
 import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
-import type { Clock } from '../clock.ts';
 import { placeOf } from './changes.ts';
 
 interface Telling {

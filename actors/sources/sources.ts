@@ -1,12 +1,13 @@
 /** Where pods come from: each source tells its pods, side by side with the others. */
+
+import type { Clock } from '../../base/clock.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { nextTurn as nextTurnOfHost } from '../../base/nextTurn.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
-import { nextTurn as nextTurnOfHost } from '../../pod/nextTurn.ts';
 import type { Feed } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 import { API_SOURCE, apiPods } from '../cluster/apiPods.ts';
 import type { OwnNode } from '../cluster/ownNode.ts';
 import type { NodeParts } from '../nodeParts.ts';

@@ -1,8 +1,8 @@
 /** Since when each actor is in its present state: seen from outside, so that the machines need no clock. */
 import type { AnyActorRef } from 'xstate';
+import type { Clock } from '../../base/clock.ts';
 import { pathOf } from '../../machines/shared/actorRefs.ts';
 import { statePath } from '../../machines/shared/stateMeta.ts';
-import type { Clock } from '../clock.ts';
 
 /** An actor has come into a state. */
 export interface Move {

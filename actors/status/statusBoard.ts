@@ -1,5 +1,6 @@
 /** The board of all pods: after each turn of the actors it recomputes the statuses and tells what changed. */
 import type { AnyActorRef } from 'xstate';
+import type { Clock } from '../../base/clock.ts';
 import { showsFailure } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
 import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machines/shared/views.ts';
@@ -11,7 +12,6 @@ import type { SeenPod } from '../../pod/show/seenPod.ts';
 import { podStatus, samePodStatus } from '../../pod/status/status.ts';
 import type { PodView } from '../../pod/status/view.ts';
 import type { Boundary } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 import { done } from '../guarded.ts';
 import { isTold, podOf } from './actorsOfPods.ts';
 import { heldChanges } from './heldChanges.ts';

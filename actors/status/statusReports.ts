@@ -1,18 +1,18 @@
 /** The statuses on their way to sinks: the latest of each pod, until all have taken it. */
 
+import type { Clock } from '../../base/clock.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { DueStatus, StatusSinkInput } from '../../machines/statusSink/chart.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import { isStaticPod } from '../../pod/api/staticPod.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { isPhaseDue, isTerminalPhase } from '../../pod/status/phase.ts';
 import { isPressing } from '../../pod/status/pressing.ts';
 import { samePodStatus } from '../../pod/status/status.ts';
 import { isInitRepeated, isTransitionIllegal } from '../../pod/status/transitions.ts';
 import type { PodView } from '../../pod/status/view.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { Service } from '../boundary.ts';
-import type { Clock } from '../clock.ts';
 import { withinLimit } from '../services/timeLimit.ts';
 import type { NodeStore, UnacknowledgedEnd } from '../store/durableFacts.ts';
 import type { StatusChange } from './statusBoard.ts';

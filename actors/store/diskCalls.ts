@@ -1,5 +1,5 @@
 /** Calls to a disk that may never answer: how many there are at a time, and how long each is waited for. */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** So many are waited for at a time: each holds one of the few threads that all file access shares. */
 const AWAITED = 2;

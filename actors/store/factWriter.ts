@@ -1,4 +1,6 @@
 /** Persists the facts that must outlive a restart: allocations, results of probes, ends of pods and of containers. */
+
+import type { Clock } from '../../base/clock.ts';
 import type { Probed } from '../../machines/container/context.ts';
 import { probeOf } from '../../machines/probe/context.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
@@ -7,7 +9,6 @@ import { allocationOf, sizesOf } from '../../pod/resources/allocation.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { isUndecided } from '../../pod/status/status.ts';
 import type { ContainerEnds, PodView } from '../../pod/status/view.ts';
-import type { Clock } from '../clock.ts';
 import type { PersistFacts, StatusChange } from '../status/statusBoard.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
 

@@ -1,6 +1,7 @@
 /** Brings changes of one kind of facts to disk, many at a time. */
+
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { CALL_LIMIT_MS, type DiskCall, type DiskCalls } from './diskCalls.ts';
 import type { FactChange } from './factChange.ts';
 import { type FactFolder, factFile, removeFact, writeFact } from './storeFiles.ts';

@@ -1,11 +1,11 @@
 import path from 'node:path';
+import { NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { createLayout, isSafeSegment, type Layout } from '../../host/pods/layout.ts';
 import { podDirectories } from '../../host/pods/podDirectory.ts';
 import { type DirectoryOwner, type Maker, ownerOf } from '../../host/pods/podMark.ts';
 import { adoptPod, isNamed, ownerOfPodDirectory } from '../../host/pods/takePodDirectory.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import { type ForeignPod, type LeftPod, type PodIdentity, UNKNOWN } from '../../pod/lifecycle/observed.ts';
 import type { DurableFacts } from './durableFacts.ts';
 import { factFileName } from './storeFiles.ts';

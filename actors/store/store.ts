@@ -1,10 +1,10 @@
 /** What must outlive a restart and cannot be read from the runtime: durable facts by kind and key, as plain files. */
 import path from 'node:path';
 import type * as z from 'zod/mini';
+import { systemClock } from '../../base/clock.ts';
 import { expectDirectory } from '../../host/files/expectDirectory.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';
-import { systemClock } from '../clock.ts';
 import { StoreBatches } from './storeBatches.ts';
 import { type FactFolder, type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
 import type { Retrying, StoreFailure } from './unwrittenFacts.ts';

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
+import { messageOf } from '../../base/failure.ts';
+import { parsedJson } from '../../base/parsedJson.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { setAside } from '../../host/files/setAside.ts';
 import { problemOf } from '../../pod/api/problem.ts';
-import { messageOf } from '../../pod/failure.ts';
-import { parsedJson } from '../../pod/parsedJson.ts';
 
 const SUFFIX = '.json';
 const TEMPORARY = '.tmp';

@@ -1,7 +1,8 @@
 /** Durable facts that could not be written: they are kept, and tried again until they are. */
+
+import type { Clock } from '../../base/clock.ts';
+import { type Failure, messageOf } from '../../base/failure.ts';
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
-import { type Failure, messageOf } from '../../pod/failure.ts';
-import type { Clock } from '../clock.ts';
 import { type FactChange, idOf } from './factChange.ts';
 
 /** What could not be written so far. */

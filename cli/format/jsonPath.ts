@@ -6,7 +6,7 @@
  * The grammar: k8s.io/client-go/util/jsonpath/parser.go. Unlike there, an index beyond the end of a list finds nothing.
  */
 import { JSONPathEnvironment, JSONPathError, type JSONValue } from 'json-p3';
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import { PathMistake } from './pathMistake.ts';
 import { Scanner } from './scanner.ts';
 

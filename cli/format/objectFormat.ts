@@ -1,8 +1,8 @@
 /** What `get -o` asks for, as kubectl has it. */
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '../../base/failure.ts';
+import { printable } from '../../base/printable.ts';
 import { ConfigError } from '../../node/config/configError.ts';
-import { messageOf } from '../../pod/failure.ts';
-import { printable } from '../../pod/show/printable.ts';
 import { asText } from '../output.ts';
 import { tablePrinter } from '../table/printer.ts';
 import type { CustomColumns } from './customColumns.ts';

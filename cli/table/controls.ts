@@ -1,6 +1,6 @@
 /** What is set by keys in the live table, and what each key does. */
 
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 
 /** The orders of the pods; the first is the default. */
 const SORTS = ['worst', 'name', 'age', 'restarts'] as const;

@@ -1,5 +1,5 @@
+import { printableLine } from '../../base/printable.ts';
 import { cut, displayWidth, padded } from '../../pod/show/displayWidth.ts';
-import { printableLine } from '../../pod/show/printable.ts';
 import { fittedWidths } from './layout.ts';
 
 const GAP = '   ';

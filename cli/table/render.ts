@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
-import { humanDuration } from '../../pod/api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
+import { printableLine } from '../../base/printable.ts';
 import * as display from '../../pod/show/displayWidth.ts';
 import { endingText } from '../../pod/show/explainNode.ts';
-import { printableLine } from '../../pod/show/printable.ts';
 import type { SeenPod } from '../../pod/show/seenPod.ts';
 import type { NodeSummary } from '../../socket/agent.ts';
 import { type Controls, clamped, type Extent, filterOf } from './controls.ts';

@@ -1,6 +1,6 @@
 /** Looks at all actors of an agent again and again, also after the connection was lost. */
-import type { Clock } from '../../actors/clock.ts';
-import { messageOf } from '../../pod/failure.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { AnsweredActors } from '../readActors.ts';
 
 /** What is seen; while the connection is lost that is the last look. */

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
-import { humanDuration } from '../../pod/api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
+import { printableLine } from '../../base/printable.ts';
 import { actorCount, actorRows } from '../../pod/show/actorRows.ts';
 import { rowText } from '../../pod/show/actorRowText.ts';
 import { CATEGORIES, type Category, isWell } from '../../pod/show/category.ts';
 import * as display from '../../pod/show/displayWidth.ts';
 import { clockText } from '../../pod/show/explainText.ts';
-import { printableLine } from '../../pod/show/printable.ts';
 import type { ActorRow } from '../../pod/show/treeRows.ts';
 import type { Surface } from '../table/render.ts';
 import { type DrawnTree, filterOf, filterText, firstControls, selectedIndex, type TopControls } from './controls.ts';

@@ -1,8 +1,8 @@
 /** What is shown of the selected actor below the tree. */
 
+import { printableLine } from '../../base/printable.ts';
 import * as display from '../../pod/show/displayWidth.ts';
 import { clockText, forText, untilText } from '../../pod/show/explainText.ts';
-import { printableLine } from '../../pod/show/printable.ts';
 import type { ActorRow } from '../../pod/show/treeRows.ts';
 import type { Detail } from './detail.ts';
 import type { Told } from './story.ts';

@@ -1,5 +1,5 @@
 /** The tree of actors on a terminal, with keys. */
-import { every, systemClock } from '../../actors/clock.ts';
+import { every, systemClock } from '../../base/clock.ts';
 import { actorRows } from '../../pod/show/actorRows.ts';
 import type { ActorRow } from '../../pod/show/treeRows.ts';
 import type { AgentClient } from '../../socket/client.ts';

@@ -1,10 +1,10 @@
 /** The import of an image archive into the containerd in use, by the `ctr` that belongs to it. */
 import { Readable } from 'node:stream';
 import * as z from 'zod/mini';
+import { NodeFailure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { parsedJson } from '../../base/parsedJson.ts';
 import { findProgram } from '../../host/program.ts';
-import { NodeFailure } from '../../pod/failure.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import { parsedJson } from '../../pod/parsedJson.ts';
 import type { Cri } from '../calls.ts';
 import { NAMESPACE } from '../managed/layout.ts';
 import type { Pause } from '../managed/process.ts';

@@ -1,6 +1,6 @@
 import { access, readFile } from 'node:fs/promises';
+import { NodeFailure } from '../../base/failure.ts';
 import { mayRun } from '../../host/runningProcess.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import type { Cri } from '../calls.ts';
 import { connectCri } from '../grpc.ts';
 import { hasCgroup } from './cgroups.ts';

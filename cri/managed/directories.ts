@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import type { Layout } from './layout.ts';
 import { mountsBelow } from './mounts.ts';
 

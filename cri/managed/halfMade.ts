@@ -4,7 +4,7 @@
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { Layout } from './layout.ts';
 import { run } from './program.ts';
 

@@ -1,4 +1,4 @@
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import { type BuiltImage, buildImage } from './ociArchive.ts';
 import { run } from './program.ts';
 import { findStaticProgram } from './staticProgram.ts';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { startLimit } from '../../host/limit.ts';
+import { NodeFailure } from '../../base/failure.ts';
+import { startLimit } from '../../base/limit.ts';
 import { mayRun, type RunningProcess } from '../../host/runningProcess.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import type { Cri } from '../calls.ts';
 import { containerdConfig } from './config.ts';
 import { type Lease, leases, releaseLeases } from './halfMade.ts';

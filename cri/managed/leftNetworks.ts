@@ -5,7 +5,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import type { Cri } from '../calls.ts';
 import type { Layout } from './layout.ts';
 import { mountsBelow } from './mounts.ts';

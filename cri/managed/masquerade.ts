@@ -1,5 +1,5 @@
+import { NodeFailure } from '../../base/failure.ts';
 import { ProgramFailure } from '../../host/program.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import type { Layout } from './layout.ts';
 import { run } from './program.ts';
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, writeFile } from 'node:fs/promises';
+import { NodeFailure } from '../../base/failure.ts';
 import { otherwise } from '../../host/files/fileErrors.ts';
 import { programEnvironment } from '../../host/program.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type RunningProcess,
   statOf,
 } from '../../host/runningProcess.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import type { Layout } from './layout.ts';
 
 /** Waits so many milliseconds. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
+import { NodeFailure } from '../../base/failure.ts';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 
 /** None of the programs that a private containerd needs takes that long, unless it hangs. */
 const LONGEST_RUN_MS = 120_000;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import { type Layout, sharedDirectory } from './layout.ts';
 
 /** A block of IPv4 addresses: all whose bits under the mask are those of the base. */

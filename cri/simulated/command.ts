@@ -1,4 +1,4 @@
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { Behaviour } from './behaviour.ts';
 import { scriptBehaviour } from './shell.ts';
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import type * as wire from '../generated/runtime.ts';
 import { findById, requireById, wholeId } from './byId.ts';
 import { CallError, isGone } from './callError.ts';

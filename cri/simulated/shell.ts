@@ -1,4 +1,4 @@
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { Behaviour } from './behaviour.ts';
 import { type Command, type Statement, statementsOf } from './shellScript.ts';
 import { expand, STEP_LIMIT, type Variables } from './shellTokens.ts';

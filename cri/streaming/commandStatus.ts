@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 
 /** A Status of Kubernetes, as the error stream of a remote command has it in the end. */
 const statusShape = z.object({

@@ -1,4 +1,4 @@
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 
 /** What a peer has sent is not SPDY/3.1, or more than anybody needs: the connection ends with it. */
 export const malformed = (what: string): NodeFailure =>

@@ -1,9 +1,9 @@
 /** A command in a container, or the process that it runs, over a SPDY connection: `v4.channel.k8s.io`. */
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { startLimit } from '../../host/limit.ts';
-import { NodeFailure } from '../../pod/failure.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
+import { NodeFailure } from '../../base/failure.ts';
+import { startLimit } from '../../base/limit.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import { readCommandStatus } from './commandStatus.ts';
 import { connectionEnded } from './failure.ts';
 import type { SpdyConnection } from './spdyConnection.ts';

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { startLimit } from '../../host/limit.ts';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
+import { startLimit } from '../../base/limit.ts';
 import { connectionEnded, malformed } from './failure.ts';
 import { FrameReader } from './frameReader.ts';
 import { encodeFrame, type Frame, GO_AWAY, RESET } from './frames.ts';

@@ -1,5 +1,5 @@
-import { NodeFailure } from '../../pod/failure.ts';
-import { isLoopbackIp } from '../../pod/ipAddress.ts';
+import { NodeFailure } from '../../base/failure.ts';
+import { isLoopbackIp } from '../../base/ipAddress.ts';
 
 /** Whether only this host reaches the host of a URL, in which an IPv6 address has brackets. */
 const isLoopback = (hostname: string): boolean =>

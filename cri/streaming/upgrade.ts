@@ -1,8 +1,8 @@
 /** The way to SPDY/3.1: an HTTP request that asks for it, with the protocols that are to be spoken over its streams. */
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { startLimit } from '../../host/limit.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { startLimit } from '../../base/limit.ts';
 import { SpdyConnection, type SpdyOptions } from './spdyConnection.ts';
 
 const SPDY = 'SPDY/3.1';

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { type Duplex, PassThrough, Writable } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod/mini';
-import { messageOf } from '../../pod/failure.ts';
-import { parsedJson } from '../../pod/parsedJson.ts';
+import { messageOf } from '../../base/failure.ts';
+import { parsedJson } from '../../base/parsedJson.ts';
 import { runRemoteCommand, type TerminalSize } from './remoteCommand.ts';
 import type { SpdyConnection } from './spdyConnection.ts';
 

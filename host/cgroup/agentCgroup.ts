@@ -1,7 +1,7 @@
 /** The cgroup that this process is in. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
 import { makeCgroup } from './files.ts';
 import type { Hierarchy } from './hierarchies.ts';

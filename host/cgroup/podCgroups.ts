@@ -1,7 +1,8 @@
 /** The cgroups above a node's containers (C25): that of all pods, those of the QoS classes, and one for each pod. */
 
+import { allDone } from '../../base/allDone.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { type CgroupPlace, type CgroupSetUp, podCgroupNames } from '../../pod/resources/cgroup.ts';
 import {
   type CgroupLimits,
@@ -11,7 +12,6 @@ import {
   tierCgroupLimits,
 } from '../../pod/resources/cgroupLimits.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
-import { allDone } from '../allDone.ts';
 import { isForbidden } from '../files/fileErrors.ts';
 import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
 import type { Cgroups } from './cgroups.ts';

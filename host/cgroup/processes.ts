@@ -1,6 +1,6 @@
 /** Kills what is left in a cgroup: processes that the runtime does not know, or does not end. */
 import path from 'node:path';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import { type CgroupWork, childCgroups, relativePath } from './remove.ts';
 

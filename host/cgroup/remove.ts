@@ -1,6 +1,6 @@
 /** Removes cgroups in whatever hierarchies the host has: v1 controllers, v2, or both at once. */
 import path from 'node:path';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import { errorCode, isForbidden, isMissing } from '../files/fileErrors.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import type { Hierarchy } from './hierarchies.ts';

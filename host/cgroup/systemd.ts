@@ -1,6 +1,6 @@
 /** Slices of systemd, over its D-Bus interface as `busctl` speaks it. */
 
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import { busctlProperties, newSliceProperties, sliceProperties } from '../../pod/resources/cgroupFiles.ts';
 import type { CgroupLimits } from '../../pod/resources/cgroupLimits.ts';
 import { runProgram } from '../program.ts';

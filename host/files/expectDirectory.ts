@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import { errorCode } from './fileErrors.ts';
 import { type FileSystem, hostFiles } from './fileSystem.ts';
 

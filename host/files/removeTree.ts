@@ -1,6 +1,6 @@
 /** Deletes a directory tree, never what is mounted below it or what links in it point to. */
 import { constants, type FileHandle, open, rmdir, unlink } from 'node:fs/promises';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import { ProgramFailure, runProgram } from '../program.ts';
 import { entriesIn, within } from './entries.ts';
 import { errorCode, isMissing, isTooLong } from './fileErrors.ts';

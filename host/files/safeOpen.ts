@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { chmod, constants, type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import { errorCode, isMissing } from './fileErrors.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;

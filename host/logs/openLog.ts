@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
 import { openWithin } from '../files/safeOpen.ts';
 import { plainName, setAsideOf } from '../pods/logNames.ts';

@@ -1,5 +1,5 @@
 /** Reads the log of a run of a container: all of its files in their order, and further as it is written. */
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { type LinePart, LineSplitter } from './lineSplitter.ts';
 import { blocksOf, headOf, isCompressed, isDamage, plainBlocks } from './logBlocks.ts';
 import { LogChanges, type Pause } from './logChanges.ts';

@@ -1,6 +1,6 @@
 /** Where the files of a pod lie: one place that knows the paths, and lets no name lead out of its folder. */
 import path from 'node:path';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import { type FileSystem, hostFiles } from '../files/fileSystem.ts';
 
 /** The mode of what only root and its group may enter: all that is a pod's below the root directory. */

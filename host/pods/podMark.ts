@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { messageOf } from '../../pod/failure.ts';
-import { parsedJson } from '../../pod/parsedJson.ts';
-import { allDone } from '../allDone.ts';
+import { allDone } from '../../base/allDone.ts';
+import { messageOf } from '../../base/failure.ts';
+import { parsedJson } from '../../base/parsedJson.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import { setAside } from '../files/setAside.ts';

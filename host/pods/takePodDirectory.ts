@@ -1,6 +1,7 @@
 /** Takes the directory of a pod, and with it the folder of its logs, for this agent: made with its mark, or given it. */
-import { NodeFailure } from '../../pod/failure.ts';
-import { allDone } from '../allDone.ts';
+
+import { allDone } from '../../base/allDone.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import { isTooLong } from '../files/fileErrors.ts';
 import { type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
 import { type DirectoryOwner, knownOwnerOf, type Maker, makeMarked, ownerOf, writeMark } from './podMark.ts';

@@ -1,7 +1,7 @@
 /** The user namespaces of pods: each has a range of the host's users for itself, noted in its directory as a kubelet does. */
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
 import type { Layout } from './layout.ts';
 import { podDirectories } from './podDirectory.ts';

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
 import type { FileSystem, OpenFile, WriteOptions } from '../files/fileSystem.ts';
 import { FaultyCalls, type FileFaults } from './faultyCalls.ts';

@@ -1,6 +1,6 @@
 /** What a tree takes on its disk, as `du` counts: each file once, in blocks, with the directories that hold the names. */
 import { closeSync, constants, type Dir, fstatSync, lstatSync, opendirSync, openSync, type Stats } from 'node:fs';
-import { nextTurn } from '../../pod/nextTurn.ts';
+import { nextTurn } from '../../base/nextTurn.ts';
 import { errorCode, isForbidden, isMissing } from '../files/fileErrors.ts';
 
 export interface DiskUsage {

@@ -1,6 +1,6 @@
 /** Walks several trees, each for a limited time. */
-import { messageOf } from '../../pod/failure.ts';
-import { startLimit } from '../limit.ts';
+import { messageOf } from '../../base/failure.ts';
+import { startLimit } from '../../base/limit.ts';
 import { type DiskUsage, diskUsageOf } from './diskUsage.ts';
 
 /** What a tree takes, or why that is not known. */

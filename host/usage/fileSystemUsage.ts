@@ -1,7 +1,7 @@
 /** How full a file system is. */
 import { statfs } from 'node:fs/promises';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
-import { startLimit } from '../limit.ts';
+import { startLimit } from '../../base/limit.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 
 /** Bytes and inodes; of a file system that does not count inodes these are 0. */
 export interface FileSystemUsage {

@@ -1,6 +1,6 @@
 /** Carries requests to an API server by HTTP/2, over as many connections as its watches need. */
 
-import { unlessAborted } from '../../pod/unlessAborted.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
 import type { KubeEndpoint } from '../endpoint.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../transport.ts';

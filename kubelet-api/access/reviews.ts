@@ -1,8 +1,8 @@
 /** Questions to the API server: answers are kept for a while, and the same question is asked once at a time. */
 import { createHmac, randomBytes } from 'node:crypto';
+import { type Failure, toFailure } from '../../base/failure.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Clock } from '../../kubeclient/clock.ts';
-import { type Failure, toFailure } from '../../pod/failure.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
 import { ExpiringCache } from './expiringCache.ts';
 
 /** What has become of the questions so far. */

@@ -1,10 +1,10 @@
 /** Asks the API server whose a token is (`plugin/pkg/authenticator/token/webhook/webhook.go` of apiserver). */
 import * as z from 'zod/mini';
+import { messageOf } from '../../base/failure.ts';
 import { OddAnswer, readAnswer } from '../../kubeclient/answer.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { Clock } from '../../kubeclient/clock.ts';
 import { KubeError, troubleIn } from '../../kubeclient/kubeError.ts';
-import { messageOf } from '../../pod/failure.ts';
 import type { Caller } from '../exchange.ts';
 import { triedAgain } from './triedAgain.ts';
 

@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { waitOnce } from '../../actors/alarm.ts';
-import type { Clock } from '../../actors/clock.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import { printableLine } from '../../pod/show/printable.ts';
+import type { Clock } from '../../base/clock.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { printableLine } from '../../base/printable.ts';
 import { NOSNIFF, sendText } from '../answers.ts';
 import type { Exchange, HttpResponse, Route } from '../exchange.ts';
 import type { Recording } from './recordings.ts';

@@ -1,7 +1,7 @@
 /** Routes a request, authenticates and authorizes its client, and calls the route. */
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { Access, Admission } from '../access/access.ts';
 import { type Fixed, NOSNIFF, sendError, sendText } from '../answers.ts';
 import type { Caller, HttpRequest, HttpResponse, Upgrade } from '../exchange.ts';

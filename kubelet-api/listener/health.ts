@@ -1,5 +1,5 @@
 /** Whether the node works, for those who ask over HTTP (`pkg/server/healthz/healthz.go` of apiserver). */
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import { NOSNIFF, sendError, sendText } from '../answers.ts';
 import type { HttpResponse, Route } from '../exchange.ts';
 

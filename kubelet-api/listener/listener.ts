@@ -2,10 +2,10 @@
 import type { X509Certificate } from 'node:crypto';
 import type { SecureServerOptions } from 'node:http2';
 import { type TLSSocket, Server as TlsServer } from 'node:tls';
-import type { Clock } from '../../actors/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Access } from '../access/access.ts';
 import type { Route } from '../exchange.ts';
 import { Paths, type Switches } from './paths.ts';

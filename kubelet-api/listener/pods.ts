@@ -1,11 +1,12 @@
 /** The pods of the node for those who read its server: what it has, and what its runtime runs. */
+
+import { startLimit } from '../../base/limit.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { Cri } from '../../cri/calls.ts';
 import type * as wire from '../../cri/generated/runtime.ts';
 import { ContainerState, PodSandboxState } from '../../cri/generated/runtime.ts';
 import { containerNameOf, POD_UID_LABEL } from '../../cri/labels.ts';
-import { startLimit } from '../../host/limit.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import { sendJson } from '../answers.ts';
 import type { HttpResponse, Route } from '../exchange.ts';
 

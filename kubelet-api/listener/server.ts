@@ -13,12 +13,12 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../actors/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { isUnspecifiedIp } from '../../base/ipAddress.ts';
+import { startLimit } from '../../base/limit.ts';
+import { nextTurn } from '../../base/nextTurn.ts';
 import { affordableConnections, guardConnections } from '../../host/connectionGuard.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
-import { startLimit } from '../../host/limit.ts';
-import { isUnspecifiedIp } from '../../pod/ipAddress.ts';
-import { nextTurn } from '../../pod/nextTurn.ts';
 import type { Upgrade } from '../exchange.ts';
 import { type Dispatched, dispatch } from './dispatch.ts';
 import { stopParsing } from './stopParsing.ts';

@@ -3,9 +3,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { writePrivate } from '../../actors/cluster/certificates/privateFiles.ts';
 import { readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 
 /** Two files in PEM; one may be both. */
 export interface CertificatePair {

@@ -1,9 +1,9 @@
 /** Certificate, key and client authorities of a server, read again when their files change. */
 import { X509Certificate } from 'node:crypto';
-import type { Clock } from '../../actors/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { pemBlocks } from '../../kubeclient/pemBlocks.ts';
-import { messageOf } from '../../pod/failure.ts';
 import { type CertificatePair, readPair, textOf, told } from './servingCertificate.ts';
 
 interface Options {

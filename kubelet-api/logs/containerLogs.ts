@@ -1,13 +1,14 @@
 /** GET /containerLogs/{namespace}/{pod}/{container} (kubelet: server.go, kubelet_pods.go). */
+
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { quoted } from '../../base/quoted.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import { ContainerState, type ContainerStatus } from '../../cri/generated/runtime.ts';
 import type { Pause } from '../../host/logs/logChanges.ts';
 import { containerNamed } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { runToLog } from '../../pod/show/containerLog.ts';
-import { quoted } from '../../pod/show/quoted.ts';
 import { sendText } from '../answers.ts';
 import type { Exchange, HttpResponse, Route } from '../exchange.ts';
 import type { StreamSessions } from '../sessions.ts';

@@ -1,8 +1,8 @@
 /** Opens the file of a container's log, within the directories that logs may lie in. */
 import { type FileHandle, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
+import { quoted } from '../../base/quoted.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
-import { quoted } from '../../pod/show/quoted.ts';
 import { openInside, systemWords } from './openInside.ts';
 
 export interface LogFile {

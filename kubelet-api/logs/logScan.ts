@@ -1,5 +1,5 @@
 /** Makes of the bytes of a log's file what a kubelet tells of them (cri-client, logs.go). */
-import { quoted } from '../../pod/show/quoted.ts';
+import { quoted } from '../../base/quoted.ts';
 import { CriHeader } from './criHeader.ts';
 import { dockerLine } from './dockerLine.ts';
 import type { LogStream } from './logQuery.ts';

@@ -1,6 +1,6 @@
 /** What is asked of the node's own logs, and what may not be (kubelet: kubelet_server_journal.go, as upstream has it). */
 
-import { quoted } from '../../pod/show/quoted.ts';
+import { quoted } from '../../base/quoted.ts';
 import { instantOf } from './instant.ts';
 import type { Refusal } from './logQuery.ts';
 

@@ -1,9 +1,9 @@
 /** Opens what lies below a directory; links are followed as long as they stay there. */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, readlink } from 'node:fs/promises';
+import { messageOf } from '../../base/failure.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { openWithin } from '../../host/files/safeOpen.ts';
-import { messageOf } from '../../pod/failure.ts';
 
 export interface Inside {
   /** To be closed by the caller; only that of a file can be read. */

@@ -1,5 +1,5 @@
 /** Families of metrics that are counted as things happen, with their series. */
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import { type Family, labelText, type Sample } from './exposition.ts';
 
 /** How far a name may be relied on (`staging/src/k8s.io/component-base/metrics/opts.go`); the kubelet's HELP begins with it. */

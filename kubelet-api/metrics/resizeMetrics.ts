@@ -1,7 +1,8 @@
 /** Resizes of pods while they run (`pkg/kubelet/metrics/metrics.go`). */
+
+import { lookUp } from '../../base/lookUp.ts';
 import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import { amountOf } from '../../pod/resources/resources.ts';
 import { OF_RESIZES } from './buckets.ts';
 import { alpha, type Registry } from './registry.ts';

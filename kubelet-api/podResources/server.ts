@@ -3,7 +3,7 @@
  * (`pkg/kubelet/apis/podresources`). Loaded late: gRPC has its server apart.
  */
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, status } from '@grpc/grpc-js';
-import type { Clock } from '../../actors/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { RateLimit } from '../../kubeclient/rateLimit.ts';
 import { isSidecar } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';

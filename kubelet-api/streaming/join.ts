@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../actors/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** Once one side has ended, the other one is cut off when nothing has come for so long, in milliseconds. */
 const FAREWELL_MS = 30_000;

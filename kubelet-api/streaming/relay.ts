@@ -3,10 +3,10 @@ import { request as ask, type ClientRequest, type IncomingMessage } from 'node:h
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Clock } from '../../actors/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import { startLimit } from '../../base/limit.ts';
 import { ResetWatch } from '../../host/connectionGuard.ts';
-import { startLimit } from '../../host/limit.ts';
-import { messageOf } from '../../pod/failure.ts';
 import { stripTokens } from '../access/offered.ts';
 import type { Exchange, Upgrade } from '../exchange.ts';
 import { join } from './join.ts';

@@ -1,5 +1,6 @@
 /** Commands in containers, their processes, and the ports of pods (`pkg/kubelet/server/server.go`). */
-import type { Clock } from '../../actors/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { POD_UID_LABEL } from '../../cri/labels.ts';
@@ -8,7 +9,6 @@ import { streamingUrl } from '../../cri/streaming/streamingUrl.ts';
 import { COMMAND_SUBPROTOCOL, offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../cri/streaming/webSocketCommand.ts';
 import { containerNamed } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { messageOf } from '../../pod/failure.ts';
 import type { Exchange, Route } from '../exchange.ts';
 import type { StreamSession, StreamSessions } from '../sessions.ts';
 import { fullName, podNamed } from './found.ts';

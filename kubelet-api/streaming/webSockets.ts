@@ -5,7 +5,9 @@
  */
 
 import { createWebSocketStream } from 'ws';
-import type { Clock } from '../../actors/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import { startLimit } from '../../base/limit.ts';
 import { dialSpdy, dialUpgrade } from '../../cri/streaming/upgrade.ts';
 import {
   acceptWebSocket,
@@ -14,8 +16,6 @@ import {
   TUNNEL_SUBPROTOCOL,
   translateCommand,
 } from '../../cri/streaming/webSocketCommand.ts';
-import { startLimit } from '../../host/limit.ts';
-import { messageOf } from '../../pod/failure.ts';
 import type { Exchange, Upgrade } from '../exchange.ts';
 import { join } from './join.ts';
 import { errorLine } from './refusal.ts';

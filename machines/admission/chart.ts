@@ -5,7 +5,7 @@
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Decision } from '../../pod/admission/decide.ts';
 import type { PodRequests } from '../../pod/resources/requests.ts';
-import { namespacedName } from '../../pod/show/shownName.ts';
+import { namespacedName } from '../../pod/shownName.ts';
 import { actorAt, parent } from '../shared/actorRefs.ts';
 import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../shared/events.ts';
 import { type PortTypes, port } from '../shared/ports.ts';

@@ -1,7 +1,7 @@
 /** A certificate that the node keeps: asked for where there is none, and renewed in time, with a new key each time. */
 import { assign, enqueueActions, setup } from 'xstate';
+import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents, warning } from '../../pod/events/recordedEvent.ts';
-import type { Failure } from '../../pod/failure.ts';
 import { type AlternativeNames, covers, NO_NAMES } from '../../pod/node/alternativeNames.ts';
 import type { CertificateEvent } from '../shared/clusterFacts.ts';
 import { failureOf } from '../shared/failure.ts';

@@ -3,8 +3,8 @@
  * refuses is tried again, and while pods of somebody else are there what these share is left alone.
  */
 import { assign, emit, setup } from 'xstate';
+import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, involvedNode, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
-import type { Failure } from '../../pod/failure.ts';
 import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';

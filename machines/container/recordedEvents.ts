@@ -1,7 +1,7 @@
 /** What a container's chart tells its author: the kubelet's reasons and messages. Fixed ones stand in the chart. */
 
+import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
-import type { Failure } from '../../pod/failure.ts';
 import type { ContainerRole, ProbeKind } from '../../pod/status/view.ts';
 import { failureEvent } from '../shared/failureEvents.ts';
 import { type ContainerContext, specOf } from './context.ts';

@@ -1,5 +1,5 @@
 /** How a run of a container ended, in the words of a ContainerStateTerminated. */
-import type { Failure } from '../../pod/failure.ts';
+import type { Failure } from '../../base/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import type { RunReason } from '../../pod/lifecycle/restart.ts';
 import type { ContainerRole, TerminatedRun } from '../../pod/status/view.ts';

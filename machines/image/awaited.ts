@@ -1,5 +1,5 @@
 /** What a container or a volume keeps of the image that it waits for. */
-import type { Failure } from '../../pod/failure.ts';
+import type { Failure } from '../../base/failure.ts';
 import type { ImageFact } from '../shared/events.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 

@@ -1,5 +1,6 @@
 /** What an image's actor knows, its ports, guards and actions. The chart is in chart.ts. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import {
   type EventMessages,
@@ -8,10 +9,9 @@ import {
   type RecordedEvent,
   recordedEvents,
 } from '../../pod/events/recordedEvent.ts';
-import type { Failure } from '../../pod/failure.ts';
 import { parseImageReference } from '../../pod/images/imageReference.ts';
 import { nextBackOff, pullBackOff } from '../../pod/lifecycle/backoff.ts';
-import { namespacedName } from '../../pod/show/shownName.ts';
+import { namespacedName } from '../../pod/shownName.ts';
 import { parent, pathOf, served } from '../shared/actorRefs.ts';
 import type { ImageEvent, ImageFact } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, RUNTIME_AWAY_MS } from '../shared/failure.ts';

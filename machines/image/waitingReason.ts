@@ -1,5 +1,5 @@
 /** Why an image is not there, in the words of a ContainerStateWaiting (C16). */
-import type { Failure } from '../../pod/failure.ts';
+import type { Failure } from '../../base/failure.ts';
 import type { WaitReason } from '../../pod/status/view.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 

@@ -1,6 +1,6 @@
 /** The lease of the node: renewed every so often, so that the cluster knows it to be alive. */
 import { assign, enqueueActions, setup } from 'xstate';
-import type { Failure } from '../../pod/failure.ts';
+import type { Failure } from '../../base/failure.ts';
 import { parent } from '../shared/actorRefs.ts';
 import type { LeaseEvent } from '../shared/clusterFacts.ts';
 import type { RegistrationReport } from '../shared/events.ts';

@@ -3,8 +3,8 @@
  * It is kept like the static pod, and goes with it; whatever becomes of it, the static pod runs on.
  */
 import { assign, not, setup } from 'xstate';
+import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { Failure } from '../../pod/failure.ts';
 import { isMirrorOf, type SeenMirror } from '../../pod/mirror.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';

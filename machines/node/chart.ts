@@ -1,7 +1,7 @@
 /** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
 import { assign, enqueueActions, sendTo } from 'xstate';
+import { lookUp } from '../../base/lookUp.ts';
 import { type EventMessages, involvedNode, recordedEvents } from '../../pod/events/recordedEvent.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import { namesOf } from '../../pod/node/alternativeNames.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/known.ts';

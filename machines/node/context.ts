@@ -1,9 +1,12 @@
 /** What the node agent knows, and the plain questions that its chart asks of it. The chart is in chart.ts. */
+
+import type { Failure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { withEntries, withoutEntry } from '../../base/withEntries.ts';
 import { type AdmissionNode, nodeLabels } from '../../pod/admission/node.ts';
 import { safeSysctls } from '../../pod/admission/sysctls.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
-import type { Failure } from '../../pod/failure.ts';
 import type { BackOff } from '../../pod/lifecycle/backoff.ts';
 import {
   deadContainers,
@@ -20,12 +23,10 @@ import {
   runOf,
   withoutOthers,
 } from '../../pod/lifecycle/observed.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import type { NodeCondition } from '../../pod/node/nodeConditions.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
 import type { ContainerEnds } from '../../pod/status/view.ts';
-import { withEntries, withoutEntry } from '../../pod/withEntries.ts';
 import type { CertificateInput } from '../certificate/chart.ts';
 import type { Probed } from '../container/context.ts';
 import type { MirrorsKnown } from '../mirror/known.ts';

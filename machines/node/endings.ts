@@ -1,12 +1,13 @@
 /** How pods end that the node does not want any more, also those of which only the runtime knows. */
+
+import { lookUp } from '../../base/lookUp.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { readHandler } from '../../pod/api/schema/probe.ts';
 import { fullName, sourceOf } from '../../pod/api/staticPod.ts';
 import type { ObservedContainer, ObservedPod } from '../../pod/lifecycle/observed.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import { hostPortsOf, type PodResourceRequests } from '../../pod/resources/requests.ts';
-import { shownName } from '../../pod/show/shownName.ts';
+import { shownName } from '../../pod/shownName.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import type { Termination, TerminationReason } from '../../pod/status/view.ts';
 import type { AdmissionEvent } from '../shared/events.ts';

@@ -1,5 +1,5 @@
 /** How events get on that are on their way to the API server: a plain state, told where events have to wait. */
-import type { Failure } from '../../pod/failure.ts';
+import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../pod/show/actorNode.ts';
 
 export interface EventQueueState {

@@ -1,6 +1,6 @@
 /** What trees of actors show of the node beside its state. */
-import type { Failure } from '../../pod/failure.ts';
-import { lookUp } from '../../pod/lookUp.ts';
+import type { Failure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { ActorFacts, FeedView } from '../../pod/show/actorNode.ts';
 import { deadlineOf } from '../pod/termination.ts';
 import { childrenOf } from '../shared/actorTree.ts';

@@ -1,7 +1,8 @@
 /** What the authors of pods hear whose objects cannot be read (`pkg/kubelet/config/config.go`). */
+
+import { lookUp } from '../../base/lookUp.ts';
+import { beginningOf } from '../../base/shortText.ts';
 import { type RecordedEvent, recordedEvents, warning } from '../../pod/events/recordedEvent.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import { beginningOf } from '../../pod/show/shortText.ts';
 import type { NodeEvent, SourceProblem } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 

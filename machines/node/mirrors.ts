@@ -1,10 +1,10 @@
 /** The mirrors of the node's static pods: each name that has one, or needs one, has an actor. */
 import { enqueueActions } from 'xstate';
+import { lookUp } from '../../base/lookUp.ts';
+import { sameValue } from '../../base/sameValue.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { isStaticPod, sourceOf } from '../../pod/api/staticPod.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import type { SeenMirror } from '../../pod/mirror.ts';
-import { sameValue } from '../../pod/sameValue.ts';
 import type { NamedMirror } from '../mirror/known.ts';
 import type { NodeContext } from './context.ts';
 import { type NodeActs, nodeSetup, sinkId } from './setup.ts';

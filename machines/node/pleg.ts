@@ -1,5 +1,5 @@
 /** How the PLEG learns of changes at the runtime: a plain reducer, whose state its feed tells and `explain node` shows. */
-import type { Failure } from '../../pod/failure.ts';
+import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../pod/show/actorNode.ts';
 
 export interface PlegState {

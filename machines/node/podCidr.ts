@@ -1,5 +1,5 @@
 /** Whether the runtime has the addresses of the node's pods: a plain reducer, which its feed sends and `explain node` shows. */
-import type { Failure } from '../../pod/failure.ts';
+import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../pod/show/actorNode.ts';
 
 export interface PodCidrState {

@@ -1,9 +1,9 @@
 /** What all regions of the node's chart share: its types, its children and feeds, and the guards and actions of more than one of them. */
 import { assign, enqueueActions, setup } from 'xstate';
+import type { Failure } from '../../base/failure.ts';
+import { withEntries, withoutEntry } from '../../base/withEntries.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../pod/events/recordedEvent.ts';
-import type { Failure } from '../../pod/failure.ts';
 import { conditionEvents } from '../../pod/node/nodeConditions.ts';
-import { withEntries, withoutEntry } from '../../pod/withEntries.ts';
 import { admissionMachine } from '../admission/chart.ts';
 import { certificateMachine } from '../certificate/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';

@@ -1,6 +1,6 @@
 /** How a source of pods gets on: a plain state, which it tells when it changes and `explain node` shows. */
-import { goDuration } from '../../pod/api/duration.ts';
-import type { Failure } from '../../pod/failure.ts';
+import { goDuration } from '../../base/duration.ts';
+import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../pod/show/actorNode.ts';
 import type { StateTag } from '../shared/stateMeta.ts';
 import { countFacts, type ObjectCounts } from './objectCounts.ts';

@@ -1,11 +1,12 @@
 /** What the sources want, and where it differs from the pods that have an actor. */
+
+import { lookUp } from '../../base/lookUp.ts';
+import { withEntries, withoutEntry } from '../../base/withEntries.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import type { ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { podUpdate } from '../../pod/lifecycle/update.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
-import { withEntries, withoutEntry } from '../../pod/withEntries.ts';
 import type { PodInput } from '../pod/context.ts';
 import type { NodeEvent, PodEvent, SourceProblem } from '../shared/events.ts';
 import { mayHaveLogs, type NodeContext, networkOf, observedOf, uidOf } from './context.ts';

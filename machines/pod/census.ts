@@ -2,10 +2,11 @@
  * Which containers of a pod are in which lifecycle, as the guards of its chart need to know after every event. A pod may have
  * a thousand containers, so that no guard may look at each of them: the census is derived from the one before.
  */
+
+import { lookUp } from '../../base/lookUp.ts';
+import { remembered } from '../../base/remembered.ts';
 import { containerNamed, containersOf } from '../../pod/api/containers.ts';
 import type { PodSpec } from '../../pod/api/schema/pod.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import { remembered } from '../../pod/remembered.ts';
 import type { ContainerRole } from '../../pod/status/view.ts';
 import type { ContainerLifecycle } from '../shared/events.ts';
 import type { PodContext } from './context.ts';

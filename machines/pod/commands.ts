@@ -3,8 +3,9 @@
  * containers sends its commands in batches, between which everything else on the node gets its turn. A container gets its
  * commands in their order. A kubelet has the same: it works on each pod in a goroutine of its own.
  */
+
+import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed } from '../../pod/api/containers.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import type { ContainerInput } from '../container/context.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import { type Command, knownRuns, mountedVolumes, type PodContext, type SpawnCommand } from './context.ts';

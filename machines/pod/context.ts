@@ -1,14 +1,14 @@
 /** What a pod's actor knows, and the plain questions that its chart asks of it. The chart is in chart.ts. */
 
+import type { Failure } from '../../base/failure.ts';
+import { remembered } from '../../base/remembered.ts';
 import type { Refusal } from '../../pod/admission/refusal.ts';
 import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../../pod/api/schema/status.ts';
-import type { Failure } from '../../pod/failure.ts';
 import type { BackOff } from '../../pod/lifecycle/backoff.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
-import { remembered } from '../../pod/remembered.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { resizeErrorOf, withResources } from '../../pod/resources/resize.ts';

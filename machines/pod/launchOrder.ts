@@ -2,8 +2,9 @@
  * One container of a pod is launched at a time, postStart hook included (C9): in rounds, as the syncs of a kubelet. Who
  * is on its way when a round begins belongs to it; who comes later, as by a restart, belongs to the next one.
  */
+
+import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed } from '../../pod/api/containers.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import { censusOf, inOrderOf, namesOf } from './census.ts';
 import type { PodContext } from './context.ts';
 

@@ -1,14 +1,14 @@
 /** What of a pod's resize is still to be done: its containers, then its own cgroup. The chart is in chart.ts. */
 
+import { lookUp } from '../../base/lookUp.ts';
+import { sameValue } from '../../base/sameValue.ts';
 import type { Refusal } from '../../pod/admission/refusal.ts';
 import { containerNamed } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import { type Allocation, allocationOf } from '../../pod/resources/allocation.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { resizeRefusal, resourcesOf, sameResources, sameSize, withResources } from '../../pod/resources/resize.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
-import { sameValue } from '../../pod/sameValue.ts';
 import type { PodContext } from './context.ts';
 
 /** What to ask of the node for a version of the pod: one that can not be resized to it keeps its resources. */

@@ -1,6 +1,7 @@
 /** What a pod makes of its sandboxes at the runtime (C8), and of those that another agent has of it. */
+
+import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { Failure } from '../../pod/failure.ts';
 import { madeBy, type ObservedPod, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import { type Identified, isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
 import { couldRestartAll, shouldRestart } from '../../pod/lifecycle/restart.ts';

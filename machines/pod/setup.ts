@@ -1,5 +1,6 @@
 /** What all regions of a pod's chart share: its types, its ports, and the guards and actions of more than one of them. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { sameValue } from '../../base/sameValue.ts';
 import { containersOf } from '../../pod/api/containers.ts';
 import { fullName } from '../../pod/api/staticPod.ts';
 import {
@@ -13,7 +14,6 @@ import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { requestsOf } from '../../pod/resources/requests.ts';
 import { resizeMessage, resizeRefusal, resourcesOf, sameResources } from '../../pod/resources/resize.ts';
-import { sameValue } from '../../pod/sameValue.ts';
 import { containerMachine } from '../container/chart.ts';
 import { pathOf, served } from '../shared/actorRefs.ts';
 import type { AdmissionEvent, ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events.ts';

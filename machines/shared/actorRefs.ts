@@ -3,7 +3,7 @@
  * written down, so whoever was brought back from a recording could not reach anybody.
  */
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, EventObject } from 'xstate';
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { AdmissionEvent, Ref } from './events.ts';
 import type { ActorPath, LimiterEvent } from './slots.ts';
 

@@ -1,7 +1,7 @@
 /** What every actor shows of itself, made in one way for all machines, feeds and calls in flight. */
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
-import type { Failure } from '../../pod/failure.ts';
-import { lookUp } from '../../pod/lookUp.ts';
+import type { Failure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { type ActorFacts, type ActorNode, type ActorView, CALL } from '../../pod/show/actorNode.ts';
 import { categoryIn } from '../../pod/show/category.ts';
 import { pathOf } from './actorRefs.ts';

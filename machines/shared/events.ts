@@ -4,11 +4,11 @@
  */
 
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
+import type { Failure } from '../../base/failure.ts';
 import type { AdmissionNode } from '../../pod/admission/node.ts';
 import type { Refusal } from '../../pod/admission/refusal.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodCondition } from '../../pod/api/schema/status.ts';
-import type { Failure } from '../../pod/failure.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { SeenMirror } from '../../pod/mirror.ts';
 import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';

@@ -1,4 +1,4 @@
-import { type Failure, messageOf } from '../../pod/failure.ts';
+import { type Failure, messageOf } from '../../base/failure.ts';
 
 /** The failure that an error event of a port carries: the boundary lets nothing else through. */
 export function failureOf(event: { type: string; error?: unknown }): Failure {

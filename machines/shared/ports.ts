@@ -14,9 +14,9 @@ import {
   type PromiseActorLogic,
   StateMachine,
 } from 'xstate';
+import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
-import type { Failure } from '../../pod/failure.ts';
 import type { DeadContainer } from '../../pod/lifecycle/garbage.ts';
 import type {
   ContainerRun,

@@ -4,7 +4,7 @@
  * Where each status costs the sink something, what nobody acts on waits a moment: it often goes with what follows.
  */
 import { enqueueActions, not, setup } from 'xstate';
-import type { Failure } from '../../pod/failure.ts';
+import type { Failure } from '../../base/failure.ts';
 import type { StatusSinkEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';

@@ -1,6 +1,7 @@
 /** What a volume's chart is set up with: its context, ports, guards and actions. The chart is in chart.ts. */
 
 import { assign, enqueueActions, or, sendTo, setup, stateIn } from 'xstate';
+import type { Failure } from '../../base/failure.ts';
 import { containersMounting } from '../../pod/api/containers.ts';
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
@@ -13,7 +14,6 @@ import {
   type RecordedEvent,
   recordedEvents,
 } from '../../pod/events/recordedEvent.ts';
-import type { Failure } from '../../pod/failure.ts';
 import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MountedVolume } from '../../pod/mountedVolume.ts';
 import type { ActorFacts } from '../../pod/show/actorNode.ts';

@@ -2,8 +2,8 @@
 
 import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
+import { isUnspecifiedIp } from '../../base/ipAddress.ts';
 import type { Rate } from '../../kubeclient/rateLimit.ts';
-import { isUnspecifiedIp } from '../../pod/ipAddress.ts';
 import type { OfCloud } from '../../pod/node/cloud.ts';
 import { ConfigError } from './configError.ts';
 import { hasTrustBundles } from './featureGates.ts';

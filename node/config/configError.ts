@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { beginningOf, shortText } from '../../pod/show/shortText.ts';
+import { beginningOf, shortText } from '../../base/shortText.ts';
 import { quotingHint, writtenAt } from '../../pod/yaml/written.ts';
 
 /** A mistake in what the user gave: its message is for them, as it is, and the process exits with 1. */

@@ -3,7 +3,7 @@
  * `pkg/kubelet/apis/config/v1beta1/defaults.go`), replaced by the fields of the file, replaced by the values in effect.
  */
 import { withoutSecrets } from '../../actors/sources/urlSecrets.ts';
-import { goDuration } from '../../pod/api/duration.ts';
+import { goDuration } from '../../base/duration.ts';
 import { parseDuration } from '../../pod/api/parseDuration.ts';
 import type { NodeConfig } from './nodeConfig.ts';
 

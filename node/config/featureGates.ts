@@ -1,5 +1,5 @@
 /** Feature gates, as far as something here goes by them (`pkg/features/kube_features.go` of 1.36). */
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { KubeletFields } from './kubeletFields.ts';
 
 /** Those that are beta, and off unless they are set. */

@@ -1,9 +1,9 @@
 /** The kinds of fields that a KubeletConfiguration has. Each says in its error what it expects. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
+import { nearest } from '../../base/nearest.ts';
 import { parseDuration } from '../../pod/api/parseDuration.ts';
 import { parseQuantity } from '../../pod/api/quantity.ts';
-import { nearest } from '../../pod/show/nearest.ts';
 
 /** A value that `is` accepts; the error reads "expected …". */
 function kind<T>(expected: string, is: (value: unknown) => boolean): z.ZodMiniCustom<T, T> {

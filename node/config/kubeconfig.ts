@@ -2,9 +2,9 @@
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { LARGEST_FILE, orAbsent, readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { messageOf } from '../../base/failure.ts';
+import { printableLine } from '../../base/printable.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
-import { messageOf } from '../../pod/failure.ts';
-import { printableLine } from '../../pod/show/printable.ts';
 import { parseBounded } from '../../pod/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { exec } from './execFields.ts';

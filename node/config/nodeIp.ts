@@ -1,6 +1,6 @@
 /** The addresses that a node is told to be known by, in the forms that a kubelet takes (`--node-ip`). */
 import * as z from 'zod/mini';
-import { canonicalOr, ipFamily, isUnspecifiedIp } from '../../pod/ipAddress.ts';
+import { canonicalOr, ipFamily, isUnspecifiedIp } from '../../base/ipAddress.ts';
 
 const addressesIn = (text: string): string[] =>
   text.trim() === '' ? [] : text.split(',').map((address) => canonicalOr(address.trim()));

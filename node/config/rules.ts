@@ -1,6 +1,7 @@
 /** The rules over several fields that a kubelet enforces (`pkg/kubelet/apis/config/validation` of 1.36). */
+
+import { lookUp } from '../../base/lookUp.ts';
 import { allowlistRefusal } from '../../pod/images/imageVerification.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import { lacksTrustBundles } from './featureGates.ts';
 import type { KubeletFields } from './kubeletFields.ts';
 

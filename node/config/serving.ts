@@ -1,11 +1,11 @@
 /** The part of the configuration that says how a node serves its own API (`SetDefaults_KubeletConfiguration` of a kubelet). */
 
 import { join, resolve } from 'node:path';
+import { isLoopbackIp } from '../../base/ipAddress.ts';
 import type { AuthenticationOptions, AuthorizationOptions } from '../../kubelet-api/access/access.ts';
 import type { Switches } from '../../kubelet-api/listener/paths.ts';
 import type { CertificatePair } from '../../kubelet-api/listener/servingCertificate.ts';
 import { type TlsSettings, unknownCurves, unknownSuites } from '../../kubelet-api/listener/tlsNames.ts';
-import { isLoopbackIp } from '../../pod/ipAddress.ts';
 import { ConfigError } from './configError.ts';
 import { splitsLogs, takesCheckpoints } from './featureGates.ts';
 import type { Flags } from './flags.ts';

@@ -1,9 +1,9 @@
 /** A file of credentials: whatever lies there, it is read within bounds, and never twice at a time. */
 import { readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { messageOf } from '../../base/failure.ts';
+import { startLimit } from '../../base/limit.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
-import { startLimit } from '../../host/limit.ts';
-import { messageOf } from '../../pod/failure.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
 
 /** In milliseconds; a request waits for it, and so does a lease. */
 const LONGEST_READ_MS = 3_000;

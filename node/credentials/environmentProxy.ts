@@ -1,6 +1,6 @@
 /** The proxy that the environment says (`x/net/http/httpproxy` of Go, as client-go asks it). */
-import { canonicalIp, isIpInSubnet, isLoopbackIp, isSameIp } from '../../pod/ipAddress.ts';
-import { lookUp } from '../../pod/lookUp.ts';
+import { canonicalIp, isIpInSubnet, isLoopbackIp, isSameIp } from '../../base/ipAddress.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { ConfigError } from '../config/configError.ts';
 import { isProxy } from '../config/proxyField.ts';
 

@@ -1,9 +1,9 @@
 /** Asks a program for credentials (`plugin/pkg/client/auth/exec` of client-go). What it says is secret, and told to nobody. */
 import * as z from 'zod/mini';
+import { messageOf } from '../../base/failure.ts';
+import { printableLine } from '../../base/printable.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
-import { messageOf } from '../../pod/failure.ts';
-import { printableLine } from '../../pod/show/printable.ts';
 import type { ExecFields } from '../config/execFields.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 

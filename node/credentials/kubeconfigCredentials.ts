@@ -1,9 +1,10 @@
 /** The credentials of a kubeconfig: those that stand in it, and the files that it names, which may be others later. */
+
+import { messageOf } from '../../base/failure.ts';
+import { printableLine } from '../../base/printable.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { SecretText } from '../../host/secretText.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
-import { messageOf } from '../../pod/failure.ts';
-import { printableLine } from '../../pod/show/printable.ts';
 import { ConfigError } from '../config/configError.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 import { tokenIn, tokenOfFile } from './bearerToken.ts';

@@ -1,5 +1,5 @@
 /** What was read last and was good, for as long as what is read now is not. */
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 
 export class LastGood<T> {
   readonly #onProblem: (problem: string) => void;

@@ -1,8 +1,8 @@
 /** Makes of certificates and a key what TLS uses, or says in one sentence what is wrong with which of them. */
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { messageOf } from '../../base/failure.ts';
 import { kindOfText, type PemBlock, pemBlocks } from '../../kubeclient/pemBlocks.ts';
-import { messageOf } from '../../pod/failure.ts';
 
 /** A text, and where it comes from: "client-key: /run/node.key". */
 export interface Pem {

@@ -1,4 +1,4 @@
-import { lookUp } from '../lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 
 /** A taint of the node, as `registerWithTaints` sets it. */
 export interface Taint {

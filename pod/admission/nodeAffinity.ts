@@ -1,5 +1,5 @@
+import { lookUp } from '../../base/lookUp.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
-import { lookUp } from '../lookUp.ts';
 import type { AdmissionNode } from './node.ts';
 
 type Terms = NonNullable<

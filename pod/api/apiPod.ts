@@ -1,5 +1,5 @@
 /** A pod as an API server has it, as the node takes it. */
-import { sameValue } from '../sameValue.ts';
+import { sameValue } from '../../base/sameValue.ts';
 import { readStatus } from './apiStatus.ts';
 import { withDefaults } from './defaults.ts';
 import { readManifest } from './manifest.ts';

@@ -1,6 +1,6 @@
 /** Refuses what programs give that are not type-checked. */
 import * as z from 'zod/mini';
-import { printable } from '../show/printable.ts';
+import { printable } from '../../base/printable.ts';
 import { problemOf } from './problem.ts';
 
 /** What is called: what it takes and gives nobody can see. */

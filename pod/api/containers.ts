@@ -1,5 +1,5 @@
+import { remembered } from '../../base/remembered.ts';
 import type { MountedVolumes } from '../mountedVolume.ts';
-import { remembered } from '../remembered.ts';
 import type { ContainerRole, VolumeView } from '../status/view.ts';
 import type { Container } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';

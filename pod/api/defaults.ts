@@ -3,8 +3,9 @@
  * API server and for the test API server. In Go an empty text or a 0 is the same as a
  * missing field unless the field is a pointer, so such a field takes its default where it has that value.
  */
+
+import { lookUp } from '../../base/lookUp.ts';
 import { defaultPullPolicy } from '../images/pullPolicy.ts';
-import { lookUp } from '../lookUp.ts';
 import { aggregateNanos } from '../resources/resources.ts';
 import { containersOf } from './containers.ts';
 import { defaultVolume, withVersion } from './defaultVolumes.ts';

@@ -1,4 +1,4 @@
-import { lookUp } from '../lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 
 /** Milliseconds in each unit of a Go duration. */
 const UNITS: Readonly<Record<string, number>> = {

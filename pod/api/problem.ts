@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { lookUp } from '../lookUp.ts';
-import { nearest } from '../show/nearest.ts';
-import { beginningOf } from '../show/shortText.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { nearest } from '../../base/nearest.ts';
+import { beginningOf } from '../../base/shortText.ts';
 import { quotingHint, writtenAt } from '../yaml/written.ts';
 
 /** What is wrong with an object, and where: `spec.containers[0].image`, empty for the whole. */

@@ -1,5 +1,5 @@
 /** What a RuntimeClass makes of a pod that names it: in a cluster an admission plugin does it, on a standalone node nobody else can. */
-import { lookUp } from '../lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { amountOf } from '../resources/resources.ts';
 import type { Problem } from './problem.ts';
 import { type ObjectResult, readObject, withoutManagedFields } from './readObject.ts';

@@ -1,6 +1,6 @@
 /** Zero values in place of nulls and missing fields, as Go's JSON decoder leaves them in a struct (`sigs.k8s.io/json`). */
 import * as z from 'zod/mini';
-import { lookUp } from '../lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { quantitySchema } from './schema/scalars.ts';
 
 /**

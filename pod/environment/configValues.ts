@@ -1,7 +1,8 @@
 /** The variables that a container takes from ConfigMaps and Secrets (C37). */
+
+import { textOfBytes } from '../../base/byteText.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import type { Container, EnvFromSource, EnvVarSource } from '../api/schema/container.ts';
-import { textOfBytes } from '../byteText.ts';
-import { NodeFailure } from '../failure.ts';
 import type { ConfigObject, ConfigReference } from '../objects/configObject.ts';
 import { ObjectNotFound } from '../objects/podObjects.ts';
 

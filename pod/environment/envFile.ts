@@ -1,5 +1,5 @@
 /** Files that variables are taken from (C21): lines `NAME='value'`, a value taken as it is, over several lines too. */
-import { NodeFailure } from '../failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 
 /** A blank line, a comment, or a variable; spaces before it and around the `=` do not count. */
 const LINE = /[ \t]*(?:#[^\n]*|([^\s=#'"][^=\n'"]*)=[ \t]*'([^']*)'[ \t]*|)\r?(?:\n|$)/y;

@@ -1,5 +1,5 @@
+import { NodeFailure } from '../../base/failure.ts';
 import type { Container, EnvFromSource, EnvVarSource } from '../api/schema/container.ts';
-import { NodeFailure } from '../failure.ts';
 
 export interface EnvEntry {
   readonly name: string;

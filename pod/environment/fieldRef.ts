@@ -1,11 +1,11 @@
+import { lookUp } from '../../base/lookUp.ts';
+import { quoted } from '../../base/quoted.ts';
 import { containersOf } from '../api/containers.ts';
 import { parseQuantity } from '../api/quantity.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { ResourceFieldSelector } from '../api/schema/env.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
-import { lookUp } from '../lookUp.ts';
-import { quoted } from '../show/quoted.ts';
 
 /** A pod's addresses and its node's, the primary first. */
 export interface Addresses {

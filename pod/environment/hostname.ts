@@ -1,5 +1,5 @@
+import { NodeFailure } from '../../base/failure.ts';
 import type { Pod } from '../api/schema/pod.ts';
-import { NodeFailure } from '../failure.ts';
 
 const LONGEST_LABEL = 63;
 const LONGEST_KERNEL_NAME = 64;

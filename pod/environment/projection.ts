@@ -1,8 +1,8 @@
 /** The files that a volume shows: fields of its own pod, and what it takes from ConfigMaps and Secrets. */
 
+import { NodeFailure } from '../../base/failure.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { Volume } from '../api/schema/volume.ts';
-import { NodeFailure } from '../failure.ts';
 import type { ConfigKind, ConfigObject } from '../objects/configObject.ts';
 import { fieldValue, resourceValue } from './fieldRef.ts';
 

@@ -1,5 +1,5 @@
 /** Events as kubectl shows them: a line each in `get events`, counted ones with their first time in `describe`. */
-import { humanDuration } from '../api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
 import type { CoreEvent } from './event.ts';
 
 const NARROW = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];

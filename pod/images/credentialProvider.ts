@@ -1,7 +1,7 @@
 /** What is said between a node and the plugins that know credentials (`credentialprovider.kubelet.k8s.io`). */
 import * as z from 'zod/mini';
+import { parsedJson } from '../../base/parsedJson.ts';
 import { parseDuration } from '../api/parseDuration.ts';
-import { parsedJson } from '../parsedJson.ts';
 import type { CredentialSource, Keyring } from './keyring.ts';
 import { isFor, keyringOf } from './keyring.ts';
 

@@ -1,6 +1,6 @@
 /** Credentials for registries, in the forms that docker has them in, and which of them an image is pulled with. */
 import * as z from 'zod/mini';
-import { parsedJson } from '../parsedJson.ts';
+import { parsedJson } from '../../base/parsedJson.ts';
 
 /** A user of a registry. Nothing of it is ever shown or logged. */
 export interface Credential {

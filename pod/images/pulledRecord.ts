@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { lookUp } from '../lookUp.ts';
-import { parsedJson } from '../parsedJson.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { parsedJson } from '../../base/parsedJson.ts';
 import type { Credential } from './keyring.ts';
 
 const text = z.string();

@@ -1,11 +1,12 @@
 /** What of an update at its source matters to a pod that is here, and to whom: an echo of what the node says is none. */
+
+import { sameValue } from '../../base/sameValue.ts';
 import { APPARMOR_ANNOTATION } from '../api/appArmor.ts';
 import { containersOf } from '../api/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import { fieldValue } from '../environment/fieldRef.ts';
 import { fieldsShown } from '../environment/projection.ts';
-import { sameValue } from '../sameValue.ts';
 import { conditionsOfOthers } from '../status/conditions.ts';
 
 export interface PodUpdate {

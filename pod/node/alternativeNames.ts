@@ -1,5 +1,5 @@
 /** The names and addresses that a certificate is good for beside its subject. */
-import { canonicalOr, ipFamily, isSameIp } from '../ipAddress.ts';
+import { canonicalOr, ipFamily, isSameIp } from '../../base/ipAddress.ts';
 
 export interface AlternativeNames {
   readonly dnsNames: readonly string[];

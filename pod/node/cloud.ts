@@ -2,9 +2,10 @@
  * A node whose addresses a controller of its cloud tells (`--cloud-provider=external`): until that has, the node says those
  * that it was told itself, if any (`NodeAddress` of `pkg/kubelet/nodestatus/setters.go`).
  */
+
+import { lookUp } from '../../base/lookUp.ts';
+import type { JsonFields } from '../../base/mergePatch.ts';
 import type { Taint } from '../admission/node.ts';
-import { lookUp } from '../lookUp.ts';
-import type { JsonFields } from '../mergePatch.ts';
 import type { NodeAddress } from './alternativeNames.ts';
 
 export interface OfCloud {

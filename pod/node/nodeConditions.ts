@@ -1,6 +1,7 @@
 /** The conditions of a node beside Ready, and what a kubelet tells of each (`nodestatus/setters.go`). */
+
+import { lookUp } from '../../base/lookUp.ts';
 import type { EventMessage } from '../events/recordedEvent.ts';
-import { lookUp } from '../lookUp.ts';
 
 export interface NodeCondition {
   readonly type: string;

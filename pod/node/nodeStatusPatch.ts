@@ -1,6 +1,6 @@
 /** What a node says of itself to an API server: only what differs (`patchNodeStatus` of `pkg/kubelet`). */
-import { lookUp } from '../lookUp.ts';
-import { fieldsBut, type JsonFields, strategicPatch } from '../mergePatch.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { fieldsBut, type JsonFields, strategicPatch } from '../../base/mergePatch.ts';
 import type { NodeCondition } from './nodeConditions.ts';
 import type { NodeObject } from './nodeObject.ts';
 

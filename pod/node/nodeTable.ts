@@ -1,5 +1,5 @@
 /** Nodes as `kubectl get nodes` shows them. */
-import { humanDuration } from '../api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
 import type { NodeObject } from './nodeObject.ts';
 
 const NARROW = ['NAME', 'STATUS', 'ROLES', 'AGE', 'VERSION'];

@@ -1,9 +1,9 @@
 /** How much of a node its pods ask for. */
 
+import { lookUp } from '../../base/lookUp.ts';
 import { nanosOf, quantityLike } from '../api/quantity.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
-import { lookUp } from '../lookUp.ts';
 import { effectiveResources } from '../resources/effectiveResources.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import type { NodeObject } from './nodeObject.ts';

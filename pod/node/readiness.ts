@@ -1,5 +1,5 @@
 /** Whether a node is ready, and why it is not: in the order and the words of a kubelet (`runtime.go` and `nodestatus/setters.go` of `pkg/kubelet`). */
-import { goDuration } from '../api/duration.ts';
+import { goDuration } from '../../base/duration.ts';
 import type { RuntimeReport } from './runtimeReport.ts';
 
 /** What a node's being ready depends on. */

@@ -1,6 +1,6 @@
 /** The Node object as its node registers it (`tryRegisterWithAPIServer` of `pkg/kubelet/kubelet_node_status.go`). */
-import { lookUp } from '../lookUp.ts';
-import type { JsonFields } from '../mergePatch.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import type { JsonFields } from '../../base/mergePatch.ts';
 import { isExtended } from '../resources/requests.ts';
 import type { NodeObject } from './nodeObject.ts';
 

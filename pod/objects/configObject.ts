@@ -1,11 +1,12 @@
 /** ConfigMaps and Secrets: the reader and the checks for objects of files, of an API server and of the test API server. */
+
+import { lookUp } from '../../base/lookUp.ts';
+import { parsedJson } from '../../base/parsedJson.ts';
 import { fieldPath, firstProblem, type Problem } from '../api/problem.ts';
 import { type KindRules, readObject, withoutManagedFields } from '../api/readObject.ts';
 import { configMapSchema, secretSchema } from '../api/schema/configObject.ts';
 import { configKey } from '../api/validation/nameRules.ts';
 import { allInvalid, invalid, required, tooLong } from '../api/validation/words.ts';
-import { lookUp } from '../lookUp.ts';
-import { parsedJson } from '../parsedJson.ts';
 
 export type ConfigKind = 'ConfigMap' | 'Secret';
 

@@ -1,6 +1,7 @@
 /** What pods get of a cluster beside their own spec: the ConfigMaps and Secrets that they name, and tokens of their service accounts. */
+
+import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../api/schema/pod.ts';
-import type { Failure } from '../failure.ts';
 import type { ConfigKind, ConfigObject } from './configObject.ts';
 
 interface Abortable {

@@ -1,10 +1,10 @@
 /** What the cgroups above containers may use: a pod's, those of the QoS classes, and that of all pods (C25). */
 
+import { lookUp } from '../../base/lookUp.ts';
 import { containersOf } from '../api/containers.ts';
 import { wholeValue } from '../api/quantity.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
-import { lookUp } from '../lookUp.ts';
 import { cpuQuota, cpuShares } from './cgroup.ts';
 import { qosClass } from './qos.ts';
 import type { Capacity } from './requests.ts';

@@ -1,6 +1,7 @@
 /** Devices that a pod requests through dynamic resource allocation. The node does not prepare them yet. */
+
+import { NodeFailure } from '../../base/failure.ts';
 import type { Pod } from '../api/schema/pod.ts';
-import { NodeFailure } from '../failure.ts';
 
 /**
  * The claims whose devices must be prepared before the sandbox is created (`prepareResources` in

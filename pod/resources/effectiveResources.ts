@@ -1,12 +1,12 @@
 /** What a pod asks for and may use as a whole, as its status tells it (C15). */
 
+import { lookUp } from '../../base/lookUp.ts';
+import { remembered } from '../../base/remembered.ts';
 import { containersOf } from '../api/containers.ts';
 import { canonicalQuantity, nanosOf, quantityLike } from '../api/quantity.ts';
 import type { ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
-import { lookUp } from '../lookUp.ts';
-import { remembered } from '../remembered.ts';
 import { aggregateNanos, type Kind } from './resources.ts';
 
 /** Each status of a pod tells them: its own amounts before the sums of its containers', and the overhead; a limit has overhead only where there is one. */

@@ -1,7 +1,7 @@
+import { lookUp } from '../../base/lookUp.ts';
 import { parseQuantity } from '../api/quantity.ts';
 import type { ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
-import { lookUp } from '../lookUp.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 

@@ -1,10 +1,10 @@
+import { canonicalOr, isSameIp } from '../../base/ipAddress.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { type HostPort, portCause, type Refusal, type Shortage, shortageCause } from '../admission/refusal.ts';
 import { containersOf } from '../api/containers.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import { isCriticalPod } from '../api/staticPod.ts';
-import { canonicalOr, isSameIp } from '../ipAddress.ts';
-import { lookUp } from '../lookUp.ts';
-import { shownName } from '../show/shownName.ts';
+import { shownName } from '../shownName.ts';
 import { isAllocatedAsDevice } from './devices.ts';
 import { type QosClass, qosClass } from './qos.ts';
 import { podRequest } from './resources.ts';

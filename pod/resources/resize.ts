@@ -1,12 +1,12 @@
 /** In-place resize: which changes of a pod's resources a node takes on while its containers run, and in which words. */
 
+import { lookUp } from '../../base/lookUp.ts';
 import type { Refusal, RefusalReason } from '../admission/refusal.ts';
 import { containersOf } from '../api/containers.ts';
 import { parseQuantity } from '../api/quantity.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { PodCondition } from '../api/schema/status.ts';
-import { lookUp } from '../lookUp.ts';
 import type { ContainerSize } from './containerSize.ts';
 import { qosClass } from './qos.ts';
 import { amountOf, containerSize } from './resources.ts';

@@ -1,8 +1,8 @@
+import { lookUp } from '../../base/lookUp.ts';
 import { isSidecar } from '../api/containers.ts';
 import { nanosOf, roundedUp } from '../api/quantity.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
-import { lookUp } from '../lookUp.ts';
 import type { ContainerSize } from './containerSize.ts';
 
 export type Kind = 'requests' | 'limits';

@@ -1,10 +1,11 @@
 /** What is written to find actors, on the page, in `get actors` and in `top`: `web is:retrying waits>30s`. */
+
+import { lookUp } from '../../base/lookUp.ts';
+import { nearest } from '../../base/nearest.ts';
 import { parseDuration } from '../api/parseDuration.ts';
-import { lookUp } from '../lookUp.ts';
 import type { ActorNode } from './actorNode.ts';
 import { CATEGORIES, categoryOf, isWell } from './category.ts';
 import { KIND_NAMES } from './explainText.ts';
-import { nearest } from './nearest.ts';
 
 /** An actor as a filter sees it. */
 export interface FilteredActor {

@@ -1,7 +1,7 @@
 /** The one tree of actors: every machine, feed and call of the running system, as `explain` prints them. */
 
+import type { Failure } from '../../base/failure.ts';
 import type { Refusal } from '../admission/refusal.ts';
-import type { Failure } from '../failure.ts';
 import type { ForeignPod } from '../lifecycle/observed.ts';
 import type { TerminatedRun, Termination } from '../status/view.ts';
 

@@ -1,5 +1,5 @@
 /** What a row of the tree of actors says: what differs from well, and one time. Of a row that is well, nothing but its age. */
-import { humanDuration } from '../api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
 import type { ActorNode } from './actorNode.ts';
 import { categoryOf, isWell } from './category.ts';
 import type { QueuePlace } from './explainText.ts';

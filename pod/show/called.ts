@@ -1,5 +1,5 @@
 import type { Pod } from '../api/schema/pod.ts';
-import { namespacedName } from './shownName.ts';
+import { namespacedName } from '../shownName.ts';
 
 /** Whether a user may mean by a name the object of this full name, on this node. */
 export const isCalled = (name: string, fullName: string, node: string): boolean =>

@@ -1,9 +1,10 @@
 /** Which log is meant: of which container, in kubectl's words, and of which of its runs, in the kubelet's. */
+
+import { NodeFailure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed, containersOf, type PlacedContainer } from '../api/containers.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerStatus } from '../api/schema/status.ts';
-import { NodeFailure } from '../failure.ts';
-import { lookUp } from '../lookUp.ts';
 import { statusesOf } from './seenPod.ts';
 
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';

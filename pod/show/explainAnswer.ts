@@ -1,5 +1,5 @@
-import { humanDuration } from '../api/duration.ts';
-import type { Failure } from '../failure.ts';
+import { humanDuration } from '../../base/duration.ts';
+import type { Failure } from '../../base/failure.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import type { ActorNode } from './actorNode.ts';
 import {

@@ -1,8 +1,8 @@
 /** Explains the node itself: the actors that serve all pods, as `explain` shows those of one pod. */
-import { humanDuration } from '../api/duration.ts';
-import type { Failure } from '../failure.ts';
+import { humanDuration } from '../../base/duration.ts';
+import type { Failure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { ForeignPod } from '../lifecycle/observed.ts';
-import { lookUp } from '../lookUp.ts';
 import type { ActorNode, ActorView, NodeView } from './actorNode.ts';
 import type { ExplainedActor } from './explain.ts';
 

@@ -1,5 +1,5 @@
 /** Explains one container or one volume of a pod: the pod's explanation is about the worst of them. */
-import { humanDuration } from '../api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
 import type { ActorNode } from './actorNode.ts';
 import { categoryOf } from './category.ts';
 import type { ExplainedActor, Surroundings } from './explain.ts';

@@ -1,6 +1,6 @@
 /** The node's own API in the explanation of the node: who is joined with its pods, who reads its numbers, who may. */
-import type { Failure } from '../failure.ts';
-import { lookUp } from '../lookUp.ts';
+import type { Failure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { SERVER } from './actorNode.ts';
 import type { ExplainedActor } from './explain.ts';
 import { type NodeExplanation, ownPart, withPart } from './explainNode.ts';

@@ -1,10 +1,10 @@
 /** The words that an explanation is made of: moments, ends, failures, places in a queue. */
-import { humanDuration } from '../api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
+import { shortSentence } from '../../base/shortText.ts';
 import { isoTime } from '../api/rfc3339.ts';
 import { neverBegan } from '../lifecycle/restart.ts';
 import type { ContainerRole, TerminatedRun } from '../status/view.ts';
 import type { LimiterView } from './actorNode.ts';
-import { shortSentence } from './shortText.ts';
 
 /** What is said of an update for which other pods have to end. */
 export const AWAITS_ROOM = 'update waiting for room: other pods are being terminated to free it';

@@ -1,12 +1,12 @@
-import { humanDuration } from '../api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { beginningOf } from '../../base/shortText.ts';
 import { type ForeignPod, UNKNOWN } from '../lifecycle/observed.ts';
-import { lookUp } from '../lookUp.ts';
 import { CALL } from './actorNode.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
 import type { NodeExplanation } from './explainNode.ts';
 import type { PartExplanation } from './explainPart.ts';
 import { clockText, endCause, failureText, KIND_NAMES, queueText, shortened, untilText } from './explainText.ts';
-import { beginningOf } from './shortText.ts';
 
 /** Width of the text if it is not written to a terminal. */
 const DEFAULT_WIDTH = 80;

@@ -1,5 +1,5 @@
 /** Why something is not as it should be, cause first and as short as a column of a table is. */
-import { humanDuration } from '../api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
 import type { ActorNode } from './actorNode.ts';
 import { endCause } from './explainText.ts';
 import type { PodActors, SeenContainer } from './seenPod.ts';

@@ -1,5 +1,5 @@
+import { humanDuration } from '../../base/duration.ts';
 import { isSidecar } from '../api/containers.ts';
-import { humanDuration } from '../api/duration.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerStateTerminated, ContainerStatus, PodStatus } from '../api/schema/status.ts';
 import { isTerminalPhase } from '../status/phase.ts';

@@ -2,12 +2,12 @@
  * All actors of a node as the rows of one tree: the node agent first, then its pods, the worst first. What a row says is
  * made when it is looked at: there may be thousands.
  */
-import { lookUp } from '../lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { shownName, withoutNode } from '../shownName.ts';
 import type { ActorFilter } from './actorFilter.ts';
 import { type ActorNode, CALL } from './actorNode.ts';
 import { byWorst, type Category, categoryOf } from './category.ts';
 import { KIND_NAMES, type PlaceOf } from './explainText.ts';
-import { shownName, withoutNode } from './shownName.ts';
 
 /** A pod in the tree of actors, whoever knows it: this process, or a page by what it was told. */
 export interface RowPod {

@@ -1,10 +1,10 @@
+import { lookUp } from '../../base/lookUp.ts';
 import { containersOf } from '../api/containers.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../api/schema/status.ts';
 import { couldRestartAll } from '../lifecycle/restart.ts';
-import { lookUp } from '../lookUp.ts';
 import type { ContainerRole, PodView } from '../status/view.ts';
 import { isTerminalPhase } from './phase.ts';
 import { RESIZE_CONDITIONS, resizeConditions } from './resizeConditions.ts';

@@ -1,9 +1,9 @@
 /** What a ContainerStatus says of a container beside its state: its image, mounts, user and stop signal. */
 
+import { lookUp } from '../../base/lookUp.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { ContainerStatus } from '../api/schema/status.ts';
 import type { MadeContainer } from '../lifecycle/observed.ts';
-import { lookUp } from '../lookUp.ts';
 
 type Details = Pick<ContainerStatus, 'image' | 'imageID' | 'volumeMounts' | 'user' | 'stopSignal'>;
 

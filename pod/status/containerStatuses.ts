@@ -1,16 +1,16 @@
+import { lookUp } from '../../base/lookUp.ts';
+import { firstBytes } from '../../base/utf8.ts';
 import { containersMounting, containersOf, waitingReasonOfVolumes } from '../api/containers.ts';
 import { formatQuantity } from '../api/quantity.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../api/schema/status.ts';
-import { lookUp } from '../lookUp.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
 import { canonicalAmounts } from '../resources/effectiveResources.ts';
 import { sameSize } from '../resources/resize.ts';
 import { containerSize } from '../resources/resources.ts';
 import type { ContainerRole, ContainerView, PodView, TerminatedRun } from '../status/view.ts';
-import { firstBytes } from '../utf8.ts';
 import { containerDetails } from './containerDetails.ts';
 import { isTerminalPhase } from './phase.ts';
 import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';

@@ -1,6 +1,6 @@
 /** A status of the node's with what others have said of the pod meanwhile (`mergePodStatus` of `pkg/kubelet/status`). */
-import { lookUp } from '../lookUp.ts';
-import { fieldsBut } from '../mergePatch.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { fieldsBut } from '../../base/mergePatch.ts';
 import { isOwnCondition } from './conditions.ts';
 import type { StatusJson } from './statusPatch.ts';
 

@@ -1,9 +1,9 @@
+import { orderedPodIps } from '../../base/ipAddress.ts';
+import { sameValue } from '../../base/sameValue.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { PodPhase, PodStatus } from '../api/schema/status.ts';
-import { orderedPodIps } from '../ipAddress.ts';
 import { effectiveResources } from '../resources/effectiveResources.ts';
 import { qosClass } from '../resources/qos.ts';
-import { sameValue } from '../sameValue.ts';
 import type { PodView } from '../status/view.ts';
 import { isOfOthers, podConditions } from './conditions.ts';
 import { containerStatuses } from './containerStatuses.ts';

@@ -1,5 +1,5 @@
 /** What a node says of a pod's status to an API server: only what differs (`util/pod` of kubernetes). */
-import { type JsonFields, type MergeKeys, strategicPatch } from '../mergePatch.ts';
+import { type JsonFields, type MergeKeys, strategicPatch } from '../../base/mergePatch.ts';
 
 /** A status as JSON has it. */
 export type StatusJson = JsonFields;

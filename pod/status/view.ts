@@ -1,9 +1,9 @@
 /** What of a pod's actors its status is computed from: the machines make it of their snapshots. Times are milliseconds since the epoch. */
 
+import type { FailureReason } from '../../base/failure.ts';
 import type { Refusal } from '../admission/refusal.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../api/schema/status.ts';
-import type { FailureReason } from '../failure.ts';
 import type { MadeContainer, ObservedSandbox } from '../lifecycle/observed.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
 

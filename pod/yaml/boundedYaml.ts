@@ -2,7 +2,7 @@
  * Reads YAML and JSON from authors that are not trusted, with bounds on the work. It is the only reader of YAML, so that
  * manifests, configuration and credentials follow the same rules, which are those of sigs.k8s.io/yaml over goyaml.v2.
  */
-import { messageOf } from '../failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import { decodeNode } from './decode.ts';
 import { documentRanges } from './documentRanges.ts';
 import { expandedSize } from './expandedSize.ts';

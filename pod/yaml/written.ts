@@ -1,5 +1,5 @@
 /** Remembers how scalars were written in YAML, so that a message about a value's type can quote the text that it stood for. */
-import { beginningOf } from '../show/shortText.ts';
+import { beginningOf } from '../../base/shortText.ts';
 
 /** A scalar in a file. Lines and columns count from 1. */
 interface Written {

@@ -1,5 +1,5 @@
 /** A simulated runtime in a process of its own, on the socket that the argument names, with calls that take no time. */
-import { systemClock } from '../../actors/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { busyboxImage } from '../../cri/managed/images.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { serveSimulatedRuntime } from '../../cri/simulated/server.ts';

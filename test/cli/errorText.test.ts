@@ -1,7 +1,7 @@
 /** What the program says when it ends with an error. */
 import { expect, jest, test } from '@jest/globals';
+import { NodeFailure } from '../../base/failure.ts';
 import { errorText } from '../../cli/errorText.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 
 /** An error as Node.js makes it. */
 const coded = (message: string, fields: object): Error => Object.assign(new Error(message), fields);

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
+import { isPrintable } from '../../base/printable.ts';
 import { INITIAL_CONTROLS } from '../../cli/table/controls.ts';
 import { tablePrinter } from '../../cli/table/printer.ts';
 import { renderFrame, renderLast } from '../../cli/table/render.ts';
 import { TerminalText } from '../../cli/terminalText.ts';
 import { describePod } from '../../pod/show/describe/pod.ts';
 import { displayWidth } from '../../pod/show/displayWidth.ts';
-import { isPrintable } from '../../pod/show/printable.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { exited, NOW, podView, seenPod } from '../pod/views.ts';
 import { productFiles } from '../support/tree.ts';

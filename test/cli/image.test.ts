@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { systemClock } from '../../actors/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { importImage, listImages, pullImages, removeImages } from '../../cli/image.ts';
 import { ContainerConfig, PodSandboxConfig } from '../../cri/generated/runtime.ts';
 import { buildImage, ociArchive } from '../../cri/managed/ociArchive.ts';

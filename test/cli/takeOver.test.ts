@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../actors/clock.ts';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
+import { systemClock } from '../../base/clock.ts';
 import { planTakeOver, planText } from '../../cli/takeOver.ts';
 import { clusterOf } from '../../node/config/cluster.ts';
 import type { NodeConfig } from '../../node/config/nodeConfig.ts';

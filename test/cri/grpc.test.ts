@@ -1,10 +1,10 @@
 import { Metadata, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { NodeFailure } from '../../base/failure.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeFailure, runtimeMessageWithCode } from '../../cri/failure.ts';
 import * as wire from '../../cri/generated/runtime.ts';
 import { connectCri } from '../../cri/grpc.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import { type RuntimeServer, runtimeServer } from './runtimeServer.ts';
 
 const VERSION = { version: '0.1.0', runtimeName: 'test', runtimeVersion: '1', runtimeApiVersion: 'v1' };

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { systemClock } from '../../actors/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { runningContainer } from '../../cri/runningContainer.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';

@@ -1,6 +1,7 @@
 /** A story that every CRI runtime tells alike: what it answers is returned as plain data, ids replaced by names. */
+
+import { NodeFailure } from '../../base/failure.ts';
 import { ContainerState, NamespaceMode, PodSandboxState } from '../../cri/generated/runtime.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import { Actions, NOBODY, type ScenarioInput } from './scenarioActions.ts';
 
 export type Observations = Record<string, unknown>;

@@ -2,16 +2,16 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../actors/clock.ts';
 import { podCredentials } from '../../actors/images/podCredentials.ts';
 import { PullProofs } from '../../actors/images/pullProofs.ts';
 import { imageServices } from '../../actors/services/images.ts';
 import type { FindCredentials } from '../../actors/services/nodeCredentials.ts';
+import { systemClock } from '../../base/clock.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import { imageSpec } from '../../cri/images/imageSpec.ts';
 import { busyboxImage, hostImages } from '../../cri/managed/images.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { credentialsOn } from '../../node/credentialsOn.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 import { ObjectNotFound, type PodObjects } from '../../pod/objects/podObjects.ts';
 import { node, pod } from '../cri/nodeAndPod.ts';
 import { noAbort, startTestContainerd } from './support/containerd.ts';

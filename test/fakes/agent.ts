@@ -1,6 +1,6 @@
 import { createEventRecorder, type EventRecorder } from '../../actors/events/eventRecorder.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import { explainPod } from '../../pod/show/explain.ts';
 import { explainNode } from '../../pod/show/explainNode.ts';
 import { explainPart } from '../../pod/show/explainPart.ts';

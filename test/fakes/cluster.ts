@@ -1,12 +1,12 @@
 /** A test API server in memory, and clients of it on the clock of a test. */
 
-import type { Clock } from '../../actors/clock.ts';
 import { PodCache } from '../../actors/cluster/podCache.ts';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
+import type { Clock } from '../../base/clock.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../kubeclient/transport.ts';
 import type { HostIdentity } from '../../pod/node/nodeObject.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
 import { Api } from '../../testing/apiserver/api.ts';
 import type { Answer, User } from '../../testing/apiserver/request.ts';
 import { connectionRefused } from './toldTransport.ts';

@@ -1,8 +1,8 @@
+import { NodeFailure } from '../../base/failure.ts';
 import type { CallOptions, Cri, CriCall } from '../../cri/calls.ts';
 import type { CallName } from '../../cri/simulated/callNames.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntime } from '../../cri/simulated/runtime.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 
 /** When an agent is to die: at its nth call, which the runtime gives up (`undone`) or does all the same (`unheard`). */
 export interface Death {

@@ -1,9 +1,9 @@
 /** A reflector over a server whose every answer a test says beforehand, and what it tells. */
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { nextTurn } from '../../base/nextTurn.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import { POD } from '../../kubeclient/paths.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
-import { nextTurn } from '../../pod/nextTurn.ts';
 import { type Reply, ToldTransport, ToldWatch } from './toldTransport.ts';
 
 const PATH = '/api/v1/pods';

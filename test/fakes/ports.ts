@@ -1,8 +1,8 @@
 /** Ports that a test answers itself, at once and in its own order: no promise stands between a question and its answer. */
 import { type ActorLogic, type AnyActorRef, type AnyEventObject, fromCallback, type Snapshot } from 'xstate';
+import { type Failure, type FailureReason, toFailure } from '../../base/failure.ts';
 import type { FeedLogic, Port, PortName, PortTypes, Provider, TimerLogic } from '../../machines/shared/ports.ts';
 import type { TimerInput } from '../../machines/shared/timerInput.ts';
-import { type Failure, type FailureReason, toFailure } from '../../pod/failure.ts';
 
 /** What a world answers by itself; a port without an answer waits for the test. */
 export type Answers = { readonly [K in PortName]: (input: PortTypes[K]['input']) => PortTypes[K]['output'] };

@@ -1,10 +1,10 @@
 /** A world in which everything that the ports ask for succeeds, and remembers what runs in it. */
 
+import { type FailureReason, NodeFailure } from '../../base/failure.ts';
 import { sizeOf } from '../../machines/container/context.ts';
 import { containersOf } from '../../pod/api/containers.ts';
 import { containerHash } from '../../pod/api/identity.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { type FailureReason, NodeFailure } from '../../pod/failure.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { Answers } from './ports.ts';
 

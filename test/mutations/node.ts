@@ -82,14 +82,14 @@ export const nodeMutations: readonly Mutation[] = [
   {
     rule: 'C27',
     breaks: 'a pod has two addresses of one family',
-    file: 'pod/ipAddress.ts',
+    file: 'base/ipAddress.ts',
     find: 'return [first, second].flatMap(',
     put: 'return podIps.flatMap(',
   },
   {
     rule: 'C27',
     breaks: "a pod's IPv4 address comes first on a node whose primary address is of IPv6",
-    file: 'pod/ipAddress.ts',
+    file: 'base/ipAddress.ts',
     find: "const primary = ipFamily(hostIps[0] ?? '') ?? 4;",
     put: 'const primary = hostIps.length < 0 ? 6 : 4;',
   },

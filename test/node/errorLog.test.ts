@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { NodeFailure } from '../../base/failure.ts';
 import { logErrors } from '../../node/errorLog.ts';
 import { createLogger } from '../../node/logger.ts';
-import { NodeFailure } from '../../pod/failure.ts';
 
 async function log() {
   const lines: { level: string; msg: string }[] = [];

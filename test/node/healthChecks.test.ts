@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { RuntimeHealth } from '../../machines/shared/events.ts';
 import { healthChecks } from '../../node/healthChecks.ts';
-import { messageOf } from '../../pod/failure.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { podWith } from '../fakes/pods.ts';
 

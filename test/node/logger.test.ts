@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { isPrintable } from '../../base/printable.ts';
 import { createLogger, levelOf } from '../../node/logger.ts';
-import { isPrintable } from '../../pod/show/printable.ts';
 
 test.each([
   [0, 'info'],

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Clock } from '../../actors/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { type RootWatch, watchRoot } from '../../node/rootWatch.ts';
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import { explainNode, withLostRoot } from '../../pod/show/explainNode.ts';

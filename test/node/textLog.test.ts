@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { isPrintable } from '../../base/printable.ts';
 import { textLine } from '../../node/textLog.ts';
-import { isPrintable } from '../../pod/show/printable.ts';
 
 const at = new Date('2026-11-29T03:15:00.042Z');
 const lineOf = (record: object): string =>

@@ -11,10 +11,10 @@ const copied = [
   'scripts/setup.mjs',
   'scripts/setup',
   ...['host', 'program', 'staticProgram'].map((name) => `cri/managed/${name}.ts`),
-  'host/limit.ts',
+  'base/limit.ts',
   'host/program.ts',
-  'pod/api/duration.ts',
-  'pod/failure.ts',
+  'base/duration.ts',
+  'base/failure.ts',
   'cli/statelet.sh',
 ];
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure } from '../../base/failure.ts';
 import type { StreamRequest } from '../../socket/agent.ts';
 import { agentClient } from '../../socket/client.ts';
 import { servedToEachTest } from './served.ts';

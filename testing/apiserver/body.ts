@@ -1,5 +1,5 @@
 /** The object in the body of a request, in the words of a kube-apiserver where it is none (`endpoints/handlers`). */
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import { decode } from './decode/decode.ts';
 import { DecodeError } from './decode/decodeError.ts';
 import { duplicateFields } from './decode/duplicates.ts';

@@ -1,5 +1,5 @@
 /** Values of JSON, as objects of the API are: read from outside, and rebuilt where they change. */
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 
 export type Json = null | boolean | number | string | JsonList | JsonObject;
 export type JsonList = readonly Json[];

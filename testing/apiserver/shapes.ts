@@ -1,5 +1,5 @@
 /** Objects in the shape that a client wants them in. */
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import type { Call } from './handlers/call.ts';
 import { isList, isObject, type JsonObject, objectAt, objectOf, textAt } from './json.ts';
 import type { Representation } from './negotiation.ts';

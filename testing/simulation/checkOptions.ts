@@ -1,8 +1,8 @@
 /** Refuses options that no simulation can be made with: programs that are not type-checked pass those as well. */
 import * as z from 'zod/mini';
+import { lookUp } from '../../base/lookUp.ts';
+import { printable } from '../../base/printable.ts';
 import { aFunction, checkShape } from '../../pod/api/checkShape.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import { printable } from '../../pod/show/printable.ts';
 import type { SimulationOptions } from './options.ts';
 import { checkSeed } from './random.ts';
 

@@ -1,9 +1,9 @@
 /** How calls to the outside fail: each with errors that its room really gives. */
 import { status } from '@grpc/grpc-js';
 import { networkError } from '../../actors/simulated/connection.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { CallError, type CodeName } from '../../cri/simulated/callError.ts';
 import { type FileErrorCode, fileError } from '../../host/simulated/fileErrors.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import { ApiRefusal } from './cluster/apiRefusal.ts';
 import type { OutsideCall, Room } from './outside.ts';
 

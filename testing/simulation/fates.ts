@@ -1,7 +1,8 @@
 /** Refuses fates that no call can meet, as programs without types give them too. */
+
+import { lookUp } from '../../base/lookUp.ts';
+import { printable } from '../../base/printable.ts';
 import { shownValue } from '../../pod/api/problem.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import { printable } from '../../pod/show/printable.ts';
 import { ALL_CODES } from './failures.ts';
 import type { Fate } from './outside.ts';
 

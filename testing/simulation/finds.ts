@@ -1,7 +1,7 @@
 /** Shows what stories break, as short as they can be told, and keeps it in files. */
 
-import { messageOf } from '../../pod/failure.ts';
-import { printable } from '../../pod/show/printable.ts';
+import { messageOf } from '../../base/failure.ts';
+import { printable } from '../../base/printable.ts';
 import type { Violation } from './invariants/invariant.ts';
 import { keepFound } from './keepFound.ts';
 import { type Found, foundText, whatItBreaks } from './stories/found.ts';

@@ -1,5 +1,5 @@
 /** The runtime as one agent reaches it. */
-import type { Clock } from '../../actors/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { CallError } from '../../cri/simulated/callError.ts';
 import type { AnswerOf, CallName, RequestOf } from '../../cri/simulated/callNames.ts';
 import type { CalledRuntime } from '../../cri/simulated/inProcess.ts';

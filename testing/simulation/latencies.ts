@@ -1,5 +1,5 @@
 /** What calls to the simulated runtime take. */
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 
 /** The slowest call takes this many times its usual time. */
 const SLOWEST = 4;

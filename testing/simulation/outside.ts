@@ -1,5 +1,5 @@
 /** The gate through which each call to the outside passes: here it is counted, and here it meets its fault. */
-import type { Clock } from '../../actors/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Random } from './random.ts';
 
 /** Where the calls of every node go to. */

@@ -2,7 +2,7 @@
 import type { NodeAgent } from '../../actors/nodeAgent.ts';
 import type { Redaction } from '../../actors/redaction.ts';
 import { createReplay } from '../../actors/replay.ts';
-import { firstDifference } from '../../pod/firstDifference.ts';
+import { firstDifference } from '../../base/firstDifference.ts';
 import type { Recording } from './recording.ts';
 import { nextTask } from './schedule.ts';
 

@@ -1,6 +1,7 @@
 /** The one time that everything in a simulation lives in: it stands still until the next timer is taken. */
-import type { Clock } from '../../actors/clock.ts';
+
 import { Timers } from '../../actors/simulated/timers.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** A clock that ends with whoever it was made for: then none of its timers elapses any more. */
 export interface MortalClock extends Clock {

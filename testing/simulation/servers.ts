@@ -1,6 +1,6 @@
 /** The servers in simulated containers: what they answer is a matter of the port, and of how long they have run. */
 import type { SimulatedServer } from '../../actors/simulated/connection.ts';
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 
 const SECOND = 1_000;
 /** The status that the health protocol of gRPC has for what serves, and for what does not. */

@@ -1,6 +1,6 @@
 /** Tells drawn stories to simulated nodes for as long as it is asked to, and stops at the first that breaks an invariant. */
 import { randomInt } from 'node:crypto';
-import { printable } from '../../pod/show/printable.ts';
+import { printable } from '../../base/printable.ts';
 import { type MakeCluster, simulatedCluster } from './cluster/simulatedCluster.ts';
 import { type Broken, Finds } from './finds.ts';
 import { invariants as all } from './invariants/all.ts';

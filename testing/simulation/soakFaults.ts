@@ -3,7 +3,7 @@
  * those of pods that ask for little, with a fault at each of every pair of their calls.
  */
 import { randomInt } from 'node:crypto';
-import { printable } from '../../pod/show/printable.ts';
+import { printable } from '../../base/printable.ts';
 import { Finds } from './finds.ts';
 import { invariants as all, atOnce } from './invariants/all.ts';
 import { type Invariant, invariantTitle } from './invariants/invariant.ts';

@@ -2,11 +2,11 @@
 
 import type { ManifestFile } from '../../actors/sources/manifestFile.ts';
 import { allManifestsIn } from '../../actors/sources/manifestText.ts';
+import { printable } from '../../base/printable.ts';
+import { sameValue } from '../../base/sameValue.ts';
 import { readApiPod } from '../../pod/api/apiPod.ts';
 import type { Problem } from '../../pod/api/problem.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { sameValue } from '../../pod/sameValue.ts';
-import { printable } from '../../pod/show/printable.ts';
 import { NODE_NAME } from './host.ts';
 import { checkPlain } from './plainData.ts';
 import { CLASSES } from './provided.ts';

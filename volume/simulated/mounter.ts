@@ -1,15 +1,15 @@
 /** Mounts in a disk in memory, and works in the volumes on it. */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { MountPoint } from '../../host/files/mountPoint.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
 import type { Inode } from '../../host/simulated/inodes.ts';
 import type { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
 import { mountAt } from '../../host/simulated/memoryMounts.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
-import { lookUp } from '../../pod/lookUp.ts';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
 import type { MountRequest } from '../mount.ts';
 import type { Mounter } from '../mounter.ts';
 import { type Ownership, rightsOf } from '../ownership.ts';

@@ -1,7 +1,7 @@
 /** What the headline says of the selected actor: where it is, how it is, and how long still. */
 
+import { lookUp } from '../../base/lookUp.ts';
 import type { ShownActor, ShownPod } from '../../inspect/protocol.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import { actorSteps } from '../../pod/show/actorPath.ts';
 import { type Category, categoryOf } from '../../pod/show/category.ts';
 import { KIND_NAMES } from '../../pod/show/explainText.ts';

@@ -1,6 +1,7 @@
 /** What comes next, in words: the ways out of the state that an actor is in. */
+
+import { humanDuration } from '../../base/duration.ts';
 import type { NextWay, ShownActor, TriedRun } from '../../inspect/protocol.ts';
-import { humanDuration } from '../../pod/api/duration.ts';
 import { categoryOf, isWell } from '../../pod/show/category.ts';
 import type { KnownDetail } from './detail.ts';
 import { clockOf } from './time.ts';

@@ -1,6 +1,7 @@
 /** The rail: all of a recording as bars, marks and words, in shares of its width. */
+
+import { humanDuration } from '../../base/duration.ts';
 import type { Rail } from '../../inspect/protocol.ts';
-import { humanDuration } from '../../pod/api/duration.ts';
 import { type Tick, ticksOf } from './storyPixels.ts';
 import { clockOf } from './time.ts';
 

@@ -1,10 +1,10 @@
 /** Which actor a place names, and which place names an actor. */
 
 import { batch, effect } from '@preact/signals';
+import { nearest } from '../../base/nearest.ts';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { podUidIn } from '../../pod/show/actorPath.ts';
-import { nearest } from '../../pod/show/nearest.ts';
-import { withoutNode } from '../../pod/show/shownName.ts';
+import { withoutNode } from '../../pod/shownName.ts';
 import { go } from './go.ts';
 import type { LastSeen, Page } from './page.ts';
 import type { Place } from './place.ts';

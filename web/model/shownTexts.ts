@@ -1,5 +1,5 @@
 /** Texts as the page may have them: what a container or a manifest says must neither hide nor turn what stands beside it. */
-import { printable, printableLine } from '../../pod/show/printable.ts';
+import { printable, printableLine } from '../../base/printable.ts';
 
 /** The same with all its texts made safe, the names of its parts, too; `asLines`: none of them is more than a line. */
 export function shownTexts<T>(value: T, asLines = true): T {

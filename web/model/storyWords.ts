@@ -1,5 +1,5 @@
 /** Moments and durations in the words of the story. */
-import { humanDuration } from '../../pod/api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
 import { clockOf } from './time.ts';
 
 /** `07:43`. */

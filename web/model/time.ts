@@ -1,5 +1,5 @@
 /** Moments in the words of the page: UTC, durations as kubectl writes them. */
-import { humanDuration } from '../../pod/api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
 
 /** `07:43:52`. */
 export const clockOf = (at: number): string => new Date(at).toISOString().slice(11, 19);

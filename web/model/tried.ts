@@ -1,6 +1,7 @@
 /** The runs of a container that have ended, for the table of what it tried. */
+
+import { humanDuration } from '../../base/duration.ts';
 import type { ActorHistory, ShownActor, TriedRun } from '../../inspect/protocol.ts';
-import { humanDuration } from '../../pod/api/duration.ts';
 
 /** The runs, the last first, with what is said of all. */
 export interface Tried {

@@ -1,6 +1,6 @@
 /** The bars and marks of lanes over time. */
 import type { ComponentChildren } from 'preact';
-import { humanDuration } from '../../pod/api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
 import type { Lane, Mark } from '../model/storyLanes.ts';
 import type { PlacedLane } from '../model/storyLayout.ts';
 import { barText, type PlacedBar, placedBars, placedMarks, type Scale, xOf } from '../model/storyPixels.ts';

@@ -2,7 +2,7 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { humanDuration } from '../../pod/api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
 import { categoryIn } from '../../pod/show/category.ts';
 import { select } from '../model/actions.ts';
 import type { Row } from '../model/storyRows.ts';

@@ -1,5 +1,5 @@
 /** What has to be known of the picture as a whole: it is old, it is held, it is on its way. */
-import { humanDuration } from '../../pod/api/duration.ts';
+import { humanDuration } from '../../base/duration.ts';
 import { goLive, goTo, toggleHold } from '../model/actions.ts';
 import { clockOf, momentText } from '../model/time.ts';
 import './notices.css';

@@ -1,7 +1,7 @@
 /** The sections of Why: what it tried, what comes next, its log's last lines, its events. */
 import type { ComponentChildren } from 'preact';
+import { humanDuration } from '../../base/duration.ts';
 import type { ShownActor, TriedRun } from '../../inspect/protocol.ts';
-import { humanDuration } from '../../pod/api/duration.ts';
 import { podUidIn } from '../../pod/show/actorPath.ts';
 import type { KnownDetail } from '../model/detail.ts';
 import { nextLines } from '../model/next.ts';

@@ -1,6 +1,6 @@
 /** The keys of the page itself and of its reading panels. */
 
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 import { go, select } from '../model/actions.ts';
 import { type KeyAction, registerKeys, type Stroke } from '../model/keys.ts';
 import { fold, pathBeside } from '../model/rows.ts';

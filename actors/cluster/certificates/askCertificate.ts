@@ -1,9 +1,9 @@
 /** Asks an API server for a certificate (`RequestCertificate` in `util/certificate/csr/csr.go` of client-go). */
 import { createPublicKey } from 'node:crypto';
+import { NodeFailure } from '../../../base/failure.ts';
 import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
 import { isConflict } from '../../../kubeclient/kubeError.ts';
 import { CERTIFICATE_SIGNING_REQUEST } from '../../../kubeclient/paths.ts';
-import { NodeFailure } from '../../../pod/failure.ts';
 import { type NamedObject, readNamed } from '../nodeObjects.ts';
 import { SIGNING_REQUESTS } from './awaitSigned.ts';
 import type { RequestKey } from './requestKey.ts';

@@ -1,11 +1,11 @@
 /** Waits until a request for a certificate has come to something (`util/certificate/csr` of client-go). */
 import * as z from 'zod/mini';
+import type { Clock } from '../../../base/clock.ts';
+import { NodeFailure } from '../../../base/failure.ts';
+import { printableLine } from '../../../base/printable.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { CERTIFICATE_SIGNING_REQUEST } from '../../../kubeclient/paths.ts';
 import { type KubeObject, Reflector } from '../../../kubeclient/reflector.ts';
-import { NodeFailure } from '../../../pod/failure.ts';
-import { printableLine } from '../../../pod/show/printable.ts';
-import type { Clock } from '../../clock.ts';
 
 export const SIGNING_REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 

@@ -4,6 +4,7 @@
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
+import { canonicalOr } from '../../../base/ipAddress.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../../host/files/syncDirectory.ts';
 import { pemBlocks } from '../../../kubeclient/pemBlocks.ts';
@@ -12,7 +13,6 @@ import type {
   CertificateSubject,
   KeptCertificate,
 } from '../../../machines/certificate/certificate.ts';
-import { canonicalOr } from '../../../pod/ipAddress.ts';
 import type { AlternativeNames } from '../../../pod/node/alternativeNames.ts';
 import { orAbsent, readTextFile } from '../../sources/yaml/textFile.ts';
 import { unusable, writePrivate } from './privateFiles.ts';

@@ -1,11 +1,12 @@
 /** What the machines of a node's certificates ask for. Keys stay here, and on disk. */
+
+import type { Clock } from '../../../base/clock.ts';
+import { NodeFailure } from '../../../base/failure.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { type CertificateName, type KeptCertificate, nodeSubject } from '../../../machines/certificate/certificate.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
-import { NodeFailure } from '../../../pod/failure.ts';
 import type { Services } from '../../boundary.ts';
-import type { Clock } from '../../clock.ts';
 import { askByName, askOnce } from './askCertificate.ts';
 import { awaitSigned } from './awaitSigned.ts';
 import { CertificateFiles } from './certificateFiles.ts';

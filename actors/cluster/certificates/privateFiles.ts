@@ -1,8 +1,8 @@
 /** Files with keys: of the agent's user alone, and whole or not there. */
 import { dirname } from 'node:path';
+import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
-import { messageOf, NodeFailure } from '../../../pod/failure.ts';
 
 const OWN_MODE = 0o600;
 

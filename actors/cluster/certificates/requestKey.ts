@@ -5,10 +5,10 @@
  */
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
+import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../../host/files/syncDirectory.ts';
 import { kindOfText, pemBlocks } from '../../../kubeclient/pemBlocks.ts';
-import { messageOf, NodeFailure } from '../../../pod/failure.ts';
 import { isUnread, readTextFile } from '../../sources/yaml/textFile.ts';
 import { unusable, writePrivate } from './privateFiles.ts';
 

@@ -1,7 +1,8 @@
 /** /metrics/cadvisor: what each cgroup of the node uses, as Prometheus' rules for Kubernetes expect it of a kubelet. */
+
+import { nextTurn } from '../../../base/nextTurn.ts';
 import { openFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { nextTurn } from '../../../pod/nextTurn.ts';
 import type { NodeSample } from '../../../stats/sample.ts';
 import type { Route } from '../../exchange.ts';
 import { answerMetrics } from '../answerMetrics.ts';

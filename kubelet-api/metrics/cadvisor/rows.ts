@@ -1,6 +1,7 @@
 /** The rows of /metrics/cadvisor out of a sample: the node, what all pods share, and of each pod itself, sandbox, containers. */
+
+import { nextTurn } from '../../../base/nextTurn.ts';
 import type { openFiles } from '../../../host/cgroup/usage/openFiles.ts';
-import { nextTurn } from '../../../pod/nextTurn.ts';
 import type { CgroupSample, NodeSample, PodSample } from '../../../stats/sample.ts';
 import { type DiskUsage, type Row, type RowOf, rowLabels } from './row.ts';
 

@@ -1,6 +1,6 @@
 /** All that a container needs itself is there: it is made and started when its pod says so, and its postStart hook is run. */
 import { and, assign } from 'xstate';
-import type { Failure } from '../../../pod/failure.ts';
+import type { Failure } from '../../../base/failure.ts';
 import { failureOf } from '../../shared/failure.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { hookRequest, specOf } from '../context.ts';

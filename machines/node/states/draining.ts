@@ -1,5 +1,5 @@
 /** The node is to stop: all of its pods end, each in its own grace. A part of the chart in chart.ts. */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { uidOf } from '../context.ts';
 import { terminationOf } from '../endings.ts';
 import { stranded } from '../own.ts';

@@ -1,5 +1,5 @@
 /** Label selectors as kubectl takes them with `-l`: `app=web,tier!=cache,env in (a,b),!legacy`. */
-import { lookUp } from '../../lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import type { ReadSelector } from './readSelector.ts';
 
 type Labels = Readonly<Record<string, string>> | undefined;

@@ -1,6 +1,6 @@
 /** Selectors by labels as fields of objects have them (`LabelSelectorAsSelector` of k8s.io/apimachinery). */
 import type * as z from 'zod/mini';
-import { lookUp } from '../../lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import type { labelSelectorSchema } from '../schema/selector.ts';
 
 type LabelSelector = z.infer<typeof labelSelectorSchema>;

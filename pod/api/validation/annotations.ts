@@ -1,5 +1,5 @@
 /** Checks of the annotations that mean something for a pod (`ValidatePodSpecificAnnotations` of `core/validation`). */
-import { lookUp } from '../../lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { APPARMOR_ANNOTATION } from '../appArmor.ts';
 import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';

@@ -1,5 +1,5 @@
 /** Checks of the resources and claims of pod level, beside those of the containers (`validatePodResources` of `core/validation`). */
-import { lookUp } from '../../lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { aggregateNanos } from '../../resources/resources.ts';
 import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';

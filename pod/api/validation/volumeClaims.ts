@@ -1,6 +1,6 @@
 /** Checks of the claim that an ephemeral volume creates (`ValidatePersistentVolumeClaimTemplate` of `core/validation`). */
 import type * as z from 'zod/mini';
-import { lookUp } from '../../lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import type { Problem } from '../problem.ts';
 import { canonicalQuantity, nanosOf } from '../quantity.ts';
 import type { volumeClaimTemplateSchema } from '../schema/volumeClaim.ts';

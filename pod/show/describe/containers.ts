@@ -1,5 +1,6 @@
 /** The containers of a pod as `describe` shows them. */
 
+import { lookUp } from '../../../base/lookUp.ts';
 import type {
   Container,
   ContainerPort,
@@ -11,7 +12,6 @@ import type {
 import type { Pod } from '../../api/schema/pod.ts';
 import type { ContainerState, ContainerStatus } from '../../api/schema/status.ts';
 import { fieldValue, resourceValue } from '../../environment/fieldRef.ts';
-import { lookUp } from '../../lookUp.ts';
 import { importAdvice } from '../explainText.ts';
 import type { LogTail, LogTails } from '../logTail.ts';
 import { indented } from './tabbed.ts';

@@ -1,5 +1,5 @@
 /** Labels, annotations and other lists as `kubectl describe` lays them out. */
-import { lookUp } from '../../lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 
 /** A title with what belongs to it, each in a line of its own. */
 export function listed(title: string, words: readonly string[]): string[] {

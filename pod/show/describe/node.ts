@@ -1,5 +1,5 @@
 /** A node as `kubectl describe node` shows it. */
-import { humanDuration } from '../../api/duration.ts';
+import { humanDuration } from '../../../base/duration.ts';
 import type { Pod } from '../../api/schema/pod.ts';
 import type { ResourceList } from '../../api/schema/scalars.ts';
 import type { CoreEvent } from '../../events/event.ts';

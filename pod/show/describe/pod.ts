@@ -1,5 +1,5 @@
 /** A pod as `kubectl describe pod` shows it. */
-import { humanDuration } from '../../api/duration.ts';
+import { humanDuration } from '../../../base/duration.ts';
 import type { Pod } from '../../api/schema/pod.ts';
 import type { CoreEvent } from '../../events/event.ts';
 import { qosClass } from '../../resources/qos.ts';

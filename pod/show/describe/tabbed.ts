@@ -1,6 +1,6 @@
 /** Text in columns as kubectl lays it out: a column is as wide as the cells that stand one below the other need. */
 
-import { printable } from '../printable.ts';
+import { printable } from '../../../base/printable.ts';
 
 const GAP = 2;
 

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { PullProofs } from '../../../actors/images/pullProofs.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { NodeFailure } from '../../../base/failure.ts';
 import { Image, ListImagesResponse } from '../../../cri/generated/runtime.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
-import { NodeFailure } from '../../../pod/failure.ts';
 import type { ImageVerification } from '../../../pod/images/imageVerification.ts';
 import type { Credential } from '../../../pod/images/keyring.ts';
 import { intentText, readRecord, recordFile, recordText } from '../../../pod/images/pulledRecord.ts';

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@jest/globals';
-import type { Clock } from '../../../actors/clock.ts';
 import { diskServices } from '../../../actors/services/disk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { hostMounter as mounter } from '../../../volume/hostMounter.ts';
 import { node } from '../../cri/nodeAndPod.ts';

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { garbageServices } from '../../../actors/services/garbage.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
+import { NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { MARK_FILE } from '../../../host/pods/podMark.ts';
 import { takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
-import { NodeFailure } from '../../../pod/failure.ts';
 import type { ForeignPod } from '../../../pod/lifecycle/observed.ts';
 import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
 

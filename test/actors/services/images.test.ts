@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../../actors/clock.ts';
 import { podCredentials } from '../../../actors/images/podCredentials.ts';
 import type { PullProofs } from '../../../actors/images/pullProofs.ts';
 import { imageServices } from '../../../actors/services/images.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import { Image, PullImageResponse } from '../../../cri/generated/runtime.ts';
-import { NodeFailure } from '../../../pod/failure.ts';
 import type { Credential } from '../../../pod/images/keyring.ts';
 import { ObjectNotFound, type PodObjects } from '../../../pod/objects/podObjects.ts';
 import { node, pod } from '../../cri/nodeAndPod.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Clock } from '../../../actors/clock.ts';
 import { defaultLogPolicy, logServices } from '../../../actors/services/logs.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';

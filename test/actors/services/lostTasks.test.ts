@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { withHelp } from '../../../actors/services/lostTasks.ts';
-import { NodeFailure } from '../../../pod/failure.ts';
+import { NodeFailure } from '../../../base/failure.ts';
 
 const words = 'RemovePodSandbox: failed to delete containerd container "c1": cannot delete running task c1';
 const lost = new NodeFailure('TaskLost', words);

@@ -3,11 +3,11 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from '@jest/globals';
-import { systemClock } from '../../../actors/clock.ts';
 import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { tryGrpc } from '../../../actors/services/probeGrpc.ts';
 import { probeServices } from '../../../actors/services/probes.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 

@@ -3,11 +3,11 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../../actors/clock.ts';
 import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { probeServices } from '../../../actors/services/probes.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { NodeFailure } from '../../../base/failure.ts';
 import type { Container, LifecycleHandler, Probe } from '../../../pod/api/schema/container.ts';
-import { NodeFailure } from '../../../pod/failure.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { certificate, key } from './certificate.ts';
 

@@ -4,14 +4,14 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../../actors/clock.ts';
 import { handlersOf, readRuntimeClasses, runtimeHandlerOf } from '../../../actors/services/runtimeClasses.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifestSet.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { nextTurn } from '../../../base/nextTurn.ts';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import { fileError } from '../../../host/simulated/fileErrors.ts';
 import type { RuntimeClasses } from '../../../pod/api/runtimeClass.ts';
-import { nextTurn } from '../../../pod/nextTurn.ts';
 import { readAnswer, readAtOnce, readFileText } from '../../fakes/manifests.ts';
 
 let directory = '';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../actors/clock.ts';
 import { Timers } from '../../../actors/simulated/timers.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { openTurn } from '../../support/closedHost.ts';
 
 /** A clock that jumps to the next timer once nothing else is ready. */

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Clock, systemClock } from '../../../actors/clock.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifestSet.ts';
+import { type Clock, systemClock } from '../../../base/clock.ts';
+import { nextTurn } from '../../../base/nextTurn.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
-import { nextTurn } from '../../../pod/nextTurn.ts';
 import { readAtOnce } from '../../fakes/manifests.ts';
 
 const manifest = (name: string, image = 'busybox:1') =>

@@ -5,15 +5,15 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../../actors/clock.ts';
 import type { LocalObject } from '../../../actors/objects/keptOfSource.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import { LARGEST_TEXT } from '../../../actors/sources/manifestLimits.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
 import { LARGEST_FILE } from '../../../actors/sources/yaml/textFile.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { nextTurn } from '../../../base/nextTurn.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
-import { nextTurn } from '../../../pod/nextTurn.ts';
 
 const end = new AbortController();
 const readManifests = createManifestReader({ clock: systemClock, signal: end.signal });

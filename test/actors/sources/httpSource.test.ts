@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Clock, systemClock } from '../../../actors/clock.ts';
 import type { LocalObject } from '../../../actors/objects/keptOfSource.ts';
 import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { type HttpSourceOptions, type ManifestUrl, watchManifestUrl } from '../../../actors/sources/httpSource.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
+import { type Clock, systemClock } from '../../../base/clock.ts';
+import { nextTurn } from '../../../base/nextTurn.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 import type { RuntimeClasses } from '../../../pod/api/runtimeClass.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { nextTurn } from '../../../pod/nextTurn.ts';
 import { documents, ofSecret, podText, secretText } from '../../fakes/manifests.ts';
 
 const manifest = (name: string, more: object = {}) => ({

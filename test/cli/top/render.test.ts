@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { isPrintable } from '../../../base/printable.ts';
 import { firstControls, type TopControls } from '../../../cli/top/controls.ts';
 import { plainTop, renderTop, type TopScene } from '../../../cli/top/render.ts';
 import { actorRows } from '../../../pod/show/actorRows.ts';
 import { displayWidth } from '../../../pod/show/displayWidth.ts';
-import { isPrintable } from '../../../pod/show/printable.ts';
 import type { ActorRow } from '../../../pod/show/treeRows.ts';
 import { NOW } from '../../pod/views.ts';
 import { ESC } from '../../support/escape.ts';

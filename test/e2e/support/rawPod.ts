@@ -1,3 +1,4 @@
+import { messageOf } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import {
   CreateContainerRequest,
@@ -7,7 +8,6 @@ import {
   RunPodSandboxRequest,
 } from '../../../cri/generated/runtime.ts';
 import { busyboxImage } from '../../../cri/managed/images.ts';
-import { messageOf } from '../../../pod/failure.ts';
 import { noAbort } from './containerd.ts';
 
 interface RawPodInput {

@@ -3,8 +3,8 @@ import { appendFile, rename, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { expect, test } from '@jest/globals';
+import { NodeFailure } from '../../../base/failure.ts';
 import { StreamSessions } from '../../../kubelet-api/sessions.ts';
-import { NodeFailure } from '../../../pod/failure.ts';
 import { line, servedLogs } from './servedLogs.ts';
 
 /** What this process holds open below a directory, and how many directories it watches. */

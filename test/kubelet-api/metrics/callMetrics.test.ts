@@ -1,10 +1,10 @@
 /** What is counted of the calls for pods. */
 import { expect, test } from '@jest/globals';
 import type { PortAnswer } from '../../../actors/portAnswer.ts';
+import { NodeFailure, toFailure } from '../../../base/failure.ts';
 import { sizeLabel } from '../../../kubelet-api/metrics/callMetrics.ts';
 import { nodeMetrics } from '../../../kubelet-api/metrics/nodeMetrics.ts';
 import { pluginOf } from '../../../kubelet-api/metrics/volumeMetrics.ts';
-import { NodeFailure, toFailure } from '../../../pod/failure.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 import { samplesOf } from './support/scraped.ts';
 

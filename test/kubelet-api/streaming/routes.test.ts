@@ -5,7 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createWebSocketStream, WebSocket } from 'ws';
-import { systemClock } from '../../../actors/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import { PodSandboxConfig } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';

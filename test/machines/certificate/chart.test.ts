@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
+import type { FailureReason } from '../../../base/failure.ts';
 import type { CertificateName, KeptCertificate } from '../../../machines/certificate/certificate.ts';
 import { certificateMachine } from '../../../machines/certificate/chart.ts';
 import { actorView } from '../../../machines/shared/actorTree.ts';
 import { provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import type { FailureReason } from '../../../pod/failure.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { childOf, ear, START } from '../support/stand.ts';
 

@@ -1,9 +1,9 @@
 /** Any interleaving of what its pod tells a container, what the runtime does and shows, and how calls end. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { FailureReason } from '../../../base/failure.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { containerHash } from '../../../pod/api/identity.ts';
-import type { FailureReason } from '../../../pod/failure.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { type ContainerStory, containerStory } from '../support/containerStory.ts';
 import { queueOf } from '../support/stand.ts';

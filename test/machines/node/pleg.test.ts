@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Failure } from '../../../base/failure.ts';
 import { newPleg, nextPleg, type PlegChange, plegView } from '../../../machines/node/pleg.ts';
 import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
-import type { Failure } from '../../../pod/failure.ts';
 
 const failure = (message: string, at = 0): Failure => ({ reason: 'RuntimeUnavailable', message, at });
 const broke = (message: string): PlegChange => ({ type: 'streamBroke', failure: failure(message) });

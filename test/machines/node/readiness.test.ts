@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { toFailure } from '../../../base/failure.ts';
 import { newPleg, nextPleg } from '../../../machines/node/pleg.ts';
 import { healthOf } from '../../../machines/node/readiness.ts';
 import type { RuntimeHealth } from '../../../machines/shared/events.ts';
-import { toFailure } from '../../../pod/failure.ts';
 import { nodeStory } from '../support/nodeStory.ts';
 
 const CLUSTER = { leaseMs: 40_000, statusCheckMs: 10_000 };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateMachine } from 'xstate';
+import type { Failure } from '../../../base/failure.ts';
 import { waitWithHook } from '../../../machines/container/view.ts';
 import { machines } from '../../../machines/drawing/charts.ts';
 import { imageMachine } from '../../../machines/image/chart.ts';
 import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
-import type { Failure } from '../../../pod/failure.ts';
 import type { ActorNode, LimiterView } from '../../../pod/show/actorNode.ts';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { explainNode } from '../../../pod/show/explainNode.ts';

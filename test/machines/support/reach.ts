@@ -6,8 +6,8 @@ import {
   type AnyStateNode,
   createActor,
 } from 'xstate';
+import type { Failure, FailureReason } from '../../../base/failure.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import type { Failure, FailureReason } from '../../../pod/failure.ts';
 
 /** What a port may answer, by the name under which a machine invokes it. */
 export type Outputs = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => readonly unknown[]>>;

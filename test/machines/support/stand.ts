@@ -11,8 +11,8 @@ import {
   type InspectionEvent,
   type Snapshot,
 } from 'xstate';
-import { systemClock } from '../../../actors/clock.ts';
 import { eventListener } from '../../../actors/events/eventSink.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { admissionNode } from '../../../machines/node/context.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { bytesOfText } from '../../../pod/byteText.ts';
+import { bytesOfText } from '../../../base/byteText.ts';
 import {
   allValues,
   type FoundObjects,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Failure, FailureReason } from '../../../pod/failure.ts';
+import type { Failure, FailureReason } from '../../../base/failure.ts';
 import type { LimiterView } from '../../../pod/show/actorNode.ts';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { formatExplanation } from '../../../pod/show/formatExplanation.ts';

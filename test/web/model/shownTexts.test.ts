@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isPrintable } from '../../../pod/show/printable.ts';
+import { isPrintable } from '../../../base/printable.ts';
 import { askingOver } from '../../../web/model/asking.ts';
 import { shownTexts } from '../../../web/model/shownTexts.ts';
 import { worldOf } from '../../../web/model/world.ts';

@@ -2,7 +2,7 @@
  * Says in a request for a certificate who has asked for it, and refuses what nobody may ask for
  * (`plugin/pkg/admission/certificates` and `noderestriction` of kubernetes).
  */
-import { messageOf } from '../../../pod/failure.ts';
+import { messageOf } from '../../../base/failure.ts';
 import { nodeOf } from '../authorization/nodeAuthorizer.ts';
 import { readSigningRequest, type SigningRequest } from '../certificates/signingRequest.ts';
 import { refused } from '../failures.ts';

@@ -1,5 +1,5 @@
 /** Pods stay five minutes on a node that is not ready (`plugin/pkg/admission/defaulttolerationseconds`). */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, type Json, objectAt, textAt } from '../json.ts';
 import type { Plugin } from './plugin.ts';
 

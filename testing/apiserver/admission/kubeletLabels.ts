@@ -1,5 +1,5 @@
 /** Which labels a node may give itself (`pkg/kubelet/apis/well_known_labels.go` of kubernetes). */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import type { JsonObject } from '../json.ts';
 
 const RESTRICTED = 'node-restriction.kubernetes.io';

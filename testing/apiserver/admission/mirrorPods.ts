@@ -1,5 +1,5 @@
 /** The only pods that a node makes: the mirrors of its static ones. */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 import { listAt, objectsAt, specOf } from '../registry/strategies/parts.ts';
 import { isMirrorPod, MIRROR } from '../registry/strategies/pods/mirrorPod.ts';

@@ -1,6 +1,6 @@
 /** A node writes only what is its own (`plugin/pkg/admission/noderestriction`). */
-import { lookUp } from '../../../pod/lookUp.ts';
-import { sameValue } from '../../../pod/sameValue.ts';
+import { lookUp } from '../../../base/lookUp.ts';
+import { sameValue } from '../../../base/sameValue.ts';
 import { nodeOf } from '../authorization/nodeAuthorizer.ts';
 import { Failure, refused } from '../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../json.ts';

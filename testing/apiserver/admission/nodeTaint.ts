@@ -1,6 +1,6 @@
 /** A new node takes no pods until it is known to be ready (`plugin/pkg/admission/nodetaint`). */
 
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, objectAt, textAt } from '../json.ts';
 import type { Plugin } from './plugin.ts';
 

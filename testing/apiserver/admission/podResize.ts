@@ -1,5 +1,5 @@
 /** A pod is resized where its node can do it (`plugin/pkg/admission/podresize`, `plugin/pkg/admission/nodedeclaredfeatures`). */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { featuresOfUpdate } from '../../../pod/node/declaredFeatures.ts';
 import { refused } from '../failures.ts';
 import { isList, type JsonObject, objectAt, textAt } from '../json.ts';

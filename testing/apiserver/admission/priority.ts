@@ -1,5 +1,5 @@
 /** A pod's priority is that of its class (`plugin/pkg/admission/priority`). */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { refused } from '../failures.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import type { Surroundings } from '../registry/strategy.ts';

@@ -1,7 +1,7 @@
 /** A pod costs what its runtime class says, and runs where that does (`plugin/pkg/admission/runtimeclass`). */
 
-import { lookUp } from '../../../pod/lookUp.ts';
-import { sameValue } from '../../../pod/sameValue.ts';
+import { lookUp } from '../../../base/lookUp.ts';
+import { sameValue } from '../../../base/sameValue.ts';
 import { refused } from '../failures.ts';
 import { isList, isObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';

@@ -1,5 +1,5 @@
 /** Each pod has a service account, and a token of it where it wants one (`plugin/pkg/admission/serviceaccount`). */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { refused } from '../failures.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 import { isMirrorPod } from '../registry/strategies/pods/mirrorPod.ts';

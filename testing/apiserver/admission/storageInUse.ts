@@ -1,5 +1,5 @@
 /** Volumes and claims stay as long as they are used (`plugin/pkg/admission/storage/storageobjectinuseprotection`). */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { isList, objectAt } from '../json.ts';
 import { withMetadata } from '../store/metadata.ts';
 import type { Plugin } from './plugin.ts';

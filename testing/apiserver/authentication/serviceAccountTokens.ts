@@ -1,6 +1,6 @@
 /** Tokens of service accounts: signed here, and read here again (`pkg/serviceaccount` of kubernetes). */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import type { User } from '../request.ts';
 import { metadataOf } from '../store/metadata.ts';

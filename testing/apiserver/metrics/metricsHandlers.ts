@@ -1,5 +1,5 @@
 /** What nodes and pods use, as metrics-server tells it (`pkg/api` of metrics-server). */
-import { goDuration } from '../../../pod/api/duration.ts';
+import { goDuration } from '../../../base/duration.ts';
 import { formatQuantity } from '../../../pod/api/quantity.ts';
 import { rfc3339 } from '../../../pod/api/rfc3339.ts';
 import { notFound } from '../failures.ts';

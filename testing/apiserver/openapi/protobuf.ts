@@ -1,6 +1,6 @@
 /** An OpenAPI 2 document as protobuf, which old clients of Kubernetes read (`OpenAPIv2.proto` of google/gnostic). */
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 
 /** The numbers of the fields that are written. */

@@ -1,6 +1,6 @@
 /** What a client may ask of a deletion, in its query or its body (`metav1/validation/validation.go` of apimachinery). */
 
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import type { Body } from '../body.ts';
 import { invalidValue, notSupported } from '../causes.ts';
 import { decode } from '../decode/decode.ts';

@@ -2,8 +2,8 @@
  * JSON patches (RFC 6902) as a kube-apiserver applies them (evanphx/json-patch): replacing what is not there adds it, and
  * an index below 0 counts from the end.
  */
-import { lookUp } from '../../../pod/lookUp.ts';
-import { sameValue } from '../../../pod/sameValue.ts';
+import { lookUp } from '../../../base/lookUp.ts';
+import { sameValue } from '../../../base/sameValue.ts';
 import { isList, isObject, type Json, type JsonList, objectOf } from '../json.ts';
 import { PatchError } from './patchError.ts';
 

@@ -1,6 +1,6 @@
 /** The lists that strategic patches merge: which entries are the same, and in which order they come. */
-import { lookUp } from '../../../pod/lookUp.ts';
-import { sameValue } from '../../../pod/sameValue.ts';
+import { lookUp } from '../../../base/lookUp.ts';
+import { sameValue } from '../../../base/sameValue.ts';
 import { goText } from '../goText.ts';
 import { isObject, type Json, type JsonList, type JsonObject } from '../json.ts';
 import { PatchError } from './patchError.ts';

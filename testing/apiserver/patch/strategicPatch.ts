@@ -2,8 +2,8 @@
  * Strategic merge patches: lists are merged by the keys of the schema, and directives say what else is meant
  * (`pkg/util/strategicpatch/patch.go` of k8s.io/apimachinery).
  */
-import { lookUp } from '../../../pod/lookUp.ts';
-import { sameValue } from '../../../pod/sameValue.ts';
+import { lookUp } from '../../../base/lookUp.ts';
+import { sameValue } from '../../../base/sameValue.ts';
 import { goText } from '../goText.ts';
 import { isList, isObject, type Json, type JsonList, type JsonObject, objectOf } from '../json.ts';
 import type { Field, ObjectType, Type } from '../schema/types.ts';

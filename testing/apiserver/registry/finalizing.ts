@@ -1,5 +1,5 @@
 /** What holds an object that is deleted. */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { isList, type JsonObject, numberAt, objectAt } from '../json.ts';
 
 export function finalizersOf(object: JsonObject): string[] {

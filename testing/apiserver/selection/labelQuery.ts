@@ -1,5 +1,5 @@
 /** Label selectors as objects have them: `matchLabels` and `matchExpressions` (`LabelSelectorAsSelector` of apimachinery). */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 
 /** Whether a selector selects an object by its labels; none selects nothing, an empty one all. */

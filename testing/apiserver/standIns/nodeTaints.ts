@@ -1,6 +1,6 @@
 /** Taints nodes by their conditions (`pkg/controller/nodelifecycle` of kubernetes); whether a lease is renewed it does not ask. */
-import { lookUp } from '../../../pod/lookUp.ts';
-import { sameValue } from '../../../pod/sameValue.ts';
+import { lookUp } from '../../../base/lookUp.ts';
+import { sameValue } from '../../../base/sameValue.ts';
 import { type JsonObject, textAt } from '../json.ts';
 import { objectsAt, specOf, statusOf } from '../registry/strategies/parts.ts';
 import { metadataOf } from '../store/metadata.ts';

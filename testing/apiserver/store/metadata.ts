@@ -1,5 +1,5 @@
 /** The metadata of objects, as far as the server itself reads and writes it. */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { isObject, type Json, type JsonObject, objectOf } from '../json.ts';
 
 /** The fields of it that are text. */

@@ -1,5 +1,5 @@
 /** The objects of a test API server, in memory: each write has a revision of the whole, as in etcd. */
-import { sameValue } from '../../../pod/sameValue.ts';
+import { sameValue } from '../../../base/sameValue.ts';
 import type { JsonObject } from '../json.ts';
 import { metadataOf, withMetadata } from './metadata.ts';
 

@@ -1,5 +1,5 @@
 /** What tables of several kinds have in common. */
-import { humanDuration } from '../../../pod/api/duration.ts';
+import { humanDuration } from '../../../base/duration.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { objectAt, textAt } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';

@@ -1,5 +1,5 @@
 /** Objects as rows of a table, as kubectl asks for them (`pkg/printers` of kubernetes). */
-import { lookUp } from '../../../pod/lookUp.ts';
+import { lookUp } from '../../../base/lookUp.ts';
 import { isList, isObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';
 import { columnsOf } from './columns.ts';

@@ -3,6 +3,8 @@
  * change (`api/validation/objectmeta.go` of apimachinery).
  */
 import * as z from 'zod/mini';
+import { lookUp } from '../../../base/lookUp.ts';
+import { sameValue } from '../../../base/sameValue.ts';
 import { manifestMetaSchema } from '../../../pod/api/schema/meta.ts';
 import {
   type NameRule,
@@ -12,8 +14,6 @@ import {
   validateObjectMeta,
 } from '../../../pod/api/validation/objectMeta.ts';
 import { withZeroValues } from '../../../pod/api/zeroValues.ts';
-import { lookUp } from '../../../pod/lookUp.ts';
-import { sameValue } from '../../../pod/sameValue.ts';
 import { causeOf, forbidden, invalidValue } from '../causes.ts';
 import type { Cause } from '../failures.ts';
 import { isList, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';

@@ -1,7 +1,7 @@
 /** The way from a node to the API server of its cluster: it may break, and what is on it may get lost. */
 import { networkError } from '../../../actors/simulated/connection.ts';
+import { unlessAborted } from '../../../base/unlessAborted.ts';
 import type { KubeResponse } from '../../../kubeclient/transport.ts';
-import { unlessAborted } from '../../../pod/unlessAborted.ts';
 import type { Api } from '../../apiserver/api.ts';
 import type { Answer, ApiRequest } from '../../apiserver/request.ts';
 import { PartTroubles } from './partTroubles.ts';

@@ -1,8 +1,9 @@
 /** The events of one agent on their way to the API server. */
-import type { Clock } from '../../../actors/clock.ts';
+
 import { createEventRecorder } from '../../../actors/events/eventRecorder.ts';
 import { EventSender, type EventSenderParts } from '../../../actors/events/eventSender.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { NODE_NAME } from '../host.ts';
 
 interface NodeEventsParts extends Pick<EventSenderParts, 'client' | 'jitter' | 'areStartsInLine' | 'onState'> {

@@ -1,6 +1,6 @@
 /** What is the matter with parts of an API server for a while: everything else goes on. */
 import { networkError } from '../../../actors/simulated/connection.ts';
-import { unlessAborted } from '../../../pod/unlessAborted.ts';
+import { unlessAborted } from '../../../base/unlessAborted.ts';
 import type { ApiRequest } from '../../apiserver/request.ts';
 import { ApiRefusal } from './apiRefusal.ts';
 import type { WatchStream } from './watchStream.ts';

@@ -1,8 +1,8 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
+import { sameValue } from '../../../base/sameValue.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
 import type { ContainerStatus, PodStatus } from '../../../pod/api/schema/status.ts';
-import { sameValue } from '../../../pod/sameValue.ts';
 import { isTerminalPhase } from '../../../pod/status/phase.ts';
 import { PLACES } from '../host.ts';
 import type { Fate, OutsideCall } from '../outside.ts';

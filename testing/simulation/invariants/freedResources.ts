@@ -4,7 +4,7 @@ import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { sourceOf } from '../../../pod/api/staticPod.ts';
 import { podRequest } from '../../../pod/resources/resources.ts';
 import type { ActorNode } from '../../../pod/show/actorNode.ts';
-import { namespacedName } from '../../../pod/show/shownName.ts';
+import { namespacedName } from '../../../pod/shownName.ts';
 import { isTerminalPhase } from '../../../pod/status/phase.ts';
 import type { Invariant } from './invariant.ts';
 

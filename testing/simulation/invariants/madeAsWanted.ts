@@ -1,4 +1,6 @@
 /** Compares a container that runs with the manifest of its pod. */
+
+import { sameValue } from '../../../base/sameValue.ts';
 import { fullImageName } from '../../../cri/simulated/imageName.ts';
 import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
 import { containerNamed } from '../../../pod/api/containers.ts';
@@ -6,7 +8,6 @@ import type { Container } from '../../../pod/api/schema/container.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { resizeRefusal } from '../../../pod/resources/resize.ts';
 import { amountOf } from '../../../pod/resources/resources.ts';
-import { sameValue } from '../../../pod/sameValue.ts';
 import type { SimulatedHost } from '../host.ts';
 import { wrongMounts } from './mountsAsked.ts';
 

@@ -1,9 +1,9 @@
 /** Refuses what is no deed before anything of it is done: programs that are not type-checked pass that as well. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
+import { printable } from '../../../base/printable.ts';
 import { checkShape } from '../../../pod/api/checkShape.ts';
 import { shownValue } from '../../../pod/api/problem.ts';
-import { printable } from '../../../pod/show/printable.ts';
 import { OBJECT_KINDS } from '../cluster/apiObject.ts';
 import { API_PARTS, PART_TROUBLES } from '../cluster/partTroubles.ts';
 import { ROOMS } from '../outside.ts';

@@ -1,6 +1,7 @@
 /** What a chart shows of an actor: where it is, which ways it took and how often, which one comes next. */
+
+import { humanDuration } from '../../../base/duration.ts';
 import type { Drawing, DrawnState, DrawnWay, FoldedState, NextWay, Taken } from '../../../inspect/protocol.ts';
-import { humanDuration } from '../../../pod/api/duration.ts';
 import { type Category, categoryIn } from '../../../pod/show/category.ts';
 import { shortSpan } from '../time.ts';
 

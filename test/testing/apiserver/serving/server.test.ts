@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { type RequestOptions, request } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { systemClock } from '../../../../actors/clock.ts';
+import { systemClock } from '../../../../base/clock.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
 import type { Answer } from '../../../../testing/apiserver/request.ts';
 import { type Serving, serve } from '../../../../testing/apiserver/serving/server.ts';

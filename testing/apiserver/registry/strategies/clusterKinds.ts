@@ -1,7 +1,8 @@
 /** How the smaller kinds of a whole cluster are written: runtime and priority classes, CSI nodes, disruption budgets. */
+
+import { lookUp } from '../../../../base/lookUp.ts';
+import { sameValue } from '../../../../base/sameValue.ts';
 import { readRuntimeClass, validateRuntimeClass } from '../../../../pod/api/runtimeClass.ts';
-import { lookUp } from '../../../../pod/lookUp.ts';
-import { sameValue } from '../../../../pod/sameValue.ts';
 import { causeOf, forbidden, invalidValue, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';

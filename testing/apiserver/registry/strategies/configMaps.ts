@@ -1,8 +1,8 @@
 /** How config maps and secrets are written (`registry/core/{configmap,secret}` of kubernetes). */
 
-import { lookUp } from '../../../../pod/lookUp.ts';
+import { lookUp } from '../../../../base/lookUp.ts';
+import { sameValue } from '../../../../base/sameValue.ts';
 import { type ConfigKind, readConfig, validateConfig } from '../../../../pod/objects/configObject.ts';
-import { sameValue } from '../../../../pod/sameValue.ts';
 import { causeOf, forbidden } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';

@@ -1,9 +1,9 @@
 /** How nodes are written (`registry/core/node` of kubernetes, `ValidateNode` and `ValidateNodeUpdate`). */
 
+import { lookUp } from '../../../../base/lookUp.ts';
+import { sameValue } from '../../../../base/sameValue.ts';
 import { parseQuantity } from '../../../../pod/api/quantity.ts';
 import { labelKey, labelValue } from '../../../../pod/api/validation/nameRules.ts';
-import { lookUp } from '../../../../pod/lookUp.ts';
-import { sameValue } from '../../../../pod/sameValue.ts';
 import { duplicate, forbidden, invalidValue, notSupported, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';

@@ -1,6 +1,6 @@
 /** Parts of objects, as the rules of kinds put them together. */
-import { lookUp } from '../../../../pod/lookUp.ts';
-import { sameValue } from '../../../../pod/sameValue.ts';
+import { lookUp } from '../../../../base/lookUp.ts';
+import { sameValue } from '../../../../base/sameValue.ts';
 import { invalidValue } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { isList, isObject, type Json, type JsonList, type JsonObject, objectAt, objectOf } from '../../json.ts';

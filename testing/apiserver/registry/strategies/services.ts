@@ -1,8 +1,8 @@
 /** How services are written, with addresses of their own (`registry/core/service` of kubernetes). */
 
+import { lookUp } from '../../../../base/lookUp.ts';
+import { sameValue } from '../../../../base/sameValue.ts';
 import { dnsLabel } from '../../../../pod/api/validation/nameRules.ts';
-import { lookUp } from '../../../../pod/lookUp.ts';
-import { sameValue } from '../../../../pod/sameValue.ts';
 import { invalidValue, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, numberAt, textAt } from '../../json.ts';

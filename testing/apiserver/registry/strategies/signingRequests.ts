@@ -1,8 +1,8 @@
 /** How requests for certificates are written (`registry/certificates` and `apis/certificates/validation` of kubernetes). */
 import { X509Certificate } from 'node:crypto';
+import { messageOf } from '../../../../base/failure.ts';
+import { lookUp } from '../../../../base/lookUp.ts';
 import { rfc3339 } from '../../../../pod/api/rfc3339.ts';
-import { messageOf } from '../../../../pod/failure.ts';
-import { lookUp } from '../../../../pod/lookUp.ts';
 import { duplicate, forbidden, invalidValue, notSupported, required } from '../../causes.ts';
 import { readSigningRequest } from '../../certificates/signingRequest.ts';
 import type { Cause } from '../../failures.ts';

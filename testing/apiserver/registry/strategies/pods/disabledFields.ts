@@ -2,7 +2,7 @@
  * The fields of features that are off in a kube-apiserver 1.36: it drops them from a new pod and from a changed one, unless
  * the pod had them before (`dropDisabledFields` in `pkg/api/pod/util.go`, the defaults in `pkg/features/kube_features.go`).
  */
-import { lookUp } from '../../../../../pod/lookUp.ts';
+import { lookUp } from '../../../../../base/lookUp.ts';
 import { isObject, type Json, type JsonObject, objectAt } from '../../../json.ts';
 import { objectsAt, specOf, withFields } from '../parts.ts';
 

@@ -1,7 +1,7 @@
 /** Ephemeral containers are added to a pod that runs (`ValidatePodEphemeralContainersUpdate` of `core/validation`). */
-import { firstDifference } from '../../../../../pod/firstDifference.ts';
-import { lookUp } from '../../../../../pod/lookUp.ts';
-import { sameValue } from '../../../../../pod/sameValue.ts';
+import { firstDifference } from '../../../../../base/firstDifference.ts';
+import { lookUp } from '../../../../../base/lookUp.ts';
+import { sameValue } from '../../../../../base/sameValue.ts';
 import { forbidden } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../../json.ts';

@@ -1,8 +1,9 @@
 /** How pods are written (`registry/core/pod/strategy.go` of kubernetes). */
+
+import { lookUp } from '../../../../../base/lookUp.ts';
+import { sameValue } from '../../../../../base/sameValue.ts';
 import { withDefaults } from '../../../../../pod/api/defaults.ts';
-import { lookUp } from '../../../../../pod/lookUp.ts';
 import { qosClass } from '../../../../../pod/resources/qos.ts';
-import { sameValue } from '../../../../../pod/sameValue.ts';
 import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';
 import { withMetadata } from '../../../store/metadata.ts';
 import { plainStrategy, type Strategy, selectedBy } from '../../strategy.ts';

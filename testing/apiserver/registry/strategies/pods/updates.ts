@@ -1,7 +1,7 @@
 /** What may change of a pod (`ValidatePodUpdate` of `core/validation`). */
-import { firstDifference } from '../../../../../pod/firstDifference.ts';
-import { lookUp } from '../../../../../pod/lookUp.ts';
-import { sameValue } from '../../../../../pod/sameValue.ts';
+import { firstDifference } from '../../../../../base/firstDifference.ts';
+import { lookUp } from '../../../../../base/lookUp.ts';
+import { sameValue } from '../../../../../base/sameValue.ts';
 import { forbidden, invalidValue, required } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { isObject, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withEntries, withoutEntry } from '../../pod/withEntries.ts';
+import { withEntries, withoutEntry } from '../../base/withEntries.ts';
 
 test('entries are added, or take the place of those of their name', () => {
   const map = Object.freeze({ a: 1, b: 2 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { keepOnly } from '../../pod/keepOnly.ts';
+import { keepOnly } from '../../base/keepOnly.ts';
 
 test('what has another key goes, and nothing comes for keys that had nothing', () => {
   const kept = new Map([

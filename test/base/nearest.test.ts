@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { nearest } from '../../../pod/show/nearest.ts';
+import { nearest } from '../../base/nearest.ts';
 
 const known = ['restartPolicy', 'hostname', 'hostNetwork', 'volumes', 'nodes', 'pods', 'po', 'ev', 'no'];
 

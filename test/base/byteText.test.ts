@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bytesOfText, textOfBytes } from '../../pod/byteText.ts';
+import { bytesOfText, textOfBytes } from '../../base/byteText.ts';
 
 test('UTF-8 is the text that it is, a byte order mark and all', () => {
   fc.assert(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lookUp } from '../../pod/lookUp.ts';
+import { lookUp } from '../../base/lookUp.ts';
 
 test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
   '%s is in a map only when it was put there',

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { quoted } from '../../../pod/show/quoted.ts';
+import { quoted } from '../../base/quoted.ts';
 
 test.each([
   ['plain, and more', '"plain, and more"'],

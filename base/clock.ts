@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from '../pod/api/duration.ts';
+import { LONGEST_TIMER_MS } from './duration.ts';
 
 /** Time as an input: what the daemon runs on is the system's, what tests and simulations run on is their own. */
 export interface Clock {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { remembered } from '../../pod/remembered.ts';
+import { remembered } from '../../base/remembered.ts';
 
 test('it is made once for each object, and apart for its copy', () => {
   const made: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { allDone } from '../../host/allDone.ts';
+import { allDone } from '../../base/allDone.ts';
 
 test('all that comes of it, in its order', async () => {
   expect(await allDone([Promise.resolve(1), Promise.resolve('two')])).toEqual([1, 'two']);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { firstBytes } from '../../pod/utf8.ts';
+import { firstBytes } from '../../base/utf8.ts';
 
 test.each([
   ['abc', 3, 'abc'],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ClockJumps } from '../../actors/clockJumps.ts';
+import { ClockJumps } from '../../base/clockJumps.ts';
 import { SettableClock } from '../fakes/settableClock.ts';
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
-import { startLimit } from '../../host/limit.ts';
-import { LONGEST_TIMER_MS } from '../../pod/api/duration.ts';
+import { LONGEST_TIMER_MS } from '../../base/duration.ts';
+import { startLimit } from '../../base/limit.ts';
 
 /** Stands for the longest that a timer can count. */
 const LONGEST_MS = 20;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { unlessAborted } from '../../pod/unlessAborted.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
 
 test('a promise is waited for until the signal aborts, and then is no error of anybody', async () => {
   const controller = new AbortController();

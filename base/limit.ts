@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from '../pod/api/duration.ts';
+import { LONGEST_TIMER_MS } from './duration.ts';
 
 /** A time limit of a call. */
 export interface Limit {

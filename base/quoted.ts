@@ -1,4 +1,4 @@
-import { lookUp } from '../lookUp.ts';
+import { lookUp } from './lookUp.ts';
 
 const NAMED: Readonly<Record<string, string>> = {
   '\x07': '\\a',

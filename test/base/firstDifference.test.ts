@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { firstDifference } from '../../pod/firstDifference.ts';
+import { firstDifference } from '../../base/firstDifference.ts';
 
 test('values that are the same do not differ, whatever the order of their keys', () => {
   expect(firstDifference({ a: [1, { b: null }], c: 'x' }, { c: 'x', a: [1, { b: null }] })).toBeUndefined();

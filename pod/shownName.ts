@@ -1,6 +1,6 @@
-import type { Pod } from '../api/schema/pod.ts';
-import { quoted } from './quoted.ts';
-import { beginningOf } from './shortText.ts';
+import { quoted } from '../base/quoted.ts';
+import { beginningOf } from '../base/shortText.ts';
+import type { Pod } from './api/schema/pod.ts';
 
 /** A pod's name for people: with its namespace where that is not `default`. */
 export function shownName({ name, namespace }: Pick<Pod['metadata'], 'name' | 'namespace'>): string {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parsedJson } from '../../pod/parsedJson.ts';
+import { parsedJson } from '../../base/parsedJson.ts';
 
 test.each([
   ['{"a":[1]}', { a: [1] }],

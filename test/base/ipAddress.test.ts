@@ -11,7 +11,7 @@ import {
   isSameIp,
   isUnspecifiedIp,
   orderedPodIps,
-} from '../../pod/ipAddress.ts';
+} from '../../base/ipAddress.ts';
 
 test.each([
   ['FD00:0:0:0:0:0:0:1', 'fd00::1'],

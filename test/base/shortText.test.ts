@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { problemsToTell } from '../../../actors/sources/problemsToTell.ts';
-import { describeIssues } from '../../../node/config/configError.ts';
-import { shortened } from '../../../pod/show/explainText.ts';
-import { beginningOf, shortSentence, shortText } from '../../../pod/show/shortText.ts';
+import { problemsToTell } from '../../actors/sources/problemsToTell.ts';
+import { beginningOf, shortSentence, shortText } from '../../base/shortText.ts';
+import { describeIssues } from '../../node/config/configError.ts';
+import { shortened } from '../../pod/show/explainText.ts';
 
 const path = `/var/lib/${'directory/'.repeat(400)}data`;
 const text = `cannot mount ${path}: it belongs to another pod; expected a path below ${path}`;

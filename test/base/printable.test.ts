@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isPrintable, printable, printableQuoted } from '../../../pod/show/printable.ts';
+import { isPrintable, printable, printableQuoted } from '../../base/printable.ts';
 
 test.each([
   ['an escape', '\x1b[2J\x1b]0;title\x07', '^[[2J^[]0;title\\x07'],

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
+import { type FailureReason, messageOf, NodeFailure, toFailure } from '../../base/failure.ts';
 import type { RefusalReason } from '../../pod/admission/refusal.ts';
-import { type FailureReason, messageOf, NodeFailure, toFailure } from '../../pod/failure.ts';
 import type { RunReason } from '../../pod/lifecycle/restart.ts';
 import type { TerminationReason, WaitReason } from '../../pod/status/view.ts';
 
