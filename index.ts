@@ -92,10 +92,10 @@ export { type Pod, podSchema } from './pod/api/schema/pod.ts';
 export type { PodStatus } from './pod/api/schema/status.ts';
 /** The words: pods, failures, and what an explanation says. */
 export type { CoreEvent } from './pod/events/event.ts';
-export type { ActorNode } from './pod/show/actorNode.ts';
-export { type Explanation, explainPod } from './pod/show/explain.ts';
-export { explainNode, type NodeExplanation } from './pod/show/explainNode.ts';
-export { formatExplanation, formatNodeExplanation } from './pod/show/formatExplanation.ts';
-export type { SeenPod } from './pod/show/seenPod.ts';
+export type { ActorNode } from './show/actorNode.ts';
+export { type Explanation, explainPod } from './show/explain.ts';
+export { explainNode, type NodeExplanation } from './show/explainNode.ts';
+export { formatExplanation, formatNodeExplanation } from './show/formatExplanation.ts';
+export type { SeenPod } from './show/seenPod.ts';
 /** What mounts volumes, and works in them. */
 export type { Mounter } from './volume/mounter.ts';

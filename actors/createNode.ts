@@ -8,7 +8,7 @@ import { podDirectories } from '../host/pods/podDirectory.ts';
 import { userNamespaces } from '../host/pods/userNamespaces.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 import { involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
-import { withUnwritten } from '../pod/show/explainNode.ts';
+import { withUnwritten } from '../show/explainNode.ts';
 import { hostMounter } from '../volume/hostMounter.ts';
 import type { ClusterContent } from '../volume/plugin.ts';
 import { createBoundary, type World } from './boundary.ts';

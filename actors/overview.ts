@@ -5,7 +5,7 @@ import { runtimeView } from '../machines/node/view.ts';
 import { actorView } from '../machines/shared/actorTree.ts';
 import { limiterView } from '../machines/shared/views.ts';
 import type { ForeignPod } from '../pod/lifecycle/observed.ts';
-import type { ActorView, RuntimeView } from '../pod/show/actorNode.ts';
+import type { ActorView, RuntimeView } from '../show/actorNode.ts';
 import type { RootActor } from './rootActor.ts';
 import type { SinceMap } from './status/since.ts';
 

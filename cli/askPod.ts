@@ -1,6 +1,6 @@
 import { NodeFailure } from '../base/failure.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { ambiguity, podsCalled } from '../pod/show/called.ts';
+import { ambiguity, podsCalled } from '../show/called.ts';
 import type { AgentClient } from '../socket/client.ts';
 import { readPodList } from './readPods.ts';
 

@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts';
-import { describeNode } from '../pod/show/describe/node.ts';
-import { describePod } from '../pod/show/describe/pod.ts';
+import { describeNode } from '../show/describe/node.ts';
+import { describePod } from '../show/describe/pod.ts';
 import { agentNamed } from './agent.ts';
 import { askForPod } from './askPod.ts';
 import { nodeOf, podNameOf } from './explain.ts';

@@ -4,7 +4,7 @@ import { NodeFailure } from '../base/failure.ts';
 import { containerNamed } from '../pod/api/containers.ts';
 import type { Container } from '../pod/api/schema/container.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { defaultContainer } from '../pod/show/containerLog.ts';
+import { defaultContainer } from '../show/containerLog.ts';
 import type { StreamRequest } from '../socket/agent.ts';
 import type { AgentClient } from '../socket/client.ts';
 import { agentNamed } from './agent.ts';

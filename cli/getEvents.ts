@@ -7,7 +7,7 @@ import { suggestion } from '../node/config/fields.ts';
 import { eventFields } from '../pod/api/selection/selectableFields.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
 import { eventTable } from '../pod/events/eventTable.ts';
-import { isCalled } from '../pod/show/called.ts';
+import { isCalled } from '../show/called.ts';
 import type { AgentClient } from '../socket/client.ts';
 import { agentNamed } from './agent.ts';
 import { podNameOf } from './explain.ts';

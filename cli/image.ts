@@ -23,7 +23,7 @@ import { imageSpec } from '../cri/images/imageSpec.ts';
 import { importArchive, runtimeConfig } from '../cri/images/importImages.ts';
 import { containerNameOf, POD_NAME_LABEL, POD_NAMESPACE_LABEL } from '../cri/labels.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
-import { decimalSize, imageTable, type ShownImage, shortId } from '../pod/show/imageTable.ts';
+import { decimalSize, imageTable, type ShownImage, shortId } from '../show/imageTable.ts';
 import type { RuntimeEndpoints } from '../socket/agent.ts';
 import { agentNamed } from './agent.ts';
 import { objectPrinter, readFormat } from './format/objectFormat.ts';

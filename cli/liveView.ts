@@ -1,5 +1,5 @@
 import { every, systemClock } from '../base/clock.ts';
-import { type SeenPod, seenPods } from '../pod/show/seenPod.ts';
+import { type SeenPod, seenPods } from '../show/seenPod.ts';
 import type { AgentPort } from '../socket/agent.ts';
 import { nodeReadiness, readinessText, settledReadiness } from './table/ready.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { PodExtras } from '../pod/show/describe/pod.ts';
-import type { LogTail } from '../pod/show/logTail.ts';
+import type { PodExtras } from '../show/describe/pod.ts';
+import type { LogTail } from '../show/logTail.ts';
 
 const logShape = z.looseObject({ file: z.string(), lines: z.array(z.string()) });
 const actorShape = z.looseObject({ name: z.string(), log: z.optional(logShape) });

@@ -3,7 +3,7 @@
 import { createAlarm } from '../actors/alarm.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { endCause } from '../pod/show/explainText.ts';
+import { endCause } from '../show/explainText.ts';
 import type { AgentPort } from '../socket/agent.ts';
 
 /** What became of a pod, or of a manifest that gave none. */

@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { readFilter } from '../pod/show/actorFilter.ts';
+import { readFilter } from '../show/actorFilter.ts';
 import { agentNamed } from './agent.ts';
 import { canDraw } from './liveTable.ts';
 import type { Output } from './liveView.ts';

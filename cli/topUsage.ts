@@ -5,7 +5,7 @@ import { goDuration } from '../base/duration.ts';
 import { NodeFailure } from '../base/failure.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { nodeFields, podFields } from '../pod/api/selection/selectableFields.ts';
-import { podsCalled } from '../pod/show/called.ts';
+import { podsCalled } from '../show/called.ts';
 import {
   type NodeUsage,
   nodeUsageTable,
@@ -13,7 +13,7 @@ import {
   podUsageTable,
   type SortField,
   type Usage,
-} from '../pod/show/usageTable.ts';
+} from '../show/usageTable.ts';
 import { agentNamed } from './agent.ts';
 import { askForNodes } from './readNodes.ts';
 import { readNode, readPodList } from './readPods.ts';

@@ -2,8 +2,8 @@
 import type { InspectionEvent } from 'xstate';
 import type { Move } from '../actors/status/since.ts';
 import type { PodStatus } from '../pod/api/schema/status.ts';
-import type { ActorView } from '../pod/show/actorNode.ts';
-import { containerIn } from '../pod/show/actorPath.ts';
+import type { ActorView } from '../show/actorNode.ts';
+import { containerIn } from '../show/actorPath.ts';
 import type { ActorHistory } from './protocol.ts';
 import { Runs } from './runs.ts';
 import { uidIn } from './shown.ts';

@@ -5,12 +5,12 @@ import { nextWays } from '../machines/drawing/next.ts';
 import { stateValueOf } from '../machines/drawing/stateValue.ts';
 import { isoTime } from '../pod/api/rfc3339.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
-import type { ActorNode } from '../pod/show/actorNode.ts';
-import { actorSteps } from '../pod/show/actorPath.ts';
-import type { ExplainedActor, Explanation } from '../pod/show/explain.ts';
-import type { NodeExplanation } from '../pod/show/explainNode.ts';
-import type { PartExplanation, PodPart } from '../pod/show/explainPart.ts';
-import { endCause } from '../pod/show/explainText.ts';
+import type { ActorNode } from '../show/actorNode.ts';
+import { actorSteps } from '../show/actorPath.ts';
+import type { ExplainedActor, Explanation } from '../show/explain.ts';
+import type { NodeExplanation } from '../show/explainNode.ts';
+import type { PartExplanation, PodPart } from '../show/explainPart.ts';
+import { endCause } from '../show/explainText.ts';
 import { NotInspected } from './inspected.ts';
 import type { Detail, ShownEvent } from './protocol.ts';
 

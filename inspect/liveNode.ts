@@ -1,8 +1,8 @@
 /** A node that runs, as the page asks about it: what is now comes from the agent, what was from its recording. */
 
-import { containerIn } from '../pod/show/actorPath.ts';
-import type { Explanation } from '../pod/show/explain.ts';
-import type { LogTails } from '../pod/show/logTail.ts';
+import { containerIn } from '../show/actorPath.ts';
+import type { Explanation } from '../show/explain.ts';
+import type { LogTails } from '../show/logTail.ts';
 import { problemsOf } from '../socket/manifestProblems.ts';
 import { detailOf, partAt, shownEvent } from './detail.ts';
 import type { FollowedActors } from './followedActors.ts';

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { Clock } from '../base/clock.ts';
-import type { ActorNode, LimiterView } from '../pod/show/actorNode.ts';
 import type { Line } from '../recording/lines.ts';
+import type { ActorNode, LimiterView } from '../show/actorNode.ts';
 import type { AgentPort } from '../socket/agent.ts';
 import type { Audience } from './audience.ts';
 import { type LoopMonitor, monitorLoop } from './loopMonitor.ts';

@@ -1,6 +1,6 @@
 /** The node itself as the page shows it above everything else. */
 import type { NodeAgent } from '../actors/nodeAgent.ts';
-import type { ActorNode, RuntimeView } from '../pod/show/actorNode.ts';
+import type { ActorNode, RuntimeView } from '../show/actorNode.ts';
 import type { ShownGate, ShownNode } from './protocol.ts';
 import { shownGate } from './shown.ts';
 

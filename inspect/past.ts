@@ -1,6 +1,6 @@
 /** The past of a node as the page asks about it. */
 import { isMissing } from '../host/files/fileErrors.ts';
-import { containerIn } from '../pod/show/actorPath.ts';
+import { containerIn } from '../show/actorPath.ts';
 import { ActorPast, type ToldPast } from './actorPast.ts';
 import { detailOf, partAt } from './detail.ts';
 import type { History, PlayedMoment } from './history.ts';

@@ -2,10 +2,10 @@
  * What the page asks for and what it is told, as plain JSON: the one vocabulary of `inspect/` and `web/`. Times are
  * milliseconds since the epoch, actors go by their path of ids.
  */
-import type { ActorNode } from '../pod/show/actorNode.ts';
-import type { NextWay } from '../pod/show/nextWay.ts';
+import type { ActorNode } from '../show/actorNode.ts';
+import type { NextWay } from '../show/nextWay.ts';
 
-export type { NextWay } from '../pod/show/nextWay.ts';
+export type { NextWay } from '../show/nextWay.ts';
 
 /** One actor without those below it: its parent and its place among the parent's children stand for them. */
 export interface ShownActor extends Omit<ActorNode, 'children'> {

@@ -1,6 +1,6 @@
 /** A part of a recording as it is played for the first time: any moment that was played is there at once from then on. */
 import type { NodeAgent } from '../actors/nodeAgent.ts';
-import type { ActorNode } from '../pod/show/actorNode.ts';
+import type { ActorNode } from '../show/actorNode.ts';
 import { shownNodeOf } from './nodeBar.ts';
 import type { ShownActor, ShownNode, ShownPod, Snapshot } from './protocol.ts';
 import { type ActorChanges, ShownActors, ShownPods, treesOf } from './shown.ts';

@@ -1,9 +1,9 @@
 /** The actors, pods and the node as the page shows them, and what of them has changed since it was last told. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import type { ActorNode, LimiterView } from '../pod/show/actorNode.ts';
-import { podUidIn } from '../pod/show/actorPath.ts';
-import { podRow } from '../pod/show/table.ts';
+import type { ActorNode, LimiterView } from '../show/actorNode.ts';
+import { podUidIn } from '../show/actorPath.ts';
+import { podRow } from '../show/table.ts';
 import type { ShownActor, ShownGate, ShownPod } from './protocol.ts';
 import { NODE } from './touched.ts';
 

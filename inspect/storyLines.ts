@@ -1,8 +1,8 @@
 /** What happened, as the page is told of it: the lines of a recording without their payloads. */
 import * as z from 'zod/mini';
 import { hasTag, machineAt, tagOf } from '../machines/drawing/stateTags.ts';
-import { podUidIn } from '../pod/show/actorPath.ts';
 import type { Line } from '../recording/lines.ts';
+import { podUidIn } from '../show/actorPath.ts';
 import type { EnteredLine, StoryLine } from './protocol.ts';
 
 /** Tells what was written down of a node, one line after the other; it knows what was asked, and what was seen before. */

@@ -1,7 +1,7 @@
 /** Whose actors have moved since somebody looked: most that enters a node moves those of one pod. */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { pathOf } from '../machines/shared/actorRefs.ts';
-import { podUidIn } from '../pod/show/actorPath.ts';
+import { podUidIn } from '../show/actorPath.ts';
 
 /** The key of the node's own actors among the UIDs of pods. */
 export const NODE = '';

@@ -18,7 +18,7 @@ import { type Listener, listen, listenPlain } from '../kubelet-api/listener/list
 import { issuedPair, selfSignedPair, textOf } from '../kubelet-api/listener/servingCertificate.ts';
 import type { NodeMetrics } from '../kubelet-api/metrics/nodeMetrics.ts';
 import type { CgroupPlace } from '../pod/resources/cgroup.ts';
-import type { ServedView } from '../pod/show/explainServing.ts';
+import type { ServedView } from '../show/explainServing.ts';
 import type { Summary } from '../stats/summary.ts';
 import { ApiUse } from './apiUse.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';

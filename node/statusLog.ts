@@ -4,9 +4,9 @@ import type { Failure } from '../base/failure.ts';
 import { isAboutLateCall } from '../cri/failure.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
-import type { ActorNode } from '../pod/show/actorNode.ts';
-import { podActors, type SeenPod } from '../pod/show/seenPod.ts';
 import { shownName } from '../pod/shownName.ts';
+import type { ActorNode } from '../show/actorNode.ts';
+import { podActors, type SeenPod } from '../show/seenPod.ts';
 import type { AgentPort } from '../socket/agent.ts';
 
 /**

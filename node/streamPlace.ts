@@ -4,7 +4,7 @@ import { runtimeMessage } from '../cri/failure.ts';
 import { runningContainer } from '../cri/runningContainer.ts';
 import { containerNamed } from '../pod/api/containers.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { statusesOf } from '../pod/show/seenPod.ts';
+import { statusesOf } from '../show/seenPod.ts';
 import type { StreamPlace, StreamRequest } from '../socket/agent.ts';
 
 interface StreamParts {

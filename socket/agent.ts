@@ -4,12 +4,12 @@ import type { Pod } from '../pod/api/schema/pod.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
 import type { ForeignPod } from '../pod/lifecycle/observed.ts';
 import type { NodeObject } from '../pod/node/nodeObject.ts';
-import type { ActorNode, RuntimeView } from '../pod/show/actorNode.ts';
-import type { NodeActors } from '../pod/show/actorRows.ts';
-import type { Explanation } from '../pod/show/explain.ts';
-import type { NodeExplanation } from '../pod/show/explainNode.ts';
-import type { PartExplanation, PodPart } from '../pod/show/explainPart.ts';
-import type { LogTails } from '../pod/show/logTail.ts';
+import type { ActorNode, RuntimeView } from '../show/actorNode.ts';
+import type { NodeActors } from '../show/actorRows.ts';
+import type { Explanation } from '../show/explain.ts';
+import type { NodeExplanation } from '../show/explainNode.ts';
+import type { PartExplanation, PodPart } from '../show/explainPart.ts';
+import type { LogTails } from '../show/logTail.ts';
 
 /** An event that is new, was counted once more, or is forgotten. */
 interface EventChange {

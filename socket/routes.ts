@@ -1,10 +1,10 @@
 import type { Pod } from '../pod/api/schema/pod.ts';
-import { ambiguity, podsCalled } from '../pod/show/called.ts';
-import type { Explanation } from '../pod/show/explain.ts';
-import { withUse } from '../pod/show/explainNodeUse.ts';
-import { type PartExplanation, type PodPart, partsOf } from '../pod/show/explainPart.ts';
-import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../pod/show/formatExplanation.ts';
-import { podList } from '../pod/show/podList.ts';
+import { ambiguity, podsCalled } from '../show/called.ts';
+import type { Explanation } from '../show/explain.ts';
+import { withUse } from '../show/explainNodeUse.ts';
+import { type PartExplanation, type PodPart, partsOf } from '../show/explainPart.ts';
+import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../show/formatExplanation.ts';
+import { podList } from '../show/podList.ts';
 import type { AgentPort } from './agent.ts';
 import { nearestPod, problemSentence, problemsOf } from './manifestProblems.ts';
 import { failure } from './status.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { loggedText } from '../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { createLayout, type LayoutFolders } from '../../host/pods/layout.ts';
-import { failedRun, type LogTail, type LogTails, latestRun } from '../../pod/show/logTail.ts';
-import { podActors, type SeenPod } from '../../pod/show/seenPod.ts';
+import { failedRun, type LogTail, type LogTails, latestRun } from '../../show/logTail.ts';
+import { podActors, type SeenPod } from '../../show/seenPod.ts';
 
 const LINES = 5;
 /** So much of a log's end is read for its last lines; a longer line is seen from where this begins. */

@@ -7,10 +7,10 @@ import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machi
 import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
-import type { ActorNode } from '../../pod/show/actorNode.ts';
-import type { SeenPod } from '../../pod/show/seenPod.ts';
 import { podStatus, samePodStatus } from '../../pod/status/status.ts';
 import type { PodView } from '../../pod/status/view.ts';
+import type { ActorNode } from '../../show/actorNode.ts';
+import type { SeenPod } from '../../show/seenPod.ts';
 import type { Boundary } from '../boundary.ts';
 import { done } from '../guarded.ts';
 import { isTold, podOf } from './actorsOfPods.ts';

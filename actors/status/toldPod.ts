@@ -3,8 +3,8 @@ import { type PodRef, podView } from '../../machines/shared/views.ts';
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
-import type { ActorNode } from '../../pod/show/actorNode.ts';
 import type { PodView } from '../../pod/status/view.ts';
+import type { ActorNode } from '../../show/actorNode.ts';
 
 /** A pod as the board has it. */
 export interface Posted {

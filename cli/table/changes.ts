@@ -1,8 +1,8 @@
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { humanDuration } from '../../base/duration.ts';
-import type { ActorNode } from '../../pod/show/actorNode.ts';
-import { podActors } from '../../pod/show/seenPod.ts';
 import { shownName } from '../../pod/shownName.ts';
+import type { ActorNode } from '../../show/actorNode.ts';
+import { podActors } from '../../show/seenPod.ts';
 
 /** A change; or a pod as it is when somebody begins to look. */
 export type ToldPod = Omit<PodChange, 'hasFailures'>;

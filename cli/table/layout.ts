@@ -1,7 +1,7 @@
 /** Text in columns that fits a width: first columns are left out, then the others shrink. */
 
 import { printableLine } from '../../base/printable.ts';
-import { cut, displayWidth, padded } from '../../pod/show/displayWidth.ts';
+import { cut, displayWidth, padded } from '../../show/displayWidth.ts';
 
 export interface Column {
   readonly header: string;

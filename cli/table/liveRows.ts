@@ -1,10 +1,10 @@
 import { humanDuration } from '../../base/duration.ts';
-import type { ActorNode } from '../../pod/show/actorNode.ts';
-import { categoryOf } from '../../pod/show/category.ts';
-import { containerReason, containerWord, podReason, waitReason } from '../../pod/show/reason.ts';
-import { type PodActors, podActors, type SeenContainer, type SeenPod } from '../../pod/show/seenPod.ts';
-import { podRow as kubectlRow } from '../../pod/show/table.ts';
 import { shownName } from '../../pod/shownName.ts';
+import type { ActorNode } from '../../show/actorNode.ts';
+import { categoryOf } from '../../show/category.ts';
+import { containerReason, containerWord, podReason, waitReason } from '../../show/reason.ts';
+import { type PodActors, podActors, type SeenContainer, type SeenPod } from '../../show/seenPod.ts';
+import { podRow as kubectlRow } from '../../show/table.ts';
 import type { Controls, Sort } from './controls.ts';
 import { filterOf } from './controls.ts';
 

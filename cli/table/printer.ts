@@ -1,5 +1,5 @@
 import { printableLine } from '../../base/printable.ts';
-import { cut, displayWidth, padded } from '../../pod/show/displayWidth.ts';
+import { cut, displayWidth, padded } from '../../show/displayWidth.ts';
 import { fittedWidths } from './layout.ts';
 
 const GAP = '   ';

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import { humanDuration } from '../../base/duration.ts';
 import { printableLine } from '../../base/printable.ts';
-import * as display from '../../pod/show/displayWidth.ts';
-import { endingText } from '../../pod/show/explainNode.ts';
-import type { SeenPod } from '../../pod/show/seenPod.ts';
+import * as display from '../../show/displayWidth.ts';
+import { endingText } from '../../show/explainNode.ts';
+import type { SeenPod } from '../../show/seenPod.ts';
 import type { NodeSummary } from '../../socket/agent.ts';
 import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
 import { HELP } from './help.ts';

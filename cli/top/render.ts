@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
 import { humanDuration } from '../../base/duration.ts';
 import { printableLine } from '../../base/printable.ts';
-import { actorCount, actorRows } from '../../pod/show/actorRows.ts';
-import { rowText } from '../../pod/show/actorRowText.ts';
-import { CATEGORIES, type Category, isWell } from '../../pod/show/category.ts';
-import * as display from '../../pod/show/displayWidth.ts';
-import { clockText } from '../../pod/show/explainText.ts';
-import type { ActorRow } from '../../pod/show/treeRows.ts';
+import { actorCount, actorRows } from '../../show/actorRows.ts';
+import { rowText } from '../../show/actorRowText.ts';
+import { CATEGORIES, type Category, isWell } from '../../show/category.ts';
+import * as display from '../../show/displayWidth.ts';
+import { clockText } from '../../show/explainText.ts';
+import type { ActorRow } from '../../show/treeRows.ts';
 import type { Surface } from '../table/render.ts';
 import { type DrawnTree, filterOf, filterText, firstControls, selectedIndex, type TopControls } from './controls.ts';
 import { TOP_HELP } from './help.ts';

@@ -1,9 +1,9 @@
 /** What is shown of the selected actor below the tree. */
 
 import { printableLine } from '../../base/printable.ts';
-import * as display from '../../pod/show/displayWidth.ts';
-import { clockText, forText, untilText } from '../../pod/show/explainText.ts';
-import type { ActorRow } from '../../pod/show/treeRows.ts';
+import * as display from '../../show/displayWidth.ts';
+import { clockText, forText, untilText } from '../../show/explainText.ts';
+import type { ActorRow } from '../../show/treeRows.ts';
 import type { Detail } from './detail.ts';
 import type { Told } from './story.ts';
 

@@ -1,10 +1,10 @@
 /** The story of each actor, as far as somebody who looks at all of them now and then can tell it. */
 import type { CoreEvent } from '../../pod/events/event.ts';
-import { type ActorNode, CALL } from '../../pod/show/actorNode.ts';
-import type { NodeActors } from '../../pod/show/actorRows.ts';
-import { categoryOf, isWell, lastingState } from '../../pod/show/category.ts';
-import { failureText } from '../../pod/show/explainText.ts';
-import { podActors } from '../../pod/show/seenPod.ts';
+import { type ActorNode, CALL } from '../../show/actorNode.ts';
+import type { NodeActors } from '../../show/actorRows.ts';
+import { categoryOf, isWell, lastingState } from '../../show/category.ts';
+import { failureText } from '../../show/explainText.ts';
+import { podActors } from '../../show/seenPod.ts';
 
 /** One thing that happened. */
 export interface Told {

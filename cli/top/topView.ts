@@ -1,7 +1,7 @@
 /** The tree of actors on a terminal, with keys. */
 import { every, systemClock } from '../../base/clock.ts';
-import { actorRows } from '../../pod/show/actorRows.ts';
-import type { ActorRow } from '../../pod/show/treeRows.ts';
+import { actorRows } from '../../show/actorRows.ts';
+import type { ActorRow } from '../../show/treeRows.ts';
 import type { AgentClient } from '../../socket/client.ts';
 import type { Output } from '../liveView.ts';
 import type { Key } from '../table/controls.ts';

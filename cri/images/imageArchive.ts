@@ -11,7 +11,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
 import { goArchitecture } from '../../pod/admission/node.ts';
 import { parseImageReference } from '../../pod/images/imageReference.ts';
-import { decimalSize } from '../../pod/show/imageTable.ts';
+import { decimalSize } from '../../show/imageTable.ts';
 import { tar } from '../managed/tar.ts';
 import { unpackedLayerSize } from './layerSize.ts';
 import { readAt, type TarMember, type TarMembers, TarMistake, tarMembers } from './tarMembers.ts';

@@ -8,7 +8,7 @@ import { ContainerState, type ContainerStatus } from '../../cri/generated/runtim
 import type { Pause } from '../../host/logs/logChanges.ts';
 import { containerNamed } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { runToLog } from '../../pod/show/containerLog.ts';
+import { runToLog } from '../../show/containerLog.ts';
 import { sendText } from '../answers.ts';
 import type { Exchange, HttpResponse, Route } from '../exchange.ts';
 import type { StreamSessions } from '../sessions.ts';

@@ -1,8 +1,8 @@
 /** What a container's actor shows: its state in the words of a ContainerStatus (C16), and its facts in the tree of actors. */
 import { mayLeaveTerminated } from '../../pod/lifecycle/restart.ts';
-import type { ActorFacts } from '../../pod/show/actorNode.ts';
-import { handlerText } from '../../pod/show/handlerText.ts';
 import type { ContainerView, TerminatedRun, WaitReason } from '../../pod/status/view.ts';
+import type { ActorFacts } from '../../show/actorNode.ts';
+import { handlerText } from '../../show/handlerText.ts';
 import { probeOf } from '../probe/context.ts';
 import { probeRefs, resultOf } from '../probe/view.ts';
 import type { Seen } from '../shared/stateMeta.ts';

@@ -6,7 +6,7 @@ import {
   getStateNodes,
   type StateValue,
 } from 'xstate';
-import type { NextWay } from '../../pod/show/nextWay.ts';
+import type { NextWay } from '../../show/nextWay.ts';
 import { transitionsOf, wayOf } from './ways.ts';
 
 const TIMER = 'timer.elapsed';

@@ -1,7 +1,7 @@
 /** Which machine an actor runs, and how its states are told: found from names alone, for actors that are no more. */
 import type { AnyStateMachine } from 'xstate';
-import { actorSteps } from '../../pod/show/actorPath.ts';
-import { type Category, categoryIn } from '../../pod/show/category.ts';
+import { actorSteps } from '../../show/actorPath.ts';
+import { type Category, categoryIn } from '../../show/category.ts';
 import { machines } from './charts.ts';
 
 const byId: ReadonlyMap<string, AnyStateMachine> = new Map(machines.map((machine) => [machine.id, machine]));

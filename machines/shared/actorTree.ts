@@ -2,8 +2,8 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import { type ActorFacts, type ActorNode, type ActorView, CALL } from '../../pod/show/actorNode.ts';
-import { categoryIn } from '../../pod/show/category.ts';
+import { type ActorFacts, type ActorNode, type ActorView, CALL } from '../../show/actorNode.ts';
+import { categoryIn } from '../../show/category.ts';
 import { pathOf } from './actorRefs.ts';
 import { latestViews } from './latestViews.ts';
 import { isFacet, type Moments, type Seen, type SinceOf, type StateMeta, statePath } from './stateMeta.ts';

@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
-import type { ActorFacts } from '../../pod/show/actorNode.ts';
-import { CATEGORIES, type Category } from '../../pod/show/category.ts';
+import type { ActorFacts } from '../../show/actorNode.ts';
+import { CATEGORIES, type Category } from '../../show/category.ts';
 
 /** Since when an actor has been in its present state, in milliseconds since the epoch. */
 export type SinceOf = (ref: AnyActorRef) => number;

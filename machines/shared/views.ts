@@ -2,8 +2,8 @@
 import type { ActorRefFrom } from 'xstate';
 import { waitingReasonOfVolumes } from '../../pod/api/containers.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
-import type { ActorNode, LimiterView } from '../../pod/show/actorNode.ts';
 import type { ContainerView, PodView, VolumeView } from '../../pod/status/view.ts';
+import type { ActorNode, LimiterView } from '../../show/actorNode.ts';
 import type { containerMachine } from '../container/chart.ts';
 import { specOf } from '../container/context.ts';
 import { containerView } from '../container/view.ts';

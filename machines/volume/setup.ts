@@ -16,7 +16,7 @@ import {
 } from '../../pod/events/recordedEvent.ts';
 import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MountedVolume } from '../../pod/mountedVolume.ts';
-import type { ActorFacts } from '../../pod/show/actorNode.ts';
+import type { ActorFacts } from '../../show/actorNode.ts';
 import { type AwaitedImage, awaitedImage } from '../image/awaited.ts';
 import { imageMachine } from '../image/chart.ts';
 import type { ImageInput } from '../image/setup.ts';

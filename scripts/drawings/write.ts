@@ -6,14 +6,7 @@ import type { Drawing } from '../../inspect/protocol.ts';
 import { drawAll } from './all.ts';
 
 /** What drawings are made from. */
-const SOURCES = [
-  'machines',
-  'pod/show',
-  'scripts/drawings',
-  'web/model/chart',
-  'docs/conformance.md',
-  'package-lock.json',
-];
+const SOURCES = ['machines', 'show', 'scripts/drawings', 'web/model/chart', 'docs/conformance.md', 'package-lock.json'];
 
 /** Gives the drawings. */
 export async function writeDrawings(root: string, directory: string): Promise<Drawing[]> {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { podReason } from '../../pod/show/reason.ts';
-import { podActors } from '../../pod/show/seenPod.ts';
+import { podReason } from '../../show/reason.ts';
+import { podActors } from '../../show/seenPod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 import { seenPod } from '../pod/views.ts';

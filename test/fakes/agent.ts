@@ -1,10 +1,10 @@
 import { createEventRecorder, type EventRecorder } from '../../actors/events/eventRecorder.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { NodeFailure } from '../../base/failure.ts';
-import { explainPod } from '../../pod/show/explain.ts';
-import { explainNode } from '../../pod/show/explainNode.ts';
-import { explainPart } from '../../pod/show/explainPart.ts';
-import type { LogTail } from '../../pod/show/logTail.ts';
+import { explainPod } from '../../show/explain.ts';
+import { explainNode } from '../../show/explainNode.ts';
+import { explainPart } from '../../show/explainPart.ts';
+import type { LogTail } from '../../show/logTail.ts';
 import type { AgentPort, NodeSummary, PodPlaces, StreamPlace, StreamRequest } from '../../socket/agent.ts';
 import { aNode } from '../pod/nodes.ts';
 import { nodeView, type ShownPod, seenPod } from '../pod/views.ts';

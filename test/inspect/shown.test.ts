@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { flattened, ShownActors, type ShownTree, shownPod, treesOf } from '../../inspect/shown.ts';
-import type { ActorNode } from '../../pod/show/actorNode.ts';
+import type { ActorNode } from '../../show/actorNode.ts';
 import { withFrame, worldOf } from '../../web/model/world.ts';
 import { podWith } from '../fakes/pods.ts';
 import { emptySnapshot } from './support/served.ts';

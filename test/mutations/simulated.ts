@@ -60,7 +60,7 @@ const others: readonly SeededFault[] = [
   {
     name: 'explanation',
     breaks: 'an explanation says that each pod runs',
-    file: 'pod/show/explain.ts',
+    file: 'show/explain.ts',
     find: 'const { status, ready } = podRow(pod, now);',
     put: "const { status, ready } = { ...podRow(pod, now), status: 'Running' };",
   },

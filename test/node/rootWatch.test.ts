@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Clock } from '../../base/clock.ts';
 import { type RootWatch, watchRoot } from '../../node/rootWatch.ts';
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
-import { explainNode, withLostRoot } from '../../pod/show/explainNode.ts';
-import { formatNodeExplanation } from '../../pod/show/formatExplanation.ts';
+import { explainNode, withLostRoot } from '../../show/explainNode.ts';
+import { formatNodeExplanation } from '../../show/formatExplanation.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { NOW, nodeView } from '../pod/views.ts';
 

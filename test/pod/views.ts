@@ -1,8 +1,6 @@
 /** Pods as the machines would show them, for the tests of statuses, tables and explanations. */
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { ActorNode, ActorView, NodeView } from '../../pod/show/actorNode.ts';
-import { podActors, type SeenPod } from '../../pod/show/seenPod.ts';
 import { podStatus } from '../../pod/status/status.ts';
 import type {
   ContainerRole,
@@ -12,6 +10,8 @@ import type {
   VolumeView,
   WaitReason,
 } from '../../pod/status/view.ts';
+import type { ActorNode, ActorView, NodeView } from '../../show/actorNode.ts';
+import { podActors, type SeenPod } from '../../show/seenPod.ts';
 
 /** What a status is computed from, and what the tree of actors shows, in one. */
 export interface ShownPod extends PodView, ActorView {

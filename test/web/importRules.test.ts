@@ -9,7 +9,7 @@ const files = readdirSync(join(root, 'web'), { recursive: true, encoding: 'utf8'
   .map((name) => join('web', name));
 
 /** What a browser can load beside the page's own files: none of them may need Node.js. */
-const SHARED = /^(?:base\/|pod\/|inspect\/protocol\.ts$|machines\/shared\/stateMeta\.ts$)/;
+const SHARED = /^(?:base\/|pod\/|show\/|inspect\/protocol\.ts$|machines\/shared\/stateMeta\.ts$)/;
 const PACKAGES = ['preact', 'preact/hooks', 'preact/jsx-runtime', '@preact/signals'];
 
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s(?:[^'";]*?\sfrom\s)?'([^']+)'|import\('([^']+)'\)/g;

@@ -1,7 +1,7 @@
 /** A node in simulation as those see it who try their pods on it. */
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { Explanation } from '../../pod/show/explain.ts';
-import type { NodeExplanation } from '../../pod/show/explainNode.ts';
+import type { Explanation } from '../../show/explain.ts';
+import type { NodeExplanation } from '../../show/explainNode.ts';
 import type { Recording } from './recording.ts';
 import type { Deed } from './stories/story.ts';
 

@@ -1,5 +1,5 @@
 /** The node at a glance: what the bar counts, and the filter that shows what was counted. */
-import { type CATEGORIES, type Category, categoryOf } from '../../pod/show/category.ts';
+import { type CATEGORIES, type Category, categoryOf } from '../../show/category.ts';
 import type { World } from './world.ts';
 
 /** A number of the bar. */

@@ -2,7 +2,7 @@
 
 import { batch } from '@preact/signals';
 import type { ActorHistory, Detail, ShownActor } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../pod/show/actorPath.ts';
+import { podUidIn } from '../../show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import { isSameList, keepAsking } from './keepAsking.ts';
 import type { Page } from './page.ts';

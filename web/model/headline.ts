@@ -2,10 +2,10 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { ShownActor, ShownPod } from '../../inspect/protocol.ts';
-import { actorSteps } from '../../pod/show/actorPath.ts';
-import { type Category, categoryOf } from '../../pod/show/category.ts';
-import { KIND_NAMES } from '../../pod/show/explainText.ts';
-import { worstOf } from '../../pod/show/treeRows.ts';
+import { actorSteps } from '../../show/actorPath.ts';
+import { type Category, categoryOf } from '../../show/category.ts';
+import { KIND_NAMES } from '../../show/explainText.ts';
+import { worstOf } from '../../show/treeRows.ts';
 import type { Page } from './page.ts';
 import { podOf } from './selection.ts';
 import { nodeAt, ROOT } from './tree.ts';

@@ -1,7 +1,7 @@
 /** The log of the selected container, read again each second while its tab is open, and what is searched for in it. */
 import { signal } from '@preact/signals';
 import type { ShownLog } from '../../inspect/protocol.ts';
-import { containerIn, podUidIn } from '../../pod/show/actorPath.ts';
+import { containerIn, podUidIn } from '../../show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import { keepAsking } from './keepAsking.ts';
 import type { Page } from './page.ts';

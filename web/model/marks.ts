@@ -1,5 +1,5 @@
 /** How each tag of a state looks: a shape of its own and a colour, so that neither is needed to tell them apart. */
-import type { Category } from '../../pod/show/category.ts';
+import type { Category } from '../../show/category.ts';
 
 /** A shape in a box of 12 by 12; what is absent of it is not drawn. */
 interface Mark {

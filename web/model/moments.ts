@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { StoryLine } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../pod/show/actorPath.ts';
+import { podUidIn } from '../../show/actorPath.ts';
 import { goLive, goTo } from './actions.ts';
 import type { Page } from './page.ts';
 import { toldFrom } from './storyGrowth.ts';

@@ -2,7 +2,7 @@
 
 import { humanDuration } from '../../base/duration.ts';
 import type { NextWay, ShownActor, TriedRun } from '../../inspect/protocol.ts';
-import { categoryOf, isWell } from '../../pod/show/category.ts';
+import { categoryOf, isWell } from '../../show/category.ts';
 import type { KnownDetail } from './detail.ts';
 import { clockOf } from './time.ts';
 import { lastFirst } from './tried.ts';

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { ShownObject } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../pod/show/actorPath.ts';
+import { podUidIn } from '../../show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import { familyOf } from './detail.ts';
 import { isSameList, keepAsking } from './keepAsking.ts';

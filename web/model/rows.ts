@@ -1,11 +1,11 @@
 /** The rows of the tree as the page shows them: which are open, what is looked for, and that nothing moves under the hand. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ShownPod } from '../../inspect/protocol.ts';
-import { type ActorFilter, readFilter } from '../../pod/show/actorFilter.ts';
-import type { ActorNode } from '../../pod/show/actorNode.ts';
-import { rowText } from '../../pod/show/actorRowText.ts';
-import { type Category, categoryOf, isWell } from '../../pod/show/category.ts';
-import { type ActorRow, type SeenTree, treeCount, treeRows, worstOf } from '../../pod/show/treeRows.ts';
+import { type ActorFilter, readFilter } from '../../show/actorFilter.ts';
+import type { ActorNode } from '../../show/actorNode.ts';
+import { rowText } from '../../show/actorRowText.ts';
+import { type Category, categoryOf, isWell } from '../../show/category.ts';
+import { type ActorRow, type SeenTree, treeCount, treeRows, worstOf } from '../../show/treeRows.ts';
 import type { Page } from './page.ts';
 import { podOf } from './selection.ts';
 import { ROOT, seenTree } from './tree.ts';

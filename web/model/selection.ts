@@ -3,8 +3,8 @@
 import { batch, effect } from '@preact/signals';
 import { nearest } from '../../base/nearest.ts';
 import type { ShownPod } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../pod/show/actorPath.ts';
 import { withoutNode } from '../../pod/shownName.ts';
+import { podUidIn } from '../../show/actorPath.ts';
 import { go } from './go.ts';
 import type { LastSeen, Page } from './page.ts';
 import type { Place } from './place.ts';

@@ -1,8 +1,8 @@
 /** How a story goes on: lines come to it at its end, and the oldest leave it when there are too many. */
 
 import type { Story, StoryLine } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../pod/show/actorPath.ts';
-import { categoryIn } from '../../pod/show/category.ts';
+import { podUidIn } from '../../show/actorPath.ts';
+import { categoryIn } from '../../show/category.ts';
 import type { World } from './world.ts';
 
 /** More are not kept. */

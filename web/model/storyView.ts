@@ -2,7 +2,7 @@
 
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { ShownActor } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../pod/show/actorPath.ts';
+import { podUidIn } from '../../show/actorPath.ts';
 import type { Page } from './page.ts';
 import { podName, podOf } from './selection.ts';
 import { type Burst, burstAt, growingBursts } from './storyBursts.ts';

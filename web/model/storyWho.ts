@@ -1,6 +1,6 @@
 /** Whom a line of a story is about, and who told it. */
 import type { EnteredLine } from '../../inspect/protocol.ts';
-import { actorSteps } from '../../pod/show/actorPath.ts';
+import { actorSteps } from '../../show/actorPath.ts';
 
 /** Who makes something happen, as a line of the story names it. */
 export type Who = 'timer' | 'runtime' | 'gate' | 'source' | 'cluster' | 'probe' | 'volume' | 'node';

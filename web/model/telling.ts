@@ -2,7 +2,7 @@
 
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { Story, StoryLine } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../pod/show/actorPath.ts';
+import { podUidIn } from '../../show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import type { Page } from './page.ts';
 import { appended, isOfPod, lifeCutter, rejoined, storyOfNow, toldFrom, withoutKnown } from './storyGrowth.ts';

@@ -1,9 +1,9 @@
 /** The actors of a world as the tree that terminals show too: the same order, the same words, the same filters. */
 import type { ShownActor } from '../../inspect/protocol.ts';
-import type { ActorNode } from '../../pod/show/actorNode.ts';
-import { byWorst, categoryOf } from '../../pod/show/category.ts';
-import { type PlaceOf, queuePlaces } from '../../pod/show/explainText.ts';
-import { type RowPod, type SeenTree, treeRows, worstOf } from '../../pod/show/treeRows.ts';
+import type { ActorNode } from '../../show/actorNode.ts';
+import { byWorst, categoryOf } from '../../show/category.ts';
+import { type PlaceOf, queuePlaces } from '../../show/explainText.ts';
+import { type RowPod, type SeenTree, treeRows, worstOf } from '../../show/treeRows.ts';
 import type { World } from './world.ts';
 
 /** The path of the node agent, the root of all. */

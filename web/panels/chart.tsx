@@ -2,7 +2,7 @@
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Drawing, ShownActor } from '../../inspect/protocol.ts';
-import { CALL, SERVER } from '../../pod/show/actorNode.ts';
+import { CALL, SERVER } from '../../show/actorNode.ts';
 import { select } from '../model/actions.ts';
 import { begin, type Chart as ChartModel, createChart } from '../model/chart/chart.ts';
 import { CHARTED, createDrawings, keyOf, shownDrawing } from '../model/chart/drawings.ts';

@@ -1,6 +1,6 @@
 /** What is said of one state: what it means, where it leads, and the rule of Kubernetes behind it. */
 import type { Drawing, DrawnState, FoldedState } from '../../inspect/protocol.ts';
-import { categoryIn } from '../../pod/show/category.ts';
+import { categoryIn } from '../../show/category.ts';
 import { waysOutOf } from '../model/chart/text.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import { Mark } from '../parts/mark.tsx';

@@ -1,5 +1,5 @@
 /** What stands before a lane: whose it is, and what that is now. */
-import { categoryIn, categoryOf } from '../../pod/show/category.ts';
+import { categoryIn, categoryOf } from '../../show/category.ts';
 import type { PlacedLane } from '../model/storyLayout.ts';
 import { Mark } from '../parts/mark.tsx';
 import type { StoryPanel } from './storyPanel.ts';

@@ -1,5 +1,5 @@
 /** The lines that are listed beside, as a sequence diagram on its side. */
-import { categoryOf } from '../../pod/show/category.ts';
+import { categoryOf } from '../../show/category.ts';
 import type { Column, Sequence } from '../model/storySequence.ts';
 import { shortState } from '../model/storyWho.ts';
 import { pointedAt } from '../model/telling.ts';

@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { humanDuration } from '../../base/duration.ts';
-import { categoryIn } from '../../pod/show/category.ts';
+import { categoryIn } from '../../show/category.ts';
 import { select } from '../model/actions.ts';
 import type { Row } from '../model/storyRows.ts';
 import type { ShownBurst } from '../model/storyView.ts';

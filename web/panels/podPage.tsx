@@ -1,8 +1,8 @@
 /** The pod page: why at full width, its conditions and actors, its manifest beside its status. */
-import type { ActorNode } from '../../pod/show/actorNode.ts';
-import { CALL } from '../../pod/show/actorNode.ts';
-import { timeOf } from '../../pod/show/actorRowText.ts';
-import { categoryOf } from '../../pod/show/category.ts';
+import type { ActorNode } from '../../show/actorNode.ts';
+import { CALL } from '../../show/actorNode.ts';
+import { timeOf } from '../../show/actorRowText.ts';
+import { categoryOf } from '../../show/category.ts';
 import { select } from '../model/actions.ts';
 import { kindOf, type Subject, subjectOf } from '../model/headline.ts';
 import { nodeAt } from '../model/tree.ts';

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { humanDuration } from '../../base/duration.ts';
 import type { ShownActor, TriedRun } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../pod/show/actorPath.ts';
+import { podUidIn } from '../../show/actorPath.ts';
 import type { KnownDetail } from '../model/detail.ts';
 import { nextLines } from '../model/next.ts';
 import { heldParts } from '../model/objectLines.ts';

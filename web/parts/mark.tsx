@@ -1,4 +1,4 @@
-import type { Category } from '../../pod/show/category.ts';
+import type { Category } from '../../show/category.ts';
 import { MARKS, toneOf } from '../model/marks.ts';
 
 interface MarkProps {

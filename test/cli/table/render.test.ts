@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Controls, INITIAL_CONTROLS } from '../../../cli/table/controls.ts';
 import { type Frame, renderFrame, renderLast, type Scene, type Surface } from '../../../cli/table/render.ts';
-import { displayWidth } from '../../../pod/show/displayWidth.ts';
+import { displayWidth } from '../../../show/displayWidth.ts';
 import type { NodeSummary } from '../../../socket/agent.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import {

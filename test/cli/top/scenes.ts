@@ -1,8 +1,8 @@
 /** Actors to look at, for the tests of `top`. */
 import type { AnsweredActors } from '../../../cli/readActors.ts';
 import type { Container } from '../../../pod/api/schema/container.ts';
-import type { ActorNode } from '../../../pod/show/actorNode.ts';
-import type { SeenPod } from '../../../pod/show/seenPod.ts';
+import type { ActorNode } from '../../../show/actorNode.ts';
+import type { SeenPod } from '../../../show/seenPod.ts';
 import { NOW, nodeActor, nodeView } from '../../pod/views.ts';
 
 /** A pod of one container, in these states. */

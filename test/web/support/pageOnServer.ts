@@ -15,8 +15,8 @@ import type {
   Story,
 } from '../../../inspect/protocol.ts';
 import { type PageServer, servePage } from '../../../inspect/server.ts';
-import { actorSteps } from '../../../pod/show/actorPath.ts';
 import { drawAll } from '../../../scripts/drawings/all.ts';
+import { actorSteps } from '../../../show/actorPath.ts';
 import { withFrame, worldOf } from '../../../web/model/world.ts';
 import { startBrowser } from './browser.ts';
 import { longDetail, longHistory, longLines, longObject, longSnapshot, longStory } from './longNames.ts';

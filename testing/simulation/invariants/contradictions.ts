@@ -1,8 +1,8 @@
 /** What an explanation says of a pod that its status, or its actors, do not. */
 import { containersOf } from '../../../pod/api/containers.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { Explanation } from '../../../pod/show/explain.ts';
 import { isTerminalPhase } from '../../../pod/status/phase.ts';
+import type { Explanation } from '../../../show/explain.ts';
 import { statusesOf } from './apiRules.ts';
 
 const PHASES: ReadonlySet<string> = new Set(['Pending', 'Running', 'Succeeded', 'Failed']);

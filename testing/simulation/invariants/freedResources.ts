@@ -3,9 +3,9 @@ import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { sourceOf } from '../../../pod/api/staticPod.ts';
 import { podRequest } from '../../../pod/resources/resources.ts';
-import type { ActorNode } from '../../../pod/show/actorNode.ts';
 import { namespacedName } from '../../../pod/shownName.ts';
 import { isTerminalPhase } from '../../../pod/status/phase.ts';
+import type { ActorNode } from '../../../show/actorNode.ts';
 import type { Invariant } from './invariant.ts';
 
 /** A pod that counts at admission: what it has requested at most, because a resize may not be done yet. */

@@ -1,7 +1,7 @@
 /** Tells a story to a node, and says what it broke. */
 
 import type { InspectionEvent } from 'xstate';
-import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
+import { formatExplanation } from '../../../show/formatExplanation.ts';
 import type { MakeCluster } from '../cluster/simulatedCluster.ts';
 import type { Invariant, Violation } from '../invariants/invariant.ts';
 import { InvariantViolated } from '../invariants/invariant.ts';

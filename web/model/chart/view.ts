@@ -2,7 +2,7 @@
 
 import { humanDuration } from '../../../base/duration.ts';
 import type { Drawing, DrawnState, DrawnWay, FoldedState, NextWay, Taken } from '../../../inspect/protocol.ts';
-import { type Category, categoryIn } from '../../../pod/show/category.ts';
+import { type Category, categoryIn } from '../../../show/category.ts';
 import { shortSpan } from '../time.ts';
 
 /** An actor as its chart shows it. */

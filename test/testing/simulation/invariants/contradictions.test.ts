@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Pod } from '../../../../pod/api/schema/pod.ts';
-import { explainPod } from '../../../../pod/show/explain.ts';
-import { formatExplanation } from '../../../../pod/show/formatExplanation.ts';
+import { explainPod } from '../../../../show/explain.ts';
+import { formatExplanation } from '../../../../show/formatExplanation.ts';
 import { contradictions } from '../../../../testing/simulation/invariants/contradictions.ts';
 import { NOW, podView, running, seenPod } from '../../../pod/views.ts';
 

@@ -1,9 +1,0 @@
-import type { Pod } from '../api/schema/pod.ts';
-
-/** A list of pods as kubectl prints one, and as an API answers it. */
-export const podList = (items: readonly Pod[]) => ({
-  apiVersion: 'v1',
-  kind: 'PodList',
-  metadata: { resourceVersion: '' },
-  items,
-});

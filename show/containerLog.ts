@@ -1,0 +1,89 @@
+/** Which log is meant: of which container, in kubectl's words, and of which of its runs, in the kubelet's. */
+
+import { NodeFailure } from '../base/failure.ts';
+import { lookUp } from '../base/lookUp.ts';
+import { containerNamed, containersOf, type PlacedContainer } from '../pod/api/containers.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import type { ContainerStatus } from '../pod/api/schema/status.ts';
+import { statusesOf } from './seenPod.ts';
+
+const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
+
+/** The container of a pod that is meant when none is named, and what is to be said about that. */
+export function defaultContainer({ metadata, spec }: Pod): { readonly name: string; readonly note?: string } {
+  const wanted = lookUp(metadata.annotations ?? {}, DEFAULT_CONTAINER);
+  if (wanted && containerNamed(spec, wanted)) return { name: wanted };
+  const notes = wanted ? [`Default container name ${JSON.stringify(wanted)} not found in pod ${metadata.name}`] : [];
+  const all = containersOf(spec);
+  const [{ name } = { name: '' }] = spec.containers;
+  if (all.length > 1) notes.push(`Defaulted container ${JSON.stringify(name)} out of: ${namesOf(all)}`);
+  return { name, ...(notes.length > 0 ? { note: notes.join('\n') } : {}) };
+}
+
+/** Throws a `NodeFailure` with reason `BadRequest` where a pod has no such container. */
+export function expectContainer({ metadata, spec }: Pod, name: string): void {
+  if (containerNamed(spec, name)) return;
+  const all = namesOf(containersOf(spec));
+  throw new NodeFailure('BadRequest', `container ${name} is not valid for pod ${metadata.name} out of: ${all}`);
+}
+
+const KINDS = { containers: '', ephemeralContainers: ' (ephem)', initContainers: ' (init)' } as const;
+
+function namesOf(all: readonly PlacedContainer[]): string {
+  const kinds = Object.entries(KINDS);
+  return kinds
+    .flatMap(([kind, suffix]) =>
+      all.filter(({ field }) => field === kind).map(({ container }) => `${container.name}${suffix}`),
+    )
+    .join(', ');
+}
+
+/** One run of a container, by the number of its log and the id that the status tells of it. */
+export interface LoggedRun {
+  readonly run: number;
+  readonly id: string;
+}
+
+/**
+ * The run whose log is shown: the present one, or the last one where the container does not run; with `previous` the one
+ * that the status has as the last state. Throws a `NodeFailure` with reason `BadRequest` where there is none.
+ */
+export function runToLog(pod: Pod, container: string, { previous = false } = {}): LoggedRun {
+  const status = statusesOf(pod).find(({ name }) => name === container);
+  const named = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
+  const refuse = (why: string) => new NodeFailure('BadRequest', why);
+  if (status === undefined) throw refuse(`${named} is not available`);
+  const { state = {}, containerID = '', restartCount } = status;
+  const last = lastRun(status);
+  if (previous) {
+    if (last === undefined) throw refuse(`previous terminated ${named} not found`);
+    return last;
+  }
+  if (state.running) return { run: restartCount, id: containerID };
+  if (state.terminated?.containerID) return { run: restartCount, id: state.terminated.containerID };
+  if (last !== undefined) return last;
+  if (state.terminated || status.lastState?.terminated) throw refuse(`${named} is terminated`);
+  throw refuse(`${named} is waiting to start${waitOf(state.waiting?.reason)}`);
+}
+
+/** The run before that which the status is of; of one that waits to run again, the last. */
+function lastRun({ state = {}, lastState, containerID, restartCount }: ContainerStatus): LoggedRun | undefined {
+  const id = lastState?.terminated?.containerID;
+  if (!id) return undefined;
+  // A container that has been made and not started has a number of its own.
+  const isCounted = state.waiting === undefined || (containerID !== undefined && containerID !== id);
+  return { run: Math.max(0, isCounted ? restartCount - 1 : restartCount), id };
+}
+
+function waitOf(reason: string | undefined): string {
+  if (reason === undefined) return ' - no logs yet';
+  if (reason === 'ErrImagePull') return ": image can't be pulled";
+  if (reason === 'ImagePullBackOff') return ': trying and failing to pull image';
+  return `: ${reason}`;
+}
+
+/** Whether a run goes on. */
+export const isRunning = (pod: Pod, container: string, { id }: LoggedRun): boolean => {
+  const status = statusesOf(pod).find(({ name }) => name === container);
+  return status?.state?.running !== undefined && status.containerID === id;
+};

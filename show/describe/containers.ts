@@ -1,0 +1,200 @@
+/** The containers of a pod as `describe` shows them. */
+
+import { lookUp } from '../../base/lookUp.ts';
+import type {
+  Container,
+  ContainerPort,
+  EnvFromSource,
+  EnvVar,
+  Probe,
+  VolumeMount,
+} from '../../pod/api/schema/container.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { ContainerState, ContainerStatus } from '../../pod/api/schema/status.ts';
+import { fieldValue, resourceValue } from '../../pod/environment/fieldRef.ts';
+import { importAdvice } from '../explainText.ts';
+import type { LogTail, LogTails } from '../logTail.ts';
+import { indented } from './tabbed.ts';
+import { localTime } from './time.ts';
+
+export function describeContainers(
+  label: string,
+  { pod, logs }: { readonly pod: Pod; readonly logs: LogTails },
+  containers: readonly Container[],
+  statuses: readonly ContainerStatus[] = [],
+): string[] {
+  const each = containers.flatMap((container) => {
+    const status = statuses.find(({ name }) => name === container.name);
+    return [
+      ...indented(1, [`${container.name}:`]),
+      ...indented(2, describeContainer(pod, container, status, logs.get(container.name))),
+    ];
+  });
+  return [`${label}:${containers.length === 0 ? ' <none>' : ''}`, ...each];
+}
+
+function describeContainer(
+  pod: Pod,
+  container: Container,
+  status: ContainerStatus | undefined,
+  log: LogTail | undefined,
+): string[] {
+  const { image, command = [], args = [], resources = {}, envFrom = [], env = [], volumeMounts = [] } = container;
+  return [
+    ...(status ? [`Container ID:\t${status.containerID ?? ''}`] : []),
+    `Image:\t${image}`,
+    ...(status ? [`Image ID:\t${status.imageID}`] : []),
+    ...portLines(container.ports ?? []),
+    ...seccompLines(container),
+    ...section(
+      'Command:',
+      command.flatMap((word) => word.split('\n')),
+    ),
+    ...section(
+      'Args:',
+      args.flatMap((word) => word.split('\n')),
+    ),
+    ...(status ? statusLines(status) : []),
+    ...(log ? [`Last Log File:\t${log.file}`, ...section('Last Log Lines:', log.lines)] : []),
+    ...section('Limits:', amounts(resources.limits)),
+    ...section('Requests:', amounts(resources.requests)),
+    ...probeLines(container),
+    ...section('Environment Variables from:', envFrom.map(envFromLine)),
+    ...orNone(
+      'Environment:',
+      env.flatMap((variable) => envLines(pod, container, variable)),
+    ),
+    ...orNone('Mounts:', mountLines(volumeMounts)),
+  ];
+}
+
+const section = (title: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : [title, ...indented(1, lines)];
+
+const orNone = (title: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [`${title}\t<none>`] : section(title, lines);
+
+function portLines(ports: readonly ContainerPort[]): string[] {
+  const protocolOf = ({ protocol = 'TCP' }: ContainerPort) => protocol;
+  const line = (name: string, numbers: readonly string[]) =>
+    `${name}${numbers.length > 1 ? 's' : ''}:\t${numbers.join(', ') || '<none>'}`;
+  return [
+    line(
+      'Port',
+      ports.map((port) => `${port.containerPort}/${protocolOf(port)}`),
+    ),
+    line(
+      'Host Port',
+      ports.map((port) => `${port.hostPort ?? 0}/${protocolOf(port)}`),
+    ),
+  ];
+}
+
+function seccompLines({ securityContext }: Container): string[] {
+  const profile = securityContext?.seccompProfile;
+  if (profile === undefined) return [];
+  const local = profile.type === 'Localhost' ? [`  LocalhostProfile:\t${profile.localhostProfile ?? ''}`] : [];
+  return [`SeccompProfile:\t${profile.type}`, ...local];
+}
+
+function statusLines({ state = {}, lastState, ready, restartCount }: ContainerStatus): string[] {
+  return [
+    ...stateLines('State', state),
+    ...(lastState?.terminated ? stateLines('Last State', lastState) : []),
+    `Ready:\t${ready ? 'True' : 'False'}`,
+    `Restart Count:\t${restartCount}`,
+  ];
+}
+
+function stateLines(name: string, { running, waiting, terminated }: ContainerState): string[] {
+  if (running) return [`${name}:\tRunning`, `  Started:\t${localTime(running.startedAt)}`];
+  if (terminated === undefined) {
+    const { reason = '' } = waiting ?? {};
+    const advice = importAdvice(reason);
+    return [
+      `${name}:\tWaiting`,
+      ...(reason === '' ? [] : [`  Reason:\t${reason}`]),
+      ...(advice === undefined ? [] : [`  Advice:\t${advice}`]),
+    ];
+  }
+  const { reason, message, exitCode, signal, startedAt, finishedAt } = terminated;
+  return [
+    `${name}:\tTerminated`,
+    ...indented(1, [
+      ...(reason ? [`Reason:\t${reason}`] : []),
+      ...(message ? [`Message:\t${message}`] : []),
+      `Exit Code:\t${exitCode}`,
+      ...(signal ? [`Signal:\t${signal}`] : []),
+      `Started:\t${localTime(startedAt)}`,
+      `Finished:\t${localTime(finishedAt)}`,
+    ]),
+  ];
+}
+
+const amounts = (list: Readonly<Record<string, string>> = {}): string[] =>
+  Object.keys(list)
+    .sort()
+    .map((name) => `${name}:\t${lookUp(list, name)}`);
+
+function probeLines({ livenessProbe, readinessProbe, startupProbe }: Container): string[] {
+  const probes = { Liveness: livenessProbe, Readiness: readinessProbe, Startup: startupProbe };
+  return Object.entries(probes).flatMap(([name, probe]) => (probe ? [`${name}:\t${probeText(probe)}`] : []));
+}
+
+/** What a probe does, then its times; absent ones are Kubernetes' defaults. */
+function probeText(probe: Probe): string {
+  const { initialDelaySeconds = 0, timeoutSeconds = 1, periodSeconds = 10 } = probe;
+  const { successThreshold = 1, failureThreshold = 3 } = probe;
+  const times = `delay=${initialDelaySeconds}s timeout=${timeoutSeconds}s period=${periodSeconds}s`;
+  return `${checkText(probe)} ${times} #success=${successThreshold} #failure=${failureThreshold}`;
+}
+
+function checkText({ exec, httpGet, tcpSocket, grpc }: Probe): string {
+  if (exec) return `exec [${(exec.command ?? []).join(' ')}]`;
+  if (httpGet) {
+    const { scheme = 'HTTP', host = '', port, path = '/' } = httpGet;
+    return `http-get ${scheme.toLowerCase()}://${host}:${port}${path.startsWith('/') ? '' : '/'}${path}`;
+  }
+  if (tcpSocket) return `tcp-socket ${tcpSocket.host ?? ''}:${tcpSocket.port}`;
+  return grpc ? `grpc <pod>:${grpc.port} ${grpc.service ?? ''}` : 'unknown';
+}
+
+function envFromLine({ prefix, configMapRef, secretRef }: EnvFromSource): string {
+  const ref = configMapRef ?? secretRef;
+  const kind = `${configMapRef ? 'ConfigMap' : 'Secret'}${prefix ? ` with prefix '${prefix}'` : ''}`;
+  return `${ref?.name ?? ''}\t${kind}\tOptional: ${ref?.optional === true}`;
+}
+
+function envLines(pod: Pod, container: Container, { name, value = '', valueFrom }: EnvVar): string[] {
+  if (valueFrom === undefined)
+    return value.split('\n').map((line, index) => `${index === 0 ? `${name}:` : ''}\t${line}`);
+  const { fieldRef, resourceFieldRef, secretKeyRef, configMapKeyRef } = valueFrom;
+  if (fieldRef) {
+    // What only the node knows, kubectl leaves out.
+    const isOwn = fieldRef.fieldPath.startsWith('metadata.');
+    const shown = isOwn ? (fieldValue(pod, fieldRef.fieldPath, { podIps: [], hostIps: [] }) ?? '') : '';
+    return [`${name}:\t${shown.replaceAll('\n', ' ')} (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`];
+  }
+  if (resourceFieldRef) {
+    const shown = resourceValue(pod, resourceFieldRef, { self: container, allocatable: {} }) ?? '';
+    const isNodes = shown === '0' && /^limits\.(cpu|memory)$/.test(resourceFieldRef.resource);
+    return [`${name}:\t${isNodes ? 'node allocatable' : shown} (${resourceFieldRef.resource})`];
+  }
+  if (secretKeyRef) {
+    const { key, name: secret = '', optional = false } = secretKeyRef;
+    return [`${name}:\t<set to the key '${key}' in secret '${secret}'>\tOptional: ${optional}`];
+  }
+  if (configMapKeyRef) {
+    const { key, name: map = '', optional = false } = configMapKeyRef;
+    return [`${name}:\t<set to the key '${key}' of config map '${map}'>\tOptional: ${optional}`];
+  }
+  return [];
+}
+
+const mountLines = (mounts: readonly VolumeMount[]): string[] =>
+  [...mounts]
+    .sort((a, b) => (a.mountPath < b.mountPath ? -1 : 1))
+    .map(({ mountPath, name, readOnly, subPath }) => {
+      const flags = [readOnly ? 'ro' : 'rw', ...(subPath ? [`path=${JSON.stringify(subPath)}`] : [])];
+      return `${mountPath} from ${name} (${flags.join(',')})`;
+    });

@@ -1,0 +1,18 @@
+import type { CoreEvent } from '../../pod/events/event.ts';
+import { eventAge } from '../../pod/events/eventTable.ts';
+import { indented, tabbed } from './tabbed.ts';
+
+const byLastTime = ({ lastTimestamp: a }: CoreEvent, { lastTimestamp: b }: CoreEvent): number =>
+  Date.parse(a) - Date.parse(b);
+
+/** The events of an object, the latest last. */
+export function describeEvents(events: readonly CoreEvent[], now: number): string {
+  if (events.length === 0) return 'Events:  <none>\n';
+  const rows = [...events].sort(byLastTime).map((event) => {
+    const { type, reason, source, message, involvedObject } = event;
+    const part = involvedObject.fieldPath ? `${involvedObject.fieldPath}: ` : '';
+    return `${type}\t${reason}\t${eventAge(event, now)}\t${source.component}\t${part}${message.trim()}`;
+  });
+  const lines = ['Type\tReason\tAge\tFrom\tMessage', '----\t------\t----\t----\t-------', ...rows];
+  return `Events:\n${tabbed(indented(1, lines).join('\n'))}\n`;
+}

@@ -1,0 +1,31 @@
+/** Labels, annotations and other lists as `kubectl describe` lays them out. */
+import { lookUp } from '../../base/lookUp.ts';
+
+/** A title with what belongs to it, each in a line of its own. */
+export function listed(title: string, words: readonly string[]): string[] {
+  const [first = '<none>', ...rest] = words;
+  return [`${title}:\t${first}`, ...rest.map((word) => `\t${word}`)];
+}
+
+/** Labels as `key=value`, in order. */
+export const labelText = (labels: Readonly<Record<string, string>> = {}): string[] =>
+  Object.keys(labels)
+    .sort()
+    .map((key) => `${key}=${lookUp(labels, key)}`);
+
+/** An annotation that is longer, or has lines of its own, stands below its key. */
+const LONGEST_ANNOTATION = 140;
+
+export function annotationLines(annotations: Readonly<Record<string, string>>): string[] {
+  const words = Object.keys(annotations)
+    .sort()
+    .flatMap((key) => {
+      const value = (lookUp(annotations, key) ?? '').replace(/\n$/, '');
+      if (key.length + value.length + 2 <= LONGEST_ANNOTATION && !value.includes('\n')) return [`${key}: ${value}`];
+      return [`${key}:`, ...value.split('\n').map((line) => `  ${shortened(line)}`)];
+    });
+  return listed('Annotations', words);
+}
+
+const shortened = (line: string): string =>
+  line.length <= LONGEST_ANNOTATION - 2 ? line : `${line.slice(0, LONGEST_ANNOTATION - 2)}...`;

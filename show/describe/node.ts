@@ -1,0 +1,108 @@
+/** A node as `kubectl describe node` shows it. */
+import { humanDuration } from '../../base/duration.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { ResourceList } from '../../pod/api/schema/scalars.ts';
+import type { CoreEvent } from '../../pod/events/event.ts';
+import type { NodeObject } from '../../pod/node/nodeObject.ts';
+import { rolesOf } from '../../pod/node/nodeTable.ts';
+import { nodeUse, nonTerminated, shareOf, shareText } from '../../pod/node/nodeUse.ts';
+import { effectiveResources } from '../../pod/resources/effectiveResources.ts';
+import { describeEvents } from './events.ts';
+import { labelText, listed } from './labels.ts';
+import { indented, tabbed } from './tabbed.ts';
+import { localTime } from './time.ts';
+
+/** All there is to know of a node, with its pods and its events; `now` is in milliseconds since the epoch. */
+export function describeNode(
+  node: NodeObject,
+  pods: readonly Pod[],
+  events: readonly CoreEvent[],
+  now: number,
+): string {
+  const { metadata, spec, status } = node;
+  const taints = (spec.taints ?? []).map(({ key, value, effect }) => `${key}${value ? `=${value}` : ''}:${effect}`);
+  const lines = [
+    `Name:\t${metadata.name}`,
+    `Roles:\t${rolesOf(node)}`,
+    ...listed('Labels', labelText(metadata.labels)),
+    'Annotations:\t<none>',
+    `CreationTimestamp:\t${localTime(metadata.creationTimestamp)}`,
+    ...listed('Taints', taints),
+    'Unschedulable:\tfalse',
+    ...conditionLines(node),
+    ...section(
+      'Addresses',
+      status.addresses.map(({ type, address }) => `${type}:\t${address}`),
+    ),
+    ...section('Capacity', amountLines(status.capacity)),
+    ...section('Allocatable', amountLines(status.allocatable)),
+    ...section('System Info', infoLines(node)),
+    ...podLines(node, nonTerminated(pods), now),
+    ...useLines(node, pods),
+  ];
+  return `${tabbed(lines.join('\n'))}\n${describeEvents(events, now)}`;
+}
+
+const section = (title: string, lines: readonly string[]): string[] => [`${title}:`, ...indented(1, lines)];
+
+/** A head, and below it a rule as long as each of its words. */
+const headed = (...words: readonly string[]): string[] => [
+  words.join('\t'),
+  words.map((word) => word.replace(/./g, '-')).join('\t'),
+];
+
+function conditionLines({ status: { conditions } }: NodeObject): string[] {
+  const rows = conditions.map(({ type, status, lastHeartbeatTime, lastTransitionTime, reason, message }) =>
+    [`${type} `, status, localTime(lastHeartbeatTime), localTime(lastTransitionTime), reason, message].join('\t'),
+  );
+  const head = headed('Type', 'Status', 'LastHeartbeatTime', 'LastTransitionTime', 'Reason', 'Message');
+  return section('Conditions', [...head, ...rows]);
+}
+
+const amountLines = (amounts: ResourceList): string[] =>
+  Object.entries(amounts).map(([resource, amount]) => `${resource}:\t${amount}`);
+
+function infoLines({ status: { nodeInfo } }: NodeObject): string[] {
+  return [
+    `Machine ID:\t${nodeInfo.machineID}`,
+    `System UUID:\t${nodeInfo.systemUUID}`,
+    `Boot ID:\t${nodeInfo.bootID}`,
+    `Kernel Version:\t${nodeInfo.kernelVersion}`,
+    `OS Image:\t${nodeInfo.osImage}`,
+    `Operating System:\t${nodeInfo.operatingSystem}`,
+    `Architecture:\t${nodeInfo.architecture}`,
+    `Container Runtime Version:\t${nodeInfo.containerRuntimeVersion}`,
+    `Kubelet Version:\t${nodeInfo.kubeletVersion}`,
+  ];
+}
+
+function podLines({ status: { allocatable } }: NodeObject, pods: readonly Pod[], now: number): string[] {
+  const rows = pods.map(({ metadata, spec, status = {} }) => {
+    const { requests = {}, limits = {} } = effectiveResources(spec);
+    const share = (list: ResourceList, resource: string) => shareText(shareOf([list], resource, allocatable));
+    const since = metadata.creationTimestamp ?? status.startTime;
+    return [
+      metadata.namespace,
+      metadata.name,
+      '',
+      share(requests, 'cpu'),
+      share(limits, 'cpu'),
+      share(requests, 'memory'),
+      share(limits, 'memory'),
+      since === undefined ? '<unknown>' : humanDuration(now - Date.parse(since)),
+    ].join('\t');
+  });
+  const head = headed('Namespace', 'Name', '', 'CPU Requests', 'CPU Limits', 'Memory Requests', 'Memory Limits', 'Age');
+  return [`Non-terminated Pods:\t(${pods.length} in total)`, ...indented(1, [...head, ...rows])];
+}
+
+function useLines(node: NodeObject, pods: readonly Pod[]): string[] {
+  const rows = nodeUse(node, pods).map(({ resource, requests, limits }) =>
+    [resource, shareText(requests), shareText(limits)].join('\t'),
+  );
+  return section('Allocated resources', [
+    '(Total limits may be over 100 percent, i.e., overcommitted.)',
+    ...headed('Resource', 'Requests', 'Limits'),
+    ...rows,
+  ]);
+}

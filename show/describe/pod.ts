@@ -1,0 +1,125 @@
+/** A pod as `kubectl describe pod` shows it. */
+import { humanDuration } from '../../base/duration.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { CoreEvent } from '../../pod/events/event.ts';
+import { qosClass } from '../../pod/resources/qos.ts';
+import type { LogTails } from '../logTail.ts';
+import { describeContainers } from './containers.ts';
+import { describeEvents } from './events.ts';
+import { annotationLines, labelText, listed } from './labels.ts';
+import { indented, tabbed } from './tabbed.ts';
+import { localTime } from './time.ts';
+import { describeVolumes } from './volumes.ts';
+
+/** What an agent knows of a pod beside its object. */
+export interface PodExtras {
+  /** How the logs of its failed containers end. */
+  readonly logs?: LogTails;
+  /** Why the present manifest is not used, and what is odd in the one that is. */
+  readonly manifestProblems?: readonly string[] | undefined;
+  readonly manifestWarnings?: readonly string[] | undefined;
+}
+
+/** All there is to know of a pod, and its events; `now` is in milliseconds since the epoch. */
+export function describePod(pod: Pod, events: readonly CoreEvent[], now: number, told: PodExtras = {}): string {
+  const { logs = new Map(), manifestProblems = [], manifestWarnings = [] } = told;
+  const { spec, status = {} } = pod;
+  const { initContainers = [], ephemeralContainers = [] } = spec;
+  const lines = [
+    ...headLines(pod),
+    ...statusLines(pod, now),
+    ...(initContainers.length > 0
+      ? describeContainers('Init Containers', { pod, logs }, initContainers, status.initContainerStatuses)
+      : []),
+    ...describeContainers('Containers', { pod, logs }, spec.containers, status.containerStatuses),
+    ...(ephemeralContainers.length > 0
+      ? describeContainers(
+          'Ephemeral Containers',
+          { pod, logs },
+          ephemeralContainers,
+          status.ephemeralContainerStatuses,
+        )
+      : []),
+    ...gateLines(pod),
+    ...conditionLines(pod),
+    ...describeVolumes(spec.volumes),
+    `QoS Class:\t${status.qosClass ?? qosClass(spec)}`,
+    ...listed('Node-Selectors', labelText(spec.nodeSelector)),
+    ...listed('Tolerations', [...(spec.tolerations ?? [])].sort(byKey).map(tolerationText)),
+    ...(manifestProblems.length > 0 ? listed('Manifest Problems', manifestProblems) : []),
+    ...(manifestWarnings.length > 0 ? listed('Manifest Warnings', manifestWarnings) : []),
+  ];
+  return `${tabbed(lines.join('\n'))}\n${describeEvents(events, now)}`;
+}
+
+function headLines({ metadata, spec, status = {} }: Pod): string[] {
+  const { priority, priorityClassName, runtimeClassName, serviceAccountName, nodeName } = spec;
+  return [
+    `Name:\t${metadata.name}`,
+    `Namespace:\t${metadata.namespace}`,
+    ...(priority === undefined ? [] : [`Priority:\t${priority}`]),
+    ...(priorityClassName ? [`Priority Class Name:\t${priorityClassName}`] : []),
+    ...(runtimeClassName ? [`Runtime Class Name:\t${runtimeClassName}`] : []),
+    ...(serviceAccountName ? [`Service Account:\t${serviceAccountName}`] : []),
+    `Node:\t${nodeName ? `${nodeName}/${status.hostIP ?? ''}` : '<none>'}`,
+    ...(status.startTime ? [`Start Time:\t${localTime(status.startTime)}`] : []),
+    ...listed('Labels', labelText(metadata.labels)),
+    ...annotationLines(metadata.annotations ?? {}),
+  ];
+}
+
+function statusLines({ metadata, spec, status = {} }: Pod, now: number): string[] {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, ownerReferences = [] } = metadata;
+  const profile = spec.securityContext?.seccompProfile;
+  const owner = ownerReferences.find(({ controller }) => controller === true);
+  const ips = status.podIPs ?? [];
+  return [
+    ...(deletionTimestamp
+      ? [
+          `Status:\tTerminating (lasts ${humanDuration(now - Date.parse(deletionTimestamp))})`,
+          `Termination Grace Period:\t${deletionGracePeriodSeconds}s`,
+        ]
+      : [`Status:\t${status.phase ?? ''}`]),
+    ...(status.reason ? [`Reason:\t${status.reason}`] : []),
+    ...(status.message ? [`Message:\t${status.message}`] : []),
+    ...(profile ? [`SeccompProfile:\t${profile.type}`] : []),
+    ...(profile?.type === 'Localhost' ? [`LocalhostProfile:\t${profile.localhostProfile ?? ''}`] : []),
+    `IP:\t${status.podIP ?? ''}`,
+    ...(ips.length === 0
+      ? ['IPs:\t<none>']
+      : [
+          'IPs:',
+          ...indented(
+            1,
+            ips.map(({ ip }) => `IP:\t${ip}`),
+          ),
+        ]),
+    ...(owner ? [`Controlled By:\t${owner.kind}/${owner.name}`] : []),
+    ...(status.nominatedNodeName ? [`NominatedNodeName:\t${status.nominatedNodeName}`] : []),
+  ];
+}
+
+type Toleration = NonNullable<Pod['spec']['tolerations']>[number];
+
+const byKey = ({ key: a = '' }: Toleration, { key: b = '' }: Toleration): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function tolerationText({ key = '', operator, value = '', effect, tolerationSeconds }: Toleration): string {
+  const what = `${key}${value ? `=${value}` : ''}${effect ? `:${effect}` : ''}`;
+  const how = operator === 'Exists' && value === '' ? `${what === '' ? '' : ' '}op=Exists` : '';
+  return `${what}${how}${tolerationSeconds === undefined ? '' : ` for ${tolerationSeconds}s`}`;
+}
+
+function gateLines({ spec: { readinessGates = [] }, status = {} }: Pod): string[] {
+  if (readinessGates.length === 0) return [];
+  const stateOf = (gate: string) => status.conditions?.find(({ type }) => type === gate)?.status ?? '<none>';
+  return [
+    'Readiness Gates:',
+    ...indented(1, ['Type\tStatus', ...readinessGates.map(({ conditionType: gate }) => `${gate} \t${stateOf(gate)}`)]),
+  ];
+}
+
+function conditionLines({ status: { conditions = [] } = {} }: Pod): string[] {
+  if (conditions.length === 0) return [];
+  const each = conditions.map(({ type, status }) => `${type} \t${status}`);
+  return ['Conditions:', ...indented(1, ['Type\tStatus', ...each])];
+}

@@ -1,0 +1,45 @@
+/** Text in columns as kubectl lays it out: a column is as wide as the cells that stand one below the other need. */
+
+import { printable } from '../../base/printable.ts';
+
+const GAP = 2;
+
+/**
+ * Lays out lines whose cells end with tabs. A column reaches over the lines that have it without a break; what stands
+ * behind the last tab of a line is in no column.
+ */
+export function tabbed(text: string): string {
+  // What is wider on a terminal than it is counts as it is shown.
+  const lines = printable(text)
+    .split('\n')
+    .map((line) => line.split('\t'));
+  const widths = lines.map((cells) => cells.map(() => 0));
+  for (let column = 0; lines.some((cells) => hasColumn(cells, column)); column += 1) setWidths(lines, widths, column);
+  return lines
+    .map((cells, line) =>
+      cells
+        .map((cell, column) => cell.padEnd(widths[line]?.[column] ?? 0))
+        .join('')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+const hasColumn = (cells: readonly string[] | undefined, column: number): boolean =>
+  cells !== undefined && column < cells.length - 1;
+
+/** Gives each block of one column the width of its widest cell. */
+function setWidths(lines: readonly (readonly string[])[], widths: number[][], column: number): void {
+  for (let first = 0; first < lines.length; first += 1) {
+    if (!hasColumn(lines[first], column)) continue;
+    let end = first;
+    while (hasColumn(lines[end], column)) end += 1;
+    const width = Math.max(...lines.slice(first, end).map((cells) => cells[column]?.length ?? 0)) + GAP;
+    for (const cells of widths.slice(first, end)) cells[column] = width;
+    first = end;
+  }
+}
+
+/** Lines of a deeper level. */
+export const indented = (level: number, lines: readonly string[]): string[] =>
+  lines.map((line) => `${'  '.repeat(level)}${line}`);

@@ -1,0 +1,146 @@
+/** Explains the node itself: the actors that serve all pods, as `explain` shows those of one pod. */
+import { humanDuration } from '../base/duration.ts';
+import type { Failure } from '../base/failure.ts';
+import { lookUp } from '../base/lookUp.ts';
+import type { ForeignPod } from '../pod/lifecycle/observed.ts';
+import type { ActorNode, ActorView, NodeView } from './actorNode.ts';
+import type { ExplainedActor } from './explain.ts';
+
+/** Why the node is where it is, as plain JSON. */
+export interface NodeExplanation {
+  readonly name: string;
+  /** The moment that it explains, in milliseconds since the epoch. */
+  readonly at: number;
+  /** One sentence: what the node waits for, or that it runs. */
+  readonly answer: string;
+  readonly node: ExplainedActor;
+  /** The pods of others that it leaves alone. */
+  readonly foreign: readonly ForeignPod[];
+  /** Manifests that are not used, and why: one sentence each with file and field. */
+  readonly manifestProblems?: readonly string[];
+  /** What is odd in those that are, and about where they are looked for. */
+  readonly manifestWarnings?: readonly string[];
+  readonly addresses?: readonly string[];
+  /** A sentence for each resource: how much of it is asked for, of how much there is for pods. */
+  readonly use?: readonly string[];
+}
+
+/** Explains a node from the tree of its own actors, and what it knows of its runtime and its pods. */
+export function explainNode(view: NodeView, now: number): NodeExplanation {
+  const { tree, pods, foreign } = view;
+  const children = tree.children.map((actor) => (actor.kind === 'limiter' ? withClaimants(actor, pods) : actor));
+  return { name: tree.name, at: now, answer: answerOf(view, now), foreign, node: { ...tree, children } };
+}
+
+/** The explanation with one more of the node's own parts. */
+export const withPart = ({ node, ...explanation }: NodeExplanation, part: ExplainedActor): NodeExplanation => ({
+  ...explanation,
+  node: { ...node, children: [...node.children, part] },
+});
+
+/** A part of the node that is no actor of a machine, as one. */
+export const ownPart = (name: string, state: Omit<ActorView, 'path'>): ExplainedActor => ({
+  id: name,
+  machine: name,
+  kind: name,
+  name,
+  path: name,
+  ...state,
+  facts: [],
+  children: [],
+});
+
+/** The explanation of a node that has facts it could not write: it keeps them and tries again, so a restart may not lose them. */
+export function withUnwritten(
+  explanation: NodeExplanation,
+  trouble:
+    | { readonly facts: number; readonly failure: Failure; readonly since: number; readonly retryAt: number }
+    | undefined,
+): NodeExplanation {
+  if (trouble === undefined) return explanation;
+  const { facts, failure, since, retryAt: until } = trouble;
+  const state = { state: 'retrying', tags: ['retrying'], since, waitingFor: 'the disk', until, lastFailure: failure };
+  const store = { ...ownPart('store', state), facts: [`${facts} ${facts === 1 ? 'file' : 'files'} not written`] };
+  const words = `${facts} state ${facts === 1 ? 'file' : 'files'} cannot be written: ${failure.message}`;
+  return withPart({ ...explanation, answer: `${explanation.answer}; ${words}` }, store);
+}
+
+/** That the directory in which the agent keeps what has to outlive a restart is gone. */
+export interface LostRoot {
+  readonly message: string;
+  readonly since: number;
+  /** When it is looked for again, in milliseconds since the epoch. */
+  readonly retryAt: number;
+}
+
+/** The explanation of a node from which its root directory was taken. */
+export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | undefined): NodeExplanation {
+  if (lost === undefined) return explanation;
+  const { message, since, retryAt: until } = lost;
+  const state = { state: 'lost', tags: ['retrying'], since, waitingFor: 'the directory to be restored', until };
+  const answer = `${explanation.answer}; ${message}`;
+  return withPart({ ...explanation, answer }, ownPart('root directory', state));
+}
+
+function answerOf({ tree, runtime, pods, ended }: NodeView, now: number): string {
+  const { name, tags, waitingFor, until, children } = tree;
+  const count = Object.keys(pods).length;
+  const troubles = children.flatMap(({ kind, lastFailure }) => {
+    const words = lookUp<string>(OF_CLUSTER, kind);
+    return words === undefined || lastFailure === undefined ? [] : [`; ${words}: ${lastFailure.message}`];
+  });
+  const broken = children.flatMap(({ name: part, tags: own, lastFailure }) =>
+    own.includes('broken') ? [`; ${part} is broken${lastFailure ? `: ${lastFailure.message}` : ''}`] : [],
+  );
+  if (tags.includes('ending') && count > 0) {
+    const held = runtime.ready ? '' : `; the container runtime is not ready: ${troubleOf(runtime)}`;
+    return `node ${name} is draining: ${endingText(count, until, now)}${held}`;
+  }
+  if (!runtime.ready)
+    return `node ${name} is waiting for the container runtime, which is not ready: ${troubleOf(runtime)}`;
+  if (waitingFor !== undefined) return `node ${name} is waiting for ${waitingFor}`;
+  if (runtime.networkNotReady !== undefined) {
+    return `node ${name} is running, but its pods are waiting for the network: ${runtime.networkNotReady}`;
+  }
+  const queues = children.flatMap(({ kind, name: limiter, lists }) => {
+    const { length } = lists?.[LINE] ?? [];
+    return kind === 'limiter' && length > 0 ? [`${length} in the ${limiter} queue`] : [];
+  });
+  const others = ended > 0 ? [`; ${ended} more ${ended === 1 ? 'has' : 'have'} ended or been rejected`] : [];
+  const waiting = queues.length > 0 ? [`; ${queues.join(', ')}`] : [];
+  const told = [...others, ...waiting, ...troubles.slice(0, 1), ...broken];
+  return [`node ${name} is running ${podsText(count - ended)}`, ...told].join('');
+}
+
+const LINE = 'queued';
+
+/** What it means for the node in its cluster that one of these fails. */
+const OF_CLUSTER: Readonly<Record<string, string>> = {
+  registration: 'it cannot be registered in its cluster',
+  lease: 'its lease cannot be renewed, so its cluster will take it for dead',
+};
+
+const troubleOf = ({ message = 'no reason given' }: NodeView['runtime']): string => message;
+
+const podsText = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`;
+
+/** `3 pods terminating, up to 57s`: for as long as the last of them has to be waited for, where that is known. */
+export function endingText(pods: number, until: number | undefined, now: number): string {
+  const left = until !== undefined && until > now ? `, up to ${humanDuration(until - now)}` : '';
+  return `${podsText(pods)} terminating${left}`;
+}
+
+/** A limiter knows who claims a slot by keys: here they have the names of their pods. */
+function withClaimants(limiter: ActorNode, pods: NodeView['pods']): ActorNode {
+  const lists = Object.entries(limiter.lists ?? {});
+  return {
+    ...limiter,
+    lists: Object.fromEntries(lists.map(([of, keys]) => [of, keys.map((key) => claimantOf(key, pods))])),
+  };
+}
+
+/** `default/web (app)`: who stands behind the key of a claim at a limiter. */
+function claimantOf(key: string, pods: NodeView['pods']): string {
+  const [uid = '', actor = ''] = key.split('/');
+  return `${lookUp(pods, uid) ?? uid} (${actor.replace(/^:/, '')})`;
+}

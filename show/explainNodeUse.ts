@@ -1,0 +1,20 @@
+import type { Pod } from '../pod/api/schema/pod.ts';
+import type { NodeObject } from '../pod/node/nodeObject.ts';
+import { nodeUse, nonTerminated, shareText } from '../pod/node/nodeUse.ts';
+import type { NodeExplanation } from './explainNode.ts';
+
+/** The explanation of a node with its addresses, and how much of it is asked for. */
+export function withUse(explanation: NodeExplanation, node: NodeObject, pods: readonly Pod[]): NodeExplanation {
+  const { addresses, allocatable } = node.status;
+  const [running, most] = [nonTerminated(pods).length, allocatable.pods ?? '0'];
+  return {
+    ...explanation,
+    addresses: addresses.flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : [])),
+    use: [
+      `pods: ${running} of ${most}`,
+      ...nodeUse(node, pods).map(
+        ({ resource, requests, allocatable: has }) => `${resource}: ${shareText(requests)} of ${has} requested`,
+      ),
+    ],
+  };
+}

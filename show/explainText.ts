@@ -1,0 +1,205 @@
+/** The words that an explanation is made of: moments, ends, failures, places in a queue. */
+import { humanDuration } from '../base/duration.ts';
+import { shortSentence } from '../base/shortText.ts';
+import { isoTime } from '../pod/api/rfc3339.ts';
+import { neverBegan } from '../pod/lifecycle/restart.ts';
+import type { ContainerRole, TerminatedRun } from '../pod/status/view.ts';
+import type { LimiterView } from './actorNode.ts';
+
+/** What is said of an update for which other pods have to end. */
+export const AWAITS_ROOM = 'update waiting for room: other pods are being terminated to free it';
+
+/** Where somebody stands in the queue of a limiter. */
+export interface QueuePlace {
+  /** The limiter's name, `start` or `pull`. */
+  readonly limiter: string;
+  /** 1 is the next. */
+  readonly place: number;
+  readonly length: number;
+  readonly capacity: number;
+  /** What those that hold the limiter do meanwhile, where they say so. */
+  readonly behind?: readonly string[];
+}
+
+const LONGEST_MESSAGE = 240;
+
+/** What users call an actor of a kind whose own name is not that. */
+export const KIND_NAMES = {
+  activeDeadline: 'active deadline',
+  garbage: 'garbage collection',
+  logRotation: 'log rotation',
+  nodeStatus: 'node status',
+  init: 'init container',
+  sidecar: 'sidecar',
+  regular: 'container',
+  ephemeral: 'ephemeral container',
+  statusSink: 'status sink',
+} as const satisfies Record<ContainerRole, string> & Readonly<Record<string, string>>;
+
+/** What of a limiter says who waits for it. */
+type Queue = Pick<LimiterView, 'queue' | 'capacity' | 'behind'>;
+
+/** The first place in a queue of a container of the pod, or without a name of the pod itself. */
+export type PlaceOf = (container?: string) => QueuePlace | undefined;
+
+/** Reads each queue once: hundreds of containers, by their names, may stand in one. */
+export function queuePlaces(podUid: string, containers: readonly string[], limiters: readonly Queue[]): PlaceOf {
+  const names = new Set(containers);
+  const places = new Map<string | undefined, QueuePlace>();
+  for (const { queue, capacity, behind = [] } of limiters) {
+    for (const [index, key] of queue.entries()) {
+      const [uid, actor = '', limiter = ''] = key.split('/');
+      const who = names.has(actor) ? actor : undefined;
+      if (uid !== podUid || places.has(who)) continue;
+      const purposes = behind[index] ?? [];
+      places.set(who, {
+        limiter,
+        place: index + 1,
+        length: queue.length,
+        capacity,
+        ...(purposes.length > 0 ? { behind: purposes } : {}),
+      });
+    }
+  }
+  return (container) => places.get(container);
+}
+
+/** `in the pull queue: place 3 of 7, 1 at a time, behind the pull of app:1 for default/web`. */
+export function queueText({ limiter, place, length, capacity, behind = [] }: QueuePlace): string {
+  const [first, ...others] = behind;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  const holders = first === undefined ? '' : `, behind ${first}${more}`;
+  return `in the ${limiter} queue: place ${place} of ${length}, ${capacity} at a time${holders}`;
+}
+
+/** `12:03:10` in UTC, with its date when that is not today's. */
+export function clockText(at: number, now: number): string {
+  const [date = '', time = ''] = isoTime(at).slice(0, 19).split('T');
+  return isoTime(now).startsWith(date) ? time : `${date} ${time}`;
+}
+
+/** ` until 12:03:10 (in 14s)`; nothing when there is no deadline. */
+export function untilText(until: number | undefined, now: number): string {
+  return until === undefined ? '' : ` until${momentText(until, now)}`;
+}
+
+/** A wait of less is nobody's concern. */
+const LONG_WAIT_MS = 10_000;
+
+/** An end that is further away says little: it is the limit of something that should take less. */
+const NEAR_END_MS = 600_000;
+
+/** Until when an actor waits; where that is not soon, for how long it has. */
+export function spanText({ until, since }: { readonly until?: number; readonly since: number }, now: number): string {
+  const isTold = now - since >= LONG_WAIT_MS && (until === undefined || until - now > NEAR_END_MS);
+  return `${isTold ? ` (for ${humanDuration(now - since)} so far)` : ''}${untilText(until, now)}`;
+}
+
+/** ` for its turn`; nothing where it does not wait. */
+export const forText = ({ waitingFor }: { readonly waitingFor?: string }): string =>
+  waitingFor === undefined ? '' : ` for ${waitingFor}`;
+
+/** So long after its time something that has not come is said to be stuck. */
+const STUCK_AFTER_MS = 5_000;
+
+/** ` 12:03:10 (in 14s)`. */
+export function momentText(at: number, now: number): string {
+  const left = at - now;
+  const distance = left > 0 ? `in ${humanDuration(left)}` : -left < STUCK_AFTER_MS ? 'now' : 'stuck since then';
+  return ` ${clockText(at, now)} (${distance})`;
+}
+
+/** What containerd and runc put before what they have to say: each layer its own words. */
+const LAYERS = /^.*unable to start container process: |: unknown$/g;
+/** Reasons that add nothing to the exit code. */
+const PLAIN_REASONS: readonly string[] = ['Error', 'Completed', ''];
+
+/** Signals by the exit code of a process that they terminated, which is 128 plus the number of the signal. */
+const SIGNALS: ReadonlyMap<number, string> = new Map([
+  [129, 'SIGHUP'],
+  [130, 'SIGINT'],
+  [131, 'SIGQUIT'],
+  [132, 'SIGILL'],
+  [134, 'SIGABRT'],
+  [135, 'SIGBUS'],
+  [136, 'SIGFPE'],
+  [137, 'SIGKILL'],
+  [139, 'SIGSEGV'],
+  [141, 'SIGPIPE'],
+  [143, 'SIGTERM'],
+]);
+
+/**
+ * Returns why a run ended, cause first: `exit code 3 after 2s: no database at db.example:5432`. The last line of the
+ * output is not the cause of a SIGKILL, because the process could not react to it.
+ */
+export function endCause(run: Omit<TerminatedRun, 'containerId'>): string {
+  const { exitCode, signal, reason, because, message = '', startedAt, finishedAt } = run;
+  const lastWords = lastLine(message);
+  if (neverBegan(reason)) {
+    return `could not be started${lastWords === '' ? '' : `: ${lastWords.replaceAll(LAYERS, '')}`}`;
+  }
+  const length =
+    startedAt === undefined || finishedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
+  const name = SIGNALS.get(signal ? 128 + signal : exitCode);
+  const isKilled = name === 'SIGKILL';
+  if (isKilled && PLAIN_REASONS.includes(reason)) {
+    return `killed (SIGKILL)${length}${because === undefined ? '' : `: ${shortened(because)}`}`;
+  }
+  const number = signal ? `signal ${signal}` : `exit code ${exitCode}`;
+  const end = name === undefined || isKilled ? number : `${number} (${name})`;
+  const killed = because === undefined ? '' : `, killed: ${shortened(because)}`;
+  const said = lastWords === '' || (isKilled && reason === 'OOMKilled') ? '' : `: ${lastWords}`;
+  return `${PLAIN_REASONS.includes(reason) ? end : `${reason}, ${end}`}${length}${killed}${said}`;
+}
+
+/** The last line of a text that says something, shortened. */
+function lastLine(text: string): string {
+  return shortened(text.trimEnd().split('\n').at(-1) ?? '');
+}
+
+/** Reasons of an image that is not on the node, under which a container waits or a volume is not mounted. */
+const IMAGE_REASONS: ReadonlySet<string> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'RegistryUnavailable',
+]);
+
+/** Returns the command that gives the node an image without a registry, if `reason` is a wait for an image. */
+export function importAdvice(reason: string): string | undefined {
+  if (!IMAGE_REASONS.has(reason)) return undefined;
+  // The policy Always queries the registry even if the image is there.
+  const policy = reason === 'ErrImageNeverPull' ? '' : ' (for imagePullPolicy IfNotPresent or Never)';
+  return `"statelet image import FILE.tar" imports an image from a file${policy}`;
+}
+
+/** `ErrImagePull: no such host`. */
+export function failureText({ reason, message }: { readonly reason: string; readonly message: string }): string {
+  const said = shortened(message);
+  return said === '' || said === reason ? reason : `${reason}: ${said}`;
+}
+
+/** A path or URL, without the quotes and punctuation around it. */
+const PATH = /[^\s'"()]*\/[^\s'"()]*[^\s'"():;,.]/g;
+/** Longer words are no paths that anybody would copy. */
+const LONGEST_PATH = 1_024;
+/** The number of paths per message that are not cut. */
+const WHOLE_PATHS = 3;
+/** Stands for a path while the message is shortened, so that the path counts as a short word and remains whole. */
+const MASK = '\ue000';
+/** Short enough for a word with quotes around the path to remain whole (`shortSentence`). */
+const MASK_LENGTH = 24;
+
+/** Returns a message on one line of at most 240 characters, not counting its paths, which are never cut. */
+export function shortened(message: string): string {
+  const line = message.replace(/\s+/g, ' ').trim();
+  if (line.length <= LONGEST_MESSAGE || line.includes(MASK)) return shortSentence(line, LONGEST_MESSAGE);
+  const paths: string[] = [];
+  const masked = line.replace(PATH, (path) => {
+    const isMasked = path.length > MASK_LENGTH && path.length <= LONGEST_PATH && paths.length < WHOLE_PATHS;
+    return isMasked ? `${MASK}${paths.push(path) - 1}`.padEnd(MASK_LENGTH, MASK) : path;
+  });
+  const masks = new RegExp(`${MASK}(\\d)${MASK}+`, 'g');
+  return shortSentence(masked, LONGEST_MESSAGE).replace(masks, (mask, index) => paths[Number(index)] ?? mask);
+}

@@ -1,0 +1,9 @@
+import type { Pod } from '../pod/api/schema/pod.ts';
+
+/** A list of pods as kubectl prints one, and as an API answers it. */
+export const podList = (items: readonly Pod[]) => ({
+  apiVersion: 'v1',
+  kind: 'PodList',
+  metadata: { resourceVersion: '' },
+  items,
+});

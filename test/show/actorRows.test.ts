@@ -1,0 +1,174 @@
+import { describe, expect, test } from '@jest/globals';
+import { readFilter } from '../../show/actorFilter.ts';
+import type { ActorNode, LimiterView } from '../../show/actorNode.ts';
+import { actorCount, actorRows, type NodeActors } from '../../show/actorRows.ts';
+import { rowText } from '../../show/actorRowText.ts';
+import type { RowsView } from '../../show/treeRows.ts';
+import {
+  backOff,
+  exited,
+  NOW,
+  nodeActor,
+  nodeView,
+  podView,
+  running,
+  type ShownPod,
+  sandbox,
+  seenPod,
+  volumeView,
+  waiting,
+} from '../pod/views.ts';
+
+const probe = (more: Partial<ActorNode>): ActorNode =>
+  nodeActor('readiness', { machine: 'probe', kind: 'probe', path: 'readiness', ...more });
+const call = nodeActor('runProbe', { kind: 'call', state: 'called', tags: ['working'] });
+const passing = probe({ tags: ['working', 'passing'], children: [call] });
+const failing = probe({
+  state: 'failing.waiting',
+  tags: ['retrying', 'failing'],
+  waitingFor: 'its next attempt',
+  until: NOW + 4_000,
+  lastFailure: { reason: 'Unhealthy', message: 'no answer', at: NOW },
+});
+const steady = { tags: ['steady'] };
+
+const pod = (name: string, view: Partial<Parameters<typeof podView>[0]>, namespace = 'default'): ShownPod =>
+  podView({
+    ...view,
+    meta: { name: `${name}-host`, namespace, uid: name, creationTimestamp: `2026-05-04T12:0${name.length % 3}:00Z` },
+    view: { path: `pod/${name}`, sandbox: sandbox('10.1.0.2'), ...view.view },
+  });
+const at = (uid: string, name: string) => ({ path: `pod/${uid}/container/${name}` });
+
+const web = pod('web', { main: { app: running({ ...steady, ...at('web', 'app'), children: [passing] }) } });
+const crash = pod('crash', {
+  main: {
+    app: running({ ...steady, ...at('crash', 'app') }),
+    job: backOff(1, {
+      ...at('crash', 'job'),
+      state: 'ended.backingOff',
+      tags: ['retrying'],
+      since: NOW - 12_000,
+      waitingFor: 'its back-off',
+      until: NOW + 48_000,
+    }),
+  },
+});
+const pulling = pod(
+  'pulling',
+  {
+    main: {
+      app: waiting('ContainerCreating', { ...at('pulling', 'app'), state: 'pending.queued', tags: ['waiting'] }),
+    },
+  },
+  'shop',
+);
+const done = pod('once', {
+  main: { app: exited(0, { ...at('once', 'app'), tags: ['done'] }) },
+  view: { state: 'finished', tags: ['done'], ended: true },
+});
+const pull: LimiterView = { capacity: 1, held: ['x/y/pull'], queue: ['pulling/app/pull', 'z/y/pull'] };
+
+const seen = (...pods: readonly ShownPod[]): NodeActors => ({
+  at: NOW,
+  node: nodeView('host').tree,
+  pods: pods.map((each) => seenPod(each)),
+  limiters: [pull],
+});
+
+/** The rows as lines: what is open by a minus, what is only above a match in brackets. */
+function drawn(actors: NodeActors, view: Partial<RowsView> = {}): string {
+  const rows = actorRows(actors, { isOpen: () => false, ...view });
+  const lines = rows.map((row) => {
+    const { depth, category, kind, name, isOpen, isMatch } = row;
+    const { what, time } = rowText(row, NOW);
+    const mark = isOpen === undefined ? ' ' : isOpen ? '-' : '+';
+    const text = `${mark} ${category} ${kind} ${name}`;
+    return `${'  '.repeat(depth)}${[isMatch ? text : `(${text})`, what, time].filter((each) => each !== '').join(' | ')}`;
+  });
+  return `\n${lines.join('\n')}\n`;
+}
+
+test('the node agent is first, then the pods, the worst first; a closed row tells of its worst descendant', () => {
+  expect(drawn(seen(done, web, pulling, crash))).toBe(`
++ steady node host | 60s
++ retrying pod crash | CrashLoopBackOff | in 48s
++ waiting pod shop/pulling | pull queue 1/2 | 60s
++ steady pod web | 2m10s
++ done pod once | 2m10s
+`);
+});
+
+test('an open row tells of itself; images are part of who waits for them, and calls of who made them', () => {
+  expect(drawn(seen(crash, web), { isOpen: (path) => path.startsWith('pod/') })).toBe(`
++ steady node host | 60s
+- steady pod crash | 1/2 | 2m10s
+    steady container app | 60s
+    retrying container job | CrashLoopBackOff | in 48s
+- steady pod web | 2m10s
+  - steady container app | 60s
+      steady probe readiness | 60s
+`);
+});
+
+test('what is worst is told by its name where it is not the pod itself', () => {
+  const mount = {
+    state: 'backingOff',
+    tags: ['retrying'],
+    since: NOW - 3_000,
+    until: NOW + 2_000,
+    mounted: false,
+  };
+  const lastFailure = { reason: 'FailedMount', message: 'no such disk', at: NOW } as const;
+  const volumes = [volumeView('data', { ...mount, lastFailure })];
+  const unready = pod('slow', {
+    main: { app: running({ ...steady, ...at('slow', 'app'), ready: false, children: [failing] }) },
+  });
+  const halted = pod('ends', { main: { app: running({ ...steady, ...at('ends', 'app') }) }, view: { volumes } });
+  expect(drawn(seen(unready, halted), { isOpen: (path) => path === 'pod/slow' })).toBe(`
++ steady node host | 60s
++ retrying pod ends | data: FailedMount | in 2s
+- steady pod slow | 0/1 | 2m10s
+  + retrying container app | readiness: Unhealthy | in 4s
+`);
+});
+
+describe('a filter', () => {
+  const filtered = (text: string) => {
+    const read = readFilter(text);
+    return drawn(seen(crash, web), 'matches' in read ? { matches: read.matches } : {});
+  };
+
+  test('opens what is above a match, and only that', () => {
+    expect(filtered('is:retrying kind:container')).toBe(`
+(- steady pod crash) | 1/2 | 2m10s
+    retrying container job | CrashLoopBackOff | in 48s
+`);
+  });
+
+  test('a match stays as it is', () => {
+    expect(filtered('web')).toBe('\n+ steady pod web | 2m10s\n');
+  });
+});
+
+describe('the order', () => {
+  const names = (view: Partial<RowsView>) =>
+    actorRows(seen(done, web, pulling, crash), { isOpen: () => false, ...view })
+      .slice(1)
+      .map(({ name }) => name);
+
+  test('is by name, by age with the youngest first, or by the latest change, and each can be turned', () => {
+    expect(names({ order: 'name' })).toEqual(['crash', 'once', 'shop/pulling', 'web']);
+    expect(names({ order: 'name', reversed: true })).toEqual(['web', 'shop/pulling', 'once', 'crash']);
+    expect(names({ order: 'age' })).toEqual(['crash', 'once', 'shop/pulling', 'web']);
+    expect(names({ order: 'changed' })).toEqual(['crash', 'once', 'shop/pulling', 'web']);
+  });
+
+  test('stays as it is held, and what is new comes last', () => {
+    expect(names({ held: ['pod/web', 'pod/once', 'pod/gone'] })).toEqual(['web', 'once', 'crash', 'shop/pulling']);
+  });
+});
+
+test('all actors are counted, open or not', () => {
+  expect(actorCount(seen(crash, web))).toEqual({ pods: 2, actors: 7 + 3 + 3 });
+});
