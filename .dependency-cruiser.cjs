@@ -47,25 +47,29 @@ const ON_THE_HOST = [
 module.exports = {
   forbidden: [
     ...only('base', { packages: [], node: [] }),
-    ...only('pod', { folders: ['base'], packages: ['zod'], node: ['crypto'] }),
-    ...only('show', { folders: ['base', 'pod'], packages: [], node: [] }),
-    ...only('machines', { folders: ['base', 'pod', 'show'], packages: ['xstate'], node: [] }),
-    ...only('host', { folders: ['base', 'pod'] }),
-    ...only('cri', { folders: ['base', 'pod', 'show', 'host'] }),
-    ...only('volume', { folders: ['base', 'pod', 'host'] }),
-    ...only('stats', { folders: ['base', 'pod', 'host', 'cri'] }),
-    ...only('kubeclient', { folders: ['base', 'pod'] }),
-    ...only('actors', { folders: ['base', 'pod', 'show', 'machines', 'host', 'cri', 'volume', 'stats', 'kubeclient'] }),
-    ...only('socket', { folders: ['base', 'pod', 'show', 'machines', 'host', 'actors'] }),
-    ...only('recording', { folders: ['base', 'pod', 'show', 'machines', 'host', 'actors'] }),
-    ...only('inspect', { folders: ['base', 'pod', 'show', 'machines', 'host', 'actors', 'socket', 'recording'] }),
+    ...only('kubernetes', { folders: ['base'], packages: ['zod'], node: ['crypto'] }),
+    ...only('show', { folders: ['base', 'kubernetes'], packages: [], node: [] }),
+    ...only('machines', { folders: ['base', 'kubernetes', 'show'], packages: ['xstate'], node: [] }),
+    ...only('host', { folders: ['base', 'kubernetes'] }),
+    ...only('cri', { folders: ['base', 'kubernetes', 'show', 'host'] }),
+    ...only('volume', { folders: ['base', 'kubernetes', 'host'] }),
+    ...only('stats', { folders: ['base', 'kubernetes', 'host', 'cri'] }),
+    ...only('kubeclient', { folders: ['base', 'kubernetes'] }),
+    ...only('actors', {
+      folders: ['base', 'kubernetes', 'show', 'machines', 'host', 'cri', 'volume', 'stats', 'kubeclient'],
+    }),
+    ...only('socket', { folders: ['base', 'kubernetes', 'show', 'machines', 'host', 'actors'] }),
+    ...only('recording', { folders: ['base', 'kubernetes', 'show', 'machines', 'host', 'actors'] }),
+    ...only('inspect', {
+      folders: ['base', 'kubernetes', 'show', 'machines', 'host', 'actors', 'socket', 'recording'],
+    }),
     ...only('kubelet-api', {
-      folders: ['base', 'pod', 'show', 'machines', 'host', 'cri', 'kubeclient', 'actors', 'stats'],
+      folders: ['base', 'kubernetes', 'show', 'machines', 'host', 'cri', 'kubeclient', 'actors', 'stats'],
     }),
     ...only('node', {
       folders: [
         'base',
-        'pod',
+        'kubernetes',
         'show',
         'machines',
         'host',
@@ -92,12 +96,12 @@ module.exports = {
         ],
       },
     },
-    // What kubectl speaks with a node is the same as what the runtime speaks.
-    ...only('testing/apiserver', { folders: ['base', 'pod', 'show', 'cri/streaming'] }),
+    // kubectl and a node use the same streaming protocols as a node and its runtime.
+    ...only('testing/apiserver', { folders: ['base', 'kubernetes', 'show', 'cri/streaming'] }),
     ...only('testing/simulation', {
       folders: [
         'base',
-        'pod',
+        'kubernetes',
         'show',
         'machines',
         'host',
@@ -113,6 +117,14 @@ module.exports = {
       severity: 'error',
       from: { pathNot: '^(test|scripts/(conformance|mutate|soak|trafficPage))' },
       to: { path: '^test/' },
+    },
+    {
+      name: 'the-daemon-imports-no-test-tools',
+      severity: 'error',
+      from: {
+        path: '^(base|kubernetes|show|machines|host|cri|volume|kubeclient|actors|stats|socket|kubelet-api|recording|inspect|node)/',
+      },
+      to: { path: '^testing/' },
     },
     {
       name: 'nobody-imports-the-command-line',
@@ -136,7 +148,7 @@ module.exports = {
       name: 'no-development-package-in-the-product',
       severity: 'error',
       from: {
-        path: '^(base|pod|show|machines|host|cri|volume|kubeclient|actors|stats|socket|kubelet-api|recording|node|cli)/',
+        path: '^(base|kubernetes|show|machines|host|cri|volume|kubeclient|actors|stats|socket|kubelet-api|recording|node|cli)/',
       },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },

@@ -48,6 +48,10 @@ export { type Hierarchy, readHierarchies } from './host/cgroup/hierarchies.ts';
 export { PodCgroups, type PodCgroupsParts } from './host/cgroup/podCgroups.ts';
 export { callSystemd } from './host/cgroup/systemd.ts';
 export type { FileSystem } from './host/files/fileSystem.ts';
+export { type Pod, podSchema } from './kubernetes/api/schema/pod.ts';
+export type { PodStatus } from './kubernetes/api/schema/status.ts';
+/** The words: pods, failures, and what an explanation says. */
+export type { CoreEvent } from './kubernetes/events/event.ts';
 export { admissionMachine } from './machines/admission/chart.ts';
 export { certificateMachine } from './machines/certificate/chart.ts';
 export { cgroupsMachine } from './machines/cgroups/chart.ts';
@@ -88,10 +92,6 @@ export type { LimiterEvent, TimerEvent } from './machines/shared/slots.ts';
 export type { GarbageEvent, LogsEvent } from './machines/shared/upkeepEvents.ts';
 export { statusSinkMachine } from './machines/statusSink/chart.ts';
 export { volumeMachine } from './machines/volume/chart.ts';
-export { type Pod, podSchema } from './pod/api/schema/pod.ts';
-export type { PodStatus } from './pod/api/schema/status.ts';
-/** The words: pods, failures, and what an explanation says. */
-export type { CoreEvent } from './pod/events/event.ts';
 export type { ActorNode } from './show/actorNode.ts';
 export { type Explanation, explainPod } from './show/explain.ts';
 export { explainNode, type NodeExplanation } from './show/explainNode.ts';

@@ -1,8 +1,8 @@
 /** Checks what `createNode` is given, as programs without types give it too. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { aFunction, checkShape } from '../pod/api/checkShape.ts';
-import { VERIFICATIONS } from '../pod/images/imageVerification.ts';
+import { aFunction, checkShape } from '../kubernetes/api/checkShape.ts';
+import { VERIFICATIONS } from '../kubernetes/images/imageVerification.ts';
 import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
 const maybe = z.optional(aFunction);

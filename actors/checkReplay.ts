@@ -1,6 +1,6 @@
 /** Checks what `createReplay` is given: a recording may come from a file that is cut, or of something else. */
 import * as z from 'zod/mini';
-import { aFunction, checkShape } from '../pod/api/checkShape.ts';
+import { aFunction, checkShape } from '../kubernetes/api/checkShape.ts';
 import type { Entry } from './boundary.ts';
 
 const texts = z.array(z.string());

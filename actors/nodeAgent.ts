@@ -2,6 +2,8 @@
 import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
 import type { Clock } from '../base/clock.ts';
 import { NodeFailure } from '../base/failure.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import { waitOf } from '../machines/admission/context.ts';
 import { type ChangeableFacts, changeableFacts, type NodeInput } from '../machines/node/context.ts';
 import { type NodeCounts, nodeCounts } from '../machines/node/counts.ts';
@@ -11,8 +13,6 @@ import { isWanted } from '../machines/node/wanted.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
 import { awaitedPods, runtimeNotReadyOf } from '../machines/shared/views.ts';
 import type { DueStatus } from '../machines/statusSink/chart.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import type { PodStatus } from '../pod/api/schema/status.ts';
 import type { ActorNode } from '../show/actorNode.ts';
 import { type Explanation, explainPod } from '../show/explain.ts';
 import { explainNode, type NodeExplanation } from '../show/explainNode.ts';

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { ownerMark } from '../cri/labels.ts';
 import type { CgroupFacts, NodeDescription } from '../cri/nodeDescription.ts';
+import type { ImageVerification } from '../kubernetes/images/imageVerification.ts';
+import type { Capacity } from '../kubernetes/resources/requests.ts';
 import type { NodeInput } from '../machines/node/context.ts';
-import type { ImageVerification } from '../pod/images/imageVerification.ts';
-import type { Capacity } from '../pod/resources/requests.ts';
 import type { HostAddresses } from './feeds/addresses.ts';
 import type { LogPolicy } from './services/logs.ts';
 import { type SourceParts, sourcePlaces } from './sources/sources.ts';

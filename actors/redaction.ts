@@ -5,9 +5,9 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { lookUp } from '../base/lookUp.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { namespacedName } from '../kubernetes/shownName.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import { namespacedName } from '../pod/shownName.ts';
 
 export interface Redaction {
   /** Takes note of the values of the pods that a source brings: texts are searched for them from then on. */

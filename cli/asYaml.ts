@@ -1,6 +1,6 @@
 import { Document, visit } from 'yaml';
 import { isPrintable, printableQuoted } from '../base/printable.ts';
-import { needsQuotes } from '../pod/yaml/resolveScalar.ts';
+import { needsQuotes } from '../kubernetes/yaml/resolveScalar.ts';
 
 /**
  * An object as YAML, every part of it written out, what it is first, as kubectl has it; characters that a terminal may

@@ -1,5 +1,5 @@
 import { NodeFailure } from '../base/failure.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { ambiguity, podsCalled } from '../show/called.ts';
 import type { AgentClient } from '../socket/client.ts';
 import { readPodList } from './readPods.ts';

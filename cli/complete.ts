@@ -2,8 +2,8 @@
 import { homedir } from 'node:os';
 import type { Command, Option } from 'commander';
 import { startLimit } from '../base/limit.ts';
-import { containersOf } from '../pod/api/containers.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import { containersOf } from '../kubernetes/api/containers.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { agentNamed } from './agent.ts';
 import { readPodList } from './readPods.ts';
 import { KINDS } from './resource.ts';

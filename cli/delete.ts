@@ -1,7 +1,7 @@
 /** `statelet delete`: it ends no pod, and says what does. */
 
 import { NodeFailure } from '../base/failure.ts';
-import { isStaticPod, sourceOf } from '../pod/api/staticPod.ts';
+import { isStaticPod, sourceOf } from '../kubernetes/api/staticPod.ts';
 import { agentNamed } from './agent.ts';
 import { askForPod } from './askPod.ts';
 import { podNameOf } from './explain.ts';

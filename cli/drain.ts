@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 
 /** What a pod's end may take beside its grace: its volumes, its sandbox, a runtime that is slow. */
 const MARGIN_MS = 15_000;

@@ -1,9 +1,9 @@
 /** `statelet exec` and `statelet attach`, worded as kubectl's. */
 
 import { NodeFailure } from '../base/failure.ts';
-import { containerNamed } from '../pod/api/containers.ts';
-import type { Container } from '../pod/api/schema/container.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import { containerNamed } from '../kubernetes/api/containers.ts';
+import type { Container } from '../kubernetes/api/schema/container.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { defaultContainer } from '../show/containerLog.ts';
 import type { StreamRequest } from '../socket/agent.ts';
 import type { AgentClient } from '../socket/client.ts';

@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import { NodeFailure } from '../base/failure.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import { podFields } from '../pod/api/selection/selectableFields.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { podFields } from '../kubernetes/api/selection/selectableFields.ts';
 import { haveTwins, podsCalled } from '../show/called.ts';
 import { podList } from '../show/podList.ts';
 import { podTable } from '../show/table.ts';

@@ -2,9 +2,9 @@
 import { systemClock } from '../base/clock.ts';
 import { humanDuration } from '../base/duration.ts';
 import { printable } from '../base/printable.ts';
+import { isoTime } from '../kubernetes/api/rfc3339.ts';
+import { withoutNode } from '../kubernetes/shownName.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { isoTime } from '../pod/api/rfc3339.ts';
-import { withoutNode } from '../pod/shownName.ts';
 import { type ActorFilter, readFilter } from '../show/actorFilter.ts';
 import { actorCount, actorRef, actorRows } from '../show/actorRows.ts';
 import { deadlineText } from '../show/actorRowText.ts';

@@ -2,11 +2,11 @@
 import { systemClock } from '../base/clock.ts';
 import { NodeFailure } from '../base/failure.ts';
 import { printable } from '../base/printable.ts';
+import { eventFields } from '../kubernetes/api/selection/selectableFields.ts';
+import type { CoreEvent } from '../kubernetes/events/event.ts';
+import { eventTable } from '../kubernetes/events/eventTable.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { suggestion } from '../node/config/fields.ts';
-import { eventFields } from '../pod/api/selection/selectableFields.ts';
-import type { CoreEvent } from '../pod/events/event.ts';
-import { eventTable } from '../pod/events/eventTable.ts';
 import { isCalled } from '../show/called.ts';
 import type { AgentClient } from '../socket/client.ts';
 import { agentNamed } from './agent.ts';

@@ -1,8 +1,8 @@
 /** `get nodes`: the agent's own node. */
 import { systemClock } from '../base/clock.ts';
-import { nodeFields } from '../pod/api/selection/selectableFields.ts';
-import type { NodeObject } from '../pod/node/nodeObject.ts';
-import { nodeTable } from '../pod/node/nodeTable.ts';
+import { nodeFields } from '../kubernetes/api/selection/selectableFields.ts';
+import type { NodeObject } from '../kubernetes/node/nodeObject.ts';
+import { nodeTable } from '../kubernetes/node/nodeTable.ts';
 import { agentNamed } from './agent.ts';
 import { objectPrinter, readFormat } from './format/objectFormat.ts';
 import { askForNodes } from './readNodes.ts';

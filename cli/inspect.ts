@@ -5,10 +5,10 @@ import { NotInspected } from '../inspect/inspected.ts';
 import { PastThread } from '../inspect/pastThread.ts';
 import { recordedNode } from '../inspect/recordedNode.ts';
 import { servePage } from '../inspect/server.ts';
+import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { machinesDigest } from '../node/machinesDigest.ts';
 import { newPageToken, pageDirectory } from '../node/page.ts';
-import { isoTime } from '../pod/api/rfc3339.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
 
 export interface InspectOptions {

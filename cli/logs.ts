@@ -2,8 +2,8 @@
 import { systemClock } from '../base/clock.ts';
 import { NodeFailure } from '../base/failure.ts';
 import { type LogOptions, readLog } from '../host/logs/readLog.ts';
-import { containersOf } from '../pod/api/containers.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import { containersOf } from '../kubernetes/api/containers.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { defaultContainer, expectContainer, isRunning, type LoggedRun, runToLog } from '../show/containerLog.ts';
 import { statusesOf } from '../show/seenPod.ts';
 import type { PodPlaces } from '../socket/agent.ts';

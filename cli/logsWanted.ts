@@ -1,6 +1,7 @@
 /** What `statelet logs` is asked for; mistakes are told in kubectl's words. */
+
+import { parseDuration } from '../kubernetes/api/parseDuration.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { parseDuration } from '../pod/api/parseDuration.ts';
 import { podNameOf } from './explain.ts';
 
 export interface LogsOptions {

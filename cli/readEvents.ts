@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { CoreEvent } from '../pod/events/event.ts';
+import type { CoreEvent } from '../kubernetes/events/event.ts';
 
 /** As much of an event as a table needs; the rest is as the agent wrote it. */
 const eventShape = z.looseObject({

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { NodeFailure } from '../base/failure.ts';
-import type { NodeObject } from '../pod/node/nodeObject.ts';
+import type { NodeObject } from '../kubernetes/node/nodeObject.ts';
 import type { AgentClient } from '../socket/client.ts';
 
 const amounts = z.record(z.string(), z.string());

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { NodeFailure } from '../base/failure.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { NodeSummary, PodPlaces } from '../socket/agent.ts';
 
 /** As much of a pod as a table cannot do without; the rest is as the agent wrote it. */

@@ -1,7 +1,8 @@
 /** `statelet replay`: a recording, read or played again. */
+
+import { parseDuration } from '../kubernetes/api/parseDuration.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { machinesDigest } from '../node/machinesDigest.ts';
-import { parseDuration } from '../pod/api/parseDuration.ts';
 import { type Checked, checkStretch, type Played, playTo } from '../recording/play.ts';
 import { readLine } from '../recording/readLine.ts';
 import { RecordingError } from '../recording/recordingError.ts';

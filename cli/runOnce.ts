@@ -2,7 +2,7 @@
 
 import { createAlarm } from '../actors/alarm.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { endCause } from '../show/explainText.ts';
 import type { AgentPort } from '../socket/agent.ts';
 

@@ -1,8 +1,9 @@
 /** `-l` and `--field-selector`: which objects are meant. */
+
+import { readFieldSelector, type SelectableFields } from '../kubernetes/api/selection/fieldSelector.ts';
+import { readLabelSelector } from '../kubernetes/api/selection/labelSelector.ts';
+import type { ReadSelector } from '../kubernetes/api/selection/readSelector.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { readFieldSelector, type SelectableFields } from '../pod/api/selection/fieldSelector.ts';
-import { readLabelSelector } from '../pod/api/selection/labelSelector.ts';
-import type { ReadSelector } from '../pod/api/selection/readSelector.ts';
 
 export interface SelectionOptions {
   readonly selector?: string;

@@ -9,9 +9,9 @@ import { ownerMark } from '../cri/labels.ts';
 import { observedPods } from '../cri/observe.ts';
 import { mountsUnder } from '../host/files/mountinfo.ts';
 import { createLayout, type Layout } from '../host/pods/layout.ts';
+import { type ForeignPod, type ObservedPod, UNKNOWN } from '../kubernetes/lifecycle/observed.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { kubeletsOver } from '../node/kubelets.ts';
-import { type ForeignPod, type ObservedPod, UNKNOWN } from '../pod/lifecycle/observed.ts';
 
 /** A pod that would be taken over, with what there is of it on this host. */
 interface Taken extends ForeignPod {

@@ -3,8 +3,8 @@ import * as z from 'zod/mini';
 import { systemClock } from '../base/clock.ts';
 import { goDuration } from '../base/duration.ts';
 import { NodeFailure } from '../base/failure.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import { nodeFields, podFields } from '../pod/api/selection/selectableFields.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { nodeFields, podFields } from '../kubernetes/api/selection/selectableFields.ts';
 import { podsCalled } from '../show/called.ts';
 import {
   type NodeUsage,

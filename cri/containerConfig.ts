@@ -1,10 +1,10 @@
 import { bytesOfText } from '../base/byteText.ts';
-import { containerHash } from '../pod/api/identity.ts';
-import type { Container } from '../pod/api/schema/container.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import type { FoundObjects } from '../pod/environment/configValues.ts';
-import { expandedCommand } from '../pod/environment/environment.ts';
-import type { MountedVolumes } from '../pod/mountedVolume.ts';
+import { containerHash } from '../kubernetes/api/identity.ts';
+import type { Container } from '../kubernetes/api/schema/container.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { FoundObjects } from '../kubernetes/environment/configValues.ts';
+import { expandedCommand } from '../kubernetes/environment/environment.ts';
+import type { MountedVolumes } from '../kubernetes/mountedVolume.ts';
 import { environmentOf } from './environment.ts';
 import { ContainerConfig, type Mount } from './generated/runtime.ts';
 import type { ImageUser } from './imageUser.ts';

@@ -1,6 +1,6 @@
-import type { Pod, PodDnsConfig, PodSpec } from '../pod/api/schema/pod.ts';
-import { isStaticPod } from '../pod/api/staticPod.ts';
-import type { EventMessage } from '../pod/events/recordedEvent.ts';
+import type { Pod, PodDnsConfig, PodSpec } from '../kubernetes/api/schema/pod.ts';
+import { isStaticPod } from '../kubernetes/api/staticPod.ts';
+import type { EventMessage } from '../kubernetes/events/recordedEvent.ts';
 import type { DNSConfig } from './generated/runtime.ts';
 import type { NodeDescription, ResolvConf } from './nodeDescription.ts';
 

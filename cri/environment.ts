@@ -1,10 +1,10 @@
 import { orderedPodIps } from '../base/ipAddress.ts';
-import type { Container, EnvVarSource } from '../pod/api/schema/container.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import { allValues, type FoundObjects, oneValue } from '../pod/environment/configValues.ts';
-import { envFileValue } from '../pod/environment/envFile.ts';
-import { containerEnvironment, type EnvEntry } from '../pod/environment/environment.ts';
-import { fieldValue, resourceValue } from '../pod/environment/fieldRef.ts';
+import type { Container, EnvVarSource } from '../kubernetes/api/schema/container.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { allValues, type FoundObjects, oneValue } from '../kubernetes/environment/configValues.ts';
+import { envFileValue } from '../kubernetes/environment/envFile.ts';
+import { containerEnvironment, type EnvEntry } from '../kubernetes/environment/environment.ts';
+import { fieldValue, resourceValue } from '../kubernetes/environment/fieldRef.ts';
 import { allocatableOf, type NodeDescription } from './nodeDescription.ts';
 
 interface EnvironmentInput {

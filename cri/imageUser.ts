@@ -1,6 +1,6 @@
 import { NodeFailure } from '../base/failure.ts';
-import type { Container } from '../pod/api/schema/container.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Container } from '../kubernetes/api/schema/container.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { Image } from './generated/runtime.ts';
 
 /** Whom an image runs as: a number, or a name that only the image itself can resolve. */

@@ -1,10 +1,10 @@
 import { lookUp } from '../base/lookUp.ts';
-import type { Container } from '../pod/api/schema/container.ts';
-import type { Pod, PodSpec } from '../pod/api/schema/pod.ts';
-import { cpuQuota, cpuShares, oomScoreAdj } from '../pod/resources/cgroup.ts';
-import { hugepages } from '../pod/resources/cgroupLimits.ts';
-import { aggregate, amountOf, containerSize } from '../pod/resources/resources.ts';
-import { maySwap } from '../pod/resources/swap.ts';
+import type { Container } from '../kubernetes/api/schema/container.ts';
+import type { Pod, PodSpec } from '../kubernetes/api/schema/pod.ts';
+import { cpuQuota, cpuShares, oomScoreAdj } from '../kubernetes/resources/cgroup.ts';
+import { hugepages } from '../kubernetes/resources/cgroupLimits.ts';
+import { aggregate, amountOf, containerSize } from '../kubernetes/resources/resources.ts';
+import { maySwap } from '../kubernetes/resources/swap.ts';
 import { LinuxContainerResources } from './generated/runtime.ts';
 import type { NodeDescription } from './nodeDescription.ts';
 

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 import { NodeFailure } from '../base/failure.ts';
 import { lookUp } from '../base/lookUp.ts';
-import type { Container, VolumeMount } from '../pod/api/schema/container.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import { type EnvEntry, expand, expandAll } from '../pod/environment/environment.ts';
-import { isReadOnly } from '../pod/environment/projection.ts';
-import type { MountedVolume, MountedVolumes } from '../pod/mountedVolume.ts';
+import type { Container, VolumeMount } from '../kubernetes/api/schema/container.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { type EnvEntry, expand, expandAll } from '../kubernetes/environment/environment.ts';
+import { isReadOnly } from '../kubernetes/environment/projection.ts';
+import type { MountedVolume, MountedVolumes } from '../kubernetes/mountedVolume.ts';
 import { type Device, Mount, MountPropagation } from './generated/runtime.ts';
 import type { NodeDescription } from './nodeDescription.ts';
 

@@ -1,4 +1,4 @@
-import type { PodSpec } from '../pod/api/schema/pod.ts';
+import type { PodSpec } from '../kubernetes/api/schema/pod.ts';
 import { type IDMapping, NamespaceMode, NamespaceOption } from './generated/runtime.ts';
 
 /** Users and groups of the host that a pod has for itself: so many from `hostId` on. */

@@ -1,7 +1,7 @@
-import type { ResourceList } from '../pod/api/schema/scalars.ts';
-import { DISK } from '../pod/resources/allocatable.ts';
-import type { CgroupRules } from '../pod/resources/cgroupLimits.ts';
-import type { Capacity } from '../pod/resources/requests.ts';
+import type { ResourceList } from '../kubernetes/api/schema/scalars.ts';
+import { DISK } from '../kubernetes/resources/allocatable.ts';
+import type { CgroupRules } from '../kubernetes/resources/cgroupLimits.ts';
+import type { Capacity } from '../kubernetes/resources/requests.ts';
 
 /** A resolver's configuration, as /etc/resolv.conf has it. */
 export interface ResolvConf {

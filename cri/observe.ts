@@ -1,8 +1,13 @@
-/** What the runtime answers, read as the plain facts of `pod/lifecycle/observed.ts`. Nanoseconds become milliseconds here. */
+/** What the runtime answers, read as the plain facts of `kubernetes/lifecycle/observed.ts`. Nanoseconds become milliseconds here. */
 
 import { orderedPodIps } from '../base/ipAddress.ts';
-import { readPorts } from '../pod/api/schema/container.ts';
-import type { MadeContainer, ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/lifecycle/observed.ts';
+import { readPorts } from '../kubernetes/api/schema/container.ts';
+import type {
+  MadeContainer,
+  ObservedContainer,
+  ObservedPod,
+  ObservedSandbox,
+} from '../kubernetes/lifecycle/observed.ts';
 import {
   type Container,
   ContainerState,

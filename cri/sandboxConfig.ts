@@ -1,9 +1,9 @@
-import { dottedSysctl } from '../pod/admission/sysctls.ts';
-import { containersOf } from '../pod/api/containers.ts';
-import type { ContainerPort } from '../pod/api/schema/container.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import { sandboxHostname } from '../pod/environment/hostname.ts';
-import { cgroupPath, podCgroupNames } from '../pod/resources/cgroup.ts';
+import { dottedSysctl } from '../kubernetes/admission/sysctls.ts';
+import { containersOf } from '../kubernetes/api/containers.ts';
+import type { ContainerPort } from '../kubernetes/api/schema/container.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { sandboxHostname } from '../kubernetes/environment/hostname.ts';
+import { cgroupPath, podCgroupNames } from '../kubernetes/resources/cgroup.ts';
 import { podDns } from './dns.ts';
 import { PodSandboxConfig, type PortMapping, Protocol } from './generated/runtime.ts';
 import { OWNER, POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL } from './labels.ts';

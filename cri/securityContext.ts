@@ -1,8 +1,8 @@
-import { appArmorProfileOf } from '../pod/api/appArmor.ts';
-import { containersOf } from '../pod/api/containers.ts';
-import type { Container } from '../pod/api/schema/container.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import type { PodSecurityContext, SecurityContext } from '../pod/api/schema/security.ts';
+import { appArmorProfileOf } from '../kubernetes/api/appArmor.ts';
+import { containersOf } from '../kubernetes/api/containers.ts';
+import type { Container } from '../kubernetes/api/schema/container.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { PodSecurityContext, SecurityContext } from '../kubernetes/api/schema/security.ts';
 import {
   LinuxContainerSecurityContext,
   LinuxSandboxSecurityContext,

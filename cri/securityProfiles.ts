@@ -1,5 +1,5 @@
 import { NodeFailure } from '../base/failure.ts';
-import type { SecurityProfile as Wanted } from '../pod/api/schema/security.ts';
+import type { SecurityProfile as Wanted } from '../kubernetes/api/schema/security.ts';
 import { SecurityProfile_ProfileType as ProfileType, type SecurityProfile } from './generated/runtime.ts';
 import type { NodeDescription } from './nodeDescription.ts';
 

@@ -1,7 +1,7 @@
 /** Where an ended container's last words lie (C22), and how a log's lines are read. */
 import { posix } from 'node:path';
 import { logLine } from '../host/logs/logLine.ts';
-import { neverBegan } from '../pod/lifecycle/restart.ts';
+import { neverBegan } from '../kubernetes/lifecycle/restart.ts';
 import type { ContainerStatus } from './generated/runtime.ts';
 import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from './labels.ts';
 

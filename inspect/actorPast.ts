@@ -1,7 +1,7 @@
 /** What is known of how one actor came to be where it is: the ways that it took, and the runs of its container. */
 import type { InspectionEvent } from 'xstate';
 import type { Move } from '../actors/status/since.ts';
-import type { PodStatus } from '../pod/api/schema/status.ts';
+import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { ActorView } from '../show/actorNode.ts';
 import { containerIn } from '../show/actorPath.ts';
 import type { ActorHistory } from './protocol.ts';

@@ -1,10 +1,10 @@
 /** Everything about one actor that the page shows only while it is selected. */
 
+import { isoTime } from '../kubernetes/api/rfc3339.ts';
+import type { CoreEvent } from '../kubernetes/events/event.ts';
 import { machines } from '../machines/drawing/charts.ts';
 import { nextWays } from '../machines/drawing/next.ts';
 import { stateValueOf } from '../machines/drawing/stateValue.ts';
-import { isoTime } from '../pod/api/rfc3339.ts';
-import type { CoreEvent } from '../pod/events/event.ts';
 import type { ActorNode } from '../show/actorNode.ts';
 import { actorSteps } from '../show/actorPath.ts';
 import type { ExplainedActor, Explanation } from '../show/explain.ts';

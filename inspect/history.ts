@@ -1,7 +1,7 @@
 /** The past of a node, out of what was recorded of it: moments, stories, the rail. */
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import { messageOf } from '../base/failure.ts';
-import type { PodStatus } from '../pod/api/schema/status.ts';
+import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import { playTo } from '../recording/play.ts';
 import { readLine } from '../recording/readLine.ts';
 import { RecordingError } from '../recording/recordingError.ts';

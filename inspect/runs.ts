@@ -1,5 +1,5 @@
 /** What a container has tried: its runs that have ended, as its pod's statuses told of them. */
-import type { ContainerStatus, PodStatus } from '../pod/api/schema/status.ts';
+import type { ContainerStatus, PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { TriedRun } from './protocol.ts';
 
 /** So many are shown. */

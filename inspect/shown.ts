@@ -1,6 +1,6 @@
 /** The actors, pods and the node as the page shows them, and what of them has changed since it was last told. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ActorNode, LimiterView } from '../show/actorNode.ts';
 import { podUidIn } from '../show/actorPath.ts';
 import { podRow } from '../show/table.ts';

@@ -4,7 +4,7 @@ import { NodeFailure } from '../base/failure.ts';
 import type { LogPlace } from '../host/logs/openLog.ts';
 import { readLog } from '../host/logs/readLog.ts';
 import { UnpackedTails } from '../host/logs/unpackedTails.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { isRunning, runToLog } from '../show/containerLog.ts';
 import type { PodPlaces } from '../socket/agent.ts';
 import type { ShownLog } from './protocol.ts';

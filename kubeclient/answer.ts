@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { printableLine } from '../base/printable.ts';
 import { beginningOf } from '../base/shortText.ts';
-import { problemOf, shownValue } from '../pod/api/problem.ts';
+import { problemOf, shownValue } from '../kubernetes/api/problem.ts';
 import type { ObjectType } from './paths.ts';
 
 /** A response that no Kubernetes API server sends. */

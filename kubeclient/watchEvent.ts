@@ -1,7 +1,7 @@
 /** Reads the objects of lists and the events of watches. */
 import * as z from 'zod/mini';
 import { messageOf } from '../base/failure.ts';
-import { problemOf } from '../pod/api/problem.ts';
+import { problemOf } from '../kubernetes/api/problem.ts';
 import { assertObjectType, OddAnswer, readAnswer } from './answer.ts';
 import { kubeErrorFrom } from './kubeError.ts';
 import type { ObjectType } from './paths.ts';

@@ -1,9 +1,9 @@
 /** What of the host decides which pods it takes: its kernel, its disk, its huge pages. */
 import { access, readdir, readFile, statfs } from 'node:fs/promises';
 import { arch, release } from 'node:os';
-import { type AdmissionNode, goArchitecture, nodeLabels } from '../pod/admission/node.ts';
-import { safeSysctls } from '../pod/admission/sysctls.ts';
-import { pageName } from '../pod/resources/cgroupLimits.ts';
+import { type AdmissionNode, goArchitecture, nodeLabels } from '../kubernetes/admission/node.ts';
+import { safeSysctls } from '../kubernetes/admission/sysctls.ts';
+import { pageName } from '../kubernetes/resources/cgroupLimits.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 
 const PAGES = '/sys/kernel/mm/hugepages';

@@ -12,10 +12,10 @@ import { PodCgroups } from '../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../host/cgroup/systemd.ts';
 import { meminfoBytes } from '../host/usage/hostFacts.ts';
 import type { Machine } from '../host/usage/machine.ts';
-import { unreserved } from '../pod/resources/allocatable.ts';
-import type { CgroupPlace } from '../pod/resources/cgroup.ts';
-import { PIDS, pageName } from '../pod/resources/cgroupLimits.ts';
-import type { Capacity } from '../pod/resources/requests.ts';
+import { unreserved } from '../kubernetes/resources/allocatable.ts';
+import type { CgroupPlace } from '../kubernetes/resources/cgroup.ts';
+import { PIDS, pageName } from '../kubernetes/resources/cgroupLimits.ts';
+import type { Capacity } from '../kubernetes/resources/requests.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { NodeResources } from './config/nodeResources.ts';
 

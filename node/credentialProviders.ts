@@ -7,8 +7,8 @@ import { LARGEST_FILE, readTextFile } from '../actors/sources/yaml/textFile.ts';
 import { messageOf } from '../base/failure.ts';
 import { hostFiles } from '../host/files/fileSystem.ts';
 import { firstExecutable } from '../host/program.ts';
-import { type CredentialProvider, PROVIDER_VERSIONS, TOKEN_VERSION } from '../pod/images/credentialProvider.ts';
-import { parseBounded } from '../pod/yaml/boundedYaml.ts';
+import { type CredentialProvider, PROVIDER_VERSIONS, TOKEN_VERSION } from '../kubernetes/images/credentialProvider.ts';
+import { parseBounded } from '../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './config/configError.ts';
 import { boolean, duration, list, oneOf, section, text, textLike } from './config/fields.ts';
 

@@ -5,7 +5,7 @@ import { credentialPlugins } from '../actors/images/credentialPlugins.ts';
 import { type FindCredentials, nodeCredentials } from '../actors/services/nodeCredentials.ts';
 import { systemClock } from '../base/clock.ts';
 import { runProgram } from '../host/program.ts';
-import type { CredentialProvider } from '../pod/images/credentialProvider.ts';
+import type { CredentialProvider } from '../kubernetes/images/credentialProvider.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { readCredentialProviders } from './credentialProviders.ts';
 

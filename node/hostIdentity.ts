@@ -1,9 +1,9 @@
 /** What the host is, as a Node's status tells it. */
 import { readFile } from 'node:fs/promises';
 import { arch, release } from 'node:os';
-import { goArchitecture } from '../pod/admission/node.ts';
-import { KUBERNETES_VERSION } from '../pod/api/version.ts';
-import type { HostIdentity } from '../pod/node/nodeObject.ts';
+import { goArchitecture } from '../kubernetes/admission/node.ts';
+import { KUBERNETES_VERSION } from '../kubernetes/api/version.ts';
+import type { HostIdentity } from '../kubernetes/node/nodeObject.ts';
 import { swapCapacity } from './cgroups.ts';
 import { packageVersion } from './places.ts';
 

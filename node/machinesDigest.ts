@@ -8,7 +8,15 @@ import { packageDirectory } from './places.ts';
 declare const STATELET_MACHINES: string | undefined;
 
 /** What decides which ways actors take, and what is told of them; and who runs them. */
-const SOURCES = ['base', 'pod', 'show', 'machines', 'actors/status', 'actors/nodeAgent.ts', 'actors/boundary.ts'];
+const SOURCES = [
+  'base',
+  'kubernetes',
+  'show',
+  'machines',
+  'actors/status',
+  'actors/nodeAgent.ts',
+  'actors/boundary.ts',
+];
 /** Only shows them. */
 const DRAWING = 'machines/drawing';
 const LIBRARY = 'node_modules/xstate/package.json';

@@ -9,7 +9,7 @@ import { readHierarchies } from '../host/cgroup/hierarchies.ts';
 import { findPodCgroups } from '../host/cgroup/usage/podCgroupsFound.ts';
 import { usageReader } from '../host/cgroup/usage/readUsage.ts';
 import { createLayout } from '../host/pods/layout.ts';
-import type { CgroupPlace } from '../pod/resources/cgroup.ts';
+import type { CgroupPlace } from '../kubernetes/resources/cgroup.ts';
 import { Collector } from '../stats/collector.ts';
 import { countTrees } from '../stats/countTrees.ts';
 import { hostFacts } from '../stats/hostFacts.ts';

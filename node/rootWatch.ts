@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { type Clock, every } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { isMissing } from '../host/files/fileErrors.ts';
-import type { EventMessage } from '../pod/events/recordedEvent.ts';
+import type { EventMessage } from '../kubernetes/events/recordedEvent.ts';
 import type { LostRoot } from '../show/explainNode.ts';
 
 const LOOK_MS = 10_000;

@@ -17,7 +17,7 @@ import { healthRoutes, PING } from '../kubelet-api/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../kubelet-api/listener/listener.ts';
 import { issuedPair, selfSignedPair, textOf } from '../kubelet-api/listener/servingCertificate.ts';
 import type { NodeMetrics } from '../kubelet-api/metrics/nodeMetrics.ts';
-import type { CgroupPlace } from '../pod/resources/cgroup.ts';
+import type { CgroupPlace } from '../kubernetes/resources/cgroup.ts';
 import type { ServedView } from '../show/explainServing.ts';
 import type { Summary } from '../stats/summary.ts';
 import { ApiUse } from './apiUse.ts';

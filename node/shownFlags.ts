@@ -1,6 +1,6 @@
 /** The command line and the flags for clients of the node's API, without the values that may be secret. */
 import { join } from 'node:path';
-import type { Taint } from '../pod/admission/node.ts';
+import type { Taint } from '../kubernetes/admission/node.ts';
 import type { Flags } from './config/flags.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 

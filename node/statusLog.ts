@@ -2,9 +2,9 @@
 import type { Logger } from 'pino';
 import type { Failure } from '../base/failure.ts';
 import { isAboutLateCall } from '../cri/failure.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import type { CoreEvent } from '../pod/events/event.ts';
-import { shownName } from '../pod/shownName.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { CoreEvent } from '../kubernetes/events/event.ts';
+import { shownName } from '../kubernetes/shownName.ts';
 import type { ActorNode } from '../show/actorNode.ts';
 import { podActors, type SeenPod } from '../show/seenPod.ts';
 import type { AgentPort } from '../socket/agent.ts';

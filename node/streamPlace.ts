@@ -2,8 +2,8 @@ import { NodeFailure } from '../base/failure.ts';
 import type { Cri } from '../cri/calls.ts';
 import { runtimeMessage } from '../cri/failure.ts';
 import { runningContainer } from '../cri/runningContainer.ts';
-import { containerNamed } from '../pod/api/containers.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import { containerNamed } from '../kubernetes/api/containers.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { statusesOf } from '../show/seenPod.ts';
 import type { StreamPlace, StreamRequest } from '../socket/agent.ts';
 

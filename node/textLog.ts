@@ -8,7 +8,7 @@ import type { DestinationStream } from 'pino';
 import * as z from 'zod/mini';
 import { printable } from '../base/printable.ts';
 import { quoted } from '../base/quoted.ts';
-import { isoTime } from '../pod/api/rfc3339.ts';
+import { isoTime } from '../kubernetes/api/rfc3339.ts';
 
 /** klog has no severities below info: verbose lines are of that severity. */
 const SEVERITIES: ReadonlyMap<string, string> = new Map([

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Keyframe } from '../actors/nodeAgent.ts';
 import type { Move } from '../actors/status/since.ts';
 import { firstDifference } from '../base/firstDifference.ts';
-import type { PodStatus } from '../pod/api/schema/status.ts';
+import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { Line, StatusLine } from './lines.ts';
 
 /** Where a replay comes to something else than what was written down. */

@@ -6,9 +6,9 @@ import type { Asked } from '../actors/asked.ts';
 import type { Entry } from '../actors/boundary.ts';
 import type { Keyframe } from '../actors/nodeAgent.ts';
 import type { Move } from '../actors/status/since.ts';
+import type { PodStatus } from '../kubernetes/api/schema/status.ts';
+import type { RecordedEvent } from '../kubernetes/events/recordedEvent.ts';
 import type { NodeInput } from '../machines/node/context.ts';
-import type { PodStatus } from '../pod/api/schema/status.ts';
-import type { RecordedEvent } from '../pod/events/recordedEvent.ts';
 
 /** The version of this format. Since version 2 a keyframe has each object once (`repeatedParts.ts`). */
 export const FORMAT = 2;

@@ -20,7 +20,7 @@ const sources = names
   .sort()
   .map((file) => [file, readFileSync(join(root, file), 'utf8')]);
 
-/** The titles by rule, then by file: `C7 => test/pod/lifecycle/backoff.test.ts => ['the first restart …']`. */
+/** The titles by rule, then by file: `C7 => test/kubernetes/lifecycle/backoff.test.ts => ['the first restart …']`. */
 function titlesByRule() {
   const found = new Map();
   for (const [file, text] of sources) {

@@ -2,7 +2,7 @@
 
 import { lookUp } from '../base/lookUp.ts';
 import { nearest } from '../base/nearest.ts';
-import { parseDuration } from '../pod/api/parseDuration.ts';
+import { parseDuration } from '../kubernetes/api/parseDuration.ts';
 import type { ActorNode } from './actorNode.ts';
 import { CATEGORIES, categoryOf, isWell } from './category.ts';
 import { KIND_NAMES } from './explainText.ts';

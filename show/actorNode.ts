@@ -1,9 +1,9 @@
 /** The one tree of actors: every machine, feed and call of the running system, as `explain` prints them. */
 
 import type { Failure } from '../base/failure.ts';
-import type { Refusal } from '../pod/admission/refusal.ts';
-import type { ForeignPod } from '../pod/lifecycle/observed.ts';
-import type { TerminatedRun, Termination } from '../pod/status/view.ts';
+import type { Refusal } from '../kubernetes/admission/refusal.ts';
+import type { ForeignPod } from '../kubernetes/lifecycle/observed.ts';
+import type { TerminatedRun, Termination } from '../kubernetes/status/view.ts';
 
 /** What any actor shows of its state. Times are milliseconds since the epoch. */
 export interface ActorView {

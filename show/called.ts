@@ -1,5 +1,5 @@
-import type { Pod } from '../pod/api/schema/pod.ts';
-import { namespacedName } from '../pod/shownName.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { namespacedName } from '../kubernetes/shownName.ts';
 
 /** Whether a user may mean by a name the object of this full name, on this node. */
 export const isCalled = (name: string, fullName: string, node: string): boolean =>

@@ -2,9 +2,9 @@
 
 import { NodeFailure } from '../base/failure.ts';
 import { lookUp } from '../base/lookUp.ts';
-import { containerNamed, containersOf, type PlacedContainer } from '../pod/api/containers.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import type { ContainerStatus } from '../pod/api/schema/status.ts';
+import { containerNamed, containersOf, type PlacedContainer } from '../kubernetes/api/containers.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
 import { statusesOf } from './seenPod.ts';
 
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';

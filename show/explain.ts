@@ -1,5 +1,5 @@
-import type { Pod } from '../pod/api/schema/pod.ts';
-import type { PodPhase } from '../pod/api/schema/status.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { PodPhase } from '../kubernetes/api/schema/status.ts';
 import type { ActorNode, LimiterView } from './actorNode.ts';
 import { answerOf } from './explainAnswer.ts';
 import { type QueuePlace, queuePlaces } from './explainText.ts';

@@ -1,6 +1,6 @@
 import { humanDuration } from '../base/duration.ts';
 import type { Failure } from '../base/failure.ts';
-import { isTerminalPhase } from '../pod/status/phase.ts';
+import { isTerminalPhase } from '../kubernetes/status/phase.ts';
 import type { ActorNode } from './actorNode.ts';
 import {
   endCause,

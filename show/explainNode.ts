@@ -2,7 +2,7 @@
 import { humanDuration } from '../base/duration.ts';
 import type { Failure } from '../base/failure.ts';
 import { lookUp } from '../base/lookUp.ts';
-import type { ForeignPod } from '../pod/lifecycle/observed.ts';
+import type { ForeignPod } from '../kubernetes/lifecycle/observed.ts';
 import type { ActorNode, ActorView, NodeView } from './actorNode.ts';
 import type { ExplainedActor } from './explain.ts';
 

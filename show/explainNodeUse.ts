@@ -1,6 +1,6 @@
-import type { Pod } from '../pod/api/schema/pod.ts';
-import type { NodeObject } from '../pod/node/nodeObject.ts';
-import { nodeUse, nonTerminated, shareText } from '../pod/node/nodeUse.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { NodeObject } from '../kubernetes/node/nodeObject.ts';
+import { nodeUse, nonTerminated, shareText } from '../kubernetes/node/nodeUse.ts';
 import type { NodeExplanation } from './explainNode.ts';
 
 /** The explanation of a node with its addresses, and how much of it is asked for. */

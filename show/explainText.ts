@@ -1,9 +1,9 @@
 /** The words that an explanation is made of: moments, ends, failures, places in a queue. */
 import { humanDuration } from '../base/duration.ts';
 import { shortSentence } from '../base/shortText.ts';
-import { isoTime } from '../pod/api/rfc3339.ts';
-import { neverBegan } from '../pod/lifecycle/restart.ts';
-import type { ContainerRole, TerminatedRun } from '../pod/status/view.ts';
+import { isoTime } from '../kubernetes/api/rfc3339.ts';
+import { neverBegan } from '../kubernetes/lifecycle/restart.ts';
+import type { ContainerRole, TerminatedRun } from '../kubernetes/status/view.ts';
 import type { LimiterView } from './actorNode.ts';
 
 /** What is said of an update for which other pods have to end. */

@@ -1,7 +1,7 @@
 import { humanDuration } from '../base/duration.ts';
 import { lookUp } from '../base/lookUp.ts';
 import { beginningOf } from '../base/shortText.ts';
-import { type ForeignPod, UNKNOWN } from '../pod/lifecycle/observed.ts';
+import { type ForeignPod, UNKNOWN } from '../kubernetes/lifecycle/observed.ts';
 import { CALL } from './actorNode.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
 import type { NodeExplanation } from './explainNode.ts';

@@ -1,5 +1,5 @@
 /** What a hook of a container does, in a few words. */
-import type { LifecycleHandler } from '../pod/api/schema/probe.ts';
+import type { LifecycleHandler } from '../kubernetes/api/schema/probe.ts';
 
 /** `exec /bin/drain …`, `http-get :8080/stop`, `sleep 5s`: what is given to a command may be secret. */
 export function handlerText({ exec, httpGet, tcpSocket, sleep }: LifecycleHandler): string {

@@ -1,6 +1,6 @@
 /** What a failed container said last, as its log file has it: read when somebody asks for it, and kept nowhere. */
-import { neverBegan } from '../pod/lifecycle/restart.ts';
-import type { TerminatedRun } from '../pod/status/view.ts';
+import { neverBegan } from '../kubernetes/lifecycle/restart.ts';
+import type { TerminatedRun } from '../kubernetes/status/view.ts';
 import type { PodActors, SeenContainer } from './seenPod.ts';
 
 export interface LogTail {

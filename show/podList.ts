@@ -1,4 +1,4 @@
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 
 /** A list of pods as kubectl prints one, and as an API answers it. */
 export const podList = (items: readonly Pod[]) => ({

@@ -1,8 +1,8 @@
 /** A pod as its object shows it, and as its actors do: what explanations, tables and the log are made from. */
-import { containersOf } from '../pod/api/containers.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import type { ContainerStatus } from '../pod/api/schema/status.ts';
-import type { ContainerRole } from '../pod/status/view.ts';
+import { containersOf } from '../kubernetes/api/containers.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
+import type { ContainerRole } from '../kubernetes/status/view.ts';
 import type { ActorNode } from './actorNode.ts';
 
 export interface SeenPod {

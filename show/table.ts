@@ -1,8 +1,8 @@
 import { humanDuration } from '../base/duration.ts';
-import { isSidecar } from '../pod/api/containers.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import type { ContainerStateTerminated, ContainerStatus, PodStatus } from '../pod/api/schema/status.ts';
-import { isTerminalPhase } from '../pod/status/phase.ts';
+import { isSidecar } from '../kubernetes/api/containers.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { ContainerStateTerminated, ContainerStatus, PodStatus } from '../kubernetes/api/schema/status.ts';
+import { isTerminalPhase } from '../kubernetes/status/phase.ts';
 
 /** A pod's cells as `kubectl get pods -o wide` shows them. */
 export interface PodRow {

@@ -3,7 +3,7 @@
  * made when it is looked at: there may be thousands.
  */
 import { lookUp } from '../base/lookUp.ts';
-import { shownName, withoutNode } from '../pod/shownName.ts';
+import { shownName, withoutNode } from '../kubernetes/shownName.ts';
 import type { ActorFilter } from './actorFilter.ts';
 import { type ActorNode, CALL } from './actorNode.ts';
 import { byWorst, type Category, categoryOf } from './category.ts';

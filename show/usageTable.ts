@@ -1,5 +1,5 @@
 /** The usage of pods and nodes as `kubectl top` shows it (`pkg/metricsutil/metrics_printer.go` in k8s.io/kubectl). */
-import { parseQuantity } from '../pod/api/quantity.ts';
+import { parseQuantity } from '../kubernetes/api/quantity.ts';
 
 /** CPU in billionths of a core, and the working set of memory in bytes. */
 export interface Usage {

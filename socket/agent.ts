@@ -1,9 +1,9 @@
 import type { PodChange } from '../actors/status/statusBoard.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { CoreEvent } from '../kubernetes/events/event.ts';
+import type { ForeignPod } from '../kubernetes/lifecycle/observed.ts';
+import type { NodeObject } from '../kubernetes/node/nodeObject.ts';
 import type { SourceProblem } from '../machines/shared/events.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import type { CoreEvent } from '../pod/events/event.ts';
-import type { ForeignPod } from '../pod/lifecycle/observed.ts';
-import type { NodeObject } from '../pod/node/nodeObject.ts';
 import type { ActorNode, RuntimeView } from '../show/actorNode.ts';
 import type { NodeActors } from '../show/actorRows.ts';
 import type { Explanation } from '../show/explain.ts';

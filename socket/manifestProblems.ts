@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { nearest } from '../base/nearest.ts';
 import { printableLine } from '../base/printable.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import { withoutNode } from '../pod/shownName.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { withoutNode } from '../kubernetes/shownName.ts';
 import type { NodeSummary } from './agent.ts';
 
 type Problem = NodeSummary['problems'][number];

@@ -1,4 +1,4 @@
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { ambiguity, podsCalled } from '../show/called.ts';
 import type { Explanation } from '../show/explain.ts';
 import { withUse } from '../show/explainNodeUse.ts';

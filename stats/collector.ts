@@ -7,7 +7,7 @@ import type { UsagePart } from '../host/cgroup/usage/cgroupUsage.ts';
 import type { CgroupsFound } from '../host/cgroup/usage/podCgroupsFound.ts';
 import type { ReadUsage } from '../host/cgroup/usage/readUsage.ts';
 import { parseNetDev } from '../host/usage/netDev.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { Moment } from './moment.ts';
 import { Rates } from './rates.ts';
 import { type RunningContainer, type RunningPod, runningPods, toldPods } from './runtimeLists.ts';

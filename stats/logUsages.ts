@@ -1,7 +1,7 @@
 /** What the logs of running containers take on disk (`pkg/kubelet/metrics/collectors/log_metrics.go`). */
 import { startLimit } from '../base/limit.ts';
 import type { Layout } from '../host/pods/layout.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { Moment } from './moment.ts';
 import { filesIn } from './podFiles.ts';
 import { toldPods } from './runtimeLists.ts';

@@ -2,7 +2,7 @@
 import type { Cri } from '../cri/calls.ts';
 import { ContainerState, PodSandboxState } from '../cri/generated/runtime.ts';
 import { containerNameOf } from '../cri/labels.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 
 export interface RunningContainer {
   readonly id: string;

@@ -2,7 +2,7 @@
  * The summary of what a node and its pods use, in the fields of `pkg/apis/stats/v1alpha1/types.go` of k8s.io/kubelet and in
  * their order. What is undefined is not written. Times are in whole seconds, as Kubernetes writes them.
  */
-import { rfc3339 } from '../pod/api/rfc3339.ts';
+import { rfc3339 } from '../kubernetes/api/rfc3339.ts';
 
 /** A time of day, beside the moment itself, which metrics tell to the millisecond. */
 export interface StatsTime {

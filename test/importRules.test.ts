@@ -39,8 +39,8 @@ const used = `import './used.ts';\n`;
 test('what is allowed is allowed', () => {
   expect(
     violations({
-      'pod/a.ts': `import * as z from 'zod/mini';\nexport const a = z.string();\n`,
-      'machines/b.ts': `import { setup } from 'xstate';\nimport { a } from '../pod/a.ts';\nexport const b = [setup, a];\n`,
+      'kubernetes/a.ts': `import * as z from 'zod/mini';\nexport const a = z.string();\n`,
+      'machines/b.ts': `import { setup } from 'xstate';\nimport { a } from '../kubernetes/a.ts';\nexport const b = [setup, a];\n`,
       'socket/c.ts': `import { createServer } from 'node:http';\nimport type { b } from '../machines/b.ts';\n`,
       'volume/ownership.ts': `import { open } from 'node:fs/promises';\n`,
     }),
@@ -48,12 +48,12 @@ test('what is allowed is allowed', () => {
 });
 
 test.each([
-  ['a type from a folder above', 'pod/a.ts', `import type { X } from '../cri/used.ts';\n`],
-  ['a type named in braces', 'pod/a.ts', `import { type X } from '../cri/used.ts';\n`],
+  ['a type from a folder above', 'kubernetes/a.ts', `import type { X } from '../cri/used.ts';\n`],
+  ['a type named in braces', 'kubernetes/a.ts', `import { type X } from '../cri/used.ts';\n`],
   ['what is passed on', 'machines/a.ts', `export type { X } from '../cri/used.ts';\n`],
   ['everything that is passed on', 'machines/a.ts', `export * from '../cri/used.ts';\n`],
   ['what is imported late', 'socket/a.ts', `export const a = async () => await import('../cri/used.ts');\n`],
-  ['a package', 'pod/a.ts', `${used}import 'xstate';\n`],
+  ['a package', 'kubernetes/a.ts', `${used}import 'xstate';\n`],
   ['a package that only development has', 'cli/a.ts', `${used}import 'esbuild';\n`],
   ['the disk, from the machines', 'machines/a.ts', `${used}import type { Stats } from 'node:fs';\n`],
   ['the disk, from a service', 'actors/a.ts', `${used}import { open } from 'node:fs/promises';\n`],
@@ -76,9 +76,9 @@ test.each([
 
 test('a circle of types: found', () => {
   const found = violations({
-    'pod/a.ts': `import type { B } from './b.ts';\nexport interface A { b?: B }\n`,
-    'pod/b.ts': `import type { C } from './c.ts';\nexport interface B { c?: C }\n`,
-    'pod/c.ts': `import type { A } from './a.ts';\nexport interface C { a?: A }\n`,
+    'kubernetes/a.ts': `import type { B } from './b.ts';\nexport interface A { b?: B }\n`,
+    'kubernetes/b.ts': `import type { C } from './c.ts';\nexport interface B { c?: C }\n`,
+    'kubernetes/c.ts': `import type { A } from './a.ts';\nexport interface C { a?: A }\n`,
   });
   expect(found).toContainEqual(expect.stringMatching('^no-circle: '));
 });

@@ -86,7 +86,7 @@ test('no map is looked up by a name that everything has', () => {
 test('each way to look one up is seen', () => {
   const folder = mkdtempSync(join(tmpdir(), 'statelet-lookups-'));
   try {
-    mkdirSync(join(folder, 'pod'));
+    mkdirSync(join(folder, 'kubernetes'));
     writeFileSync(join(folder, 'tsconfig.json'), '{ "compilerOptions": { "strict": true, "types": [] } }');
     const text = `
       export function ways(map: { [name: string]: string }, name: string, kind: 'a' | 'b', list: string[], at: number) {
@@ -96,15 +96,15 @@ test('each way to look one up is seen', () => {
         delete map[name];
         return [all, value, rest, others, (map[name] = 'written')];
       }`;
-    writeFileSync(join(folder, 'pod/ways.ts'), text);
+    writeFileSync(join(folder, 'kubernetes/ways.ts'), text);
     expect(lookUpsIn(join(folder, 'tsconfig.json')).sort()).toEqual([
-      'pod/ways.ts: [name]: value',
-      'pod/ways.ts: map?.[name]',
-      `pod/ways.ts: map[\`x\${name}\`]`,
-      'pod/ways.ts: map[name]',
-      'pod/ways.ts: map[name]',
-      'pod/ways.ts: map[name]',
-      'pod/ways.ts: name in map',
+      'kubernetes/ways.ts: [name]: value',
+      'kubernetes/ways.ts: map?.[name]',
+      `kubernetes/ways.ts: map[\`x\${name}\`]`,
+      'kubernetes/ways.ts: map[name]',
+      'kubernetes/ways.ts: map[name]',
+      'kubernetes/ways.ts: map[name]',
+      'kubernetes/ways.ts: name in map',
     ]);
   } finally {
     rmSync(folder, { recursive: true });

@@ -16,7 +16,9 @@ function linesWith(pattern: RegExp, files: readonly Source[]): string[] {
 const others = sources.filter(({ file }) => file !== 'test/style.test.ts');
 
 test('there is something to look at', () => {
-  expect(productFolders).toEqual(expect.arrayContaining(['actors', 'cli', 'cri', 'host', 'machines', 'node', 'pod']));
+  expect(productFolders).toEqual(
+    expect.arrayContaining(['actors', 'cli', 'cri', 'host', 'machines', 'node', 'kubernetes']),
+  );
   expect(productFiles.length).toBeGreaterThan(150);
   expect(linesWith(/Date\.now\(\)/, sources)).not.toEqual([]);
 });

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
-import type { ProjectedFile } from '../pod/environment/projection.ts';
+import type { ProjectedFile } from '../kubernetes/environment/projection.ts';
 
 interface AtomicWrite {
   /** These files, and no others. */

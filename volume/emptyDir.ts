@@ -5,10 +5,10 @@ import { NodeFailure } from '../base/failure.ts';
 import { isMissing } from '../host/files/fileErrors.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import { type Layout, PRIVATE } from '../host/pods/layout.ts';
-import { parseQuantity } from '../pod/api/quantity.ts';
-import type { PodSpec } from '../pod/api/schema/pod.ts';
-import type { EmptyDirVolumeSource } from '../pod/api/schema/volume.ts';
-import type { MountedPath } from '../pod/mountedVolume.ts';
+import { parseQuantity } from '../kubernetes/api/quantity.ts';
+import type { PodSpec } from '../kubernetes/api/schema/pod.ts';
+import type { EmptyDirVolumeSource } from '../kubernetes/api/schema/volume.ts';
+import type { MountedPath } from '../kubernetes/mountedVolume.ts';
 import { type Medium, makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
 import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
 

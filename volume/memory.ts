@@ -3,8 +3,8 @@ import path from 'node:path';
 import { NodeFailure } from '../base/failure.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
-import { parseQuantity, wholeValue } from '../pod/api/quantity.ts';
-import { podLimit } from '../pod/resources/resources.ts';
+import { parseQuantity, wholeValue } from '../kubernetes/api/quantity.ts';
+import { podLimit } from '../kubernetes/resources/resources.ts';
 import type { VolumeMount } from './plugin.ts';
 
 /** A file system to be mounted on a volume's directory. */

@@ -1,7 +1,7 @@
 /** Where containers mount other volumes within one that they can only read: nobody could make these places later. */
 import path from 'node:path';
-import { containersOf } from '../pod/api/containers.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import { containersOf } from '../kubernetes/api/containers.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 
 /** The outermost places below a volume that any container of the pod mounts something at, relative to the volume. */
 export function nestedMountPoints({ spec }: Pod, volume: string): string[] {

@@ -1,8 +1,8 @@
 /** Gathers the files that a volume shows, of its pod and of what its pod gets of a cluster. */
 
 import { messageOf, NodeFailure } from '../base/failure.ts';
-import { containersOf } from '../pod/api/containers.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
+import { containersOf } from '../kubernetes/api/containers.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import {
   cleanFiles,
   downwardFiles,
@@ -13,10 +13,10 @@ import {
   type Projection,
   projectionsOf,
   refuseUnlessOptional,
-} from '../pod/environment/projection.ts';
-import type { MountedPath } from '../pod/mountedVolume.ts';
-import type { ConfigKind, ConfigObject } from '../pod/objects/configObject.ts';
-import { ObjectNotFound, type PodToken, type TokenRequest } from '../pod/objects/podObjects.ts';
+} from '../kubernetes/environment/projection.ts';
+import type { MountedPath } from '../kubernetes/mountedVolume.ts';
+import type { ConfigKind, ConfigObject } from '../kubernetes/objects/configObject.ts';
+import { ObjectNotFound, type PodToken, type TokenRequest } from '../kubernetes/objects/podObjects.ts';
 import type { VolumeMount } from './plugin.ts';
 
 /** What goes into a volume, with how its tokens get on. */

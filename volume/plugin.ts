@@ -2,11 +2,11 @@
 
 import { NodeFailure } from '../base/failure.ts';
 import type { Layout } from '../host/pods/layout.ts';
-import type { Pod } from '../pod/api/schema/pod.ts';
-import type { Volume } from '../pod/api/schema/volume.ts';
-import type { MountedVolume } from '../pod/mountedVolume.ts';
-import type { PodObjects, PodTokens } from '../pod/objects/podObjects.ts';
-import type { TrustBundles } from '../pod/objects/trustBundles.ts';
+import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../kubernetes/api/schema/volume.ts';
+import type { MountedVolume } from '../kubernetes/mountedVolume.ts';
+import type { PodObjects, PodTokens } from '../kubernetes/objects/podObjects.ts';
+import type { TrustBundles } from '../kubernetes/objects/trustBundles.ts';
 import type { Mounter } from './mounter.ts';
 
 /** Where volumes have what their pods get of a cluster; what is absent this node does not have. */

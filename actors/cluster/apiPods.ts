@@ -6,7 +6,7 @@ import { sameValue } from '../../base/sameValue.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { POD, PODS } from '../../kubeclient/paths.ts';
 import { Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
-import type { SeenMirror } from '../../pod/mirror.ts';
+import type { SeenMirror } from '../../kubernetes/mirror.ts';
 import type { Feed } from '../boundary.ts';
 import { changesOf } from '../sources/changes.ts';
 import { tellingState } from '../sources/sourceNews.ts';

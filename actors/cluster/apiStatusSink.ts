@@ -4,10 +4,10 @@ import { readAnswer } from '../../kubeclient/answer.ts';
 import type { CallOptions, KubeClient } from '../../kubeclient/client.ts';
 import { isConflict, isForbidden, isInvalid, isNotFound } from '../../kubeclient/kubeError.ts';
 import { POD, podPath } from '../../kubeclient/paths.ts';
-import type { PodStatus } from '../../pod/api/schema/status.ts';
-import { mirroredHash } from '../../pod/mirror.ts';
-import { mergedStatus } from '../../pod/status/mergedStatus.ts';
-import { type StatusJson, statusPatch } from '../../pod/status/statusPatch.ts';
+import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import { mirroredHash } from '../../kubernetes/mirror.ts';
+import { mergedStatus } from '../../kubernetes/status/mergedStatus.ts';
+import { type StatusJson, statusPatch } from '../../kubernetes/status/statusPatch.ts';
 import type { StatusReport, StatusSink } from '../status/statusReports.ts';
 import type { PodCache } from './podCache.ts';
 

@@ -1,7 +1,7 @@
 /** The RuntimeClasses of the cluster, as far as the node has heard: the handler that each of them names. */
 import { RUNTIME_CLASS, RUNTIME_CLASSES } from '../../kubeclient/paths.ts';
-import { firstProblem } from '../../pod/api/problem.ts';
-import { readRuntimeClass } from '../../pod/api/runtimeClass.ts';
+import { firstProblem } from '../../kubernetes/api/problem.ts';
+import { readRuntimeClass } from '../../kubernetes/api/runtimeClass.ts';
 import type { Watch } from './watch.ts';
 
 /** What else a class gives its pods the API server gave them when it took them in. */

@@ -1,9 +1,9 @@
 /** The Node object as it is at each moment, of what the agent knows. */
 
 import type { Clock } from '../../base/clock.ts';
-import type { AdmissionNode } from '../../pod/admission/node.ts';
-import type { OfCloud } from '../../pod/node/cloud.ts';
-import { type HostIdentity, type NodeImage, type NodeObject, nodeObject } from '../../pod/node/nodeObject.ts';
+import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
+import type { OfCloud } from '../../kubernetes/node/cloud.ts';
+import { type HostIdentity, type NodeImage, type NodeObject, nodeObject } from '../../kubernetes/node/nodeObject.ts';
 import type { NodeAgent } from '../nodeAgent.ts';
 
 interface DescribedNode {

@@ -2,7 +2,7 @@
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { isConflict, isNotFound } from '../../kubeclient/kubeError.ts';
 import { podPath, podsPath } from '../../kubeclient/paths.ts';
-import { mirrorPod } from '../../pod/mirror.ts';
+import { mirrorPod } from '../../kubernetes/mirror.ts';
 import type { Services } from '../boundary.ts';
 
 export type MirrorPort = 'createMirror' | 'removeMirror';

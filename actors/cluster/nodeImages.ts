@@ -2,7 +2,7 @@
 
 import { type Clock, steadyClock } from '../../base/clock.ts';
 import type { Cri } from '../../cri/calls.ts';
-import type { NodeImage } from '../../pod/node/nodeObject.ts';
+import type { NodeImage } from '../../kubernetes/node/nodeObject.ts';
 
 export interface NodeImagesParts {
   readonly cri: Pick<Cri, 'listImages'>;

@@ -4,11 +4,11 @@ import type { Clock } from '../../base/clock.ts';
 import { sameValue } from '../../base/sameValue.ts';
 import { NODE, NODES } from '../../kubeclient/paths.ts';
 import type { KubeObject, ReflectorStep } from '../../kubeclient/reflector.ts';
+import { wholeValue } from '../../kubernetes/api/quantity.ts';
+import type { NodeAddress } from '../../kubernetes/node/alternativeNames.ts';
+import { isExtended } from '../../kubernetes/resources/requests.ts';
 import type { SeenNode } from '../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import { wholeValue } from '../../pod/api/quantity.ts';
-import type { NodeAddress } from '../../pod/node/alternativeNames.ts';
-import { isExtended } from '../../pod/resources/requests.ts';
 import { seenAsNode } from './nodeObjects.ts';
 import type { Watch } from './watch.ts';
 

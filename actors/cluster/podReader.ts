@@ -4,13 +4,13 @@ import type { Clock } from '../../base/clock.ts';
 import { keepOnly } from '../../base/keepOnly.ts';
 import { sameValue } from '../../base/sameValue.ts';
 import type { KubeObject } from '../../kubeclient/reflector.ts';
+import { asFarAsRead, readApiPod, withOtherStatus } from '../../kubernetes/api/apiPod.ts';
+import type { Problem } from '../../kubernetes/api/problem.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { readMirror, type SeenMirror } from '../../kubernetes/mirror.ts';
+import { conditionsOfOthers } from '../../kubernetes/status/conditions.ts';
+import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
-import { asFarAsRead, readApiPod, withOtherStatus } from '../../pod/api/apiPod.ts';
-import type { Problem } from '../../pod/api/problem.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { readMirror, type SeenMirror } from '../../pod/mirror.ts';
-import { conditionsOfOthers } from '../../pod/status/conditions.ts';
-import { isTerminalPhase } from '../../pod/status/phase.ts';
 import type { ManifestSet } from '../sources/manifestSet.ts';
 
 /**

@@ -2,8 +2,8 @@
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
 import { SERVICE, SERVICES } from '../../kubeclient/paths.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { type ServiceAddress, serviceVariables } from '../../pod/environment/serviceVariables.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { type ServiceAddress, serviceVariables } from '../../kubernetes/environment/serviceVariables.ts';
 import { API_SOURCE } from './apiPods.ts';
 import type { Watch } from './watch.ts';
 

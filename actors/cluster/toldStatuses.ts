@@ -6,8 +6,8 @@ import * as z from 'zod/mini';
 import { keepOnly } from '../../base/keepOnly.ts';
 import { sameValue } from '../../base/sameValue.ts';
 import type { KubeObject } from '../../kubeclient/reflector.ts';
-import { mergedStatus } from '../../pod/status/mergedStatus.ts';
-import { statusPatch } from '../../pod/status/statusPatch.ts';
+import { mergedStatus } from '../../kubernetes/status/mergedStatus.ts';
+import { statusPatch } from '../../kubernetes/status/statusPatch.ts';
 import type { StatusReport } from '../status/statusReports.ts';
 
 const seenSchema = z.looseObject({

@@ -2,7 +2,7 @@
  * Bounds the number of events as client-go does (`tools/record/events_cache.go`): a repeated event is counted, many that
  * differ only in their message are combined, and each object has a budget for each type of event.
  */
-import type { InvolvedObject, RecordedEvent } from '../../pod/events/recordedEvent.ts';
+import type { InvolvedObject, RecordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 
 /** The event that an occurrence counts towards. `key` identifies that event, and `count` is its number of occurrences. */
 export interface Correlated {

@@ -1,5 +1,5 @@
 /** The node's events: what the machines told, as core/v1 Events of the last hour, in memory only. */
-import { type CoreEvent, coreEvent, eventName } from '../../pod/events/event.ts';
+import { type CoreEvent, coreEvent, eventName } from '../../kubernetes/events/event.ts';
 import { createCorrelator } from './eventCorrelator.ts';
 import type { EventSink } from './eventSink.ts';
 

@@ -8,8 +8,8 @@ import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { isConflict, isNotFound, KubeError } from '../../kubeclient/kubeError.ts';
 import { EVENT, eventPath, eventsPath } from '../../kubeclient/paths.ts';
+import type { CoreEvent } from '../../kubernetes/events/event.ts';
 import { type EventQueueState, nextQueue, quietQueue, whileTrying } from '../../machines/node/eventQueue.ts';
-import type { CoreEvent } from '../../pod/events/event.ts';
 import { type Alarm, createAlarm, waitOnce } from '../alarm.ts';
 import { type WaitingEvent, WaitingEvents } from './waitingEvents.ts';
 

@@ -1,7 +1,7 @@
 /** How events leave the actors: whatever a machine emits goes to the sink with the time. */
 import { type AnyActorRef, StateMachine } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
-import type { RecordedEvent } from '../../pod/events/recordedEvent.ts';
+import type { RecordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 
 /** Where what happened goes; `at` is in milliseconds since the epoch. */
 export type EventSink = (event: RecordedEvent & { readonly at: number }) => void;

@@ -1,5 +1,5 @@
 /** The events that wait to be sent: warnings first, and normal ones once no pod has to wait for them. */
-import type { CoreEvent } from '../../pod/events/event.ts';
+import type { CoreEvent } from '../../kubernetes/events/event.ts';
 
 /** What waits beyond that is not sent. */
 const QUEUED = 1_000;

@@ -14,8 +14,13 @@ import {
   readAnswer,
   requestText,
   type TokenAttributes,
-} from '../../pod/images/credentialProvider.ts';
-import { type CredentialSource, credentialsFor, joinedKeyrings, type Keyring } from '../../pod/images/keyring.ts';
+} from '../../kubernetes/images/credentialProvider.ts';
+import {
+  type CredentialSource,
+  credentialsFor,
+  joinedKeyrings,
+  type Keyring,
+} from '../../kubernetes/images/keyring.ts';
 import type { CredentialQuery, FindCredentials } from '../services/nodeCredentials.ts';
 
 interface PluginParts {

@@ -1,11 +1,11 @@
 /** What the images of a pod are pulled with: its Secrets first, then what the node has of its own. */
 
 import { NodeFailure } from '../../base/failure.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { type Credential, credentialsFor, joinedKeyrings } from '../../pod/images/keyring.ts';
-import { keyringOfSecret, pullSecretNames } from '../../pod/images/pullSecrets.ts';
-import type { ConfigObject } from '../../pod/objects/configObject.ts';
-import type { PodObjects, PodTokens } from '../../pod/objects/podObjects.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { type Credential, credentialsFor, joinedKeyrings } from '../../kubernetes/images/keyring.ts';
+import { keyringOfSecret, pullSecretNames } from '../../kubernetes/images/pullSecrets.ts';
+import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
+import type { PodObjects, PodTokens } from '../../kubernetes/objects/podObjects.ts';
 import type { FindCredentials, FindServiceAccount } from '../services/nodeCredentials.ts';
 
 interface Abortable {

@@ -9,9 +9,9 @@ import {
   type ImageVerification,
   needsProof,
   withoutTagAndDigest,
-} from '../../pod/images/imageVerification.ts';
-import type { Credential } from '../../pod/images/keyring.ts';
-import { type PullCredentials, provedBy, provenBy, withProof } from '../../pod/images/pulledRecord.ts';
+} from '../../kubernetes/images/imageVerification.ts';
+import type { Credential } from '../../kubernetes/images/keyring.ts';
+import { type PullCredentials, provedBy, provenBy, withProof } from '../../kubernetes/images/pulledRecord.ts';
 import { PullRecords, type PullRecordsParts } from './pullRecords.ts';
 
 interface Abortable {

@@ -10,7 +10,7 @@ import {
   readRecord,
   recordFile,
   recordText,
-} from '../../pod/images/pulledRecord.ts';
+} from '../../kubernetes/images/pulledRecord.ts';
 
 const TEMPORARY = '.tmp';
 

@@ -4,8 +4,8 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { KubeError, troubleIn } from '../../kubeclient/kubeError.ts';
-import { type ConfigObject, type ConfigReference, readConfigObject } from '../../pod/objects/configObject.ts';
-import { unheardOf } from '../../pod/objects/podObjects.ts';
+import { type ConfigObject, type ConfigReference, readConfigObject } from '../../kubernetes/objects/configObject.ts';
+import { unheardOf } from '../../kubernetes/objects/podObjects.ts';
 import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
 
 export interface FetchedParts {

@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import { configMapsPath, type ObjectType, secretsPath } from '../../kubeclient/paths.ts';
-import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
+import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 import { withinLimit } from '../services/timeLimit.ts';
 
 export interface HeldObject {

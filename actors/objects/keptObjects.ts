@@ -9,7 +9,7 @@ import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
 import { errorCode, isDiskFault, isHostRefusal, isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
+import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 
 /** An object, and the pods that had it. */
 export interface KeptObject {

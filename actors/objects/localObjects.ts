@@ -3,12 +3,12 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { isInMemory } from '../../host/files/inMemory.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { sourceOf } from '../../kubernetes/api/staticPod.ts';
+import type { ConfigKind, ConfigObject } from '../../kubernetes/objects/configObject.ts';
+import { ObjectNotFound, type ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
+import { referencesOf } from '../../kubernetes/objects/references.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { sourceOf } from '../../pod/api/staticPod.ts';
-import type { ConfigKind, ConfigObject } from '../../pod/objects/configObject.ts';
-import { ObjectNotFound, type ObjectsInUse } from '../../pod/objects/podObjects.ts';
-import { referencesOf } from '../../pod/objects/references.ts';
 import { KeptObjects } from './keptObjects.ts';
 import { KeptOfSource, keyOf, type LocalObject } from './keptOfSource.ts';
 import { ObjectNews } from './objectNews.ts';

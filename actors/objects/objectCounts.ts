@@ -1,7 +1,8 @@
 /** Counts what the node holds of a kind, and what of it lacks. */
+
+import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
+import { shownObject } from '../../kubernetes/shownName.ts';
 import type { Lack, ObjectCounts } from '../../machines/node/objectCounts.ts';
-import type { ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
-import { shownObject } from '../../pod/shownName.ts';
 import type { HeldStep } from './heldObject.ts';
 
 /** Why an object cannot be had or followed, and since when, in milliseconds since the epoch. */

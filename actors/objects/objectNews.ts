@@ -1,11 +1,11 @@
 /** Tells the node what becomes of the objects that its pods have in use: how they are followed, and which pods see a change. */
 
 import type { Clock } from '../../base/clock.ts';
+import type { ConfigKind, ConfigReference } from '../../kubernetes/objects/configObject.ts';
+import { shownObject } from '../../kubernetes/shownName.ts';
 import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import type { ConfigKind, ConfigReference } from '../../pod/objects/configObject.ts';
-import { shownObject } from '../../pod/shownName.ts';
 import { tellingSteps } from '../sources/sourceNews.ts';
 import type { HeldStep } from './heldObject.ts';
 import { countsOf, type Lacking } from './objectCounts.ts';

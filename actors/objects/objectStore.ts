@@ -1,12 +1,12 @@
 /** The ConfigMaps and Secrets of the API server that pods of the node have in use, each held once for all of them. */
 
 import type { Clock } from '../../base/clock.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { ConfigKind, ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
+import { ObjectNotFound, type ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
+import { referencesOf } from '../../kubernetes/objects/references.ts';
 import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { ConfigKind, ConfigObject, ConfigReference } from '../../pod/objects/configObject.ts';
-import { ObjectNotFound, type ObjectsInUse } from '../../pod/objects/podObjects.ts';
-import { referencesOf } from '../../pod/objects/references.ts';
 import { createAlarm } from '../alarm.ts';
 import type { HeldObject, HeldStep, HoldObject } from './heldObject.ts';
 import type { KeptObjects } from './keptObjects.ts';

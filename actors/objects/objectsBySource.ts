@@ -1,7 +1,7 @@
 /** Gives each pod the objects of where it comes from: those of the cluster, or those beside its manifest. */
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { isStaticPod } from '../../pod/api/staticPod.ts';
-import type { ObjectsInUse } from '../../pod/objects/podObjects.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
+import type { ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 
 interface Origins {
   readonly local: ObjectsInUse;

@@ -3,8 +3,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { Reflector } from '../../kubeclient/reflector.ts';
-import { type ConfigObject, type ConfigReference, readConfigObject } from '../../pod/objects/configObject.ts';
-import { unheardOf } from '../../pod/objects/podObjects.ts';
+import { type ConfigObject, type ConfigReference, readConfigObject } from '../../kubernetes/objects/configObject.ts';
+import { unheardOf } from '../../kubernetes/objects/podObjects.ts';
 import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
 
 export interface WatchedParts {

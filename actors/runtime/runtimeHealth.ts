@@ -5,8 +5,8 @@ import { messageOf } from '../../base/failure.ts';
 import { sameValue } from '../../base/sameValue.ts';
 import type { Cri } from '../../cri/calls.ts';
 import type { RuntimeCondition, StatusResponse } from '../../cri/generated/runtime.ts';
+import type { RuntimeHandler } from '../../kubernetes/node/runtimeReport.ts';
 import type { RuntimeHealth } from '../../machines/shared/events.ts';
-import type { RuntimeHandler } from '../../pod/node/runtimeReport.ts';
 import type { Alarm } from '../alarm.ts';
 
 const ASK_MS = 5_000;

@@ -4,12 +4,18 @@
  */
 
 import { NodeFailure } from '../../base/failure.ts';
+import { containerNamed } from '../../kubernetes/api/containers.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import {
+  allValues,
+  type FoundObjects,
+  keyOfObject,
+  objectsOf,
+  oneValue,
+} from '../../kubernetes/environment/configValues.ts';
+import { containerEnvironment } from '../../kubernetes/environment/environment.ts';
+import type { PodObjects } from '../../kubernetes/objects/podObjects.ts';
 import type { PortTypes } from '../../machines/shared/ports.ts';
-import { containerNamed } from '../../pod/api/containers.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { allValues, type FoundObjects, keyOfObject, objectsOf, oneValue } from '../../pod/environment/configValues.ts';
-import { containerEnvironment } from '../../pod/environment/environment.ts';
-import type { PodObjects } from '../../pod/objects/podObjects.ts';
 
 interface Asked {
   readonly pod: Pod;

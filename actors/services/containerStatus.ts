@@ -5,7 +5,7 @@ import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { observedContainerStatus } from '../../cri/observe.ts';
 import { loggedText, type TerminationMessagePlace, terminationMessagePlace } from '../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
+import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
 import { unlessGone } from './sandboxes.ts';
 
 const LONGEST_FILE = 4_096;

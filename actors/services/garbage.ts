@@ -7,7 +7,7 @@ import type { CallOptions, Cri } from '../../cri/calls.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { removeLogSymlink } from '../../host/pods/logLinks.ts';
 import { removeRunLogs } from '../../host/pods/podDirectory.ts';
-import type { ContainerRun, ForeignPod } from '../../pod/lifecycle/observed.ts';
+import type { ContainerRun, ForeignPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { Services } from '../boundary.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { unlessGone } from './sandboxes.ts';

@@ -1,5 +1,5 @@
 /** Where a probe or hook of a container goes: its host and port. */
-import type { Container } from '../../pod/api/schema/container.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
 
 /** A port by its number, or by the name that the container's spec gives it; throws when it is none. */
 export function handlerPort(container: Container, port: number | string): number {

@@ -8,7 +8,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely, createSecureContext, type SecureContext } from 'node:tls';
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
-import { KUBERNETES_VERSION } from '../../pod/api/version.ts';
+import { KUBERNETES_VERSION } from '../../kubernetes/api/version.ts';
 import { addressOf } from './dialError.ts';
 import type { Endpoint, GrpcTarget, HealthAnswer, HealthOptions, Network } from './network.ts';
 

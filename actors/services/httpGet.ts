@@ -2,8 +2,8 @@
 
 import { messageOf } from '../../base/failure.ts';
 import { quoted } from '../../base/quoted.ts';
-import type { Container, LifecycleHandler } from '../../pod/api/schema/container.ts';
-import { KUBERNETES_VERSION } from '../../pod/api/version.ts';
+import type { Container, LifecycleHandler } from '../../kubernetes/api/schema/container.ts';
+import { KUBERNETES_VERSION } from '../../kubernetes/api/version.ts';
 import { addressOf, codeOf, dialFailure, readFailure } from './dialError.ts';
 import { GoUrl, quotedBytes, textOfBytes } from './goUrl.ts';
 import { handlerPort } from './handlerTarget.ts';

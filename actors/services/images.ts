@@ -10,12 +10,12 @@ import { AuthConfig, type PullImageRequest } from '../../cri/generated/runtime.t
 import { imageSpec } from '../../cri/images/imageSpec.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { parseImageReference, withDefaultTag } from '../../kubernetes/images/imageReference.ts';
+import type { Credential } from '../../kubernetes/images/keyring.ts';
+import { secretsMissing } from '../../kubernetes/images/pullSecrets.ts';
 import type { FoundImage } from '../../machines/shared/foundImage.ts';
 import type { PortTypes } from '../../machines/shared/ports.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { parseImageReference, withDefaultTag } from '../../pod/images/imageReference.ts';
-import type { Credential } from '../../pod/images/keyring.ts';
-import { secretsMissing } from '../../pod/images/pullSecrets.ts';
 import type { Services } from '../boundary.ts';
 import type { PodCredentials } from '../images/podCredentials.ts';
 import type { PullProofs } from '../images/pullProofs.ts';

@@ -3,10 +3,10 @@ import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
 import { observedContainer } from '../../cri/observe.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
+import { isUnderOtherId } from '../../kubernetes/lifecycle/otherId.ts';
 import type { KnownContainer } from '../../machines/shared/ports.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
-import { isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
 import { readContainer } from './containerStatus.ts';
 
 /** Every container of a name that the runtime has of a pod. */

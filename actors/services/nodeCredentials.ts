@@ -1,9 +1,9 @@
 /** The node's own credentials for registries: read from the files that a kubelet has them from, again for each pull. */
 import { join } from 'node:path';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { type Credential, credentialsFor, type Keyring, readKeyring } from '../../pod/images/keyring.ts';
-import type { PodTokens } from '../../pod/objects/podObjects.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { type Credential, credentialsFor, type Keyring, readKeyring } from '../../kubernetes/images/keyring.ts';
+import type { PodTokens } from '../../kubernetes/objects/podObjects.ts';
 
 /** What is to be pulled, and for whom. */
 export interface CredentialQuery {

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
-import { type PodObjects, unheardOf } from '../../pod/objects/podObjects.ts';
+import { type PodObjects, unheardOf } from '../../kubernetes/objects/podObjects.ts';
 import { withinLimit } from './timeLimit.ts';
 
 /** As a kubelet waits for its own copy of an object. */

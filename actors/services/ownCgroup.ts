@@ -1,7 +1,7 @@
 /** Whose the cgroup of a pod is: at the end of the pod all that is in it is killed. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { podSandboxes } from './podSandboxes.ts';
 

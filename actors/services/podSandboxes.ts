@@ -2,7 +2,7 @@
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { POD_UID_LABEL } from '../../cri/labels.ts';
 import { observedSandbox } from '../../cri/observe.ts';
-import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
+import type { ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 
 /** In any order. */
 export async function podSandboxes(

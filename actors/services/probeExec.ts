@@ -2,8 +2,8 @@
 
 import { NodeFailure } from '../../base/failure.ts';
 import type { Cri } from '../../cri/calls.ts';
-import type { Container } from '../../pod/api/schema/container.ts';
-import { expandAll } from '../../pod/environment/environment.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import { expandAll } from '../../kubernetes/environment/environment.ts';
 import type { Try } from './probeTry.ts';
 
 const OUTPUT_BYTES = 10 * 1024;

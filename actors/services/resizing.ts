@@ -5,7 +5,7 @@ import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerResources } from '../../cri/linuxResources.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
-import { containerSize } from '../../pod/resources/resources.ts';
+import { containerSize } from '../../kubernetes/resources/resources.ts';
 import type { Services } from '../boundary.ts';
 import { containerNamed } from './containers.ts';
 

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isHostRefusal, isMissing } from '../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
-import type { Problem } from '../../pod/api/problem.ts';
-import { type RuntimeClasses, readRuntimeClass, validateRuntimeClass } from '../../pod/api/runtimeClass.ts';
-import type { PodSpec } from '../../pod/api/schema/pod.ts';
-import type { RuntimeClass } from '../../pod/api/schema/runtimeClass.ts';
-import { dnsSubdomain, required } from '../../pod/api/validation/words.ts';
-import { excessOf, parseDocuments, type TextLimits } from '../../pod/yaml/boundedYaml.ts';
+import type { Problem } from '../../kubernetes/api/problem.ts';
+import { type RuntimeClasses, readRuntimeClass, validateRuntimeClass } from '../../kubernetes/api/runtimeClass.ts';
+import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import type { RuntimeClass } from '../../kubernetes/api/schema/runtimeClass.ts';
+import { dnsSubdomain, required } from '../../kubernetes/api/validation/words.ts';
+import { excessOf, parseDocuments, type TextLimits } from '../../kubernetes/yaml/boundedYaml.ts';
 import { problemsToTell } from '../sources/problemsToTell.ts';
 import { readTextFile } from '../sources/yaml/textFile.ts';
 

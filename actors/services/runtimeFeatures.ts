@@ -4,8 +4,8 @@ import { NodeFailure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import type { VersionResponse } from '../../cri/generated/runtime.ts';
-import type { Container } from '../../pod/api/schema/container.ts';
-import type { MountedVolumes } from '../../pod/mountedVolume.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { MountedVolumes } from '../../kubernetes/mountedVolume.ts';
 
 type FirstVersions = Readonly<Record<string, readonly [major: number, minor: number]>>;
 

@@ -1,5 +1,5 @@
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
 
 /** Something of a pod that the runtime has by its own word, by its id there. */
 export interface FoundOfPod {

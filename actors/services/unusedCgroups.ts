@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { isOwnCgroup, type RanPod } from './ownCgroup.ts';
 import { podSandboxes } from './podSandboxes.ts';

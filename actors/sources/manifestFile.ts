@@ -1,13 +1,13 @@
-import { withDefaults } from '../../pod/api/defaults.ts';
-import type { ManifestResult, NamedMetadata } from '../../pod/api/manifest.ts';
-import type { Problem } from '../../pod/api/problem.ts';
-import { type AdmittedPod, type RuntimeClasses, withRuntimeClass } from '../../pod/api/runtimeClass.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { staticPod, staticPodName } from '../../pod/api/staticPod.ts';
-import { validatePod } from '../../pod/api/validate.ts';
-import { schedulerWarnings } from '../../pod/api/validation/scheduling.ts';
-import { type Need, needsOf } from '../../pod/api/validation/static.ts';
-import type { ObjectManifest } from '../../pod/objects/objectManifest.ts';
+import { withDefaults } from '../../kubernetes/api/defaults.ts';
+import type { ManifestResult, NamedMetadata } from '../../kubernetes/api/manifest.ts';
+import type { Problem } from '../../kubernetes/api/problem.ts';
+import { type AdmittedPod, type RuntimeClasses, withRuntimeClass } from '../../kubernetes/api/runtimeClass.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { staticPod, staticPodName } from '../../kubernetes/api/staticPod.ts';
+import { validatePod } from '../../kubernetes/api/validate.ts';
+import { schedulerWarnings } from '../../kubernetes/api/validation/scheduling.ts';
+import { type Need, needsOf } from '../../kubernetes/api/validation/static.ts';
+import type { ObjectManifest } from '../../kubernetes/objects/objectManifest.ts';
 import { problemsToTell } from './problemsToTell.ts';
 
 /** What a manifest gives: the static pod to run, an object that pods may name, or all that is wrong with it. */

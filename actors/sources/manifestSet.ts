@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { admissionsOf, type RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
-import { admissionsOf, type RuntimeClasses } from '../../pod/api/runtimeClass.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { ConfigObject } from '../../pod/objects/configObject.ts';
 import type { LocalObject } from '../objects/keptOfSource.ts';
 import type { ReadManifests } from './manifestReader.ts';
 import { type Holders, settled } from './settledTexts.ts';

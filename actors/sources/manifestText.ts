@@ -1,10 +1,10 @@
-import { readManifest } from '../../pod/api/manifest.ts';
-import type { Problem } from '../../pod/api/problem.ts';
-import { staticPodName } from '../../pod/api/staticPod.ts';
-import type { ConfigKind } from '../../pod/objects/configObject.ts';
-import { readObjectManifest } from '../../pod/objects/objectManifest.ts';
-import { otherKind } from '../../pod/objects/otherKinds.ts';
-import { type BoundedDocument, excessOf, parseDocuments, type TextLimits } from '../../pod/yaml/boundedYaml.ts';
+import { readManifest } from '../../kubernetes/api/manifest.ts';
+import type { Problem } from '../../kubernetes/api/problem.ts';
+import { staticPodName } from '../../kubernetes/api/staticPod.ts';
+import type { ConfigKind } from '../../kubernetes/objects/configObject.ts';
+import { readObjectManifest } from '../../kubernetes/objects/objectManifest.ts';
+import { otherKind } from '../../kubernetes/objects/otherKinds.ts';
+import { type BoundedDocument, excessOf, parseDocuments, type TextLimits } from '../../kubernetes/yaml/boundedYaml.ts';
 import { type ManifestFile, type ManifestOrigin, podOf } from './manifestFile.ts';
 import { answerLimits, fileLimits, objectLimits, podLimits } from './manifestLimits.ts';
 import { problemsToTell } from './problemsToTell.ts';

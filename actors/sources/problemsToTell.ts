@@ -1,6 +1,6 @@
 import { printableLine } from '../../base/printable.ts';
 import { shortText } from '../../base/shortText.ts';
-import type { Problem } from '../../pod/api/problem.ts';
+import type { Problem } from '../../kubernetes/api/problem.ts';
 
 /** So many mistakes are told one by one; of more, one sentence tells the first ones and the number. */
 const ONE_BY_ONE = 10;

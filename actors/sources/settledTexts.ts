@@ -1,9 +1,10 @@
 /** What the texts of one source give together: which pods and objects are used, and why others are not. */
+
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { Need } from '../../kubernetes/api/validation/static.ts';
+import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
+import { shownObject } from '../../kubernetes/shownName.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { Need } from '../../pod/api/validation/static.ts';
-import type { ConfigObject } from '../../pod/objects/configObject.ts';
-import { shownObject } from '../../pod/shownName.ts';
 import type { LocalObject } from '../objects/keptOfSource.ts';
 import { keyOf } from './manifestText.ts';
 import { problemsToTell, shortProblem } from './problemsToTell.ts';

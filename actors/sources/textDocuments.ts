@@ -2,12 +2,12 @@
  * What the documents of a text give, each by itself: one that is wrong stands with its last good version, which is the one
  * of the same kind, namespace and name.
  */
-import type { Problem } from '../../pod/api/problem.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { Need } from '../../pod/api/validation/static.ts';
-import { podUpdate } from '../../pod/lifecycle/update.ts';
-import type { ConfigObject } from '../../pod/objects/configObject.ts';
-import { type ObjectManifest, objectOfManifest } from '../../pod/objects/objectManifest.ts';
+import type { Problem } from '../../kubernetes/api/problem.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { Need } from '../../kubernetes/api/validation/static.ts';
+import { podUpdate } from '../../kubernetes/lifecycle/update.ts';
+import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
+import { type ObjectManifest, objectOfManifest } from '../../kubernetes/objects/objectManifest.ts';
 import { keyOf, type ReadManifest } from './manifestText.ts';
 import { problemsToTell } from './problemsToTell.ts';
 

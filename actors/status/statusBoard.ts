@@ -1,14 +1,14 @@
 /** The board of all pods: after each turn of the actors it recomputes the statuses and tells what changed. */
 import type { AnyActorRef } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
+import { containersOf } from '../../kubernetes/api/containers.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import { podStatus, samePodStatus } from '../../kubernetes/status/status.ts';
+import type { PodView } from '../../kubernetes/status/view.ts';
 import { showsFailure } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
 import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machines/shared/views.ts';
-import { containersOf } from '../../pod/api/containers.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { PodStatus } from '../../pod/api/schema/status.ts';
-import { podStatus, samePodStatus } from '../../pod/status/status.ts';
-import type { PodView } from '../../pod/status/view.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
 import type { SeenPod } from '../../show/seenPod.ts';
 import type { Boundary } from '../boundary.ts';

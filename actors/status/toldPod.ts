@@ -1,9 +1,10 @@
 /** A pod with its status, as it is told. */
+
+import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { PodView } from '../../kubernetes/status/view.ts';
 import { type PodRef, podView } from '../../machines/shared/views.ts';
-import { rfc3339 } from '../../pod/api/rfc3339.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { PodStatus } from '../../pod/api/schema/status.ts';
-import type { PodView } from '../../pod/status/view.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
 
 /** A pod as the board has it. */

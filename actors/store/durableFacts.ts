@@ -1,11 +1,11 @@
 /** What must outlive a restart of the agent and can be read neither from the runtime nor from the sources. */
 import * as z from 'zod/mini';
+import { resourceRequirementsSchema } from '../../kubernetes/api/schema/container.ts';
+import { type Pod, podSchema } from '../../kubernetes/api/schema/pod.ts';
+import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { Allocation } from '../../kubernetes/resources/allocation.ts';
+import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { Probed } from '../../machines/container/context.ts';
-import { resourceRequirementsSchema } from '../../pod/api/schema/container.ts';
-import { type Pod, podSchema } from '../../pod/api/schema/pod.ts';
-import type { PodStatus } from '../../pod/api/schema/status.ts';
-import type { Allocation } from '../../pod/resources/allocation.ts';
-import type { ContainerEnds } from '../../pod/status/view.ts';
 import type { GoodManifest } from '../sources/manifestSet.ts';
 import { openStore, type Store, type StoreOptions } from './store.ts';
 

@@ -1,14 +1,14 @@
 /** Persists the facts that must outlive a restart: allocations, results of probes, ends of pods and of containers. */
 
 import type { Clock } from '../../base/clock.ts';
+import type { ContainerStatus, PodStatus } from '../../kubernetes/api/schema/status.ts';
+import { sourceOf } from '../../kubernetes/api/staticPod.ts';
+import { allocationOf, sizesOf } from '../../kubernetes/resources/allocation.ts';
+import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
+import { isUndecided } from '../../kubernetes/status/status.ts';
+import type { ContainerEnds, PodView } from '../../kubernetes/status/view.ts';
 import type { Probed } from '../../machines/container/context.ts';
 import { probeOf } from '../../machines/probe/context.ts';
-import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
-import { sourceOf } from '../../pod/api/staticPod.ts';
-import { allocationOf, sizesOf } from '../../pod/resources/allocation.ts';
-import { isTerminalPhase } from '../../pod/status/phase.ts';
-import { isUndecided } from '../../pod/status/status.ts';
-import type { ContainerEnds, PodView } from '../../pod/status/view.ts';
 import type { PersistFacts, StatusChange } from '../status/statusBoard.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
 

@@ -6,7 +6,7 @@ import { createLayout, isSafeSegment, type Layout } from '../../host/pods/layout
 import { podDirectories } from '../../host/pods/podDirectory.ts';
 import { type DirectoryOwner, type Maker, ownerOf } from '../../host/pods/podMark.ts';
 import { adoptPod, isNamed, ownerOfPodDirectory } from '../../host/pods/takePodDirectory.ts';
-import { type ForeignPod, type LeftPod, type PodIdentity, UNKNOWN } from '../../pod/lifecycle/observed.ts';
+import { type ForeignPod, type LeftPod, type PodIdentity, UNKNOWN } from '../../kubernetes/lifecycle/observed.ts';
 import type { DurableFacts } from './durableFacts.ts';
 import { factFileName } from './storeFiles.ts';
 

@@ -4,7 +4,7 @@ import type { Layout } from '../../host/pods/layout.ts';
 import { removeHalfDone } from '../../host/pods/podDirectory.ts';
 import type { Maker } from '../../host/pods/podMark.ts';
 import { adoptPod, knownOwnerOfPodDirectory, takePodDirectory } from '../../host/pods/takePodDirectory.ts';
-import type { ObservedPod, ObservedSandbox, PodIdentity } from '../../pod/lifecycle/observed.ts';
+import type { ObservedPod, ObservedSandbox, PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
 import { type FoundOnDisk, surveyPods } from './leftOnDisk.ts';
 
 interface OwnershipParts {

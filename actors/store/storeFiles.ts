@@ -7,7 +7,7 @@ import { parsedJson } from '../../base/parsedJson.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { setAside } from '../../host/files/setAside.ts';
-import { problemOf } from '../../pod/api/problem.ts';
+import { problemOf } from '../../kubernetes/api/problem.ts';
 
 const SUFFIX = '.json';
 const TEMPORARY = '.tmp';

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { type Failure, messageOf } from '../../base/failure.ts';
-import type { EventMessage } from '../../pod/events/recordedEvent.ts';
+import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import { type FactChange, idOf } from './factChange.ts';
 
 /** What could not be written so far. */

@@ -1,6 +1,6 @@
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { humanDuration } from '../../base/duration.ts';
-import { shownName } from '../../pod/shownName.ts';
+import { shownName } from '../../kubernetes/shownName.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
 import { podActors } from '../../show/seenPod.ts';
 

@@ -1,5 +1,5 @@
 import { humanDuration } from '../../base/duration.ts';
-import { shownName } from '../../pod/shownName.ts';
+import { shownName } from '../../kubernetes/shownName.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
 import { categoryOf } from '../../show/category.ts';
 import { containerReason, containerWord, podReason, waitReason } from '../../show/reason.ts';

@@ -1,6 +1,6 @@
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { ContainerStatus } from '../../pod/api/schema/status.ts';
-import { shownName } from '../../pod/shownName.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { ContainerStatus } from '../../kubernetes/api/schema/status.ts';
+import { shownName } from '../../kubernetes/shownName.ts';
 
 /** The states that the line "node ready" counts, as it names them. `pending` pods may still become Ready by waiting. */
 const STATES = ['running', 'completed', 'pending', 'inBackOff', 'failing', 'failed', 'terminating'] as const;

@@ -1,5 +1,5 @@
 /** The story of each actor, as far as somebody who looks at all of them now and then can tell it. */
-import type { CoreEvent } from '../../pod/events/event.ts';
+import type { CoreEvent } from '../../kubernetes/events/event.ts';
 import { type ActorNode, CALL } from '../../show/actorNode.ts';
 import type { NodeActors } from '../../show/actorRows.ts';
 import { categoryOf, isWell, lastingState } from '../../show/category.ts';

@@ -1,5 +1,5 @@
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { CgroupSetUp } from '../../kubernetes/resources/cgroup.ts';
 
 /**
  * What a node does with its pods' cgroups (C25); where the host forbids it, nothing, and never a failure of a pod. Each

@@ -1,8 +1,8 @@
 /** Makes cgroups as directories and writes their limits, in whatever hierarchies the host has. */
 import { dirname, join } from 'node:path';
 import { allDone } from '../../base/allDone.ts';
-import { type CgroupFile, type Controller, cgroupFiles } from '../../pod/resources/cgroupFiles.ts';
-import type { CgroupLimits } from '../../pod/resources/cgroupLimits.ts';
+import { type CgroupFile, type Controller, cgroupFiles } from '../../kubernetes/resources/cgroupFiles.ts';
+import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
 

@@ -1,6 +1,6 @@
 /** The cgroups of pods that somebody else has made in the tree in which this node's pods are: another kubelet's. */
 import { basename, join } from 'node:path';
-import { type CgroupPlace, cgroupPath } from '../../pod/resources/cgroup.ts';
+import { type CgroupPlace, cgroupPath } from '../../kubernetes/resources/cgroup.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
 import { relativePath } from './remove.ts';

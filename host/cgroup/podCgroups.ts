@@ -2,16 +2,16 @@
 
 import { allDone } from '../../base/allDone.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
-import { type CgroupPlace, type CgroupSetUp, podCgroupNames } from '../../pod/resources/cgroup.ts';
+import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import { type CgroupPlace, type CgroupSetUp, podCgroupNames } from '../../kubernetes/resources/cgroup.ts';
 import {
   type CgroupLimits,
   type CgroupRules,
   nodeCgroupLimits,
   podCgroupLimits,
   tierCgroupLimits,
-} from '../../pod/resources/cgroupLimits.ts';
-import type { Capacity } from '../../pod/resources/requests.ts';
+} from '../../kubernetes/resources/cgroupLimits.ts';
+import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import { isForbidden } from '../files/fileErrors.ts';
 import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
 import type { Cgroups } from './cgroups.ts';

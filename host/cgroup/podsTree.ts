@@ -1,7 +1,7 @@
 /** The node's tree of cgroups by the names in it: as directories and, where systemd makes them, also as slices. */
 
-import { type CgroupPlace, cgroupPath } from '../../pod/resources/cgroup.ts';
-import type { CgroupLimits } from '../../pod/resources/cgroupLimits.ts';
+import { type CgroupPlace, cgroupPath } from '../../kubernetes/resources/cgroup.ts';
+import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import { type Cgroup, writeLimits } from './files.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';

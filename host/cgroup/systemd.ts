@@ -1,8 +1,8 @@
 /** Slices of systemd, over its D-Bus interface as `busctl` speaks it. */
 
 import { messageOf } from '../../base/failure.ts';
-import { busctlProperties, newSliceProperties, sliceProperties } from '../../pod/resources/cgroupFiles.ts';
-import type { CgroupLimits } from '../../pod/resources/cgroupLimits.ts';
+import { busctlProperties, newSliceProperties, sliceProperties } from '../../kubernetes/resources/cgroupFiles.ts';
+import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import { runProgram } from '../program.ts';
 
 /** Calls a method of systemd's manager: its name, the signature of its arguments, the arguments. */

@@ -1,8 +1,8 @@
 /** The pod's /etc/hosts (C18): its own addresses and aliases, or the node's file for a pod on the host's network. */
 
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { podDomain, podHostname } from '../../pod/environment/hostname.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { podDomain, podHostname } from '../../kubernetes/environment/hostname.ts';
 import type { Layout } from './layout.ts';
 
 interface HostsFileInput {

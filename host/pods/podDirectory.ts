@@ -1,8 +1,8 @@
 /** The folders of a pod: made before anything else of it, removed after everything else of it. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
-import { containersOf } from '../../pod/api/containers.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import { containersOf } from '../../kubernetes/api/containers.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { errorCode, isMissing, isTooLong } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import { isSafeSegment, type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';

@@ -1,6 +1,6 @@
 /** A kernel's cgroups in memory: the directories, the files in them, and what it refuses. */
 import { basename, dirname, join } from 'node:path';
-import type { Controller } from '../../pod/resources/cgroupFiles.ts';
+import type { Controller } from '../../kubernetes/resources/cgroupFiles.ts';
 import { type Hierarchy, hierarchyOf } from '../cgroup/hierarchies.ts';
 import { type FileErrorCode, fileError } from './fileErrors.ts';
 

@@ -6,7 +6,7 @@ import type { Cri } from '../../cri/calls.ts';
 import type * as wire from '../../cri/generated/runtime.ts';
 import { ContainerState, PodSandboxState } from '../../cri/generated/runtime.ts';
 import { containerNameOf, POD_UID_LABEL } from '../../cri/labels.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { sendJson } from '../answers.ts';
 import type { HttpResponse, Route } from '../exchange.ts';
 

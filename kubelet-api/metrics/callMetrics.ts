@@ -2,8 +2,8 @@
 
 import { API_SINK } from '../../actors/cluster/apiStatusSink.ts';
 import type { PortAnswer } from '../../actors/portAnswer.ts';
-import { containerNamed, containersOf } from '../../pod/api/containers.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import { containerNamed, containersOf } from '../../kubernetes/api/containers.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { FollowedPods } from './followedPods.ts';
 import { callFamilies } from './podFamilies.ts';
 import type { PodMetrics } from './podMetrics.ts';

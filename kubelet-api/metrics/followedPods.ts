@@ -1,5 +1,5 @@
 /** The pods of a node, as long as they are there: what has happened to each, as far as it is counted or timed. */
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 
 /** One that has an actor. Moments are milliseconds since the epoch. */
 export interface FollowedPod {

@@ -1,8 +1,8 @@
 /** What there is on the node at the moment of a scrape, under the kubelet's names. */
 import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { KUBERNETES_VERSION } from '../../kubernetes/api/version.ts';
 import type { CountedPod, NodeCounts } from '../../machines/node/counts.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { KUBERNETES_VERSION } from '../../pod/api/version.ts';
 import { alpha, beta, type Gauge, type Registry } from './registry.ts';
 import { pluginOf } from './volumeMetrics.ts';
 

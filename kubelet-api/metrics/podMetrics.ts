@@ -7,8 +7,8 @@
  */
 import type { Move } from '../../actors/status/since.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { isStaticPod } from '../../pod/api/staticPod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
 import type { FollowedPod, FollowedPods } from './followedPods.ts';
 import { podFamilies } from './podFamilies.ts';
 import { rejectionLabel, startTimes } from './podStarts.ts';

@@ -1,6 +1,6 @@
 /** What of a pod's start, or of its refusal, is told in numbers. */
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { isStaticPod } from '../../pod/api/staticPod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
 import type { FollowedPod } from './followedPods.ts';
 import { initMs } from './statusChanges.ts';
 

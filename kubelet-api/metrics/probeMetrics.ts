@@ -1,7 +1,7 @@
 /** The tries of probes, by container (`pkg/kubelet/prober`): of pods that are gone nothing is left. */
 import type { PortAnswer } from '../../actors/portAnswer.ts';
+import type { ProbeKind } from '../../kubernetes/status/view.ts';
 import type { ProbeAnswer } from '../../machines/shared/ports.ts';
-import type { ProbeKind } from '../../pod/status/view.ts';
 import { USUAL } from './buckets.ts';
 import type { FollowedPods } from './followedPods.ts';
 import { alpha, beta, type Counter, type Histogram, type Registry } from './registry.ts';

@@ -1,9 +1,9 @@
 /** Resizes of pods while they run (`pkg/kubelet/metrics/metrics.go`). */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { containersOf } from '../../pod/api/containers.ts';
-import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
-import { amountOf } from '../../pod/resources/resources.ts';
+import { containersOf } from '../../kubernetes/api/containers.ts';
+import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import { amountOf } from '../../kubernetes/resources/resources.ts';
 import { OF_RESIZES } from './buckets.ts';
 import { alpha, type Registry } from './registry.ts';
 

@@ -1,5 +1,5 @@
 /** What of a pod's statuses is counted. */
-import type { ContainerStateTerminated, ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
+import type { ContainerStateTerminated, ContainerStatus, PodStatus } from '../../kubernetes/api/schema/status.ts';
 
 /** As the kubelet's metrics call the lists of containers of a pod. */
 export type ContainerType = 'container' | 'init_container' | 'ephemeral_container';

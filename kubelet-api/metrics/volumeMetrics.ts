@@ -1,6 +1,6 @@
 /** Mounts of volumes, by what a kubelet's plugins for them are called (`pkg/volume/util/metrics.go`). */
 import type { PortAnswer } from '../../actors/portAnswer.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { OF_STORAGE } from './buckets.ts';
 import { alpha, type Histogram, type Registry } from './registry.ts';
 

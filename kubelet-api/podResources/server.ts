@@ -5,9 +5,9 @@
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, status } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import { RateLimit } from '../../kubeclient/rateLimit.ts';
-import { isSidecar } from '../../pod/api/containers.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { nonTerminated } from '../../pod/node/nodeUse.ts';
+import { isSidecar } from '../../kubernetes/api/containers.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { nonTerminated } from '../../kubernetes/node/nodeUse.ts';
 import { decodePodAsked, encodeNothing, encodePods, type PodAsked, type PodResources } from './messages.ts';
 
 export interface PodResourcesParts {

@@ -1,5 +1,5 @@
 /** The pod that a path names. */
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { Refusal } from './refusal.ts';
 import type { StreamTarget } from './target.ts';
 

@@ -3,9 +3,9 @@
  * happens here, one pod at a time, in the order of arrival.
  */
 import { assign, enqueueActions, setup } from 'xstate';
-import type { Decision } from '../../pod/admission/decide.ts';
-import type { PodRequests } from '../../pod/resources/requests.ts';
-import { namespacedName } from '../../pod/shownName.ts';
+import type { Decision } from '../../kubernetes/admission/decide.ts';
+import type { PodRequests } from '../../kubernetes/resources/requests.ts';
+import { namespacedName } from '../../kubernetes/shownName.ts';
 import { actorAt, parent } from '../shared/actorRefs.ts';
 import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../shared/events.ts';
 import { type PortTypes, port } from '../shared/ports.ts';

@@ -1,10 +1,10 @@
 /** What admission knows, and what it does next. The chart is in chart.ts. */
-import { type Decision, decide, decideUpdate } from '../../pod/admission/decide.ts';
-import type { AdmissionNode } from '../../pod/admission/node.ts';
-import { isPreemptable, type Occupant } from '../../pod/admission/preemption.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { type Capacity, conflicts, type PodRequests } from '../../pod/resources/requests.ts';
-import { pendingResize } from '../../pod/resources/resize.ts';
+import { type Decision, decide, decideUpdate } from '../../kubernetes/admission/decide.ts';
+import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
+import { isPreemptable, type Occupant } from '../../kubernetes/admission/preemption.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { type Capacity, conflicts, type PodRequests } from '../../kubernetes/resources/requests.ts';
+import { pendingResize } from '../../kubernetes/resources/resize.ts';
 import type { ActorPath } from '../shared/slots.ts';
 import { drop, find, named, put } from './indexed.ts';
 

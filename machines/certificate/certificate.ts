@@ -1,5 +1,5 @@
 /** A certificate that the node persists, as far as its machine needs it. Nothing here is secret. */
-import type { AlternativeNames } from '../../pod/node/alternativeNames.ts';
+import type { AlternativeNames } from '../../kubernetes/node/alternativeNames.ts';
 
 /** Whom the node shows it: the API server as its client, or those who ask the node. */
 export type CertificateName = 'client' | 'serving';

@@ -1,8 +1,8 @@
 /** A certificate that the node keeps: asked for where there is none, and renewed in time, with a new key each time. */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import { involvedNode, type RecordedEvent, recordedEvents, warning } from '../../pod/events/recordedEvent.ts';
-import { type AlternativeNames, covers, NO_NAMES } from '../../pod/node/alternativeNames.ts';
+import { involvedNode, type RecordedEvent, recordedEvents, warning } from '../../kubernetes/events/recordedEvent.ts';
+import { type AlternativeNames, covers, NO_NAMES } from '../../kubernetes/node/alternativeNames.ts';
 import type { CertificateEvent } from '../shared/clusterFacts.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';

@@ -1,5 +1,5 @@
 /** What a machine of a certificate asks of the world. Keys stay behind its ports: nothing that enters or leaves is secret. */
-import type { AlternativeNames } from '../../pod/node/alternativeNames.ts';
+import type { AlternativeNames } from '../../kubernetes/node/alternativeNames.ts';
 import type { CertificateName, KeptCertificate } from './certificate.ts';
 
 export interface CertificatePorts {

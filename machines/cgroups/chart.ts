@@ -4,8 +4,13 @@
  */
 import { assign, emit, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import { type EventMessage, involvedNode, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
-import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
+import {
+  type EventMessage,
+  involvedNode,
+  type RecordedEvent,
+  recordedEvent,
+} from '../../kubernetes/events/recordedEvent.ts';
+import type { CgroupSetUp } from '../../kubernetes/resources/cgroup.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';

@@ -1,16 +1,16 @@
 /** What a container's actor knows, and the plain steps that change it. The chart is in chart.ts. */
 
-import { containerNamed } from '../../pod/api/containers.ts';
-import { containerHash } from '../../pod/api/identity.ts';
-import type { Container } from '../../pod/api/schema/container.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { BackOff } from '../../pod/lifecycle/backoff.ts';
-import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
-import type { MountedVolumes } from '../../pod/mountedVolume.ts';
-import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import { resizeErrorOf as errorOfCondition, keyOf, needsRestart, sameSize } from '../../pod/resources/resize.ts';
-import { containerSize } from '../../pod/resources/resources.ts';
-import type { ContainerRole, TerminatedRun } from '../../pod/status/view.ts';
+import { containerNamed } from '../../kubernetes/api/containers.ts';
+import { containerHash } from '../../kubernetes/api/identity.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
+import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
+import type { MountedVolumes } from '../../kubernetes/mountedVolume.ts';
+import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
+import { resizeErrorOf as errorOfCondition, keyOf, needsRestart, sameSize } from '../../kubernetes/resources/resize.ts';
+import { containerSize } from '../../kubernetes/resources/resources.ts';
+import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';
 import type { AwaitedImage } from '../image/awaited.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import type { KnownContainer } from '../shared/ports.ts';

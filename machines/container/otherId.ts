@@ -1,7 +1,7 @@
 /** A container that the runtime has under another id than before, as after a restart with its store put together anew. */
-import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
-import { isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
-import type { TerminatedRun } from '../../pod/status/view.ts';
+import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
+import { isUnderOtherId } from '../../kubernetes/lifecycle/otherId.ts';
+import type { TerminatedRun } from '../../kubernetes/status/view.ts';
 import type { ContainerContext } from './context.ts';
 import { terminatedRun } from './terminatedRun.ts';
 

@@ -1,8 +1,8 @@
 /** What a container's chart tells its author: the kubelet's reasons and messages. Fixed ones stand in the chart. */
 
 import type { Failure } from '../../base/failure.ts';
-import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
-import type { ContainerRole, ProbeKind } from '../../pod/status/view.ts';
+import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
+import type { ContainerRole, ProbeKind } from '../../kubernetes/status/view.ts';
 import { failureEvent } from '../shared/failureEvents.ts';
 import { type ContainerContext, specOf } from './context.ts';
 

@@ -1,5 +1,5 @@
 /** A container whose whole pod restarts in place, by a restart rule of one of its containers (C5). */
-import { isEndedFor, restartsAll } from '../../pod/lifecycle/restart.ts';
+import { isEndedFor, restartsAll } from '../../kubernetes/lifecycle/restart.ts';
 import { type ContainerContext, nextAttempt, specOf } from './context.ts';
 
 /** Whether its last end restarts its whole pod; an end that somebody asked for is no reason. */

@@ -1,8 +1,13 @@
 /** What all regions of a container's chart share: its types, its ports, and the guards and actions of more than one of them. */
 
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
-import { type EventMessages, involvedPod, type RecordedEvent, recordedEvents } from '../../pod/events/recordedEvent.ts';
-import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
+import {
+  type EventMessages,
+  involvedPod,
+  type RecordedEvent,
+  recordedEvents,
+} from '../../kubernetes/events/recordedEvent.ts';
+import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
 import { imageMachine } from '../image/chart.ts';
 import { probeMachine } from '../probe/chart.ts';
 import { parent } from '../shared/actorRefs.ts';

@@ -1,8 +1,8 @@
 /** How a run of a container ended, in the words of a ContainerStateTerminated. */
 import type { Failure } from '../../base/failure.ts';
-import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
-import type { RunReason } from '../../pod/lifecycle/restart.ts';
-import type { ContainerRole, TerminatedRun } from '../../pod/status/view.ts';
+import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
+import type { RunReason } from '../../kubernetes/lifecycle/restart.ts';
+import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';
 
 /** How it ended, from what the runtime shows; an end that it does not know is 137, ContainerStatusUnknown (C13). */
 export function terminatedRun(container: ObservedContainer): TerminatedRun {

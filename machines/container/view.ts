@@ -1,6 +1,6 @@
 /** What a container's actor shows: its state in the words of a ContainerStatus (C16), and its facts in the tree of actors. */
-import { mayLeaveTerminated } from '../../pod/lifecycle/restart.ts';
-import type { ContainerView, TerminatedRun, WaitReason } from '../../pod/status/view.ts';
+import { mayLeaveTerminated } from '../../kubernetes/lifecycle/restart.ts';
+import type { ContainerView, TerminatedRun, WaitReason } from '../../kubernetes/status/view.ts';
 import type { ActorFacts } from '../../show/actorNode.ts';
 import { handlerText } from '../../show/handlerText.ts';
 import { probeOf } from '../probe/context.ts';

@@ -1,8 +1,8 @@
 /** Why a container could not be started, in the words of a ContainerStateWaiting (C16): shown until a start succeeds. */
 import { goDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { WaitReason } from '../../pod/status/view.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { WaitReason } from '../../kubernetes/status/view.ts';
 import { isRuntimeAway } from '../shared/failure.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 

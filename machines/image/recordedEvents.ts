@@ -1,7 +1,7 @@
 /** What is told of an image, whoever needs it: the kubelet's reasons and messages. */
 import { goDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
-import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
+import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import { failureEvent } from '../shared/failureEvents.ts';
 import type { PortTypes } from '../shared/ports.ts';
 

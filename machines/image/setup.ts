@@ -1,17 +1,17 @@
 /** What an image's actor knows, its ports, guards and actions. The chart is in chart.ts. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import {
   type EventMessages,
   type InvolvedObject,
   involvedPod,
   type RecordedEvent,
   recordedEvents,
-} from '../../pod/events/recordedEvent.ts';
-import { parseImageReference } from '../../pod/images/imageReference.ts';
-import { nextBackOff, pullBackOff } from '../../pod/lifecycle/backoff.ts';
-import { namespacedName } from '../../pod/shownName.ts';
+} from '../../kubernetes/events/recordedEvent.ts';
+import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
+import { nextBackOff, pullBackOff } from '../../kubernetes/lifecycle/backoff.ts';
+import { namespacedName } from '../../kubernetes/shownName.ts';
 import { parent, pathOf, served } from '../shared/actorRefs.ts';
 import type { ImageEvent, ImageFact } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, RUNTIME_AWAY_MS } from '../shared/failure.ts';

@@ -1,6 +1,6 @@
 /** Why an image is not there, in the words of a ContainerStateWaiting (C16). */
 import type { Failure } from '../../base/failure.ts';
-import type { WaitReason } from '../../pod/status/view.ts';
+import type { WaitReason } from '../../kubernetes/status/view.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 
 const imageReason = (reason: WaitReason, message: string): WaitingReason => ({ with: 'image', reason, message });

@@ -4,8 +4,8 @@
  */
 import { assign, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { isMirrorOf, type SeenMirror } from '../../pod/mirror.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { isMirrorOf, type SeenMirror } from '../../kubernetes/mirror.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';

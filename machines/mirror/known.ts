@@ -1,5 +1,5 @@
 /** What a node keeps of the mirrors of its static pods. */
-import type { SeenMirror } from '../../pod/mirror.ts';
+import type { SeenMirror } from '../../kubernetes/mirror.ts';
 import type { MirrorFacts } from './chart.ts';
 
 export type NamedMirror = MirrorFacts & { readonly namespace: string; readonly name: string };

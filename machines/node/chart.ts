@@ -1,8 +1,8 @@
 /** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
 import { assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
-import { type EventMessages, involvedNode, recordedEvents } from '../../pod/events/recordedEvent.ts';
-import { namesOf } from '../../pod/node/alternativeNames.ts';
+import { type EventMessages, involvedNode, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
+import { namesOf } from '../../kubernetes/node/alternativeNames.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/known.ts';
 import type { FeedName } from '../shared/events.ts';

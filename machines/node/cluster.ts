@@ -1,6 +1,6 @@
 /** What the node knows of itself in its cluster. */
-import type { AdmissionNode } from '../../pod/admission/node.ts';
-import type { Capacity } from '../../pod/resources/requests.ts';
+import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
+import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { ClusterFact, SeenNode } from '../shared/clusterFacts.ts';
 import type { NodeEvent } from '../shared/events.ts';
 import type { EventQueueState } from './eventQueue.ts';

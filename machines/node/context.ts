@@ -3,17 +3,17 @@
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import { withEntries, withoutEntry } from '../../base/withEntries.ts';
-import { type AdmissionNode, nodeLabels } from '../../pod/admission/node.ts';
-import { safeSysctls } from '../../pod/admission/sysctls.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { PodStatus } from '../../pod/api/schema/status.ts';
-import type { BackOff } from '../../pod/lifecycle/backoff.ts';
+import { type AdmissionNode, nodeLabels } from '../../kubernetes/admission/node.ts';
+import { safeSysctls } from '../../kubernetes/admission/sysctls.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import {
   deadContainers,
   defaultGarbagePolicy,
   emptySandboxes,
   type GarbagePolicy,
-} from '../../pod/lifecycle/garbage.ts';
+} from '../../kubernetes/lifecycle/garbage.ts';
 import {
   type ContainerRun,
   type ForeignPod,
@@ -22,11 +22,11 @@ import {
   type PodIdentity,
   runOf,
   withoutOthers,
-} from '../../pod/lifecycle/observed.ts';
-import type { NodeCondition } from '../../pod/node/nodeConditions.ts';
-import type { Allocation } from '../../pod/resources/allocation.ts';
-import type { Capacity } from '../../pod/resources/requests.ts';
-import type { ContainerEnds } from '../../pod/status/view.ts';
+} from '../../kubernetes/lifecycle/observed.ts';
+import type { NodeCondition } from '../../kubernetes/node/nodeConditions.ts';
+import type { Allocation } from '../../kubernetes/resources/allocation.ts';
+import type { Capacity } from '../../kubernetes/resources/requests.ts';
+import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { CertificateInput } from '../certificate/chart.ts';
 import type { Probed } from '../container/context.ts';
 import type { MirrorsKnown } from '../mirror/known.ts';

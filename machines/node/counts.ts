@@ -1,7 +1,7 @@
 /** How many of what there are on the node, counted when somebody asks: nothing of it is kept. */
 import type { ActorRefFrom, AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
-import { isStaticPod } from '../../pod/api/staticPod.ts';
+import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
 import { childrenOf } from '../shared/actorTree.ts';
 import type { PodRef } from '../shared/views.ts';
 import type { nodeAgentMachine } from './chart.ts';

@@ -1,15 +1,15 @@
 /** How pods end that the node does not want any more, also those of which only the runtime knows. */
 
 import { lookUp } from '../../base/lookUp.ts';
-import type { Container } from '../../pod/api/schema/container.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { readHandler } from '../../pod/api/schema/probe.ts';
-import { fullName, sourceOf } from '../../pod/api/staticPod.ts';
-import type { ObservedContainer, ObservedPod } from '../../pod/lifecycle/observed.ts';
-import { hostPortsOf, type PodResourceRequests } from '../../pod/resources/requests.ts';
-import { shownName } from '../../pod/shownName.ts';
-import { isTerminalPhase } from '../../pod/status/phase.ts';
-import type { Termination, TerminationReason } from '../../pod/status/view.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { readHandler } from '../../kubernetes/api/schema/probe.ts';
+import { fullName, sourceOf } from '../../kubernetes/api/staticPod.ts';
+import type { ObservedContainer, ObservedPod } from '../../kubernetes/lifecycle/observed.ts';
+import { hostPortsOf, type PodResourceRequests } from '../../kubernetes/resources/requests.ts';
+import { shownName } from '../../kubernetes/shownName.ts';
+import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
+import type { Termination, TerminationReason } from '../../kubernetes/status/view.ts';
 import type { AdmissionEvent } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 

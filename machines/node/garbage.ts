@@ -1,7 +1,12 @@
 /** The node's garbage: at first and once a minute what is dead and old goes, and what is left of pods that nobody knows is found. */
 import { assign, emit, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import { type EventMessage, involvedNode, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
+import {
+  type EventMessage,
+  involvedNode,
+  type RecordedEvent,
+  recordedEvent,
+} from '../../kubernetes/events/recordedEvent.ts';
 import { parent } from '../shared/actorRefs.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';

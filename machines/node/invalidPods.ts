@@ -2,7 +2,7 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { beginningOf } from '../../base/shortText.ts';
-import { type RecordedEvent, recordedEvents, warning } from '../../pod/events/recordedEvent.ts';
+import { type RecordedEvent, recordedEvents, warning } from '../../kubernetes/events/recordedEvent.ts';
 import type { NodeEvent, SourceProblem } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 

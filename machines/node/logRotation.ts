@@ -1,7 +1,7 @@
 /** The logs of a node's running containers: every so often those that have grown too large are rotated. */
 import { assign, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import type { ContainerRun } from '../../pod/lifecycle/observed.ts';
+import type { ContainerRun } from '../../kubernetes/lifecycle/observed.ts';
 import { parent } from '../shared/actorRefs.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';

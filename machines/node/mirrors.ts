@@ -2,9 +2,9 @@
 import { enqueueActions } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { sameValue } from '../../base/sameValue.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { isStaticPod, sourceOf } from '../../pod/api/staticPod.ts';
-import type { SeenMirror } from '../../pod/mirror.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { isStaticPod, sourceOf } from '../../kubernetes/api/staticPod.ts';
+import type { SeenMirror } from '../../kubernetes/mirror.ts';
 import type { NamedMirror } from '../mirror/known.ts';
 import type { NodeContext } from './context.ts';
 import { type NodeActs, nodeSetup, sinkId } from './setup.ts';

@@ -1,5 +1,5 @@
 /** How the objects get on that the node holds one by one for its pods, all of a kind together. */
-import { isoTime } from '../../pod/api/rfc3339.ts';
+import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 
 export interface ObjectCounts {
   /** `configMapAndSecretChangeDetectionStrategy` of a kubelet; absent where there is nothing to choose. */

@@ -1,7 +1,7 @@
 /** Which of the pods that are here, and that no actor looks after, are the node's own, and which are of others. */
 
 import { lookUp } from '../../base/lookUp.ts';
-import type { ForeignPod, ObservedPod } from '../../pod/lifecycle/observed.ts';
+import type { ForeignPod, ObservedPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { PodInput } from '../pod/context.ts';
 import { type NodeContext, nothingOf, observedOf } from './context.ts';
 import { endingOfUnheard, terminationOf } from './endings.ts';

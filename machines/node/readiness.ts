@@ -1,5 +1,5 @@
 /** What the node's being ready depends on, as it knows it, and since when it is so. */
-import { type NodeHealth, notReadyReasons } from '../../pod/node/readiness.ts';
+import { type NodeHealth, notReadyReasons } from '../../kubernetes/node/readiness.ts';
 import type { NodeEvent, RuntimeHealth } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 

@@ -2,8 +2,8 @@
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { withEntries, withoutEntry } from '../../base/withEntries.ts';
-import { involvedNode, type RecordedEvent, recordedEvents } from '../../pod/events/recordedEvent.ts';
-import { conditionEvents } from '../../pod/node/nodeConditions.ts';
+import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
+import { conditionEvents } from '../../kubernetes/node/nodeConditions.ts';
 import { admissionMachine } from '../admission/chart.ts';
 import { certificateMachine } from '../certificate/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';

@@ -1,6 +1,6 @@
 /** The plain view of the node. */
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
-import { namespacedName } from '../../pod/shownName.ts';
+import { namespacedName } from '../../kubernetes/shownName.ts';
 import type { NodeView, RuntimeView } from '../../show/actorNode.ts';
 import { actorTree, childrenOf } from '../shared/actorTree.ts';
 import type { RuntimeHealth } from '../shared/events.ts';

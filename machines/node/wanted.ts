@@ -2,11 +2,11 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { withEntries, withoutEntry } from '../../base/withEntries.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { PodStatus } from '../../pod/api/schema/status.ts';
-import type { ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
-import { podUpdate } from '../../pod/lifecycle/update.ts';
-import { isTerminalPhase } from '../../pod/status/phase.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { ObservedPod, PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
+import { podUpdate } from '../../kubernetes/lifecycle/update.ts';
+import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import type { PodInput } from '../pod/context.ts';
 import type { NodeEvent, PodEvent, SourceProblem } from '../shared/events.ts';
 import { mayHaveLogs, type NodeContext, networkOf, observedOf, uidOf } from './context.ts';

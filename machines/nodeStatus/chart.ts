@@ -1,7 +1,7 @@
 /** What the cluster is told of the node: at once where that has changed, and every so often in any case. */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import { involvedNode, type RecordedEvent, recordedEvents } from '../../pod/events/recordedEvent.ts';
+import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
 import type { NodeStatusEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';

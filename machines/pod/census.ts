@@ -5,9 +5,9 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { remembered } from '../../base/remembered.ts';
-import { containerNamed, containersOf } from '../../pod/api/containers.ts';
-import type { PodSpec } from '../../pod/api/schema/pod.ts';
-import type { ContainerRole } from '../../pod/status/view.ts';
+import { containerNamed, containersOf } from '../../kubernetes/api/containers.ts';
+import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import type { ContainerRole } from '../../kubernetes/status/view.ts';
 import type { ContainerLifecycle } from '../shared/events.ts';
 import type { PodContext } from './context.ts';
 

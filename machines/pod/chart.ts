@@ -1,8 +1,8 @@
 /** One pod: owns the order of things. Volumes before the sandbox, the sandbox before containers, and the way back. */
 import { assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
-import { containersOf } from '../../pod/api/containers.ts';
-import { showingChange } from '../../pod/lifecycle/update.ts';
+import { containersOf } from '../../kubernetes/api/containers.ts';
+import { showingChange } from '../../kubernetes/lifecycle/update.ts';
 import { served } from '../shared/actorRefs.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';

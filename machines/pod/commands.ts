@@ -5,7 +5,7 @@
  */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { containerNamed } from '../../pod/api/containers.ts';
+import { containerNamed } from '../../kubernetes/api/containers.ts';
 import type { ContainerInput } from '../container/context.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import { type Command, knownRuns, mountedVolumes, type PodContext, type SpawnCommand } from './context.ts';

@@ -2,17 +2,17 @@
 
 import type { Failure } from '../../base/failure.ts';
 import { remembered } from '../../base/remembered.ts';
-import type { Refusal } from '../../pod/admission/refusal.ts';
-import { containersOf } from '../../pod/api/containers.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { PodCondition, PodStatus } from '../../pod/api/schema/status.ts';
-import type { BackOff } from '../../pod/lifecycle/backoff.ts';
-import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
-import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
-import type { Allocation } from '../../pod/resources/allocation.ts';
-import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import { resizeErrorOf, withResources } from '../../pod/resources/resize.ts';
-import type { ContainerEnds, Termination } from '../../pod/status/view.ts';
+import type { Refusal } from '../../kubernetes/admission/refusal.ts';
+import { containersOf } from '../../kubernetes/api/containers.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { PodCondition, PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
+import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
+import type { Allocation } from '../../kubernetes/resources/allocation.ts';
+import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
+import { resizeErrorOf, withResources } from '../../kubernetes/resources/resize.ts';
+import type { ContainerEnds, Termination } from '../../kubernetes/status/view.ts';
 import type { Probed } from '../container/context.ts';
 import type { ContainerEvent, ContainerLifecycle, NetworkNotReady, VolumeLifecycle } from '../shared/events.ts';
 

@@ -1,6 +1,6 @@
 /** What trees of actors show of a pod beside its state. */
 import type { ActorRefFrom } from 'xstate';
-import type { Refusal } from '../../pod/admission/refusal.ts';
+import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import type { ActorFacts } from '../../show/actorNode.ts';
 import { AWAITS_ROOM, failureText, KIND_NAMES } from '../../show/explainText.ts';
 import type { containerMachine } from '../container/chart.ts';

@@ -4,7 +4,7 @@
  */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { containerNamed } from '../../pod/api/containers.ts';
+import { containerNamed } from '../../kubernetes/api/containers.ts';
 import { censusOf, inOrderOf, namesOf } from './census.ts';
 import type { PodContext } from './context.ts';
 

@@ -1,7 +1,7 @@
 /** What a pod's chart tells its author: the kubelet's reasons and messages. */
 
 import type { Failure } from '../../base/failure.ts';
-import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
+import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import type { PodEvent } from '../shared/events.ts';
 import { failureEvent } from '../shared/failureEvents.ts';
 import { DEADLINE_EXCEEDED } from './termination.ts';

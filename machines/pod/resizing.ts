@@ -2,13 +2,19 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { sameValue } from '../../base/sameValue.ts';
-import type { Refusal } from '../../pod/admission/refusal.ts';
-import { containerNamed } from '../../pod/api/containers.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { type Allocation, allocationOf } from '../../pod/resources/allocation.ts';
-import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import { resizeRefusal, resourcesOf, sameResources, sameSize, withResources } from '../../pod/resources/resize.ts';
-import { containerSize } from '../../pod/resources/resources.ts';
+import type { Refusal } from '../../kubernetes/admission/refusal.ts';
+import { containerNamed } from '../../kubernetes/api/containers.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { type Allocation, allocationOf } from '../../kubernetes/resources/allocation.ts';
+import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
+import {
+  resizeRefusal,
+  resourcesOf,
+  sameResources,
+  sameSize,
+  withResources,
+} from '../../kubernetes/resources/resize.ts';
+import { containerSize } from '../../kubernetes/resources/resources.ts';
 import type { PodContext } from './context.ts';
 
 /** What to ask of the node for a version of the pod: one that can not be resized to it keeps its resources. */

@@ -4,9 +4,9 @@
  * this exit is never there beside what has started since. Here they are kept for their logs: that it has been heeded shows in
  * what was made after it.
  */
-import { containersOf } from '../../pod/api/containers.ts';
-import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
-import { restartsAll } from '../../pod/lifecycle/restart.ts';
+import { containersOf } from '../../kubernetes/api/containers.ts';
+import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
+import { restartsAll } from '../../kubernetes/lifecycle/restart.ts';
 import { mayRun, type PodContext, runsOf } from './context.ts';
 
 /** The last run of each container that restarts with its pod, of those that the runtime has. */

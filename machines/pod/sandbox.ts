@@ -1,11 +1,11 @@
 /** What a pod makes of its sandboxes at the runtime (C8), and of those that another agent has of it. */
 
 import type { Failure } from '../../base/failure.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { madeBy, type ObservedPod, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
-import { type Identified, isUnderOtherId } from '../../pod/lifecycle/otherId.ts';
-import { couldRestartAll, shouldRestart } from '../../pod/lifecycle/restart.ts';
-import { sandboxDecision } from '../../pod/lifecycle/sandboxDecision.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { madeBy, type ObservedPod, type ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
+import { type Identified, isUnderOtherId } from '../../kubernetes/lifecycle/otherId.ts';
+import { couldRestartAll, shouldRestart } from '../../kubernetes/lifecycle/restart.ts';
+import { sandboxDecision } from '../../kubernetes/lifecycle/sandboxDecision.ts';
 import { retryAfter } from '../shared/failure.ts';
 import type { PortTypes } from '../shared/ports.ts';
 import { mayRun, type PodContext, runsOf } from './context.ts';

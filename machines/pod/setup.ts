@@ -1,19 +1,19 @@
 /** What all regions of a pod's chart share: its types, its ports, and the guards and actions of more than one of them. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { sameValue } from '../../base/sameValue.ts';
-import { containersOf } from '../../pod/api/containers.ts';
-import { fullName } from '../../pod/api/staticPod.ts';
+import { containersOf } from '../../kubernetes/api/containers.ts';
+import { fullName } from '../../kubernetes/api/staticPod.ts';
 import {
   type EventMessages,
   involvedPod,
   type RecordedEvent,
   recordedEvent,
   recordedEvents,
-} from '../../pod/events/recordedEvent.ts';
-import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
-import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import { requestsOf } from '../../pod/resources/requests.ts';
-import { resizeMessage, resizeRefusal, resourcesOf, sameResources } from '../../pod/resources/resize.ts';
+} from '../../kubernetes/events/recordedEvent.ts';
+import type { ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
+import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
+import { requestsOf } from '../../kubernetes/resources/requests.ts';
+import { resizeMessage, resizeRefusal, resourcesOf, sameResources } from '../../kubernetes/resources/resize.ts';
 import { containerMachine } from '../container/chart.ts';
 import { pathOf, served } from '../shared/actorRefs.ts';
 import type { AdmissionEvent, ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events.ts';

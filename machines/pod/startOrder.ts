@@ -1,8 +1,8 @@
 /** In which order the containers of a pod start: init containers and sidecars in turn, then the regular ones (C3, C4). */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { containerNamed, containersOf } from '../../pod/api/containers.ts';
-import type { ContainerRole } from '../../pod/status/view.ts';
+import { containerNamed, containersOf } from '../../kubernetes/api/containers.ts';
+import type { ContainerRole } from '../../kubernetes/status/view.ts';
 import { censusOf, initNamesOf, namesOf, withLifecycles } from './census.ts';
 import { type PodContext, runsOf } from './context.ts';
 

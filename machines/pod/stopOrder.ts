@@ -1,7 +1,7 @@
 /** In which order the containers of a pod stop: sidecars wait for the regular ones, then go in reverse order (C11). */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { containerNamed } from '../../pod/api/containers.ts';
+import { containerNamed } from '../../kubernetes/api/containers.ts';
 import { censusOf, isWithoutProcess, namesOf } from './census.ts';
 import type { PodContext } from './context.ts';
 import { deadlineOf } from './termination.ts';

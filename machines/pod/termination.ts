@@ -1,5 +1,5 @@
 /** By when, and why, a pod ends: its grace, its active deadline, and which of two commands counts. */
-import type { Termination } from '../../pod/status/view.ts';
+import type { Termination } from '../../kubernetes/status/view.ts';
 import type { PodContext } from './context.ts';
 
 /** The moment by which every container must have ended: all share one grace (C11). */

@@ -1,11 +1,11 @@
 /** What a probe's actor knows, and the plain steps that change it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
-import { containerNamed } from '../../pod/api/containers.ts';
-import type { Probe } from '../../pod/api/schema/container.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { EventMessage } from '../../pod/events/recordedEvent.ts';
-import type { ContainerRole, ProbeKind } from '../../pod/status/view.ts';
+import { containerNamed } from '../../kubernetes/api/containers.ts';
+import type { Probe } from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
+import type { ContainerRole, ProbeKind } from '../../kubernetes/status/view.ts';
 import type { ProbeAnswer } from '../shared/ports.ts';
 
 export interface ProbeInput {

@@ -1,7 +1,7 @@
 /** The registration of the node in its cluster: its Node object, made or found there, and then its CSINode. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import { involvedNode, type RecordedEvent, recordedEvents } from '../../pod/events/recordedEvent.ts';
+import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
 import { parent } from '../shared/actorRefs.ts';
 import type { RegistrationEvent } from '../shared/clusterFacts.ts';
 import type { RegistrationReport } from '../shared/events.ts';

@@ -1,6 +1,6 @@
 /** What the node hears of its cluster beside its pods. */
-import type { AdmissionNode } from '../../pod/admission/node.ts';
-import type { AlternativeNames, NodeAddress } from '../../pod/node/alternativeNames.ts';
+import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
+import type { AlternativeNames, NodeAddress } from '../../kubernetes/node/alternativeNames.ts';
 import type { EventQueueState } from '../node/eventQueue.ts';
 import type { SourceState } from '../node/source.ts';
 import type { TimerEvent } from './slots.ts';

@@ -1,7 +1,7 @@
 /** What a pod's author is told of a call that failed; while the runtime is away that is the node's problem. */
 
 import type { Failure } from '../../base/failure.ts';
-import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
+import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import { isRuntimeAway } from './failure.ts';
 
 export const failureEvent = (failure: Failure, reason: string, message: string): EventMessage[] =>

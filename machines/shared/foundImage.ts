@@ -1,4 +1,4 @@
-import type { EventMessage } from '../../pod/events/recordedEvent.ts';
+import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 
 /** What a look for an image says. */
 export interface FoundImage {

@@ -15,21 +15,21 @@ import {
   StateMachine,
 } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { EventMessage } from '../../pod/events/recordedEvent.ts';
-import type { DeadContainer } from '../../pod/lifecycle/garbage.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
+import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
 import type {
   ContainerRun,
   ForeignPod,
   LeftPod,
   ObservedContainer,
   ObservedSandbox,
-} from '../../pod/lifecycle/observed.ts';
-import type { Identified } from '../../pod/lifecycle/otherId.ts';
-import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
-import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
-import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import type { ProbeKind } from '../../pod/status/view.ts';
+} from '../../kubernetes/lifecycle/observed.ts';
+import type { Identified } from '../../kubernetes/lifecycle/otherId.ts';
+import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
+import type { CgroupSetUp } from '../../kubernetes/resources/cgroup.ts';
+import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
+import type { ProbeKind } from '../../kubernetes/status/view.ts';
 import type { CertificatePorts } from '../certificate/ports.ts';
 import type { SeenNode } from './clusterFacts.ts';
 import type { FeedName } from './events.ts';

@@ -1,6 +1,6 @@
 /** What passes between the node and those that see to its garbage and its logs. */
-import type { DeadContainer } from '../../pod/lifecycle/garbage.ts';
-import type { ContainerRun, ForeignPod, LeftPod } from '../../pod/lifecycle/observed.ts';
+import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
+import type { ContainerRun, ForeignPod, LeftPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { TimerEvent } from './slots.ts';
 
 /** What the node knows that its garbage collection goes by. */

@@ -1,8 +1,8 @@
 /** What statuses are computed from, and what else is asked of actors: nobody but the machines reads a snapshot. */
 import type { ActorRefFrom } from 'xstate';
-import { waitingReasonOfVolumes } from '../../pod/api/containers.ts';
-import type { Allocation } from '../../pod/resources/allocation.ts';
-import type { ContainerView, PodView, VolumeView } from '../../pod/status/view.ts';
+import { waitingReasonOfVolumes } from '../../kubernetes/api/containers.ts';
+import type { Allocation } from '../../kubernetes/resources/allocation.ts';
+import type { ContainerView, PodView, VolumeView } from '../../kubernetes/status/view.ts';
 import type { ActorNode, LimiterView } from '../../show/actorNode.ts';
 import type { containerMachine } from '../container/chart.ts';
 import { specOf } from '../container/context.ts';

@@ -1,4 +1,4 @@
-import type { WaitReason } from '../../pod/status/view.ts';
+import type { WaitReason } from '../../kubernetes/status/view.ts';
 
 /** Why a container does not come to run, in the words of a ContainerStateWaiting (C16). */
 export interface WaitingReason {

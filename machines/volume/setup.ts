@@ -2,20 +2,20 @@
 
 import { assign, enqueueActions, or, sendTo, setup, stateIn } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import { containersMounting } from '../../pod/api/containers.ts';
-import { rfc3339 } from '../../pod/api/rfc3339.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { Volume } from '../../pod/api/schema/volume.ts';
-import { followsPod, showsObjects } from '../../pod/environment/projection.ts';
+import { containersMounting } from '../../kubernetes/api/containers.ts';
+import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../../kubernetes/api/schema/volume.ts';
+import { followsPod, showsObjects } from '../../kubernetes/environment/projection.ts';
 import {
   type EventMessage,
   type EventMessages,
   involvedPod,
   type RecordedEvent,
   recordedEvents,
-} from '../../pod/events/recordedEvent.ts';
-import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
-import type { MountedVolume } from '../../pod/mountedVolume.ts';
+} from '../../kubernetes/events/recordedEvent.ts';
+import { nextBackOff, volumeBackOff } from '../../kubernetes/lifecycle/backoff.ts';
+import type { MountedVolume } from '../../kubernetes/mountedVolume.ts';
 import type { ActorFacts } from '../../show/actorNode.ts';
 import { type AwaitedImage, awaitedImage } from '../image/awaited.ts';
 import { imageMachine } from '../image/chart.ts';

@@ -1,7 +1,7 @@
 /** Labels and taints of a node and sysctls that its pods may set, as flags and fields write them. */
 import * as z from 'zod/mini';
-import type { Taint } from '../../pod/admission/node.ts';
-import { sysctlPatternProblem } from '../../pod/admission/sysctls.ts';
+import type { Taint } from '../../kubernetes/admission/node.ts';
+import { sysctlPatternProblem } from '../../kubernetes/admission/sysctls.ts';
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;

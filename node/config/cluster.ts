@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import { isUnspecifiedIp } from '../../base/ipAddress.ts';
 import type { Rate } from '../../kubeclient/rateLimit.ts';
-import type { OfCloud } from '../../pod/node/cloud.ts';
+import type { OfCloud } from '../../kubernetes/node/cloud.ts';
 import { ConfigError } from './configError.ts';
 import { hasTrustBundles } from './featureGates.ts';
 import { type Flags, isExternal } from './flags.ts';

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { beginningOf, shortText } from '../../base/shortText.ts';
-import { quotingHint, writtenAt } from '../../pod/yaml/written.ts';
+import { quotingHint, writtenAt } from '../../kubernetes/yaml/written.ts';
 
 /** A mistake in what the user gave: its message is for them, as it is, and the process exits with 1. */
 export class ConfigError extends Error {

@@ -4,7 +4,7 @@
  */
 import { withoutSecrets } from '../../actors/sources/urlSecrets.ts';
 import { goDuration } from '../../base/duration.ts';
-import { parseDuration } from '../../pod/api/parseDuration.ts';
+import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
 import type { NodeConfig } from './nodeConfig.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

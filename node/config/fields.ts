@@ -2,8 +2,8 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { nearest } from '../../base/nearest.ts';
-import { parseDuration } from '../../pod/api/parseDuration.ts';
-import { parseQuantity } from '../../pod/api/quantity.ts';
+import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
+import { parseQuantity } from '../../kubernetes/api/quantity.ts';
 
 /** A value that `is` accepts; the error reads "expected …". */
 function kind<T>(expected: string, is: (value: unknown) => boolean): z.ZodMiniCustom<T, T> {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { pageAddressIn } from '../../inspect/address.ts';
-import { parseQuantity, wholeValue } from '../../pod/api/quantity.ts';
+import { parseQuantity, wholeValue } from '../../kubernetes/api/quantity.ts';
 import { labelsFlag, sysctlsFlag, taintsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { boolean, directory, endpoint, listenAddress, oneOf, path, section, text, textLike, whole } from './fields.ts';

@@ -1,4 +1,4 @@
-import { parseQuantity, wholeValue } from '../../pod/api/quantity.ts';
+import { parseQuantity, wholeValue } from '../../kubernetes/api/quantity.ts';
 import type { Flags } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
 

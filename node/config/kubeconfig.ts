@@ -5,7 +5,7 @@ import { LARGEST_FILE, orAbsent, readTextFile } from '../../actors/sources/yaml/
 import { messageOf } from '../../base/failure.ts';
 import { printableLine } from '../../base/printable.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
-import { parseBounded } from '../../pod/yaml/boundedYaml.ts';
+import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { exec } from './execFields.ts';
 import { boolean, list, map, text, textLike } from './fields.ts';

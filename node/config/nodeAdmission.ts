@@ -1,6 +1,6 @@
 /** The part of the configuration that says which pods a node takes beside what it has room for. */
-import type { Taint } from '../../pod/admission/node.ts';
-import { UNINITIALIZED } from '../../pod/node/cloud.ts';
+import type { Taint } from '../../kubernetes/admission/node.ts';
+import { UNINITIALIZED } from '../../kubernetes/node/cloud.ts';
 import { type Flags, isExternal } from './flags.ts';
 import type { ConfigFile } from './readFile.ts';
 

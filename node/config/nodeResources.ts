@@ -1,7 +1,7 @@
 /** The part of the configuration that says how a node shares itself out among its pods. */
 
-import type { ResourceList } from '../../pod/api/schema/scalars.ts';
-import type { Reserved } from '../../pod/resources/allocatable.ts';
+import type { ResourceList } from '../../kubernetes/api/schema/scalars.ts';
+import type { Reserved } from '../../kubernetes/resources/allocatable.ts';
 import type { Flags } from './flags.ts';
 import type { ConfigFile } from './readFile.ts';
 

@@ -2,7 +2,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf } from '../../base/failure.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
-import { parseBounded } from '../../pod/yaml/boundedYaml.ts';
+import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { gatesIgnored } from './featureGates.ts';
 import { fieldsActedOn } from './fieldsActedOn.ts';

@@ -1,7 +1,7 @@
 /** The rules over several fields that a kubelet enforces (`pkg/kubelet/apis/config/validation` of 1.36). */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { allowlistRefusal } from '../../pod/images/imageVerification.ts';
+import { allowlistRefusal } from '../../kubernetes/images/imageVerification.ts';
 import { lacksTrustBundles } from './featureGates.ts';
 import type { KubeletFields } from './kubeletFields.ts';
 

@@ -3,7 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Document, visit } from 'yaml';
 import { messageOf } from '../../base/failure.ts';
-import { needsQuotes } from '../../pod/yaml/resolveScalar.ts';
+import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 import { ConfigError } from '../config/configError.ts';
 import { isThere, type Kubeconfig, readKubeconfig } from '../config/kubeconfig.ts';
 import { makeDirectory } from '../rootDirectory.ts';

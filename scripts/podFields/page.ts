@@ -1,6 +1,6 @@
 /** The page about the fields of a pod's spec, and the walk through the schema that it is generated from. */
 import type * as z from 'zod/mini';
-import { podManifestSchema } from '../../pod/api/schema/pod.ts';
+import { podManifestSchema } from '../../kubernetes/api/schema/pod.ts';
 import { CLUSTER_PARTS, type FieldTreatment, treatments } from './treatments.ts';
 
 /** Fields that are treated like others with the same schema, unless they have an entry of their own. */
@@ -57,7 +57,7 @@ const INTRODUCTION = `# The fields of a pod
 
 Every field of a pod's spec takes effect, is rejected, or holds the pod back; a pod never silently gets less than it
 requests. This page lists all fields of the schema of Kubernetes 1.36 that the node reads
-([pod/api/schema](../pod/api/schema/pod.ts)) with the treatment of each, the file that acts on it, and the effect, or the
+([kubernetes/api/schema](../pod/api/schema/pod.ts)) with the treatment of each, the file that acts on it, and the effect, or the
 reason that users see. A field takes effect in another part of the cluster if that part acts on it before the node gets
 the pod. No scheduler places a static pod, so the node warns about such a field in its manifest.
 

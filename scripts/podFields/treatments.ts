@@ -30,8 +30,8 @@ const holds = (by: string, text: string): FieldTreatment => ({
 });
 
 const DEFAULTS_MODE = 'mode of files without their own';
-const PROJECTION = 'pod/environment/projection.ts';
-const FIELD_REF = 'pod/environment/fieldRef.ts';
+const PROJECTION = 'kubernetes/environment/projection.ts';
+const FIELD_REF = 'kubernetes/environment/fieldRef.ts';
 const MOUNTS = 'cri/mounts.ts';
 const CONTAINER = 'cri/containerConfig.ts';
 const SECURITY = 'cri/securityContext.ts';
@@ -86,7 +86,7 @@ const itemsOfDownwardApi = (path: string): [string, FieldTreatment][] => [
 ];
 
 const fieldRefs = (path: string, by: string): [string, FieldTreatment][] => [
-  [`${path}.fieldRef.apiVersion`, acts('pod/api/defaultVolumes.ts', '`v1`, the only version of the fields')],
+  [`${path}.fieldRef.apiVersion`, acts('kubernetes/api/defaultVolumes.ts', '`v1`, the only version of the fields')],
   [`${path}.fieldRef.fieldPath`, acts(by, 'field of the pod')],
   [`${path}.resourceFieldRef.containerName`, acts(FIELD_REF, 'container whose resource is shown')],
   [`${path}.resourceFieldRef.resource`, acts(FIELD_REF, 'request or limit to show')],
@@ -189,7 +189,7 @@ const securityFields: [string, FieldTreatment][] = [
   ['containers[].securityContext.capabilities.drop[]', acts(SECURITY, 'capabilities to drop')],
   ['containers[].securityContext.privileged', acts(SECURITY, 'all privileges')],
   ['containers[].securityContext.seLinuxOptions', actsWhole(SECURITY, 'label of the processes and of its volumes')],
-  ['containers[].securityContext.windowsOptions', rejects('pod/admission/decide.ts', WINDOWS)],
+  ['containers[].securityContext.windowsOptions', rejects('kubernetes/admission/decide.ts', WINDOWS)],
   ['containers[].securityContext.runAsUser', acts(SECURITY, 'user')],
   ['containers[].securityContext.runAsGroup', acts(SECURITY, 'primary group')],
   [
@@ -203,7 +203,7 @@ const securityFields: [string, FieldTreatment][] = [
   ['containers[].securityContext.seccompProfile.localhostProfile', acts(PROFILES, 'its file')],
   [
     'containers[].securityContext.appArmorProfile.type',
-    acts('pod/api/appArmor.ts', 'AppArmor profile; AppArmor as the reason of a rejection on a host without'),
+    acts('kubernetes/api/appArmor.ts', 'AppArmor profile; AppArmor as the reason of a rejection on a host without'),
   ],
   ['containers[].securityContext.appArmorProfile.localhostProfile', acts(PROFILES, 'its name')],
 ];
@@ -211,77 +211,92 @@ const securityFields: [string, FieldTreatment][] = [
 const containers: [string, FieldTreatment][] = [
   ['containers[].name', acts(CONTAINER, 'names the container')],
   ['containers[].image', acts('machines/container/states/pending.ts', 'image to run')],
-  ['containers[].command[]', acts('pod/environment/environment.ts', 'entry point, with variables expanded')],
-  ['containers[].args[]', acts('pod/environment/environment.ts', 'arguments, with variables expanded')],
+  ['containers[].command[]', acts('kubernetes/environment/environment.ts', 'entry point, with variables expanded')],
+  ['containers[].args[]', acts('kubernetes/environment/environment.ts', 'arguments, with variables expanded')],
   ['containers[].workingDir', acts(CONTAINER, 'working directory')],
-  ['containers[].ports[].name', acts('pod/api/containers.ts', 'name of the port for probes and hooks')],
+  ['containers[].ports[].name', acts('kubernetes/api/containers.ts', 'name of the port for probes and hooks')],
   ['containers[].ports[].hostPort', acts('cri/sandboxConfig.ts', 'port of the node; NodePorts if it is taken')],
   ['containers[].ports[].containerPort', acts('cri/sandboxConfig.ts', 'port that the host port leads to')],
   ['containers[].ports[].protocol', acts('cri/sandboxConfig.ts', 'protocol of the host port')],
   ['containers[].ports[].hostIP', acts('cri/sandboxConfig.ts', 'address of the host port')],
-  ['containers[].envFrom[].prefix', acts('pod/environment/environment.ts', 'prefix of the variables')],
-  ['containers[].envFrom[].configMapRef.name', acts('pod/environment/configValues.ts', 'the ConfigMap')],
+  ['containers[].envFrom[].prefix', acts('kubernetes/environment/environment.ts', 'prefix of the variables')],
+  ['containers[].envFrom[].configMapRef.name', acts('kubernetes/environment/configValues.ts', 'the ConfigMap')],
   [
     'containers[].envFrom[].configMapRef.optional',
-    acts('pod/environment/configValues.ts', 'whether it may be missing'),
+    acts('kubernetes/environment/configValues.ts', 'whether it may be missing'),
   ],
-  ['containers[].envFrom[].secretRef.name', acts('pod/environment/configValues.ts', 'the Secret')],
-  ['containers[].envFrom[].secretRef.optional', acts('pod/environment/configValues.ts', 'whether it may be missing')],
-  ['containers[].env[].name', acts('pod/environment/environment.ts', 'name of the variable')],
-  ['containers[].env[].value', acts('pod/environment/environment.ts', 'its value, with variables expanded')],
+  ['containers[].envFrom[].secretRef.name', acts('kubernetes/environment/configValues.ts', 'the Secret')],
+  [
+    'containers[].envFrom[].secretRef.optional',
+    acts('kubernetes/environment/configValues.ts', 'whether it may be missing'),
+  ],
+  ['containers[].env[].name', acts('kubernetes/environment/environment.ts', 'name of the variable')],
+  ['containers[].env[].value', acts('kubernetes/environment/environment.ts', 'its value, with variables expanded')],
   ...fieldRefs('containers[].env[].valueFrom', 'cri/environment.ts'),
-  ['containers[].env[].valueFrom.configMapKeyRef.name', acts('pod/environment/configValues.ts', 'the ConfigMap')],
-  ['containers[].env[].valueFrom.configMapKeyRef.key', acts('pod/environment/configValues.ts', 'its key')],
+  [
+    'containers[].env[].valueFrom.configMapKeyRef.name',
+    acts('kubernetes/environment/configValues.ts', 'the ConfigMap'),
+  ],
+  ['containers[].env[].valueFrom.configMapKeyRef.key', acts('kubernetes/environment/configValues.ts', 'its key')],
   [
     'containers[].env[].valueFrom.configMapKeyRef.optional',
-    acts('pod/environment/configValues.ts', 'whether it may be missing'),
+    acts('kubernetes/environment/configValues.ts', 'whether it may be missing'),
   ],
-  ['containers[].env[].valueFrom.secretKeyRef.name', acts('pod/environment/configValues.ts', 'the Secret')],
-  ['containers[].env[].valueFrom.secretKeyRef.key', acts('pod/environment/configValues.ts', 'its key')],
+  ['containers[].env[].valueFrom.secretKeyRef.name', acts('kubernetes/environment/configValues.ts', 'the Secret')],
+  ['containers[].env[].valueFrom.secretKeyRef.key', acts('kubernetes/environment/configValues.ts', 'its key')],
   [
     'containers[].env[].valueFrom.secretKeyRef.optional',
-    acts('pod/environment/configValues.ts', 'whether it may be missing'),
+    acts('kubernetes/environment/configValues.ts', 'whether it may be missing'),
   ],
   ['containers[].env[].valueFrom.fileKeyRef.volumeName', acts('cri/environment.ts', 'volume of the file')],
   ['containers[].env[].valueFrom.fileKeyRef.path', acts('cri/environment.ts', 'file of variables')],
-  ['containers[].env[].valueFrom.fileKeyRef.key', acts('pod/environment/environment.ts', 'variable of the file')],
+  [
+    'containers[].env[].valueFrom.fileKeyRef.key',
+    acts('kubernetes/environment/environment.ts', 'variable of the file'),
+  ],
   [
     'containers[].env[].valueFrom.fileKeyRef.optional',
-    acts('pod/environment/environment.ts', 'whether it may be missing'),
+    acts('kubernetes/environment/environment.ts', 'whether it may be missing'),
   ],
   [
     'containers[].resources.limits{}',
     acts(
-      'pod/resources/resources.ts',
+      'kubernetes/resources/resources.ts',
       'limits of cpu, memory and huge pages; ephemeral storage is not limited, because the node evicts no pods',
     ),
   ],
   [
     'containers[].resources.requests{}',
     acts(
-      'pod/resources/requests.ts',
+      'kubernetes/resources/requests.ts',
       'admission (`OutOf…`, also of an extended resource that the node lacks), cgroup weight',
     ),
   ],
   [
     'containers[].resources.claims[]',
-    holds('pod/resources/devices.ts', 'FailedPrepareDynamicResources, with the claim of the pod'),
+    holds('kubernetes/resources/devices.ts', 'FailedPrepareDynamicResources, with the claim of the pod'),
   ],
-  ['containers[].resizePolicy[].resourceName', acts('pod/resources/resize.ts', 'resource of the policy')],
+  ['containers[].resizePolicy[].resourceName', acts('kubernetes/resources/resize.ts', 'resource of the policy')],
   [
     'containers[].resizePolicy[].restartPolicy',
-    acts('pod/resources/resize.ts', 'whether a resize restarts the container'),
+    acts('kubernetes/resources/resize.ts', 'whether a resize restarts the container'),
   ],
   [
     'containers[].restartPolicy',
-    acts('pod/lifecycle/restart.ts', 'restart policy of the container; `Always` for a sidecar'),
+    acts('kubernetes/lifecycle/restart.ts', 'restart policy of the container; `Always` for a sidecar'),
   ],
-  ['containers[].restartPolicyRules[].action', acts('pod/lifecycle/restart.ts', 'restarts the container or the pod')],
+  [
+    'containers[].restartPolicyRules[].action',
+    acts('kubernetes/lifecycle/restart.ts', 'restarts the container or the pod'),
+  ],
   [
     'containers[].restartPolicyRules[].exitCodes.operator',
-    acts('pod/lifecycle/restart.ts', 'comparison of the exit code'),
+    acts('kubernetes/lifecycle/restart.ts', 'comparison of the exit code'),
   ],
-  ['containers[].restartPolicyRules[].exitCodes.values[]', acts('pod/lifecycle/restart.ts', 'exit codes of the rule')],
+  [
+    'containers[].restartPolicyRules[].exitCodes.values[]',
+    acts('kubernetes/lifecycle/restart.ts', 'exit codes of the rule'),
+  ],
   ['containers[].volumeMounts[].name', acts(MOUNTS, 'volume to mount')],
   ['containers[].volumeMounts[].readOnly', acts(MOUNTS, 'read-only mount')],
   [
@@ -325,14 +340,14 @@ const ephemeralContainers: [string, FieldTreatment][] = [
 
 const podSecurity: [string, FieldTreatment][] = [
   ['securityContext.seLinuxOptions', actsWhole(SECURITY, 'label of containers without their own')],
-  ['securityContext.windowsOptions', rejects('pod/admission/decide.ts', WINDOWS)],
+  ['securityContext.windowsOptions', rejects('kubernetes/admission/decide.ts', WINDOWS)],
   ['securityContext.runAsUser', acts(SECURITY, 'user of containers without their own')],
   ['securityContext.runAsGroup', acts(SECURITY, 'primary group of containers without their own')],
   ['securityContext.runAsNonRoot', acts('cri/imageUser.ts', 'CreateContainerConfigError if a user is root')],
   ['securityContext.supplementalGroups[]', acts(SECURITY, 'further groups')],
   [
     'securityContext.supplementalGroupsPolicy',
-    acts('pod/admission/decide.ts', 'SupplementalGroupsPolicyNotSupported where the runtime has no `Strict`'),
+    acts('kubernetes/admission/decide.ts', 'SupplementalGroupsPolicyNotSupported where the runtime has no `Strict`'),
   ],
   ['securityContext.fsGroup', acts('volume/emptyDir.ts', 'group that owns the volumes')],
   ['securityContext.fsGroupChangePolicy', acts('volume/emptyDir.ts', 'whether a right root is enough')],
@@ -340,7 +355,10 @@ const podSecurity: [string, FieldTreatment][] = [
   ['securityContext.sysctls[].value', acts('cri/sandboxConfig.ts', 'its value')],
   ['securityContext.seccompProfile.type', acts(PROFILES, 'profile of containers without their own')],
   ['securityContext.seccompProfile.localhostProfile', acts(PROFILES, 'its file')],
-  ['securityContext.appArmorProfile.type', acts('pod/api/appArmor.ts', 'profile of containers without their own')],
+  [
+    'securityContext.appArmorProfile.type',
+    acts('kubernetes/api/appArmor.ts', 'profile of containers without their own'),
+  ],
   ['securityContext.appArmorProfile.localhostProfile', acts(PROFILES, 'its name')],
   [
     'securityContext.seLinuxChangePolicy',
@@ -352,10 +370,10 @@ const podSecurity: [string, FieldTreatment][] = [
 ];
 
 const scheduling: [string, FieldTreatment][] = [
-  ['nodeSelector{}', acts('pod/admission/nodeAffinity.ts', 'NodeAffinity if the node does not match')],
+  ['nodeSelector{}', acts('kubernetes/admission/nodeAffinity.ts', 'NodeAffinity if the node does not match')],
   [
     'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution',
-    actsWhole('pod/admission/nodeAffinity.ts', 'NodeAffinity if the node does not match'),
+    actsWhole('kubernetes/admission/nodeAffinity.ts', 'NodeAffinity if the node does not match'),
   ],
   [
     'affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[]',
@@ -363,24 +381,27 @@ const scheduling: [string, FieldTreatment][] = [
   ],
   ['affinity.podAffinity', actsWhole(SCHEDULER, 'choice of a node by the pods there')],
   ['schedulerName', actsWhole(SCHEDULER, 'which scheduler binds the pod')],
-  ['tolerations[].key', acts('pod/admission/taints.ts', 'taint of the node; TaintToleration if it is not tolerated')],
-  ['tolerations[].operator', acts('pod/admission/taints.ts', 'comparison with the taint')],
-  ['tolerations[].value', acts('pod/admission/taints.ts', 'value of the taint')],
-  ['tolerations[].effect', acts('pod/admission/taints.ts', 'effect of the taint')],
+  [
+    'tolerations[].key',
+    acts('kubernetes/admission/taints.ts', 'taint of the node; TaintToleration if it is not tolerated'),
+  ],
+  ['tolerations[].operator', acts('kubernetes/admission/taints.ts', 'comparison with the taint')],
+  ['tolerations[].value', acts('kubernetes/admission/taints.ts', 'value of the taint')],
+  ['tolerations[].effect', acts('kubernetes/admission/taints.ts', 'effect of the taint')],
   ['tolerations[].tolerationSeconds', actsWhole(TAINT_EVICTION, 'how long a NoExecute taint is tolerated')],
   [
     'priorityClassName',
-    acts('pod/api/staticPod.ts', 'whether a static pod is critical; else the API server sets `priority`'),
+    acts('kubernetes/api/staticPod.ts', 'whether a static pod is critical; else the API server sets `priority`'),
   ],
-  ['priority', acts('pod/resources/requests.ts', 'preemption for critical pods, order of shutdown')],
+  ['priority', acts('kubernetes/resources/requests.ts', 'preemption for critical pods, order of shutdown')],
   ['preemptionPolicy', actsWhole(SCHEDULER, 'whether other pods are preempted')],
   ['topologySpreadConstraints[]', actsWhole(SCHEDULER, 'spread over nodes')],
-  ['schedulingGates[]', rejects('pod/api/validate.ts', 'a pod with gates cannot have a node yet')],
+  ['schedulingGates[]', rejects('kubernetes/api/validate.ts', 'a pod with gates cannot have a node yet')],
   ['schedulingGroup', actsWhole(SCHEDULER, 'group that is scheduled together')],
 ];
 
 const pod: [string, FieldTreatment][] = [
-  ['restartPolicy', acts('pod/lifecycle/restart.ts', 'restart policy of containers without their own')],
+  ['restartPolicy', acts('kubernetes/lifecycle/restart.ts', 'restart policy of containers without their own')],
   ['terminationGracePeriodSeconds', acts('machines/pod/termination.ts', 'grace period of the stop')],
   ['activeDeadlineSeconds', acts('machines/pod/activeDeadline.ts', 'DeadlineExceeded after this time')],
   ['dnsPolicy', acts('cri/dns.ts', 'source of the resolver configuration')],
@@ -391,7 +412,7 @@ const pod: [string, FieldTreatment][] = [
   ['serviceAccountName', acts('actors/objects/tokenRequest.ts', 'account of the tokens')],
   ['serviceAccount', actsWhole(API_SERVER, 'old name of `serviceAccountName`, which the API server sets from it')],
   ['automountServiceAccountToken', actsWhole(API_SERVER, 'whether the API server adds a volume with a token')],
-  ['nodeName', acts('pod/admission/decide.ts', 'NodeName if it is another node')],
+  ['nodeName', acts('kubernetes/admission/decide.ts', 'NodeName if it is another node')],
   ['hostNetwork', acts('cri/namespaces.ts', 'network namespace of the node')],
   ['hostPID', acts('cri/namespaces.ts', 'process namespace of the node')],
   ['hostIPC', acts('cri/namespaces.ts', 'IPC namespace of the node')],
@@ -404,14 +425,14 @@ const pod: [string, FieldTreatment][] = [
   ],
   ['shareProcessNamespace', acts('cri/namespaces.ts', 'one process namespace for all containers')],
   ...podSecurity,
-  ['imagePullSecrets[].name', acts('pod/images/pullSecrets.ts', 'credentials for pulls')],
-  ['hostname', acts('pod/environment/hostname.ts', 'host name')],
-  ['hostnameOverride', acts('pod/environment/hostname.ts', 'host name instead of all others')],
-  ['subdomain', acts('pod/environment/hostname.ts', 'domain of the host name')],
-  ['setHostnameAsFQDN', acts('pod/environment/hostname.ts', 'full host name in the kernel')],
+  ['imagePullSecrets[].name', acts('kubernetes/images/pullSecrets.ts', 'credentials for pulls')],
+  ['hostname', acts('kubernetes/environment/hostname.ts', 'host name')],
+  ['hostnameOverride', acts('kubernetes/environment/hostname.ts', 'host name instead of all others')],
+  ['subdomain', acts('kubernetes/environment/hostname.ts', 'domain of the host name')],
+  ['setHostnameAsFQDN', acts('kubernetes/environment/hostname.ts', 'full host name in the kernel')],
   ['hostAliases[].ip', acts('host/pods/hostsFile.ts', 'address in /etc/hosts')],
   ['hostAliases[].hostnames[]', acts('host/pods/hostsFile.ts', 'its names')],
-  ['readinessGates[].conditionType', acts('pod/status/conditions.ts', 'condition that Ready requires')],
+  ['readinessGates[].conditionType', acts('kubernetes/status/conditions.ts', 'condition that Ready requires')],
   [
     'runtimeClassName',
     acts(
@@ -419,19 +440,22 @@ const pod: [string, FieldTreatment][] = [
       'handler of the runtime; FailedCreatePodSandBox if there is no such class',
     ),
   ],
-  ['enableServiceLinks', acts('pod/environment/serviceVariables.ts', 'variables for the services of the namespace')],
+  [
+    'enableServiceLinks',
+    acts('kubernetes/environment/serviceVariables.ts', 'variables for the services of the namespace'),
+  ],
   ['overhead{}', acts('cri/linuxResources.ts', 'added to the requests and to the cgroup of the pod')],
-  ['os.name', acts('pod/admission/decide.ts', 'PodOSNotSupported if it is `windows`')],
+  ['os.name', acts('kubernetes/admission/decide.ts', 'PodOSNotSupported if it is `windows`')],
   [
     'resourceClaims[]',
     holds(
-      'pod/resources/devices.ts',
+      'kubernetes/resources/devices.ts',
       'FailedPrepareDynamicResources: this node does not support devices; rejected in static pods',
     ),
   ],
-  ['resources.limits{}', acts('pod/resources/resources.ts', 'limits of the cgroup of the pod')],
-  ['resources.requests{}', acts('pod/resources/resources.ts', 'admission, weight of the cgroup of the pod')],
-  ['resources.claims[]', rejects('pod/api/validation/podResources.ts', 'claims belong to containers')],
+  ['resources.limits{}', acts('kubernetes/resources/resources.ts', 'limits of the cgroup of the pod')],
+  ['resources.requests{}', acts('kubernetes/resources/resources.ts', 'admission, weight of the cgroup of the pod')],
+  ['resources.claims[]', rejects('kubernetes/api/validation/podResources.ts', 'claims belong to containers')],
 ];
 
 /** Treatments by path. A path stands for itself and, if `isWhole`, for everything below it. */

@@ -8,10 +8,10 @@ import type {
   EnvVar,
   Probe,
   VolumeMount,
-} from '../../pod/api/schema/container.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { ContainerState, ContainerStatus } from '../../pod/api/schema/status.ts';
-import { fieldValue, resourceValue } from '../../pod/environment/fieldRef.ts';
+} from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { ContainerState, ContainerStatus } from '../../kubernetes/api/schema/status.ts';
+import { fieldValue, resourceValue } from '../../kubernetes/environment/fieldRef.ts';
 import { importAdvice } from '../explainText.ts';
 import type { LogTail, LogTails } from '../logTail.ts';
 import { indented } from './tabbed.ts';

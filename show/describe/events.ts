@@ -1,5 +1,5 @@
-import type { CoreEvent } from '../../pod/events/event.ts';
-import { eventAge } from '../../pod/events/eventTable.ts';
+import type { CoreEvent } from '../../kubernetes/events/event.ts';
+import { eventAge } from '../../kubernetes/events/eventTable.ts';
 import { indented, tabbed } from './tabbed.ts';
 
 const byLastTime = ({ lastTimestamp: a }: CoreEvent, { lastTimestamp: b }: CoreEvent): number =>

@@ -1,12 +1,12 @@
 /** A node as `kubectl describe node` shows it. */
 import { humanDuration } from '../../base/duration.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { ResourceList } from '../../pod/api/schema/scalars.ts';
-import type { CoreEvent } from '../../pod/events/event.ts';
-import type { NodeObject } from '../../pod/node/nodeObject.ts';
-import { rolesOf } from '../../pod/node/nodeTable.ts';
-import { nodeUse, nonTerminated, shareOf, shareText } from '../../pod/node/nodeUse.ts';
-import { effectiveResources } from '../../pod/resources/effectiveResources.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { ResourceList } from '../../kubernetes/api/schema/scalars.ts';
+import type { CoreEvent } from '../../kubernetes/events/event.ts';
+import type { NodeObject } from '../../kubernetes/node/nodeObject.ts';
+import { rolesOf } from '../../kubernetes/node/nodeTable.ts';
+import { nodeUse, nonTerminated, shareOf, shareText } from '../../kubernetes/node/nodeUse.ts';
+import { effectiveResources } from '../../kubernetes/resources/effectiveResources.ts';
 import { describeEvents } from './events.ts';
 import { labelText, listed } from './labels.ts';
 import { indented, tabbed } from './tabbed.ts';

@@ -1,8 +1,8 @@
 /** A pod as `kubectl describe pod` shows it. */
 import { humanDuration } from '../../base/duration.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { CoreEvent } from '../../pod/events/event.ts';
-import { qosClass } from '../../pod/resources/qos.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { CoreEvent } from '../../kubernetes/events/event.ts';
+import { qosClass } from '../../kubernetes/resources/qos.ts';
 import type { LogTails } from '../logTail.ts';
 import { describeContainers } from './containers.ts';
 import { describeEvents } from './events.ts';

@@ -1,5 +1,5 @@
 /** The volumes of a pod as `describe` shows them. */
-import type { Volume } from '../../pod/api/schema/volume.ts';
+import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import { indented } from './tabbed.ts';
 
 export function describeVolumes(volumes: readonly Volume[] = []): string[] {

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import { openNodeStore } from '../../actors/store/durableFacts.ts';
-import type { Container } from '../../pod/api/schema/container.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
 

@@ -6,7 +6,7 @@ import { OWNER } from '../../cri/labels.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { CallName } from '../../cri/simulated/callNames.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
 

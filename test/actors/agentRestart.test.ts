@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CallName } from '../../cri/simulated/callNames.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Death } from '../fakes/connection.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';

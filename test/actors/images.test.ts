@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Container } from '../../pod/api/schema/container.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';
 

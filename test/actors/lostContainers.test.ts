@@ -1,7 +1,7 @@
 /** Containers that the runtime loses while no agent runs: the last reported status stands in for them (C13). */
 import { readdir, rm } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { boundPod, joinedNode, PODS } from '../fakes/joinedNode.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';

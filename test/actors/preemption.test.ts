@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';
 

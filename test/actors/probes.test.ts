@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createReplay } from '../../actors/replay.ts';
-import type { Container, Probe } from '../../pod/api/schema/container.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Container, Probe } from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PodPhase } from '../../pod/api/schema/status.ts';
+import type { PodPhase } from '../../kubernetes/api/schema/status.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type * as wire from '../../cri/generated/runtime.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 

@@ -8,7 +8,7 @@ import { withinLimit } from '../../actors/services/timeLimit.ts';
 import { every, steadyClock, systemClock } from '../../base/clock.ts';
 import { ContainerState } from '../../cri/generated/runtime.ts';
 import { IMAGE, noAbort, runOne, simulate } from '../cri/simulated/support.ts';
-import { aPod } from '../pod/fixtures.ts';
+import { aPod } from '../kubernetes/fixtures.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,9 +1,9 @@
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { type FailureReason, messageOf, NodeFailure, toFailure } from '../../base/failure.ts';
-import type { RefusalReason } from '../../pod/admission/refusal.ts';
-import type { RunReason } from '../../pod/lifecycle/restart.ts';
-import type { TerminationReason, WaitReason } from '../../pod/status/view.ts';
+import type { RefusalReason } from '../../kubernetes/admission/refusal.ts';
+import type { RunReason } from '../../kubernetes/lifecycle/restart.ts';
+import type { TerminationReason, WaitReason } from '../../kubernetes/status/view.ts';
 
 /** Compiles only where any string would not do. */
 type Closed<Reason extends string> = string extends Reason ? never : 'Misspelt' extends Reason ? never : true;

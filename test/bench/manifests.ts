@@ -1,7 +1,7 @@
 import { rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { busyboxImage } from '../../cri/managed/images.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { readFileText } from '../fakes/manifests.ts';
 import { preciseNow } from './statistics.ts';
 

@@ -14,7 +14,7 @@ import { createLayout } from '../../host/pods/layout.ts';
 import { makeMarked } from '../../host/pods/podMark.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { NOW } from '../pod/views.ts';
+import { NOW } from '../kubernetes/views.ts';
 
 let state: string;
 let root: string;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { drainInTime } from '../../cli/drain.ts';
-import { podView } from '../pod/views.ts';
+import { podView } from '../kubernetes/views.ts';
 
 const podOf = (terminationGracePeriodSeconds: number) =>
   podView({ main: {}, spec: { terminationGracePeriodSeconds } }).pod;

@@ -9,7 +9,7 @@ import { endAgent } from '../../cli/endAgent.ts';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
-import { NOW, podView, running } from '../pod/views.ts';
+import { NOW, podView, running } from '../kubernetes/views.ts';
 
 let root: string;
 let process: ChildProcess;

@@ -12,7 +12,7 @@ import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { endedWith, streamingServer } from '../fakes/streamingServer.ts';
-import { exited, NOW, podView, running } from '../pod/views.ts';
+import { exited, NOW, podView, running } from '../kubernetes/views.ts';
 
 let rootDir: string;
 let socket: AgentSocket;

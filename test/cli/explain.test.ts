@@ -26,7 +26,7 @@ describe('the node that explain is asked for', () => {
     [['node'], '/explain/node'],
     [['no/host'], '/explain/node/host'],
     [['nodes', 'host'], '/explain/node/host'],
-    [['pod/node'], undefined],
+    [['kubernetes/node'], undefined],
     [['web'], undefined],
   ])('%j is %s', (words, resource) => expect(nodeResourceOf(words)).toBe(resource));
 

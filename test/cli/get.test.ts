@@ -6,12 +6,12 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type GetOptions, get } from '../../cli/get.ts';
 import { getEvents } from '../../cli/getEvents.ts';
 import { getNodes } from '../../cli/getNodes.ts';
+import { involvedNode, involvedPod, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import { ownVersion } from '../../node/version.ts';
-import { involvedNode, involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
-import { NOW, podView, running, waiting } from '../pod/views.ts';
+import { NOW, podView, running, waiting } from '../kubernetes/views.ts';
 
 let rootDir: string;
 let agent: FakeAgent;

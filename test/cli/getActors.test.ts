@@ -8,7 +8,7 @@ import { displayWidth } from '../../show/displayWidth.ts';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
-import { backOff, NOW, podView, running, type ShownPod, volumeView } from '../pod/views.ts';
+import { backOff, NOW, podView, running, type ShownPod, volumeView } from '../kubernetes/views.ts';
 
 const path = (name: string) => `pod/u/container/${name}`;
 const crashed = (more: object = {}): ShownPod =>

@@ -5,12 +5,12 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { describe as describeObject } from '../../cli/describe.ts';
 import { explain } from '../../cli/explain.ts';
 import { type GetNodesOptions, getNodes } from '../../cli/getNodes.ts';
+import { involvedNode, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import { ownVersion } from '../../node/version.ts';
-import { involvedNode, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { NOW, podView, running } from '../pod/views.ts';
+import { NOW, podView, running } from '../kubernetes/views.ts';
 
 let rootDir: string;
 let socket: AgentSocket;

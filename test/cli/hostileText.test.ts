@@ -7,7 +7,7 @@ import { TerminalText } from '../../cli/terminalText.ts';
 import { describePod } from '../../show/describe/pod.ts';
 import { displayWidth } from '../../show/displayWidth.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { exited, NOW, podView, seenPod } from '../pod/views.ts';
+import { exited, NOW, podView, seenPod } from '../kubernetes/views.ts';
 import { productFiles } from '../support/tree.ts';
 
 /** Clears the screen, sets the title, rings, colours by 8 bits, turns the direction, goes back and begins a line. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { openLiveView } from '../../cli/liveTable.ts';
 import { terminalView } from '../../cli/terminalView.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { backOff, NOW, podView, running, type ShownPod, sandbox, waiting } from '../pod/views.ts';
+import { backOff, NOW, podView, running, type ShownPod, sandbox, waiting } from '../kubernetes/views.ts';
 import { seenOn } from './support/terminal.ts';
 
 beforeEach(() => {

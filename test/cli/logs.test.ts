@@ -12,7 +12,7 @@ import { socketPath } from '../../socket/socketPath.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
 import { line, lines } from '../host/logs/logFolder.ts';
-import { backOff, exited, NOW, podView, running, type ShownPod, waiting } from '../pod/views.ts';
+import { backOff, exited, NOW, podView, running, type ShownPod, waiting } from '../kubernetes/views.ts';
 
 let rootDir: string;
 let agent: FakeAgent;

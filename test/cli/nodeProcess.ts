@@ -2,11 +2,11 @@
 
 import { run } from '../../cli/run.ts';
 import { type UpParts, up } from '../../cli/up.ts';
+import { involvedNode, involvedPod, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import { readFlags } from '../../node/config/flags.ts';
 import type { StartNode } from '../../node/startNode.ts';
-import { involvedNode, involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { podView, running, sandbox } from '../pod/views.ts';
+import { podView, running, sandbox } from '../kubernetes/views.ts';
 
 const [command, directory = '', ...modes] = process.argv.slice(2);
 const tell = (text: string) => void process.stdout.write(`${text}\n`);

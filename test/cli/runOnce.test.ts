@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { runOnce } from '../../cli/runOnce.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { exited, podView, running, sandbox, waiting } from '../pod/views.ts';
+import { exited, podView, running, sandbox, waiting } from '../kubernetes/views.ts';
 
 const { signal } = new AbortController();
 const ready = { view: { sandbox: sandbox('10.1.0.2') } };

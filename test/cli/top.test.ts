@@ -9,7 +9,7 @@ import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
-import { backOff, NOW, podView, running } from '../pod/views.ts';
+import { backOff, NOW, podView, running } from '../kubernetes/views.ts';
 import { seenOn } from './support/terminal.ts';
 
 jest.setTimeout(60_000);

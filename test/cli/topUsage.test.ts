@@ -7,7 +7,7 @@ import { type TopUsageOptions, topNodes, topPods } from '../../cli/topUsage.ts';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { podView, running } from '../pod/views.ts';
+import { podView, running } from '../kubernetes/views.ts';
 
 const MIB = 2 ** 20;
 

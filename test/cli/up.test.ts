@@ -7,7 +7,7 @@ import { type UpParts, up } from '../../cli/up.ts';
 import { stateLayout } from '../../node/places.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { NOW } from '../pod/views.ts';
+import { NOW } from '../kubernetes/views.ts';
 
 let state: string;
 /** What happened, in order. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { type ContainerConfigInput, containerConfig } from '../../cri/containerConfig.ts';
 import { ContainerConfig } from '../../cri/generated/runtime.ts';
-import type { Container, EnvVar } from '../../pod/api/schema/container.ts';
-import type { PodSpec } from '../../pod/api/schema/pod.ts';
+import type { Container, EnvVar } from '../../kubernetes/api/schema/container.ts';
+import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { container, node, pod } from './nodeAndPod.ts';
 
 function configOf(more: Partial<Container>, spec: Partial<PodSpec> = {}, input: Partial<ContainerConfigInput> = {}) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { dnsWarnings, podDns } from '../../cri/dns.ts';
-import type { PodSpec } from '../../pod/api/schema/pod.ts';
+import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { node, pod } from './nodeAndPod.ts';
 
 const host = { servers: ['9.9.9.9'], searches: ['lan'], options: ['edns0'] };

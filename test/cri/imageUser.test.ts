@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Image } from '../../cri/generated/runtime.ts';
 import { type ImageUser, imageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
-import type { PodSecurityContext, SecurityContext } from '../../pod/api/schema/security.ts';
+import type { PodSecurityContext, SecurityContext } from '../../kubernetes/api/schema/security.ts';
 import { container, pod } from './nodeAndPod.ts';
 
 const where = '(pod: "web_shop(u-1)", container: main)';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { containerResources, sandboxResources } from '../../cri/linuxResources.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
-import type { ResourceRequirements } from '../../pod/api/schema/container.ts';
-import type { PodSpec } from '../../pod/api/schema/pod.ts';
+import type { ResourceRequirements } from '../../kubernetes/api/schema/container.ts';
+import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { cgroupFacts } from '../fakes/cgroups.ts';
 import { container, node, pod } from './nodeAndPod.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { containerDevices, containerMounts, type MountsInput, subPathsOf } from '../../cri/mounts.ts';
-import type { VolumeMount } from '../../pod/api/schema/container.ts';
-import type { Volume } from '../../pod/api/schema/volume.ts';
+import type { VolumeMount } from '../../kubernetes/api/schema/container.ts';
+import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import { container, node, pod } from './nodeAndPod.ts';
 
 function mountsOf(volumeMounts: VolumeMount[], input: Partial<MountsInput> = {}) {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { NamespaceMode } from '../../cri/generated/runtime.ts';
 import { besideTarget, namespaceOptions } from '../../cri/namespaces.ts';
-import type { PodSpec } from '../../pod/api/schema/pod.ts';
-import { aContainer } from '../pod/fixtures.ts';
+import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import { aContainer } from '../kubernetes/fixtures.ts';
 
 const { POD, NODE, CONTAINER, TARGET } = NamespaceMode;
 const optionsOf = (over: Partial<PodSpec>) => namespaceOptions({ containers: [aContainer()], ...over });

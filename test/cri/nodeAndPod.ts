@@ -1,6 +1,6 @@
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
-import type { Container } from '../../pod/api/schema/container.ts';
-import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { cgroupFacts } from '../fakes/cgroups.ts';
 
 const CAPACITY = { cpuMillis: 2_000, memoryBytes: 4 * 1024 ** 3, pods: 110 };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ImageUser } from '../../cri/imageUser.ts';
 import { containerSecurity } from '../../cri/securityContext.ts';
-import type { PodSpec } from '../../pod/api/schema/pod.ts';
-import type { PodSecurityContext, SecurityContext } from '../../pod/api/schema/security.ts';
+import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import type { PodSecurityContext, SecurityContext } from '../../kubernetes/api/schema/security.ts';
 import { container, node, pod } from './nodeAndPod.ts';
 
 function securityOf(own: SecurityContext, ofPod: PodSecurityContext = {}, image?: ImageUser, facts = node()) {

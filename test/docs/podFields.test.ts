@@ -2,12 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { decide } from '../../pod/admission/decide.ts';
-import { withDefaults } from '../../pod/api/defaults.ts';
-import type { Container } from '../../pod/api/schema/container.ts';
-import { type PodSpec, podManifestSchema } from '../../pod/api/schema/pod.ts';
-import { validatePod } from '../../pod/api/validate.ts';
-import { requestsOf } from '../../pod/resources/requests.ts';
+import { decide } from '../../kubernetes/admission/decide.ts';
+import { withDefaults } from '../../kubernetes/api/defaults.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import { type PodSpec, podManifestSchema } from '../../kubernetes/api/schema/pod.ts';
+import { validatePod } from '../../kubernetes/api/validate.ts';
+import { requestsOf } from '../../kubernetes/resources/requests.ts';
 import { entryFor, podFieldsPage, specFields } from '../../scripts/podFields/page.ts';
 import { API_SERVER, CLUSTER_PARTS, treatments } from '../../scripts/podFields/treatments.ts';
 import { simulatedNode } from '../fakes/node.ts';

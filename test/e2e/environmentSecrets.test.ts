@@ -1,6 +1,6 @@
 /** What a manifest's environment says stays out of explain and of the daemon's log, whoever repeats it. */
 import { expect, test } from '@jest/globals';
-import type { Container } from '../../pod/api/schema/container.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';

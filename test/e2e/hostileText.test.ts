@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { isPrintable, printable } from '../../base/printable.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { seenOn } from '../cli/support/terminal.ts';
 import { ESC } from '../support/escape.ts';
 import { eventually } from './support/eventually.ts';

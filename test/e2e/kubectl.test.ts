@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Container } from '../../pod/api/schema/container.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
 import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';

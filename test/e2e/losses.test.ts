@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { Cri } from '../../cri/calls.ts';
 import { connectCri } from '../../cri/grpc.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { JsonObject } from '../../testing/apiserver/json.ts';
 import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';

@@ -1,9 +1,9 @@
 import { mkdir, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import type { Container } from '../../pod/api/schema/container.ts';
-import type { PodSpec } from '../../pod/api/schema/pod.ts';
-import type { SecurityContext } from '../../pod/api/schema/security.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import type { SecurityContext } from '../../kubernetes/api/schema/security.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { containerOf, upNode } from './support/node.ts';

@@ -6,8 +6,8 @@ import { explainNode } from '../../show/explainNode.ts';
 import { explainPart } from '../../show/explainPart.ts';
 import type { LogTail } from '../../show/logTail.ts';
 import type { AgentPort, NodeSummary, PodPlaces, StreamPlace, StreamRequest } from '../../socket/agent.ts';
-import { aNode } from '../pod/nodes.ts';
-import { nodeView, type ShownPod, seenPod } from '../pod/views.ts';
+import { aNode } from '../kubernetes/nodes.ts';
+import { nodeView, type ShownPod, seenPod } from '../kubernetes/views.ts';
 
 /** A node agent whose pods are what a test says they are. */
 export interface FakeAgent extends AgentPort {

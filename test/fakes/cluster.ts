@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../kubeclient/transport.ts';
-import type { HostIdentity } from '../../pod/node/nodeObject.ts';
+import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
 import { Api } from '../../testing/apiserver/api.ts';
 import type { Answer, User } from '../../testing/apiserver/request.ts';
 import { connectionRefused } from './toldTransport.ts';

@@ -1,7 +1,12 @@
 /** ConfigMaps, Secrets and tokens that pods get, without a cluster. */
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { type ConfigKind, type ConfigObject, readConfigObject } from '../../pod/objects/configObject.ts';
-import { ObjectNotFound, type PodObjects, type PodTokens, type TokenRequest } from '../../pod/objects/podObjects.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { type ConfigKind, type ConfigObject, readConfigObject } from '../../kubernetes/objects/configObject.ts';
+import {
+  ObjectNotFound,
+  type PodObjects,
+  type PodTokens,
+  type TokenRequest,
+} from '../../kubernetes/objects/podObjects.ts';
 
 export class FakeObjects implements PodObjects {
   readonly #known = new Map<string, ConfigObject>();

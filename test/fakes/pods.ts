@@ -1,6 +1,6 @@
-import { withDefaults } from '../../pod/api/defaults.ts';
-import type { Container } from '../../pod/api/schema/container.ts';
-import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
+import { withDefaults } from '../../kubernetes/api/defaults.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 
 /** The image that is on the simulated node from the start; without a command it runs until it is stopped. */
 export const IMAGE = 'statelet.local/app:1';

@@ -1,11 +1,11 @@
 /** A world in which everything that the ports ask for succeeds, and remembers what runs in it. */
 
 import { type FailureReason, NodeFailure } from '../../base/failure.ts';
+import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containerHash } from '../../kubernetes/api/identity.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 import { sizeOf } from '../../machines/container/context.ts';
-import { containersOf } from '../../pod/api/containers.ts';
-import { containerHash } from '../../pod/api/identity.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { Answers } from './ports.ts';
 
 export class FakeWorld {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { detailOf } from '../../inspect/detail.ts';
 import { explainPod } from '../../show/explain.ts';
 import { explainNode } from '../../show/explainNode.ts';
-import { backOff, NOW, nodeView, podView, run, seenPod } from '../pod/views.ts';
+import { backOff, NOW, nodeView, podView, run, seenPod } from '../kubernetes/views.ts';
 
 test('a container that was killed by SIGKILL is said to be, without the reason Error', () => {
   const killed = {

@@ -3,7 +3,7 @@ import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { createAudience } from '../../inspect/audience.ts';
 import { FollowedActors } from '../../inspect/followedActors.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { NOW } from '../pod/views.ts';
+import { NOW } from '../kubernetes/views.ts';
 import { pod } from '../socket/served.ts';
 
 function followed() {

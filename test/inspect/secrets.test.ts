@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { connect } from 'node:net';
 import { expect, test } from '@jest/globals';
 import type { Story } from '../../inspect/protocol.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { podWith } from '../fakes/pods.ts';
 import { sendBytes, servedPage, until, upgradeOf } from './support/served.ts';
 import { simulation } from './support/simulation.ts';

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { UnpackedTails } from '../../host/logs/unpackedTails.ts';
 import { createTails, shownLog } from '../../inspect/shownLog.ts';
-import type { ContainerStatus } from '../../pod/api/schema/status.ts';
+import type { ContainerStatus } from '../../kubernetes/api/schema/status.ts';
 import { podWith } from '../fakes/pods.ts';
 
 let podLogs: string;

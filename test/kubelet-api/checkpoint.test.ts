@@ -13,7 +13,7 @@ import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { checkpointRoute } from '../../kubelet-api/checkpoint.ts';
 import { runningContainers } from '../fakes/runningContainers.ts';
-import { podView, running, seenPod, waiting } from '../pod/views.ts';
+import { podView, running, seenPod, waiting } from '../kubernetes/views.ts';
 import { serve } from './logs/servedLogs.ts';
 
 type Asked = Parameters<Cri['checkpointContainer']>;

@@ -26,7 +26,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C24',
     breaks: 'a pod of the API server queues for its name',
-    file: 'pod/api/staticPod.ts',
+    file: 'kubernetes/api/staticPod.ts',
     find: "return sourceOf(pod) === 'api' ? uid :",
     put: 'return uid === undefined ? uid :',
     tests: ['test/actors/cluster/apiPods.test.ts'],
@@ -56,7 +56,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C31',
     breaks: 'a mirror that is being deleted stays as it is',
-    file: 'pod/mirror.ts',
+    file: 'kubernetes/mirror.ts',
     find: '!isDeleting && lookUp(',
     put: 'lookUp(',
   },
@@ -105,7 +105,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C34',
     breaks: 'changed addresses are merged with those that were there',
-    file: 'pod/node/nodeStatusPatch.ts',
+    file: 'kubernetes/node/nodeStatusPatch.ts',
     find: "  { $patch: 'replace' },",
     put: '',
   },
@@ -133,7 +133,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C34',
     breaks: 'a runtime that is away for a moment makes the node unready',
-    file: 'pod/node/readiness.ts',
+    file: 'kubernetes/node/readiness.ts',
     find: 'now - runtime.seenAt >= RUNTIME_MS',
     put: 'now >= runtime.seenAt',
   },
@@ -182,14 +182,14 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C37',
     breaks: 'a key that has to be there is left out',
-    file: 'pod/environment/projection.ts',
+    file: 'kubernetes/environment/projection.ts',
     find: 'if (optional) return [];',
     put: 'return [];',
   },
   {
     rule: 'C37',
     breaks: 'a path may lead out of the volume',
-    file: 'pod/environment/projection.ts',
+    file: 'kubernetes/environment/projection.ts',
     find: "names.includes('..')",
     put: 'names.length === 0',
   },
@@ -245,14 +245,14 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C37',
     breaks: 'optional forgives also what was refused',
-    file: 'pod/environment/configValues.ts',
+    file: 'kubernetes/environment/configValues.ts',
     find: 'object instanceof ObjectNotFound && named.optional',
     put: 'named.optional',
   },
   {
     rule: 'C37',
     breaks: 'a missing key is told in other words than those of a kubelet',
-    file: 'pod/environment/configValues.ts',
+    file: 'kubernetes/environment/configValues.ts',
     find: "couldn't find key",
     put: 'there is no key',
   },

@@ -24,7 +24,7 @@ const others: readonly SeededFault[] = [
   {
     name: 'restart-count',
     breaks: 'a new agent counts restarts from the beginning',
-    file: 'pod/status/containerStatuses.ts',
+    file: 'kubernetes/status/containerStatuses.ts',
     find: '    restartCount: seen.restartCount,',
     put: '    restartCount: seen.last === undefined ? 0 : Math.min(1, seen.restartCount),',
   },
@@ -102,7 +102,7 @@ const others: readonly SeededFault[] = [
   {
     name: 'one-pod-has-room',
     breaks: 'a node takes one pod and refuses all others',
-    file: 'pod/resources/requests.ts',
+    file: 'kubernetes/resources/requests.ts',
     find: "resource === 'pods' ? pods :",
     put: "resource === 'pods' ? Math.min(1, pods) :",
   },
@@ -123,7 +123,7 @@ const others: readonly SeededFault[] = [
   {
     name: 'others-as-own',
     breaks: 'what another agent has made of a pod counts as made here',
-    file: 'pod/lifecycle/observed.ts',
+    file: 'kubernetes/lifecycle/observed.ts',
     find: 'const others = all.sandboxes.filter(isTheirs);',
     put: 'const others = all.sandboxes.filter(isTheirs).slice(all.sandboxes.length);',
   },

@@ -172,7 +172,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
   {
     name: 'last-state',
     breaks: 'the status of a container lacks its last state',
-    file: 'pod/status/containerStatuses.ts',
+    file: 'kubernetes/status/containerStatuses.ts',
     find: 'lastState: seen.last ? { terminated: terminated(seen.last, runtimeName) } : {},',
     put: 'lastState: {},',
     story: 32,

@@ -69,7 +69,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
   {
     name: 'variable-of-another-key',
     breaks: 'a container gets the first key of a ConfigMap, whichever it asks for',
-    file: 'pod/environment/configValues.ts',
+    file: 'kubernetes/environment/configValues.ts',
     find: 'const value = object?.data.get(key);',
     put: 'const value = object?.data.has(key) ? [...object.data.values()][0] : undefined;',
     story: told('a pod waits for a ConfigMap, and then for a key of it'),

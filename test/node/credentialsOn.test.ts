@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { credentialsOn } from '../../node/credentialsOn.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { aPod } from '../pod/fixtures.ts';
+import { aPod } from '../kubernetes/fixtures.ts';
 
 const V1 = 'credentialprovider.kubelet.k8s.io/v1';
 let root = '';

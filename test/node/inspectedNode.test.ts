@@ -8,7 +8,7 @@ import { NotInspected } from '../../inspect/inspected.ts';
 import { compileConfig } from '../../node/config/nodeConfig.ts';
 import { inspectedNode } from '../../node/inspectedNode.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { NOW } from '../pod/views.ts';
+import { NOW } from '../kubernetes/views.ts';
 import { pod } from '../socket/served.ts';
 
 const gate = { capacity: 1, held: [], queue: [] };

@@ -12,7 +12,7 @@ afterAll(() => rmSync(copy, { recursive: true }));
 
 test('the digest changes with the machines and with xstate, and with nothing else', () => {
   expect(machinesDigest()).toMatch(/^[0-9a-f]{16}$/);
-  for (const folder of ['base', 'pod', 'show', 'machines', 'actors'])
+  for (const folder of ['base', 'kubernetes', 'show', 'machines', 'actors'])
     cpSync(join(root, folder), join(copy, folder), { recursive: true });
   const library = join(copy, 'node_modules/xstate');
   mkdirSync(library, { recursive: true });

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Clock } from '../../base/clock.ts';
+import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import { type RootWatch, watchRoot } from '../../node/rootWatch.ts';
-import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import { explainNode, withLostRoot } from '../../show/explainNode.ts';
 import { formatNodeExplanation } from '../../show/formatExplanation.ts';
 import { eventually } from '../e2e/support/eventually.ts';
-import { NOW, nodeView } from '../pod/views.ts';
+import { NOW, nodeView } from '../kubernetes/views.ts';
 
 let directory: string;
 let watch: RootWatch;

@@ -10,7 +10,7 @@ import { serveNode } from '../../node/serveNode.ts';
 import { certificate, key } from '../actors/services/certificate.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { fakeInspected, until } from '../inspect/support/served.ts';
-import { NOW } from '../pod/views.ts';
+import { NOW } from '../kubernetes/views.ts';
 
 let root: string;
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import pino from 'pino';
+import { involvedPod, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import { logStatuses } from '../../node/statusLog.ts';
-import { involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
-import { NOW, podView, type ShownPod, waiting } from '../pod/views.ts';
+import { NOW, podView, type ShownPod, waiting } from '../kubernetes/views.ts';
 
 /** The messages that are logged while a pod goes through these views. */
 function logOf(...views: ShownPod[]): string[] {

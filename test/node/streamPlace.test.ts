@@ -6,7 +6,7 @@ import { streamPlace } from '../../node/streamPlace.ts';
 import type { StreamRequest } from '../../socket/agent.ts';
 import { containerWith } from '../fakes/pods.ts';
 import { runningContainers } from '../fakes/runningContainers.ts';
-import { exited, podView, running, seenPod, waiting } from '../pod/views.ts';
+import { exited, podView, running, seenPod, waiting } from '../kubernetes/views.ts';
 
 const { pod } = seenPod(
   podView({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type FilteredActor, readFilter } from '../../show/actorFilter.ts';
-import { NOW } from '../pod/views.ts';
+import { NOW } from '../kubernetes/views.ts';
 
 const crash: FilteredActor = {
   node: {

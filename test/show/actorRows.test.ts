@@ -17,7 +17,7 @@ import {
   seenPod,
   volumeView,
   waiting,
-} from '../pod/views.ts';
+} from '../kubernetes/views.ts';
 
 const probe = (more: Partial<ActorNode>): ActorNode =>
   nodeActor('readiness', { machine: 'probe', kind: 'probe', path: 'readiness', ...more });

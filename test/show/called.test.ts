@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ambiguity, haveTwins, podsCalled } from '../../show/called.ts';
-import { podView } from '../pod/views.ts';
+import { podView } from '../kubernetes/views.ts';
 
 const pod = (name: string, namespace = 'default', uid = `${namespace}-${name}-uid`) =>
   podView({ main: {}, meta: { name, namespace, uid }, spec: { nodeName: 'host' } }).pod;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { defaultContainer, expectContainer, isRunning, runToLog } from '../../show/containerLog.ts';
-import { backOff, exited, podView, run, running, seenPod, waiting } from '../pod/views.ts';
+import { backOff, exited, podView, run, running, seenPod, waiting } from '../kubernetes/views.ts';
 
 type Parts = Parameters<typeof podView>[0];
 const podOf = (parts: Parts) => seenPod(podView(parts)).pod;

@@ -16,7 +16,7 @@ import {
   seenPod,
   volumeView,
   waiting,
-} from '../pod/views.ts';
+} from '../kubernetes/views.ts';
 
 const answer = (view: ShownPod, limiters: readonly LimiterView[] = []) =>
   explainPod(seenPod(view), NOW, { limiters }).answer;

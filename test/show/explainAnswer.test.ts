@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { TerminatedRun } from '../../pod/status/view.ts';
+import type { TerminatedRun } from '../../kubernetes/status/view.ts';
 import { explainPod } from '../../show/explain.ts';
 import { formatExplanation } from '../../show/formatExplanation.ts';
 import {
@@ -13,7 +13,7 @@ import {
   seenPod,
   volumeView,
   waiting,
-} from '../pod/views.ts';
+} from '../kubernetes/views.ts';
 
 const answer = (view: ShownPod) => explainPod(seenPod(view), NOW).answer;
 

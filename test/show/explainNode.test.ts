@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ActorNode, NodeView } from '../../show/actorNode.ts';
 import { explainNode, withUnwritten } from '../../show/explainNode.ts';
 import { formatNodeExplanation } from '../../show/formatExplanation.ts';
-import { NOW, nodeActor, nodeActors, nodeView } from '../pod/views.ts';
+import { NOW, nodeActor, nodeActors, nodeView } from '../kubernetes/views.ts';
 
 const answer = (tree: Partial<ActorNode>, more: Partial<NodeView>) =>
   explainNode(nodeView('host', tree, more), NOW).answer;

@@ -16,7 +16,7 @@ import {
   seenPod,
   volumeView,
   waiting,
-} from '../pod/views.ts';
+} from '../kubernetes/views.ts';
 
 const network = { sandbox: sandbox('10.88.0.5') };
 const until = NOW + 14_000;

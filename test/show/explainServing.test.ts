@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { explainNode } from '../../show/explainNode.ts';
 import { type ServedView, withServing } from '../../show/explainServing.ts';
 import { formatNodeExplanation } from '../../show/formatExplanation.ts';
-import { NOW, nodeView } from '../pod/views.ts';
+import { NOW, nodeView } from '../kubernetes/views.ts';
 
 const SERVED: ServedView = { since: NOW - 3_600_000, port: 10_250, sessions: [], scrapes: [], reviews: {} };
 const explanation = explainNode(nodeView('host'), NOW);

@@ -3,7 +3,7 @@ import type { Failure, FailureReason } from '../../base/failure.ts';
 import type { LimiterView } from '../../show/actorNode.ts';
 import { explainPod } from '../../show/explain.ts';
 import { formatExplanation } from '../../show/formatExplanation.ts';
-import { backOff, NOW, podView, run, running, type ShownPod, sandbox, seenPod, waiting } from '../pod/views.ts';
+import { backOff, NOW, podView, run, running, type ShownPod, sandbox, seenPod, waiting } from '../kubernetes/views.ts';
 
 const answer = (view: ShownPod) => explainPod(seenPod(view), NOW).answer;
 const failure = (reason: FailureReason, message: string): Failure => ({ reason, message, at: NOW - 12_000 });

@@ -11,7 +11,7 @@ import {
   seenPod,
   volumeView,
   waiting,
-} from '../pod/views.ts';
+} from '../kubernetes/views.ts';
 
 const image = nodeActor('image', {
   machine: 'image',

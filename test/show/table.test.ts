@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { ContainerState, ContainerStatus, PodCondition, PodStatus } from '../../pod/api/schema/status.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { ContainerState, ContainerStatus, PodCondition, PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { podRow, podTable } from '../../show/table.ts';
-import { NOW } from '../pod/views.ts';
+import { NOW } from '../kubernetes/views.ts';
 
 const container = (state: ContainerState, more: Partial<ContainerStatus> = {}): ContainerStatus => ({
   name: 'a',

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { readActors } from '../../cli/readActors.ts';
 import { agentClient } from '../../socket/client.ts';
-import { NOW, volumeView } from '../pod/views.ts';
+import { NOW, volumeView } from '../kubernetes/views.ts';
 import { pod, servedToEachTest } from './served.ts';
 
 const served = servedToEachTest();

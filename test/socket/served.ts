@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
-import { NOW, podView, running, type ShownPod, sandbox } from '../pod/views.ts';
+import { NOW, podView, running, type ShownPod, sandbox } from '../kubernetes/views.ts';
 
 /** A pod that runs. */
 export const pod = (name: string, view: Partial<ShownPod> = {}, annotations: Record<string, string> = {}) =>

@@ -3,11 +3,11 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { recordedEvent } from '../../pod/events/recordedEvent.ts';
+import { recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import { agentClient } from '../../socket/client.ts';
 import { serveSocket } from '../../socket/socket.ts';
 import { UNREAD_LIMIT } from '../../socket/watch.ts';
-import { backOff, NOW, podView, running, sandbox } from '../pod/views.ts';
+import { backOff, NOW, podView, running, sandbox } from '../kubernetes/views.ts';
 import { pod, servedToEachTest } from './served.ts';
 
 const served = servedToEachTest();

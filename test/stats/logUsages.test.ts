@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { createLayout, type Layout } from '../../host/pods/layout.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { LogUsages } from '../../stats/logUsages.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
 import type { Layout } from '../../host/pods/layout.ts';
-import type { Volume } from '../../pod/api/schema/volume.ts';
+import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import { hostMounter as mounter } from '../../volume/hostMounter.ts';
 import { mount } from '../../volume/mount.ts';
 import { pluginFor } from '../../volume/plugin.ts';

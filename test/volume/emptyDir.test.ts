@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
 import type { Layout } from '../../host/pods/layout.ts';
-import type { EmptyDirVolumeSource } from '../../pod/api/schema/volume.ts';
+import type { EmptyDirVolumeSource } from '../../kubernetes/api/schema/volume.ts';
 import { emptyDirPlugin } from '../../volume/emptyDir.ts';
 import { hostMounter as mounter } from '../../volume/hostMounter.ts';
 import { unmount } from '../../volume/mount.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createLayout } from '../../host/pods/layout.ts';
-import type { Volume } from '../../pod/api/schema/volume.ts';
-import type { PodTokens } from '../../pod/objects/podObjects.ts';
+import type { Volume } from '../../kubernetes/api/schema/volume.ts';
+import type { PodTokens } from '../../kubernetes/objects/podObjects.ts';
 import { payloadOf } from '../../volume/payload.ts';
 import { FakeObjects, fakeTokens } from '../fakes/objects.ts';
 import { podWith, requestOf } from './onDisk.ts';

@@ -5,7 +5,7 @@ import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { takePodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { type Gate, openGate } from '../../host/simulated/gate.ts';
-import type { Volume } from '../../pod/api/schema/volume.ts';
+import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';

@@ -65,7 +65,7 @@ test('nothing but tests imports the page', () => {
     'inspect',
     'machines',
     'node',
-    'pod',
+    'kubernetes',
     'recording',
     'socket',
     'testing/simulation',

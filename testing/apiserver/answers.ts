@@ -1,6 +1,6 @@
 /** Answers as they go out: whole in the form that a client wants, or a line for each event of a watch. */
 import { Document, visit } from 'yaml';
-import { needsQuotes } from '../../pod/yaml/resolveScalar.ts';
+import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 import type { Forward } from './connect/forward.ts';
 import { Failure, unavailable } from './failures.ts';
 import type { Call } from './handlers/call.ts';

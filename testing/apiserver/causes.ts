@@ -1,5 +1,5 @@
 /** What is wrong with a field, as the causes of a failure tell it (`util/validation/field/errors.go` of apimachinery). */
-import type { Problem } from '../../pod/api/problem.ts';
+import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Cause } from './failures.ts';
 import type { Json } from './json.ts';
 
@@ -54,7 +54,7 @@ const REASONS: readonly (readonly [beginning: string, reason: string])[] = [
   ['Not found', 'FieldValueNotFound'],
 ];
 
-/** A problem that the checks of `pod/api` found, as a cause. */
+/** A problem that the checks of `kubernetes/api` found, as a cause. */
 export function causeOf({ path, message }: Problem): Cause {
   const [, reason = 'FieldValueInvalid'] = REASONS.find(([beginning]) => message.startsWith(beginning)) ?? [];
   return { reason, message, field: path };

@@ -1,5 +1,5 @@
 /** What is there before anybody has made anything. */
-import { rfc3339 } from '../../pod/api/rfc3339.ts';
+import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
 import type { JsonObject } from './json.ts';
 import type { Registry } from './registry/registry.ts';
 import { withMetadata } from './store/metadata.ts';

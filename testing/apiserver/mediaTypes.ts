@@ -1,5 +1,5 @@
 /** Bodies by their media types: JSON, YAML, or protobuf. */
-import { parseDocuments } from '../../pod/yaml/boundedYaml.ts';
+import { parseDocuments } from '../../kubernetes/yaml/boundedYaml.ts';
 import { Failure } from './failures.ts';
 import type { Json } from './json.ts';
 

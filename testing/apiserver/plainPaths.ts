@@ -1,5 +1,5 @@
 /** What is no resource: health, the version, schemas (`apiserver/pkg/server/{healthz,routes}`). */
-import { KUBERNETES_VERSION } from '../../pod/api/version.ts';
+import { KUBERNETES_VERSION } from '../../kubernetes/api/version.ts';
 import type { Json } from './json.ts';
 
 export interface PlainAnswer {

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { lookUp } from '../../base/lookUp.ts';
 import { printable } from '../../base/printable.ts';
-import { aFunction, checkShape } from '../../pod/api/checkShape.ts';
+import { aFunction, checkShape } from '../../kubernetes/api/checkShape.ts';
 import type { SimulationOptions } from './options.ts';
 import { checkSeed } from './random.ts';
 

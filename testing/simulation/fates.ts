@@ -2,7 +2,7 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { printable } from '../../base/printable.ts';
-import { shownValue } from '../../pod/api/problem.ts';
+import { shownValue } from '../../kubernetes/api/problem.ts';
 import { ALL_CODES } from './failures.ts';
 import type { Fate } from './outside.ts';
 

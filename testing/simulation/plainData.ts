@@ -1,7 +1,7 @@
 /** Refuses what JSON cannot have, before it is asked to. */
 
 import { printable } from '../../base/printable.ts';
-import { fieldPath } from '../../pod/api/problem.ts';
+import { fieldPath } from '../../kubernetes/api/problem.ts';
 
 /** Much deeper than anything that a node takes, and no problem for whoever calls itself for each level. */
 const DEEPEST = 500;

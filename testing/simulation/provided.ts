@@ -1,7 +1,7 @@
 /** What whoever runs the host has put there for its agent: a RuntimeClass, and what a registry knows the node by. */
 import type { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
-import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
-import type { RuntimeClass } from '../../pod/api/schema/runtimeClass.ts';
+import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
+import type { RuntimeClass } from '../../kubernetes/api/schema/runtimeClass.ts';
 import { syncAll, writeFile } from './onDisk.ts';
 
 const PRIVATE_REPOSITORY = 'registry.local/private';

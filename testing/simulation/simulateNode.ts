@@ -2,7 +2,7 @@
 import type { Entry } from '../../actors/boundary.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { RuntimeEffect } from '../../cri/simulated/views.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Explanation } from '../../show/explain.ts';
 import type { NodeExplanation } from '../../show/explainNode.ts';
 import { checkOptions } from './checkOptions.ts';

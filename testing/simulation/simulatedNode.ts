@@ -1,5 +1,5 @@
 /** A node in simulation as those see it who try their pods on it. */
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Explanation } from '../../show/explain.ts';
 import type { NodeExplanation } from '../../show/explainNode.ts';
 import type { Recording } from './recording.ts';

@@ -1,6 +1,6 @@
 /** The pods as the present agent has told of them. */
 import type { PodChange } from '../../actors/status/statusBoard.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 
 export class ToldPods {
   readonly #told = new Map<string, Pod>();

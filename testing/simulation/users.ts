@@ -1,7 +1,7 @@
 /** Those who write manifests, and what they want because of that. */
 import type { Entry } from '../../actors/boundary.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Deeds } from './deeds.ts';
 import type { SimulatedHost } from './host.ts';
 import type { SimulationOptions } from './options.ts';

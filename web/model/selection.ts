@@ -3,7 +3,7 @@
 import { batch, effect } from '@preact/signals';
 import { nearest } from '../../base/nearest.ts';
 import type { ShownPod } from '../../inspect/protocol.ts';
-import { withoutNode } from '../../pod/shownName.ts';
+import { withoutNode } from '../../kubernetes/shownName.ts';
 import { podUidIn } from '../../show/actorPath.ts';
 import { go } from './go.ts';
 import type { LastSeen, Page } from './page.ts';

@@ -8,12 +8,12 @@ import { canonicalOr } from '../../../base/ipAddress.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../../host/files/syncDirectory.ts';
 import { pemBlocks } from '../../../kubeclient/pemBlocks.ts';
+import type { AlternativeNames } from '../../../kubernetes/node/alternativeNames.ts';
 import type {
   CertificateName,
   CertificateSubject,
   KeptCertificate,
 } from '../../../machines/certificate/certificate.ts';
-import type { AlternativeNames } from '../../../pod/node/alternativeNames.ts';
 import { orAbsent, readTextFile } from '../../sources/yaml/textFile.ts';
 import { unusable, writePrivate } from './privateFiles.ts';
 

@@ -17,7 +17,7 @@ import {
   SubjectAlternativeName,
   SubjectPublicKeyInfo,
 } from '@peculiar/asn1-x509';
-import type { AlternativeNames } from '../../../pod/node/alternativeNames.ts';
+import type { AlternativeNames } from '../../../kubernetes/node/alternativeNames.ts';
 import { pem } from './pem.ts';
 import { keyText, newKey } from './requestKey.ts';
 

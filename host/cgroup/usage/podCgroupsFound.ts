@@ -1,6 +1,6 @@
 /** The cgroups that there are of pods and of what runs in them, by the names that agents and runtimes give them. */
 import { join } from 'node:path';
-import { type CgroupPlace, cgroupPath } from '../../../pod/resources/cgroup.ts';
+import { type CgroupPlace, cgroupPath } from '../../../kubernetes/resources/cgroup.ts';
 import { type Cgroupfs, hostCgroupfs } from '../cgroupfs.ts';
 import { type Hierarchy, hierarchyOf } from '../hierarchies.ts';
 import { relativePath } from '../remove.ts';

@@ -2,7 +2,7 @@
 
 import { nextTurn } from '../../../base/nextTurn.ts';
 import { openFiles } from '../../../host/cgroup/usage/openFiles.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { NodeSample } from '../../../stats/sample.ts';
 import type { Route } from '../../exchange.ts';
 import { answerMetrics } from '../answerMetrics.ts';

@@ -1,7 +1,7 @@
 /** What does the runtime have of it already? After a restart of the agent this is where adoption happens. */
 import { assign } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
-import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
+import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
 import { LAST_COUNT_MS } from '../../shared/lastCount.ts';

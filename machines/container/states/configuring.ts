@@ -3,7 +3,7 @@
  * the chart in chart.ts.
  */
 import { stateIn } from 'xstate';
-import { objectsOf } from '../../../pod/environment/configValues.ts';
+import { objectsOf } from '../../../kubernetes/environment/configValues.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
 import { afterChange, failureOf } from '../../shared/failure.ts';
 import { type ContainerContext, specOf } from '../context.ts';

@@ -1,8 +1,8 @@
 /** A run has ended: the restart rules say what follows (C5), and when (C7). */
 import { and } from 'xstate';
-import { crashLoopBackOff } from '../../../pod/lifecycle/backoff.ts';
-import { hasFailed, isEndedFor, shouldRestart } from '../../../pod/lifecycle/restart.ts';
-import type { TerminatedRun } from '../../../pod/status/view.ts';
+import { crashLoopBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
+import { hasFailed, isEndedFor, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
+import type { TerminatedRun } from '../../../kubernetes/status/view.ts';
 import { SHOWN_FAILED_MS } from '../../shared/waitingReason.ts';
 import { backOffKey, type ContainerContext, leftOfBackOff, pastRuns, specOf } from '../context.ts';
 import { recordBackOffEvent } from '../recordedEvents.ts';

@@ -1,8 +1,8 @@
 /** A container is created and started, while it holds a start slot. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
-import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
-import { namespacedName } from '../../../pod/shownName.ts';
+import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
+import { namespacedName } from '../../../kubernetes/shownName.ts';
 import { parent, pathOf, served } from '../../shared/actorRefs.ts';
 import type { PodEvent } from '../../shared/events.ts';
 import { failureOf, retryAfter } from '../../shared/failure.ts';

@@ -1,8 +1,8 @@
 /** A container of which nothing runs and that has still to be made: its turn, its volumes, its image. */
 import { and, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
-import { isAfterSameImage, lacksVolume } from '../../../pod/api/containers.ts';
-import { involvedPod } from '../../../pod/events/recordedEvent.ts';
+import { isAfterSameImage, lacksVolume } from '../../../kubernetes/api/containers.ts';
+import { involvedPod } from '../../../kubernetes/events/recordedEvent.ts';
 import { awaitedImage, forgottenImage, gettingImage } from '../../image/awaited.ts';
 import type { ImageInput } from '../../image/setup.ts';
 import { served } from '../../shared/actorRefs.ts';

@@ -1,7 +1,7 @@
 /** A running container gets other resources without a restart. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
-import type { EventMessages } from '../../../pod/events/recordedEvent.ts';
-import { resizeMessage, sameSize } from '../../../pod/resources/resize.ts';
+import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
+import { resizeMessage, sameSize } from '../../../kubernetes/resources/resize.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { type ContainerContext, resizeErrorOf, sizeOf } from '../context.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';

@@ -1,8 +1,8 @@
 /** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
-import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
-import { needsRestart } from '../../../pod/resources/resize.ts';
-import type { ProbeKind } from '../../../pod/status/view.ts';
+import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
+import { needsRestart } from '../../../kubernetes/resources/resize.ts';
+import type { ProbeKind } from '../../../kubernetes/status/view.ts';
 import { type ProbeInput, probeOf } from '../../probe/context.ts';
 import { probeRefs, resultOf } from '../../probe/view.ts';
 import type { ProbeFact } from '../../shared/events.ts';

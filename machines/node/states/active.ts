@@ -1,7 +1,7 @@
 /** The node knows what is wanted and what runs: pods begin and end as their sources say. A part of the chart in chart.ts. */
 import { enqueueActions } from 'xstate';
 import { withEntries } from '../../../base/withEntries.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { NodeEvent } from '../../shared/events.ts';
 import { garbageOf, type NodeContext } from '../context.ts';
 import { entryOfEnding, podOfOrphan, terminationOf } from '../endings.ts';

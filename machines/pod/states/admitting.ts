@@ -1,6 +1,6 @@
 /** The node has yet to take the pod: another agent has it, or there may be no room. A part of the chart in chart.ts. */
 import { assign, not } from 'xstate';
-import { resourcesOf, sameResources } from '../../../pod/resources/resize.ts';
+import { resourcesOf, sameResources } from '../../../kubernetes/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { LAST_COUNT_MS } from '../../shared/lastCount.ts';
 import { forgottenContainers, mergedRestarts, type PodContext } from '../context.ts';

@@ -1,8 +1,8 @@
 /** A new sandbox for the pod: once the runtime has a network and a start slot is free. A part of the chart in chart.ts. */
 import { and, assign, not } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
-import type { ObservedSandbox } from '../../../pod/lifecycle/observed.ts';
-import { namespacedName } from '../../../pod/shownName.ts';
+import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
+import { namespacedName } from '../../../kubernetes/shownName.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { command } from '../commands.ts';

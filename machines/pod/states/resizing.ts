@@ -1,9 +1,9 @@
 /** A pod whose resources change: its events, the sizes of its containers, and the fit of its cgroup. A part of the chart in chart.ts. */
 import { not } from 'xstate';
-import { containersOf } from '../../../pod/api/containers.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { type EventMessage, involvedPod, recordedEvent } from '../../../pod/events/recordedEvent.ts';
-import { isPendingResize, resizeMessage, resourcesOf, withResources } from '../../../pod/resources/resize.ts';
+import { containersOf } from '../../../kubernetes/api/containers.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { type EventMessage, involvedPod, recordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
+import { isPendingResize, resizeMessage, resourcesOf, withResources } from '../../../kubernetes/resources/resize.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { command } from '../commands.ts';

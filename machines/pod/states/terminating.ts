@@ -1,6 +1,6 @@
 /** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
-import { sourceOf } from '../../../pod/api/staticPod.ts';
+import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
 import { served } from '../../shared/actorRefs.ts';
 import { failureOf, REFUSED_MS } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';

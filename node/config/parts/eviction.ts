@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { parseDuration } from '../../../pod/api/parseDuration.ts';
-import { parseQuantity } from '../../../pod/api/quantity.ts';
+import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
+import { parseQuantity } from '../../../kubernetes/api/quantity.ts';
 import { boolean, duration, list, section, type text, textLike, whole } from '../fields.ts';
 
 const int32 = whole(-(2 ** 31), 2 ** 31 - 1);

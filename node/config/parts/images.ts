@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { VERIFICATIONS } from '../../../pod/images/imageVerification.ts';
+import { VERIFICATIONS } from '../../../kubernetes/images/imageVerification.ts';
 import { boolean, duration, endpoint, list, oneOf, text, whole } from '../fields.ts';
 
 /** Pulling images and collecting the unused ones. */

@@ -1,6 +1,6 @@
 import { isAbsolute, normalize } from 'node:path';
 import * as z from 'zod/mini';
-import { parseQuantity } from '../../../pod/api/quantity.ts';
+import { parseQuantity } from '../../../kubernetes/api/quantity.ts';
 import { boolean, duration, list, oneOf, quantity, section, textLike, whole } from '../fields.ts';
 
 const nanosecondsOrDuration = z.union([duration(), whole(0, Number.MAX_SAFE_INTEGER)], {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseQuantity } from '../../../pod/api/quantity.ts';
+import { parseQuantity } from '../../../kubernetes/api/quantity.ts';
 import { boolean, duration, fraction, list, map, oneOf, quantity, section, text, textLike, whole } from '../fields.ts';
 
 /** CPUs by number: `0-3,8`. */

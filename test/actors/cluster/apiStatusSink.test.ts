@@ -4,7 +4,7 @@ import { PodCache } from '../../../actors/cluster/podCache.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import type { KubeObject } from '../../../kubeclient/reflector.ts';
-import type { PodStatus } from '../../../pod/api/schema/status.ts';
+import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import type { Fault } from '../../../testing/apiserver/faults.ts';
 import { type Cluster, cluster } from '../../fakes/cluster.ts';
 import { IMAGE } from '../../fakes/pods.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { KubeObject } from '../../../kubeclient/reflector.ts';
-import { healthy } from '../../pod/nodes.ts';
+import { healthy } from '../../kubernetes/nodes.ts';
 import { joiningNode, NODE, NODES } from './support/joiningNode.ts';
 
 const MINUTE = 60_000;

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import type { RecordedEvent } from '../../../pod/events/recordedEvent.ts';
+import type { RecordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import { boundPod, joinedNode, PODS } from '../../fakes/joinedNode.ts';
 
 const SECRETS = '/api/v1/namespaces/default/secrets';

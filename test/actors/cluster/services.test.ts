@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Services } from '../../../actors/cluster/services.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { podWith } from '../../fakes/pods.ts';
 import { watching } from '../../fakes/watching.ts';
 

@@ -1,6 +1,6 @@
 /** Pods of an API server that is newer than the node, which cannot read all of what they say. */
 import { describe, expect, test } from '@jest/globals';
-import type { RecordedEvent } from '../../../pod/events/recordedEvent.ts';
+import type { RecordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import type { Api } from '../../../testing/apiserver/api.ts';
 import { joinedNode, boundPod as manifest, PODS } from '../../fakes/joinedNode.ts';
 

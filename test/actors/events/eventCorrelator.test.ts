@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createCorrelator } from '../../../actors/events/eventCorrelator.ts';
 import { createEventRecorder, type EventChange } from '../../../actors/events/eventRecorder.ts';
-import type { RecordedEvent } from '../../../pod/events/recordedEvent.ts';
+import type { RecordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;

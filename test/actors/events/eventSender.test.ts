@@ -3,9 +3,9 @@ import { EventSender } from '../../../actors/events/eventSender.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { EVENT } from '../../../kubeclient/paths.ts';
+import { coreEvent } from '../../../kubernetes/events/event.ts';
+import { type InvolvedObject, recordedEvent, warning } from '../../../kubernetes/events/recordedEvent.ts';
 import type { EventQueueState } from '../../../machines/node/eventQueue.ts';
-import { coreEvent } from '../../../pod/events/event.ts';
-import { type InvolvedObject, recordedEvent, warning } from '../../../pod/events/recordedEvent.ts';
 import { cluster } from '../../fakes/cluster.ts';
 import { answered, type Reply, refused, silent, ToldTransport, unreachable } from '../../fakes/toldTransport.ts';
 

@@ -1,7 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { WaitingEvents } from '../../../actors/events/waitingEvents.ts';
-import { coreEvent } from '../../../pod/events/event.ts';
-import { type EventMessage, type InvolvedObject, recordedEvent, warning } from '../../../pod/events/recordedEvent.ts';
+import { coreEvent } from '../../../kubernetes/events/event.ts';
+import {
+  type EventMessage,
+  type InvolvedObject,
+  recordedEvent,
+  warning,
+} from '../../../kubernetes/events/recordedEvent.ts';
 
 const POD: InvolvedObject = { kind: 'Pod', apiVersion: 'v1', namespace: 'default', name: 'web', uid: 'u' };
 const STARTED: EventMessage = { reason: 'Started', message: 'Container started' };

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { credentialPlugins } from '../../../actors/images/credentialPlugins.ts';
 import type { CredentialQuery } from '../../../actors/services/nodeCredentials.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import type { CredentialProvider } from '../../../pod/images/credentialProvider.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import type { CredentialProvider } from '../../../kubernetes/images/credentialProvider.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 
 const V1 = 'credentialprovider.kubelet.k8s.io/v1';
 const TOKEN = 'token-of-the-pod-hunter2';

@@ -1,4 +1,4 @@
-import type { ConfigObject } from '../../../pod/objects/configObject.ts';
+import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 
 /** A Secret with a user for each place, or with a text that is meant to be one. */
 export function dockerSecret(name: string, users: Readonly<Record<string, string>> | string): ConfigObject {

@@ -5,9 +5,9 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { Image, ListImagesResponse } from '../../../cri/generated/runtime.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
-import type { ImageVerification } from '../../../pod/images/imageVerification.ts';
-import type { Credential } from '../../../pod/images/keyring.ts';
-import { intentText, readRecord, recordFile, recordText } from '../../../pod/images/pulledRecord.ts';
+import type { ImageVerification } from '../../../kubernetes/images/imageVerification.ts';
+import type { Credential } from '../../../kubernetes/images/keyring.ts';
+import { intentText, readRecord, recordFile, recordText } from '../../../kubernetes/images/pulledRecord.ts';
 
 const options = { signal: new AbortController().signal };
 const APP = { image: 'r.example/app:1', imageRef: 'sha256:app' };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { ClusterTrustBundles, NOT_SUPPORTED, noTrustBundles } from '../../../actors/objects/clusterTrustBundles.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
+import type { TrustBundleProjection } from '../../../kubernetes/objects/trustBundles.ts';
 import type { SourceState } from '../../../machines/node/source.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
-import type { TrustBundleProjection } from '../../../pod/objects/trustBundles.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
 import {
   answered,
@@ -14,7 +14,7 @@ import {
   ToldWatch,
   unreachable,
 } from '../../fakes/toldTransport.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 
 const BETA = '/apis/certificates.k8s.io/v1beta1';
 const ALPHA = '/apis/certificates.k8s.io/v1alpha1';

@@ -6,7 +6,7 @@ import { KeptObjects } from '../../../actors/objects/keptObjects.ts';
 import { withinSecond } from '../../../actors/services/objectLimit.ts';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import { fileError } from '../../../host/simulated/fileErrors.ts';
-import type { ConfigObject } from '../../../pod/objects/configObject.ts';
+import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import { heldCluster, reads } from './support/heldCluster.ts';
 
 let folder = '';

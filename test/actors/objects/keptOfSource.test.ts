@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { KeptObject } from '../../../actors/objects/keptObjects.ts';
 import { KeptOfSource, keyOf, type LocalObject } from '../../../actors/objects/keptOfSource.ts';
-import type { ConfigReference } from '../../../pod/objects/configObject.ts';
-import { objectOfManifest } from '../../../pod/objects/objectManifest.ts';
+import type { ConfigReference } from '../../../kubernetes/objects/configObject.ts';
+import { objectOfManifest } from '../../../kubernetes/objects/objectManifest.ts';
 
 const FILE = '/pods/a.yaml';
 

@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import type { LocalObject } from '../../../actors/objects/keptOfSource.ts';
 import { LocalObjects } from '../../../actors/objects/localObjects.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ConfigKind } from '../../../kubernetes/objects/configObject.ts';
+import { objectOfManifest } from '../../../kubernetes/objects/objectManifest.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { ConfigKind } from '../../../pod/objects/configObject.ts';
-import { objectOfManifest } from '../../../pod/objects/objectManifest.ts';
 import { podWith } from '../../fakes/pods.ts';
 import { reads, shows } from './support/heldCluster.ts';
 

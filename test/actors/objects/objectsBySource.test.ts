@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { objectsBySource } from '../../../actors/objects/objectsBySource.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { ObjectsInUse } from '../../../pod/objects/podObjects.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ObjectsInUse } from '../../../kubernetes/objects/podObjects.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 
 const podOf = (source?: string): Pod =>
   aPod({}, source === undefined ? {} : { annotations: { 'kubernetes.io/config.source': source } });

@@ -6,7 +6,7 @@ import { hostMounter as mounter } from '../../../volume/hostMounter.ts';
 import { node } from '../../cri/nodeAndPod.ts';
 import { cluster } from '../../fakes/cluster.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 import { inFolder, makerIn } from '../../volume/onDisk.ts';
 
 const { signal } = new AbortController();

@@ -3,7 +3,7 @@ import { ServiceAccountTokens } from '../../../actors/objects/serviceAccountToke
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
 import { answered, ToldTransport } from '../../fakes/toldTransport.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 import { claimsOf, MOUNTED, tokenStory, VAULT } from './support/tokenStory.ts';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { containerObjects } from '../../../actors/services/containerObjects.ts';
 import { FakeObjects } from '../../fakes/objects.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 
 const { signal } = new AbortController();
 const base64 = (text: string) => Buffer.from(text).toString('base64');

@@ -8,7 +8,7 @@ import type { Layout } from '../../../host/pods/layout.ts';
 import { hostMounter as mounter } from '../../../volume/hostMounter.ts';
 import { node } from '../../cri/nodeAndPod.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 import { hangingVolume } from '../../support/hangingVolume.ts';
 import { inFolder, makerIn, signal, withRoot } from '../../volume/onDisk.ts';
 

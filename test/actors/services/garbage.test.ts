@@ -8,7 +8,7 @@ import type { Cri } from '../../../cri/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { MARK_FILE } from '../../../host/pods/podMark.ts';
 import { takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
-import type { ForeignPod } from '../../../pod/lifecycle/observed.ts';
+import type { ForeignPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
 
 const gone = new NodeFailure('NotFound', 'not found');

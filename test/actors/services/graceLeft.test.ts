@@ -3,8 +3,8 @@ import { expect, test } from '@jest/globals';
 import { type ContainerParts, containerServices } from '../../../actors/services/containers.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { IMAGE, noAbort, runOne, simulate } from '../../cri/simulated/support.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { containerStory } from '../../machines/support/containerStory.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
 
 /** One whose time of day can be set. */
 class SetClock extends SimulatedClock {

@@ -8,8 +8,8 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import { type ExecSyncRequest, type ExecSyncResponse, PodSandboxStatus } from '../../../cri/generated/runtime.ts';
 import { POD_UID_LABEL } from '../../../cri/labels.ts';
-import type { LifecycleHandler } from '../../../pod/api/schema/container.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import type { LifecycleHandler } from '../../../kubernetes/api/schema/container.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { withRoot } from '../../volume/onDisk.ts';
 import { certificate, key } from './certificate.ts';
 

@@ -6,8 +6,8 @@ import { systemClock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import { Image, PullImageResponse } from '../../../cri/generated/runtime.ts';
-import type { Credential } from '../../../pod/images/keyring.ts';
-import { ObjectNotFound, type PodObjects } from '../../../pod/objects/podObjects.ts';
+import type { Credential } from '../../../kubernetes/images/keyring.ts';
+import { ObjectNotFound, type PodObjects } from '../../../kubernetes/objects/podObjects.ts';
 import { node, pod } from '../../cri/nodeAndPod.ts';
 import { dockerSecret } from '../images/dockerSecret.ts';
 

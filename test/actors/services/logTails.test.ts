@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readLatestLog, readLogTails } from '../../../actors/services/logTails.ts';
-import { backOff, exited, podView, run, running, seenPod } from '../../pod/views.ts';
+import { backOff, exited, podView, run, running, seenPod } from '../../kubernetes/views.ts';
 
 let podLogsDir: string;
 

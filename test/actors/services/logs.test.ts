@@ -6,7 +6,7 @@ import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { createLayout } from '../../../host/pods/layout.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 
 test('logs whose folder hangs count as none when their time is over, and that is told', async () => {
   const limits: { end: () => void; ms: number }[] = [];

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { withinSecond } from '../../../actors/services/objectLimit.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { FakeObjects } from '../../fakes/objects.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 
 test.each([
   ['ConfigMap', 'configmap'],

@@ -9,7 +9,7 @@ import { probeServices } from '../../../actors/services/probes.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 
 const host = '127.0.0.1';
 const never = new AbortController().signal;

@@ -7,8 +7,8 @@ import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts'
 import { probeServices } from '../../../actors/services/probes.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
-import type { Container, LifecycleHandler, Probe } from '../../../pod/api/schema/container.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import type { Container, LifecycleHandler, Probe } from '../../../kubernetes/api/schema/container.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { certificate, key } from './certificate.ts';
 
 const HOST = '127.0.0.1';

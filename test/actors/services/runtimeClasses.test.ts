@@ -11,7 +11,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { nextTurn } from '../../../base/nextTurn.ts';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import { fileError } from '../../../host/simulated/fileErrors.ts';
-import type { RuntimeClasses } from '../../../pod/api/runtimeClass.ts';
+import type { RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
 import { readAnswer, readAtOnce, readFileText } from '../../fakes/manifests.ts';
 
 let directory = '';

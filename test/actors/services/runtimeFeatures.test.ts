@@ -11,7 +11,7 @@ import type { Cri } from '../../../cri/calls.ts';
 import { StatusResponse } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
-import type { VolumeMount } from '../../../pod/api/schema/container.ts';
+import type { VolumeMount } from '../../../kubernetes/api/schema/container.ts';
 import { simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 

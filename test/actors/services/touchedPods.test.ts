@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { touchedPods } from '../../../actors/services/touchedPods.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 
 test('a pod is touched once its call has answered, and is taken once', async () => {
   const { touching, takeTouched } = touchedPods();

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { UnusedCgroups } from '../../../actors/services/unusedCgroups.ts';
 import { ListPodSandboxResponse } from '../../../cri/generated/runtime.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 
 const web = { metadata: { uid: 'web-uid', namespace: 'default', name: 'web' } } as Pod;
 const labels = { 'io.kubernetes.pod.uid': 'web-uid' };

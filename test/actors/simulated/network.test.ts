@@ -7,8 +7,8 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { fetchText } from '../../../actors/sources/fetchText.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import { type Gate, openGate } from '../../../host/simulated/gate.ts';
-import type { Container, Probe } from '../../../pod/api/schema/container.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import type { Container, Probe } from '../../../kubernetes/api/schema/container.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 
 let clock: SimulatedClock;
 let servers: Record<string, SimulatedServer>;

@@ -9,9 +9,9 @@ import { createManifestReader } from '../../../actors/sources/manifestReader.ts'
 import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import { nextTurn } from '../../../base/nextTurn.ts';
+import type { RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
-import type { RuntimeClasses } from '../../../pod/api/runtimeClass.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { documents, ofSecret, podText, secretText } from '../../fakes/manifests.ts';
 
 const manifest = (name: string, more: object = {}) => ({

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { podOf } from '../../../actors/sources/manifestFile.ts';
-import { readManifest } from '../../../pod/api/manifest.ts';
-import { answers } from '../../pod/api/answers/answers.ts';
+import { readManifest } from '../../../kubernetes/api/manifest.ts';
+import { answers } from '../../kubernetes/api/answers/answers.ts';
 
 const origin = {
   source: 'file',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { openNodeStore } from '../../../actors/store/durableFacts.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 
 test('the last good pods of a manifest are kept with the digest of its text; older agents kept one, or that alone', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-facts-'));

@@ -17,7 +17,7 @@ import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { createLayout } from '../../../host/pods/layout.ts';
 import { MARK_FILE, nameOfRemoved, ownerOf, writeMark } from '../../../host/pods/podMark.ts';
 import { adoptPod, takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { podWith } from '../../fakes/pods.ts';
 import { withRoot } from '../../volume/onDisk.ts';

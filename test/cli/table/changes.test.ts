@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import { changeSentences } from '../../../cli/table/changes.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
-import { backOff, NOW, podView, running, type ShownPod, sandbox, volumeView, waiting } from '../../pod/views.ts';
+import { backOff, NOW, podView, running, type ShownPod, sandbox, volumeView, waiting } from '../../kubernetes/views.ts';
 
 /** The sentences for a pod that goes through these views. */
 function story(...views: ShownPod[]): string[][] {

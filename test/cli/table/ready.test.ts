@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { nodeReadiness, readinessText, settledReadiness } from '../../../cli/table/ready.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { podStatus } from '../../../pod/status/status.ts';
-import type { PodView } from '../../../pod/status/view.ts';
-import { backOff, exited, NOW, podView, run, running, sandbox, waiting } from '../../pod/views.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { podStatus } from '../../../kubernetes/status/status.ts';
+import type { PodView } from '../../../kubernetes/status/view.ts';
+import { backOff, exited, NOW, podView, run, running, sandbox, waiting } from '../../kubernetes/views.ts';
 
 const podOf = (view: PodView): Pod => ({
   ...view.pod,

@@ -16,7 +16,7 @@ import {
   seenPod,
   volumeView,
   waiting,
-} from '../../pod/views.ts';
+} from '../../kubernetes/views.ts';
 import { ESC } from '../../support/escape.ts';
 
 const web = podView({

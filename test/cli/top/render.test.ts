@@ -5,7 +5,7 @@ import { plainTop, renderTop, type TopScene } from '../../../cli/top/render.ts';
 import { actorRows } from '../../../show/actorRows.ts';
 import { displayWidth } from '../../../show/displayWidth.ts';
 import type { ActorRow } from '../../../show/treeRows.ts';
-import { NOW } from '../../pod/views.ts';
+import { NOW } from '../../kubernetes/views.ts';
 import { ESC } from '../../support/escape.ts';
 import { actorsOf, crashed, seen } from './scenes.ts';
 

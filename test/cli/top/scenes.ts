@@ -1,9 +1,9 @@
 /** Actors to look at, for the tests of `top`. */
 import type { AnsweredActors } from '../../../cli/readActors.ts';
-import type { Container } from '../../../pod/api/schema/container.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { ActorNode } from '../../../show/actorNode.ts';
 import type { SeenPod } from '../../../show/seenPod.ts';
-import { NOW, nodeActor, nodeView } from '../../pod/views.ts';
+import { NOW, nodeActor, nodeView } from '../../kubernetes/views.ts';
 
 /** A pod of one container, in these states. */
 export function seen(uid: string, container: Partial<ActorNode> = {}, name = `${uid}-host`): SeenPod {

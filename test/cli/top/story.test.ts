@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { createStory, toldEvents } from '../../../cli/top/story.ts';
-import { involvedPod, recordedEvent } from '../../../pod/events/recordedEvent.ts';
+import { involvedPod, recordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
-import { NOW, nodeActor, podView, running } from '../../pod/views.ts';
+import { NOW, nodeActor, podView, running } from '../../kubernetes/views.ts';
 import { actorsOf, crashed, seen } from './scenes.ts';
 
 const readiness = (state: string, tag: string) =>

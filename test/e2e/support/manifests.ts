@@ -1,7 +1,7 @@
 import { busyboxImage } from '../../../cri/managed/images.ts';
-import { withDefaults } from '../../../pod/api/defaults.ts';
-import type { Container } from '../../../pod/api/schema/container.ts';
-import type { Pod, PodSpec } from '../../../pod/api/schema/pod.ts';
+import { withDefaults } from '../../../kubernetes/api/defaults.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 
 /** A manifest as a user writes it. */
 export interface Manifest {

@@ -1,6 +1,6 @@
 /** The pods of a small shop, as the page is tested with them and pictured. */
-import type { Container } from '../../../pod/api/schema/container.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { type Manifest, podManifest, shell, steadily } from './manifests.ts';
 
 /** Why `api` of `checkout-api` ends again and again. */

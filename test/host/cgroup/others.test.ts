@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Hierarchy } from '../../../host/cgroup/hierarchies.ts';
 import { PodCgroups } from '../../../host/cgroup/podCgroups.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { CgroupPlace } from '../../../pod/resources/cgroup.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { CgroupPlace } from '../../../kubernetes/resources/cgroup.ts';
 import { cgroupFacts } from '../../fakes/cgroups.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { signal } from '../../volume/onDisk.ts';
 
 let root = '';

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { hostCgroupfs } from '../../../host/cgroup/cgroupfs.ts';
 import type { Hierarchy } from '../../../host/cgroup/hierarchies.ts';
 import { PodCgroups, type PodCgroupsParts } from '../../../host/cgroup/podCgroups.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { cgroupFacts } from '../../fakes/cgroups.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { signal } from '../../volume/onDisk.ts';
 
 let root = '';

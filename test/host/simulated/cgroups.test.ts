@@ -3,9 +3,9 @@ import { simulatedCgroups } from '../../../host/simulated/cgroups.ts';
 import { type CgroupProcess, CgroupTree } from '../../../host/simulated/cgroupTree.ts';
 import { fileError } from '../../../host/simulated/fileErrors.ts';
 import { type Gate, openGate } from '../../../host/simulated/gate.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { cgroupFacts } from '../../fakes/cgroups.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { signal } from '../../volume/onDisk.ts';
 
 /** A pod with these limits. */

@@ -13,9 +13,9 @@ import { type Past, pastOf } from '../../../inspect/past.ts';
 import type { Snapshot } from '../../../inspect/protocol.ts';
 import { treesOf } from '../../../inspect/shown.ts';
 import { StatelySockets } from '../../../inspect/statelySockets.ts';
+import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 import { agentPort } from '../../../node/agentPort.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
-import type { NodeObject } from '../../../pod/node/nodeObject.ts';
 import { MACHINES, type Recorded, type RecordedOptions, recordedNode } from '../../recording/recorded.ts';
 
 /** What the page has of the present agent. */

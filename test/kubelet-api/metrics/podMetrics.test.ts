@@ -12,7 +12,7 @@ import {
   newEnds,
   ranBefore,
 } from '../../../kubelet-api/metrics/statusChanges.ts';
-import type { PodStatus } from '../../../pod/api/schema/status.ts';
+import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { podWith } from '../../fakes/pods.ts';
 import { samplesOf } from './support/scraped.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import { ResizeMetrics } from '../../../kubelet-api/metrics/resizeMetrics.ts';
-import type { ResourceRequirements } from '../../../pod/api/schema/container.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { ResourceRequirements } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 import { samplesOf } from './support/scraped.ts';
 

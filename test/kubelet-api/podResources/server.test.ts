@@ -6,7 +6,7 @@ import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { listenPodResources } from '../../../kubelet-api/podResources/server.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 
 const sidecar = { ...containerWith('proxy'), restartPolicy: 'Always' as const };

@@ -16,12 +16,12 @@ import { SpdyConnection } from '../../../cri/streaming/spdyConnection.ts';
 import { dialSpdy } from '../../../cri/streaming/upgrade.ts';
 import { StreamSessions } from '../../../kubelet-api/sessions.ts';
 import { streamingRoutes } from '../../../kubelet-api/streaming/routes.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { Actions } from '../../cri/scenarioActions.ts';
 import { containerWith } from '../../fakes/pods.ts';
 import { runningContainers } from '../../fakes/runningContainers.ts';
 import { servedRoutes } from '../../fakes/serving/relay/served.ts';
-import { exited, podView, running, seenPod, waiting } from '../../pod/views.ts';
+import { exited, podView, running, seenPod, waiting } from '../../kubernetes/views.ts';
 
 const IMAGE = 'statelet.local/busybox:1';
 const noAbort = new AbortController().signal;

@@ -6,7 +6,7 @@ import type { AdmissionAnswer } from '../../../machines/shared/events.ts';
 import { provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
-import { aPod, requestsWith } from '../../pod/fixtures.ts';
+import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { asker, childOf, ear, START } from '../support/stand.ts';
 
 const capacity = { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 10 };

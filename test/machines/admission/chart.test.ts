@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
 import type { AdmissionAnswer } from '../../../machines/shared/events.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { PodRequests } from '../../../pod/resources/requests.ts';
-import { aPod, requestsWith } from '../../pod/fixtures.ts';
+import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { admission, asker } from '../support/stand.ts';
 
 const requests = (over: Partial<PodRequests> = {}): PodRequests => requestsWith({ cpuMillis: 1_000, ...over });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
 import type { AdmissionAnswer } from '../../../machines/shared/events.ts';
-import type { PodRequests } from '../../../pod/resources/requests.ts';
-import { aPod, requestsWith } from '../../pod/fixtures.ts';
+import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { admission, asker } from '../support/stand.ts';
 
 const http = { port: 80, protocol: 'TCP', hostIp: '' } as const;

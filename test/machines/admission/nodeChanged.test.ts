@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
 import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../../../machines/shared/events.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import type { PodRequests } from '../../../pod/resources/requests.ts';
-import { aPod, requestsWith } from '../../pod/fixtures.ts';
+import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { admission, asker, ear } from '../support/stand.ts';
 
 const small = { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 10 };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
 import type { AdmissionAnswer, AdmissionFact } from '../../../machines/shared/events.ts';
-import type { AdmissionNode } from '../../../pod/admission/node.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import type { PodRequests } from '../../../pod/resources/requests.ts';
-import { aPod, requestsWith } from '../../pod/fixtures.ts';
+import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { admission, asker, ear } from '../support/stand.ts';
 
 const http = { port: 80, protocol: 'TCP', hostIp: '' } as const;

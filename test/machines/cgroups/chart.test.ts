@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CgroupSetUp } from '../../../pod/resources/cgroup.ts';
+import type { CgroupSetUp } from '../../../kubernetes/resources/cgroup.ts';
 import { explainNode } from '../../../show/explainNode.ts';
 import { formatNodeExplanation } from '../../../show/formatExplanation.ts';
 import { nodeStory } from '../support/nodeStory.ts';

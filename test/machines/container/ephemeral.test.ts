@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 
 const withDebugger = (pod: Pod): Pod => ({

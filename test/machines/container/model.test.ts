@@ -2,9 +2,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FailureReason } from '../../../base/failure.ts';
+import { containerHash } from '../../../kubernetes/api/identity.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
-import { containerHash } from '../../../pod/api/identity.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { type ContainerStory, containerStory } from '../support/containerStory.ts';
 import { queueOf } from '../support/stand.ts';
 

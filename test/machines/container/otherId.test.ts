@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { type ContainerStory, containerStory } from '../support/containerStory.ts';
 
 /** The world has the container under another id from now on. */

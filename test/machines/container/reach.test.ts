@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { containerMachine } from '../../../machines/container/chart.ts';
 import { identityOf, isMissized, sizeOf } from '../../../machines/container/context.ts';
 import type { ContainerEvent } from '../../../machines/shared/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import type { Container } from '../../../pod/api/schema/container.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { FakeWorld } from '../../fakes/world.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import {
   asking,
   atomicStates,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Container } from '../../../pod/api/schema/container.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { containerStory } from '../support/containerStory.ts';
 
 const withContainer = (over: Partial<Container>) => aPod({ containers: [aContainer({ image: 'app:1', ...over })] });

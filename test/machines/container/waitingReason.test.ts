@@ -1,8 +1,8 @@
 /** What a container's actor says it waits for, as its status shows it, from the first failure to the run. */
 import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
-import type { Container } from '../../../pod/api/schema/container.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { type ContainerStory, containerStory } from '../support/containerStory.ts';
 
 const hooks = { exec: { command: ['true'] } };

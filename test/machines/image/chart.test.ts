@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
+import { involvedPod, warning } from '../../../kubernetes/events/recordedEvent.ts';
 import { imageMachine } from '../../../machines/image/chart.ts';
 import type { ImageInput } from '../../../machines/image/setup.ts';
 import type { ImageEvent, ImageFact } from '../../../machines/shared/events.ts';
 import { provided } from '../../../machines/shared/ports.ts';
 import type { LimiterEvent } from '../../../machines/shared/slots.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import { involvedPod, warning } from '../../../pod/events/recordedEvent.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import {
   asking,
   atomicStates,

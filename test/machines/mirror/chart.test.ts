@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
+import type { SeenMirror } from '../../../kubernetes/mirror.ts';
 import { type MirrorFacts, mirrorMachine } from '../../../machines/mirror/chart.ts';
 import { actorView } from '../../../machines/shared/actorTree.ts';
 import { provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import type { SeenMirror } from '../../../pod/mirror.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { START } from '../support/stand.ts';
 

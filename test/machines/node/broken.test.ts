@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { requestsOf } from '../../../pod/resources/requests.ts';
-import { resourcesOf } from '../../../pod/resources/resize.ts';
-import { aContainer } from '../../pod/fixtures.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { requestsOf } from '../../../kubernetes/resources/requests.ts';
+import { resourcesOf } from '../../../kubernetes/resources/resize.ts';
+import { aContainer } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
 const web = namedPod('web');

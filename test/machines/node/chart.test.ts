@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { requestsOf } from '../../../pod/resources/requests.ts';
+import { requestsOf } from '../../../kubernetes/resources/requests.ts';
 import type { FakeWorld } from '../../fakes/world.ts';
-import { aContainer } from '../../pod/fixtures.ts';
+import { aContainer } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
 const web = namedPod('web');

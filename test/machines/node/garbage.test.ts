@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { aContainer } from '../../pod/fixtures.ts';
+import { aContainer } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
 const web = namedPod('web');

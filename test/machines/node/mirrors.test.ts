@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { SeenMirror } from '../../../pod/mirror.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { SeenMirror } from '../../../kubernetes/mirror.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
 const HASH = 'kubernetes.io/config.hash';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { aContainer } from '../../pod/fixtures.ts';
+import { aContainer } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
 test('C24: a pod waits for the host port of an unwanted pod of which nothing was persisted until that has stopped', () => {

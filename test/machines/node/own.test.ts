@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { requestsOf } from '../../../kubernetes/resources/requests.ts';
+import { resourcesOf } from '../../../kubernetes/resources/resize.ts';
 import { foreignPods } from '../../../machines/node/own.ts';
-import { requestsOf } from '../../../pod/resources/requests.ts';
-import { resourcesOf } from '../../../pod/resources/resize.ts';
 import type { FakeWorld } from '../../fakes/world.ts';
-import { aContainer } from '../../pod/fixtures.ts';
+import { aContainer } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
 const db = namedPod('db');

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
+import type { EventMessage } from '../../../kubernetes/events/recordedEvent.ts';
 import { nodeStatusMachine } from '../../../machines/nodeStatus/chart.ts';
 import { provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import type { EventMessage } from '../../../pod/events/recordedEvent.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { eventEar, START } from '../support/stand.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { BATCH } from '../../../machines/pod/commands.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 
 const COUNT = 2 * BATCH + 20;

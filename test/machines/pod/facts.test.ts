@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { preemptionOf } from '../../../machines/node/endings.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 
 test('a pod that is refused shows why, and one that is told to end by whom', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
-import type { ObservedSandbox } from '../../../pod/lifecycle/observed.ts';
 import type { FakeWorld } from '../../fakes/world.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 
 const preStop = { exec: { command: ['drain'] } };

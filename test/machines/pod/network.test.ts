@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { RuntimeHealth } from '../../../machines/shared/events.ts';
 import { runtimeNotReadyOf } from '../../../machines/shared/views.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 import { podStory } from '../support/podStory.ts';
 import { queueOf } from '../support/stand.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { preemptionOf } from '../../../machines/node/endings.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 import { podStory } from '../support/podStory.ts';
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { type AnyEventObject, type AnyMachineSnapshot, fromTransition } from 'xstate';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import { deadlineOf } from '../../../machines/pod/termination.ts';
 import type { ContainerLifecycle, PodEvent } from '../../../machines/shared/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { ObservedPod } from '../../../pod/lifecycle/observed.ts';
 import { FakeWorld } from '../../fakes/world.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import {
   asking,
   atomicStates,

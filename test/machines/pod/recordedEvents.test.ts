@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { nodeStory } from '../support/nodeStory.ts';
 import { podStory } from '../support/podStory.ts';
 

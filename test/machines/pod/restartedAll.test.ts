@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Container } from '../../../pod/api/schema/container.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 
 const onExit42: Partial<Container> = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ObservedSandbox } from '../../../pod/lifecycle/observed.ts';
-import { podStatus } from '../../../pod/status/status.ts';
+import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
+import { podStatus } from '../../../kubernetes/status/status.ts';
 import type { FakeWorld } from '../../fakes/world.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 import { queueOf } from '../support/stand.ts';
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyMachineSnapshot } from 'xstate';
+import type { Probe } from '../../../kubernetes/api/schema/container.ts';
 import { probeMachine } from '../../../machines/probe/chart.ts';
 import type { ProbeInput } from '../../../machines/probe/context.ts';
 import type { ProbeFact } from '../../../machines/shared/events.ts';
 import { type ProbeAnswer, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import type { Probe } from '../../../pod/api/schema/container.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { atomicStates, isPassing, leavesOf, stepsOf } from '../support/reach.ts';
 import { childOf, ear, START } from '../support/stand.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
+import type { EventMessage } from '../../../kubernetes/events/recordedEvent.ts';
 import { registrationMachine } from '../../../machines/registration/chart.ts';
 import type { RegistrationReport } from '../../../machines/shared/events.ts';
 import { type PortName, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import type { EventMessage } from '../../../pod/events/recordedEvent.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { childOf, ear, eventEar, START } from '../support/stand.ts';
 

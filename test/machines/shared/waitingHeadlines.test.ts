@@ -20,7 +20,7 @@ import {
   UID,
   volumeView,
   waiting,
-} from '../../pod/views.ts';
+} from '../../kubernetes/views.ts';
 import { HEADLINES } from '../support/headlines.ts';
 import { atomicStates, tagsOf } from '../support/reach.ts';
 

@@ -1,5 +1,6 @@
 /** One container's machine over fake ports, told event by event. */
 import type { ActorRefFrom } from 'xstate';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { containerMachine } from '../../../machines/container/chart.ts';
 import type { ContainerInput } from '../../../machines/container/context.ts';
 import { containerView } from '../../../machines/container/view.ts';
@@ -8,10 +9,9 @@ import { actorTree } from '../../../machines/shared/actorTree.ts';
 import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../../../machines/shared/events.ts';
 import { type PortName, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 import { childOf, ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<ContainerInput, 'role' | 'crashLoop' | 'name'>> & {

@@ -1,5 +1,7 @@
 /** The node's machine with real pods over fake ports, told what its feeds would tell. */
 import { createActor } from 'xstate';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { nodeAgentMachine } from '../../../machines/node/chart.ts';
 import type { NodeInput } from '../../../machines/node/context.ts';
 import { nodeView } from '../../../machines/node/view.ts';
@@ -7,11 +9,9 @@ import type { NodeFact } from '../../../machines/shared/events.ts';
 import { type PortName, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { PodRef } from '../../../machines/shared/views.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { ObservedPod } from '../../../pod/lifecycle/observed.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
-import { aPod } from '../../pod/fixtures.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 import { eventEar, START } from './stand.ts';
 
 const CAPACITY = { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 };

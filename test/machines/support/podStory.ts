@@ -1,4 +1,8 @@
 /** One pod's machine with real children over fake ports, told event by event. */
+
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
+import type { Termination } from '../../../kubernetes/status/view.ts';
 import { entryOf } from '../../../machines/admission/context.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import type { PodInput } from '../../../machines/pod/context.ts';
@@ -7,13 +11,10 @@ import type { PodEvent } from '../../../machines/shared/events.ts';
 import { type PortName, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { podView } from '../../../machines/shared/views.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { PodRequests } from '../../../pod/resources/requests.ts';
-import type { Termination } from '../../../pod/status/view.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
-import { aPod } from '../../pod/fixtures.ts';
-import { shownPod } from '../../pod/views.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
+import { shownPod } from '../../kubernetes/views.ts';
 import { admission, childOf, ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'networkNotReady' | 'hasLogs'>> & {

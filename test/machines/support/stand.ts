@@ -13,15 +13,15 @@ import {
 } from 'xstate';
 import { eventListener } from '../../../actors/events/eventSink.ts';
 import { systemClock } from '../../../base/clock.ts';
+import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
+import type { RecordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
+import type { Capacity } from '../../../kubernetes/resources/requests.ts';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { admissionNode } from '../../../machines/node/context.ts';
 import { pathOf } from '../../../machines/shared/actorRefs.ts';
 import type { Ref } from '../../../machines/shared/events.ts';
 import type { ActorPath } from '../../../machines/shared/slots.ts';
-import type { AdmissionNode } from '../../../pod/admission/node.ts';
-import type { RecordedEvent } from '../../../pod/events/recordedEvent.ts';
-import type { Capacity } from '../../../pod/resources/requests.ts';
 
 export const START = Date.UTC(2026, 0, 1);
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FailureReason } from '../../../base/failure.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { PodEvent } from '../../../machines/shared/events.ts';
 import { provided } from '../../../machines/shared/ports.ts';
 import type { LimiterEvent } from '../../../machines/shared/slots.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import type { Volume } from '../../../pod/api/schema/volume.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { shownState } from '../support/containerStory.ts';
 import { childOf, ear, eventEar, START } from '../support/stand.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Container } from '../../../pod/api/schema/container.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { containerStory } from '../support/containerStory.ts';
 import { podStory } from '../support/podStory.ts';
 

@@ -1,12 +1,12 @@
 /** A volume that shows a token, which does not hold forever. */
 import { expect, test } from '@jest/globals';
+import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { PodEvent } from '../../../machines/shared/events.ts';
 import { provided } from '../../../machines/shared/ports.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
-import type { Volume } from '../../../pod/api/schema/volume.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { shownState } from '../support/containerStory.ts';
 import { childOf, ear, eventEar, START } from '../support/stand.ts';
 

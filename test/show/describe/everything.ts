@@ -1,6 +1,6 @@
 /** The pod of the test of `describe`, told of at `NOW`. */
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { NOW } from '../../pod/views.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { NOW } from '../../kubernetes/views.ts';
 
 const at = (secondsAgo: number): string => `${new Date(NOW - secondsAgo * 1_000).toISOString().slice(0, 19)}Z`;
 

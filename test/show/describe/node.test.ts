@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { coreEvent } from '../../../pod/events/event.ts';
-import { involvedNode, recordedEvent } from '../../../pod/events/recordedEvent.ts';
+import { coreEvent } from '../../../kubernetes/events/event.ts';
+import { involvedNode, recordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import { describeNode } from '../../../show/describe/node.ts';
-import { aPod } from '../../pod/fixtures.ts';
-import { aNode, STARTED } from '../../pod/nodes.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
+import { aNode, STARTED } from '../../kubernetes/nodes.ts';
 
 const minutes = (count: number): number => STARTED + count * 60_000;
 

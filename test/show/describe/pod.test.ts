@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { type CoreEvent, coreEvent } from '../../../pod/events/event.ts';
-import { type EventMessage, recordedEvent } from '../../../pod/events/recordedEvent.ts';
+import { type CoreEvent, coreEvent } from '../../../kubernetes/events/event.ts';
+import { type EventMessage, recordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import { describePod } from '../../../show/describe/pod.ts';
 import { localTime } from '../../../show/describe/time.ts';
-import { aPod } from '../../pod/fixtures.ts';
-import { NOW } from '../../pod/views.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
+import { NOW } from '../../kubernetes/views.ts';
 import { everything } from './everything.ts';
 
 const involved = { kind: 'Pod' as const, namespace: 'default', name: 'web-host', uid: 'u1' };

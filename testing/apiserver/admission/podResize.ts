@@ -1,6 +1,6 @@
 /** A pod is resized where its node can do it (`plugin/pkg/admission/podresize`, `plugin/pkg/admission/nodedeclaredfeatures`). */
 import { lookUp } from '../../../base/lookUp.ts';
-import { featuresOfUpdate } from '../../../pod/node/declaredFeatures.ts';
+import { featuresOfUpdate } from '../../../kubernetes/node/declaredFeatures.ts';
 import { refused } from '../failures.ts';
 import { isList, type JsonObject, objectAt, textAt } from '../json.ts';
 import { readPod } from '../registry/strategies/pods/readPod.ts';

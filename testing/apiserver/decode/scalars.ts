@@ -1,5 +1,5 @@
 /** Values without fields, as a kube-apiserver reads and writes them. */
-import { nanosOf, parseQuantity } from '../../../pod/api/quantity.ts';
+import { nanosOf, parseQuantity } from '../../../kubernetes/api/quantity.ts';
 import type { Json } from '../json.ts';
 import { DecodeError } from './decodeError.ts';
 

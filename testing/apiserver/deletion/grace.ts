@@ -2,7 +2,7 @@
  * When an object goes that is to be deleted: at once, or after a while that it is given (`registry/rest/delete.go` of
  * apiserver, and `registry/core/pod/strategy.go`).
  */
-import { rfc3339 } from '../../../pod/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { metadataOf, withMetadata } from '../store/metadata.ts';
 

@@ -1,7 +1,7 @@
 /** Says whose a token is, and who may do what (`registry/authentication` and `registry/authorization` of kubernetes). */
 
 import { lookUp } from '../../../base/lookUp.ts';
-import { rfc3339 } from '../../../pod/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import type { Attributes } from '../authorization/attributes.ts';
 import { readObject } from '../body.ts';
 import { invalidValue } from '../causes.ts';

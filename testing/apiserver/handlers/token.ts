@@ -1,7 +1,7 @@
 /** Makes tokens of service accounts (`registry/core/serviceaccount/storage/token.go` of kubernetes). */
 
 import { lookUp } from '../../../base/lookUp.ts';
-import { rfc3339 } from '../../../pod/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { ISSUER } from '../authentication/serviceAccountTokens.ts';
 import { readObject } from '../body.ts';
 import { invalidValue } from '../causes.ts';

@@ -1,7 +1,7 @@
 /** What nodes and pods use, as metrics-server tells it (`pkg/api` of metrics-server). */
 import { goDuration } from '../../../base/duration.ts';
-import { formatQuantity } from '../../../pod/api/quantity.ts';
-import { rfc3339 } from '../../../pod/api/rfc3339.ts';
+import { formatQuantity } from '../../../kubernetes/api/quantity.ts';
+import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { notFound } from '../failures.ts';
 import type { Call } from '../handlers/call.ts';
 import { isBelow, listOf } from '../handlers/read.ts';

@@ -1,6 +1,6 @@
 /** OpenAPI documents: of version 3 one for each group's version, of version 2 one for all. */
 import { createHash } from 'node:crypto';
-import { KUBERNETES_VERSION } from '../../../pod/api/version.ts';
+import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
 import type { JsonObject } from '../json.ts';
 import { json, type PlainAnswer } from '../plainPaths.ts';
 import { groupVersion } from '../resources/resource.ts';

@@ -1,7 +1,7 @@
 /** Takes objects away (`Delete` of `registry/generic/registry/store.go` of apiserver). */
 
 import { sameValue } from '../../../base/sameValue.ts';
-import { rfc3339 } from '../../../pod/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { gracefulDeletion } from '../deletion/grace.ts';
 import { deletionFinalizers, type PropagationPolicy } from '../deletion/propagation.ts';
 import { conflict, type Failure } from '../failures.ts';

@@ -1,7 +1,7 @@
 /** Writes objects by the rules of their kinds (`registry/generic/registry/store.go` of apiserver). */
 
 import { lookUp } from '../../../base/lookUp.ts';
-import { rfc3339 } from '../../../pod/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { invalidValue } from '../causes.ts';
 import { alreadyExists, type Cause, conflict, Failure, invalid, notFound, outdated } from '../failures.ts';
 import { type JsonObject, objectAt } from '../json.ts';

@@ -1,7 +1,7 @@
 /** What objects of a kind have of their own: what is filled in, what is checked, and how they go. */
-import type { SelectableFields } from '../../../pod/api/selection/fieldSelector.ts';
-import { dnsSubdomain } from '../../../pod/api/validation/nameRules.ts';
-import type { NameRule } from '../../../pod/api/validation/objectMeta.ts';
+import type { SelectableFields } from '../../../kubernetes/api/selection/fieldSelector.ts';
+import { dnsSubdomain } from '../../../kubernetes/api/validation/nameRules.ts';
+import type { NameRule } from '../../../kubernetes/api/validation/objectMeta.ts';
 import type { Cause } from '../failures.ts';
 import type { JsonObject } from '../json.ts';
 import type { ServerClock } from '../serverClock.ts';

@@ -1,6 +1,6 @@
 /** What a list or watch selects. */
-import { readFieldSelector } from '../../../pod/api/selection/fieldSelector.ts';
-import { readLabelSelector } from '../../../pod/api/selection/labelSelector.ts';
+import { readFieldSelector } from '../../../kubernetes/api/selection/fieldSelector.ts';
+import { readLabelSelector } from '../../../kubernetes/api/selection/labelSelector.ts';
 import { badRequest } from '../failures.ts';
 import { type JsonObject, objectAt } from '../json.ts';
 import type { ListOptions } from '../options/listOptions.ts';

@@ -1,8 +1,8 @@
 /** The columns of each kind (`pkg/printers/internalversion/printers.go` of kubernetes). */
 
 import { lookUp } from '../../../base/lookUp.ts';
-import { formatQuantity, nanosOf } from '../../../pod/api/quantity.ts';
-import type { PodStatus } from '../../../pod/api/schema/status.ts';
+import { formatQuantity, nanosOf } from '../../../kubernetes/api/quantity.ts';
+import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { podRow } from '../../../show/table.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { objectsAt, specOf, statusOf } from '../registry/strategies/parts.ts';

@@ -1,19 +1,19 @@
 /**
- * Checks of metadata for the registry: those of a manifest (`pod/api/validation/objectMeta.ts`), and what an update may not
+ * Checks of metadata for the registry: those of a manifest (`kubernetes/api/validation/objectMeta.ts`), and what an update may not
  * change (`api/validation/objectmeta.go` of apimachinery).
  */
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/lookUp.ts';
 import { sameValue } from '../../../base/sameValue.ts';
-import { manifestMetaSchema } from '../../../pod/api/schema/meta.ts';
+import { manifestMetaSchema } from '../../../kubernetes/api/schema/meta.ts';
 import {
   type NameRule,
   type ObjectMeta,
   validateCommonMeta,
   validateKubeFinalizers,
   validateObjectMeta,
-} from '../../../pod/api/validation/objectMeta.ts';
-import { withZeroValues } from '../../../pod/api/zeroValues.ts';
+} from '../../../kubernetes/api/validation/objectMeta.ts';
+import { withZeroValues } from '../../../kubernetes/api/zeroValues.ts';
 import { causeOf, forbidden, invalidValue } from '../causes.ts';
 import type { Cause } from '../failures.ts';
 import { isList, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';

@@ -7,7 +7,7 @@ import { sameValue } from '../../../base/sameValue.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import type { Clock } from '../../../kubeclient/clock.ts';
 import { podPath } from '../../../kubeclient/paths.ts';
-import type { PodStatus } from '../../../pod/api/schema/status.ts';
+import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { Api } from '../../apiserver/api.ts';
 import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
 import { OlderServer } from '../../apiserver/olderServer.ts';

@@ -4,9 +4,9 @@
  * kubelet tells: a container that waits and is ready.
  */
 import { isIP } from 'node:net';
-import type { Container } from '../../../pod/api/schema/container.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import type { ContainerStatus, PodStatus } from '../../../pod/api/schema/status.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import type { ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
 
 type Lists = Pick<PodStatus, 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses'>;
 const LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;

@@ -1,8 +1,8 @@
 import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
-import { isSidecar } from '../../../pod/api/containers.ts';
-import type { Container } from '../../../pod/api/schema/container.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { isTerminalPhase } from '../../../pod/status/phase.ts';
+import { isSidecar } from '../../../kubernetes/api/containers.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import { podOfManifest } from '../validManifest.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { differencesOf, type Wanted } from './madeAsWanted.ts';

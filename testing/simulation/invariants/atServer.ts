@@ -1,5 +1,5 @@
-import { mergedStatus } from '../../../pod/status/mergedStatus.ts';
-import { type StatusJson, statusPatch } from '../../../pod/status/statusPatch.ts';
+import { mergedStatus } from '../../../kubernetes/status/mergedStatus.ts';
+import { type StatusJson, statusPatch } from '../../../kubernetes/status/statusPatch.ts';
 import type { ApiPod, PodWrite } from '../cluster/apiPod.ts';
 import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
 import type { Invariant, Watched } from './invariant.ts';

@@ -1,7 +1,7 @@
 /** What an explanation says of a pod that its status, or its actors, do not. */
-import { containersOf } from '../../../pod/api/containers.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { isTerminalPhase } from '../../../pod/status/phase.ts';
+import { containersOf } from '../../../kubernetes/api/containers.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import type { Explanation } from '../../../show/explain.ts';
 import { statusesOf } from './apiRules.ts';
 

@@ -1,7 +1,7 @@
 /** The work of the agent, counted in transitions and in parts of pods that statuses are computed from; never in time. */
 import type { Entry } from '../../../actors/boundary.ts';
-import { containersOf } from '../../../pod/api/containers.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { containersOf } from '../../../kubernetes/api/containers.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
 /** Transitions that a fact about one part of a pod leads to at most, in the mean of a stretch. */

@@ -1,10 +1,10 @@
 /** Holds it against a node that it refuses a pod for resources that only terminated pods hold. */
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { sourceOf } from '../../../pod/api/staticPod.ts';
-import { podRequest } from '../../../pod/resources/resources.ts';
-import { namespacedName } from '../../../pod/shownName.ts';
-import { isTerminalPhase } from '../../../pod/status/phase.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
+import { podRequest } from '../../../kubernetes/resources/resources.ts';
+import { namespacedName } from '../../../kubernetes/shownName.ts';
+import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import type { ActorNode } from '../../../show/actorNode.ts';
 import type { Invariant } from './invariant.ts';
 

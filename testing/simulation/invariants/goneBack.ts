@@ -1,8 +1,8 @@
 /** What a status takes back of the one before, although an API server would take it. */
-import { containersOf } from '../../../pod/api/containers.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import type { ContainerState, ContainerStatus, PodStatus } from '../../../pod/api/schema/status.ts';
-import { isTerminalPhase } from '../../../pod/status/phase.ts';
+import { containersOf } from '../../../kubernetes/api/containers.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import type { ContainerState, ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import { statusesOf } from './apiRules.ts';
 
 /** In which way two statuses of a pod belong together. */

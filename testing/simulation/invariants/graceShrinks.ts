@@ -1,8 +1,8 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
-import { containerNamed, containersOf } from '../../../pod/api/containers.ts';
-import type { Container } from '../../../pod/api/schema/container.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { containerNamed, containersOf } from '../../../kubernetes/api/containers.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { fullName } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
 import type { Schedule } from '../schedule.ts';

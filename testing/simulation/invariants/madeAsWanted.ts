@@ -3,11 +3,11 @@
 import { sameValue } from '../../../base/sameValue.ts';
 import { fullImageName } from '../../../cri/simulated/imageName.ts';
 import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
-import { containerNamed } from '../../../pod/api/containers.ts';
-import type { Container } from '../../../pod/api/schema/container.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { resizeRefusal } from '../../../pod/resources/resize.ts';
-import { amountOf } from '../../../pod/resources/resources.ts';
+import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { resizeRefusal } from '../../../kubernetes/resources/resize.ts';
+import { amountOf } from '../../../kubernetes/resources/resources.ts';
 import type { SimulatedHost } from '../host.ts';
 import { wrongMounts } from './mountsAsked.ts';
 

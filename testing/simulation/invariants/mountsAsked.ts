@@ -1,10 +1,10 @@
 /** What a container has to have mounted, by its manifest alone; and what of that it has not, or is not there. */
 import { posix } from 'node:path';
 import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
-import { containerNamed } from '../../../pod/api/containers.ts';
-import type { Container, VolumeMount } from '../../../pod/api/schema/container.ts';
-import type { Pod, PodSpec } from '../../../pod/api/schema/pod.ts';
-import type { Volume } from '../../../pod/api/schema/volume.ts';
+import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import type { Container, VolumeMount } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import { PLACES, type SimulatedHost } from '../host.ts';
 
 type Mounted = SimulatedContainer['mounts'][number];

@@ -1,7 +1,7 @@
 import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
-import { containerNamed } from '../../../pod/api/containers.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { Volume } from '../../../pod/api/schema/volume.ts';
+import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { OutsideCall } from '../outside.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { ObjectVersions } from './objectVersions.ts';

@@ -1,8 +1,8 @@
 /** What an agent may end containers for by itself, as far as anybody else can see. */
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
-import { containersOf } from '../../../pod/api/containers.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
+import { containersOf } from '../../../kubernetes/api/containers.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { fullName } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
 import { Touches } from '../touches.ts';

@@ -1,10 +1,10 @@
 /** When and how the containers of pods have ended: what explains that they do not run, and that their pod has ended. */
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
-import { isSidecar } from '../../../pod/api/containers.ts';
-import type { Container } from '../../../pod/api/schema/container.ts';
-import type { Pod, PodSpec } from '../../../pod/api/schema/pod.ts';
-import { isStaticPod } from '../../../pod/api/staticPod.ts';
+import { isSidecar } from '../../../kubernetes/api/containers.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import { isStaticPod } from '../../../kubernetes/api/staticPod.ts';
 import type { OutsideCall } from '../outside.ts';
 import { renameIn } from '../renamed.ts';
 import { statusesOf } from './apiRules.ts';

@@ -1,7 +1,7 @@
 /** What a pod needs of the objects of its cluster, by its manifest alone. */
-import type { Container } from '../../../pod/api/schema/container.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import type { Volume } from '../../../pod/api/schema/volume.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { ObjectKind, StoredObject } from '../cluster/apiObject.ts';
 import type { ObjectVersions } from './objectVersions.ts';
 

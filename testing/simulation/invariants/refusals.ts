@@ -1,9 +1,9 @@
 /** Holds it against a node that it refuses a pod for which it has room: by what its pods ask for, and what it has. */
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
-import type { Pod, PodSpec } from '../../../pod/api/schema/pod.ts';
-import { hostPortsOf } from '../../../pod/resources/requests.ts';
-import { podRequest } from '../../../pod/resources/resources.ts';
-import { isTerminalPhase } from '../../../pod/status/phase.ts';
+import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import { hostPortsOf } from '../../../kubernetes/resources/requests.ts';
+import { podRequest } from '../../../kubernetes/resources/resources.ts';
+import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import type { Watched } from './invariant.ts';
 
 /** What a pod was seen to ask for, at most. */

@@ -1,6 +1,6 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { fullName, PLACES } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';
 import { renameKey } from '../renamed.ts';

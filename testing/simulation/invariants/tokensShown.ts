@@ -1,8 +1,8 @@
 /** Tokens of service accounts that volumes show: what is wrong with them, as the server that made them would say. */
 
 import { lookUp } from '../../../base/lookUp.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { Volume } from '../../../pod/api/schema/volume.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../../apiserver/json.ts';
 import type { Watched } from './invariant.ts';
 import { type TokenShown, tokensOf } from './podNeeds.ts';

@@ -1,5 +1,5 @@
 /** What was told of a pod, and what an API server makes of that. */
-import type { PodStatus } from '../../../pod/api/schema/status.ts';
+import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 
 /**
  * Whether a node would not take a pod: a new agent decides that again, and may take it (C24). A kubelet keeps the refusal

@@ -1,8 +1,8 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import { fullImageName } from '../../../cri/simulated/imageName.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
-import { containerNamed } from '../../../pod/api/containers.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
+import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { OF_ITS_MANIFEST } from '../deeds.ts';
 import { fullName } from '../host.ts';
 import type { OutsideCall } from '../outside.ts';

@@ -1,7 +1,7 @@
 /** What a volume shows, as its containers see it. */
 import type { Inode } from '../../../host/simulated/inodes.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { Volume } from '../../../pod/api/schema/volume.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import { PLACES, type SimulatedHost } from '../host.ts';
 import type { Texts } from './podNeeds.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { aFunction, checkShape } from '../../../pod/api/checkShape.ts';
+import { aFunction, checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { asWanted } from './asWanted.ts';
 import {
   type Following,

@@ -2,8 +2,8 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { printable } from '../../../base/printable.ts';
-import { checkShape } from '../../../pod/api/checkShape.ts';
-import { shownValue } from '../../../pod/api/problem.ts';
+import { checkShape } from '../../../kubernetes/api/checkShape.ts';
+import { shownValue } from '../../../kubernetes/api/problem.ts';
 import { OBJECT_KINDS } from '../cluster/apiObject.ts';
 import { API_PARTS, PART_TROUBLES } from '../cluster/partTroubles.ts';
 import { ROOMS } from '../outside.ts';

@@ -1,6 +1,6 @@
 /** Refuses what is no story, or cannot be drawn: programs that are not type-checked pass that as well. */
 import * as z from 'zod/mini';
-import { checkShape } from '../../../pod/api/checkShape.ts';
+import { checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { checkFate } from '../fates.ts';
 import { checkSeed } from '../random.ts';
 import { LONGEST_MS } from '../schedule.ts';

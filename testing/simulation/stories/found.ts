@@ -1,7 +1,7 @@
 /** What a story has broken, as short as it can be told. */
 import { stringify } from 'yaml';
 import * as z from 'zod/mini';
-import { checkShape } from '../../../pod/api/checkShape.ts';
+import { checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { InvariantViolated, type Violation } from '../invariants/invariant.ts';
 import type { Recording } from '../recording.ts';
 import { checkFound, checkStory } from './checkStory.ts';

@@ -4,7 +4,7 @@ import { newSigningRequest } from '../../../../actors/cluster/certificates/signi
 import type { FileFaults } from '../../../../host/simulated/faultyCalls.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
-import { covers, NO_NAMES, namesOf } from '../../../../pod/node/alternativeNames.ts';
+import { covers, NO_NAMES, namesOf } from '../../../../kubernetes/node/alternativeNames.ts';
 import { readSigningRequest } from '../../../../testing/apiserver/certificates/signingRequest.ts';
 import { Authority } from '../../../../testing/apiserver/serving/authority.ts';
 

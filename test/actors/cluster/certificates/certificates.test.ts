@@ -6,7 +6,7 @@ import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
-import { NO_NAMES } from '../../../../pod/node/alternativeNames.ts';
+import { NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
 import { MemoryTransport } from '../../../fakes/cluster.ts';
 

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { digestedName, type NamedRequest, whyOther } from '../../../../actors/cluster/certificates/namedRequest.ts';
 import { keyText, newKey } from '../../../../actors/cluster/certificates/requestKey.ts';
 import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
-import { NO_NAMES } from '../../../../pod/node/alternativeNames.ts';
+import { NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
 import { readSigningRequest } from '../../../../testing/apiserver/certificates/signingRequest.ts';
 import { Authority } from '../../../../testing/apiserver/serving/authority.ts';
 

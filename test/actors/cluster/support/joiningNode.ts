@@ -5,11 +5,11 @@ import { follow } from '../../../../actors/cluster/watch.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { Rate } from '../../../../kubeclient/rateLimit.ts';
 import type { KubeRequest, KubeTransport } from '../../../../kubeclient/transport.ts';
-import { type NodeImage, type NodeKnowledge, nodeObject } from '../../../../pod/node/nodeObject.ts';
+import { type NodeImage, type NodeKnowledge, nodeObject } from '../../../../kubernetes/node/nodeObject.ts';
 import type { Fault } from '../../../../testing/apiserver/faults.ts';
 import { cluster } from '../../../fakes/cluster.ts';
 import { SettableClock } from '../../../fakes/settableClock.ts';
-import { healthy } from '../../../pod/nodes.ts';
+import { healthy } from '../../../kubernetes/nodes.ts';
 
 export const NODES = '/api/v1/nodes';
 export const NODE = `${NODES}/node-1`;

@@ -1,11 +1,11 @@
 /** The tokens of a node's pods, over a test API server in memory. */
 import { ServiceAccountTokens } from '../../../../actors/objects/serviceAccountTokens.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
-import type { TokenRequest } from '../../../../pod/objects/podObjects.ts';
+import type { TokenRequest } from '../../../../kubernetes/objects/podObjects.ts';
 import type { Fault } from '../../../../testing/apiserver/faults.ts';
 import { cluster } from '../../../fakes/cluster.ts';
 import { SettableClock } from '../../../fakes/settableClock.ts';
-import { aPod } from '../../../pod/fixtures.ts';
+import { aPod } from '../../../kubernetes/fixtures.ts';
 
 const { signal } = new AbortController();
 const PODS = '/api/v1/namespaces/default/pods';

@@ -1,7 +1,7 @@
 /** What others have seen of the pods meanwhile: each has a history that one pod can have. */
 import { readWatchEvent } from '../../../../cli/readPods.ts';
-import type { Pod } from '../../../../pod/api/schema/pod.ts';
-import type { ContainerStatus, PodStatus } from '../../../../pod/api/schema/status.ts';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
+import type { ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import type { TestCluster } from '../cluster.ts';
 
 const PHASES = ['Pending', 'Running', 'Succeeded', 'Failed'];

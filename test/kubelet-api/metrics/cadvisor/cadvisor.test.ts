@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { type CadvisorParts, cadvisorRoute } from '../../../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { NodeSample } from '../../../../stats/sample.ts';
-import { aPod } from '../../../pod/fixtures.ts';
+import { aPod } from '../../../kubernetes/fixtures.ts';
 import { listening } from '../../listener/support/listening.ts';
 import { NOT_SERVED, OF_CGROUPS, OF_MACHINE, OF_SCRAPE } from './listed.ts';
 import { CONTAINER_ID, cgroup, HOST, NETWORK, nodeSample, podSample, READ_AT, SANDBOX_ID, USAGE } from './samples.ts';

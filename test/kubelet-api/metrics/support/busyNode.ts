@@ -1,7 +1,7 @@
 /** A node that has done everything that its metrics count. */
 import type { PortAnswer } from '../../../../actors/portAnswer.ts';
 import { NodeFailure, toFailure } from '../../../../base/failure.ts';
-import { NO_NAMES } from '../../../../pod/node/alternativeNames.ts';
+import { NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
 import { boundPod, PODS } from '../../../fakes/joinedNode.ts';
 import { containerWith, podWith } from '../../../fakes/pods.ts';
 import { countedNode, scraped } from './scraped.ts';

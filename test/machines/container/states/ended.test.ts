@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { aPod } from '../../../pod/fixtures.ts';
+import { aPod } from '../../../kubernetes/fixtures.ts';
 import { containerStory } from '../../support/containerStory.ts';
 
 test('C7: a back-off is no longer than it is to be, although the clock was set back since the run ended', () => {

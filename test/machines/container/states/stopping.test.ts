@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PortName } from '../../../../machines/shared/ports.ts';
-import { aContainer, aPod } from '../../../pod/fixtures.ts';
+import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
 import { containerStory } from '../../support/containerStory.ts';
 import { queueOf } from '../../support/stand.ts';
 

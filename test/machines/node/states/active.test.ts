@@ -1,6 +1,6 @@
 /** A change of one pod costs and does nothing for the others. */
 import { describe, expect, test } from '@jest/globals';
-import type { Pod } from '../../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import { namedPod, nodeStory } from '../../support/nodeStory.ts';
 
 const [web, db] = [namedPod('web'), namedPod('db')];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { podStatus } from '../../../../pod/status/status.ts';
-import { aContainer, aPod } from '../../../pod/fixtures.ts';
+import { podStatus } from '../../../../kubernetes/status/status.ts';
+import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
 import { podStory } from '../../support/podStory.ts';
 
 const two = aPod({ containers: [aContainer(), aContainer({ name: 'helper' })] });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Pod } from '../../../../pod/api/schema/pod.ts';
-import { allocationOf } from '../../../../pod/resources/allocation.ts';
-import { aContainer, aPod, requestsWith } from '../../../pod/fixtures.ts';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
+import { allocationOf } from '../../../../kubernetes/resources/allocation.ts';
+import { aContainer, aPod, requestsWith } from '../../../kubernetes/fixtures.ts';
 import { podStory } from '../../support/podStory.ts';
 
 const sized = (cpu: string): Pod =>

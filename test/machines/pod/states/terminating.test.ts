@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { PortName } from '../../../../machines/shared/ports.ts';
-import type { Pod } from '../../../../pod/api/schema/pod.ts';
-import { aContainer, aPod, requestsWith } from '../../../pod/fixtures.ts';
+import { aContainer, aPod, requestsWith } from '../../../kubernetes/fixtures.ts';
 import { podStory } from '../../support/podStory.ts';
 import { queueOf } from '../../support/stand.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import { DECLARED_FEATURES } from '../../../../pod/node/declaredFeatures.ts';
+import { DECLARED_FEATURES } from '../../../../kubernetes/node/declaredFeatures.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
 import type { JsonObject } from '../../../../testing/apiserver/json.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { dnsSubdomain } from '../../../../pod/api/validation/nameRules.ts';
+import { dnsSubdomain } from '../../../../kubernetes/api/validation/nameRules.ts';
 import type { JsonObject } from '../../../../testing/apiserver/json.ts';
 import { createdMetaCauses, updatedMetaCauses } from '../../../../testing/apiserver/validation/objectMeta.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PodSpec } from '../../../../pod/api/schema/pod.ts';
-import type { ContainerStatus, PodStatus } from '../../../../pod/api/schema/status.ts';
+import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
+import type { ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import { refusals } from '../../../../testing/simulation/invariants/apiRules.ts';
 
 const AT = '2026-01-01T00:00:00Z';

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import type { Pod } from '../../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import { explainPod } from '../../../../show/explain.ts';
 import { formatExplanation } from '../../../../show/formatExplanation.ts';
 import { contradictions } from '../../../../testing/simulation/invariants/contradictions.ts';
-import { NOW, podView, running, seenPod } from '../../../pod/views.ts';
+import { NOW, podView, running, seenPod } from '../../../kubernetes/views.ts';
 
 const seen = seenPod(podView({ main: { app: running() } }));
 const explanation = explainPod(seen, NOW);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { deadlineGrace } from '../../../../testing/simulation/invariants/deadlineGrace.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
-import { aPod } from '../../../pod/fixtures.ts';
+import { aPod } from '../../../kubernetes/fixtures.ts';
 
 const pod = aPod({ terminationGracePeriodSeconds: 20 });
 const { uid } = pod.metadata;

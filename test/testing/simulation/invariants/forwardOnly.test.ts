@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
-import type { ContainerStatus, PodStatus } from '../../../../pod/api/schema/status.ts';
+import type { ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import { PLACES } from '../../../../testing/simulation/host.ts';
 import { watchedNode } from './watchedNode.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ContainerStatus, PodStatus } from '../../../../pod/api/schema/status.ts';
+import type { ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import { type Between, goneBack } from '../../../../testing/simulation/invariants/goneBack.ts';
 
 const [AT, LATER] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:09Z'];

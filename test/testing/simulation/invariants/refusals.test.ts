@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
-import type { Pod } from '../../../../pod/api/schema/pod.ts';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { Refusals } from '../../../../testing/simulation/invariants/refusals.ts';
 

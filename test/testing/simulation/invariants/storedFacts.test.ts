@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { PodStatus } from '../../../../pod/api/schema/status.ts';
+import type { PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import { watchedNode } from './watchedNode.ts';
 
 test('an end that an agent has left to be told is not compared as what the next has found out', async () => {

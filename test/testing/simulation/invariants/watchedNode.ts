@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { PodStatus } from '../../../../pod/api/schema/status.ts';
+import type { PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import { PLACES } from '../../../../testing/simulation/host.ts';
 import { forwardOnly } from '../../../../testing/simulation/invariants/forwardOnly.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';

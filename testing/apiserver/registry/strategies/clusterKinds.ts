@@ -2,7 +2,7 @@
 
 import { lookUp } from '../../../../base/lookUp.ts';
 import { sameValue } from '../../../../base/sameValue.ts';
-import { readRuntimeClass, validateRuntimeClass } from '../../../../pod/api/runtimeClass.ts';
+import { readRuntimeClass, validateRuntimeClass } from '../../../../kubernetes/api/runtimeClass.ts';
 import { causeOf, forbidden, invalidValue, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';

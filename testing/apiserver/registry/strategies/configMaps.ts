@@ -2,7 +2,7 @@
 
 import { lookUp } from '../../../../base/lookUp.ts';
 import { sameValue } from '../../../../base/sameValue.ts';
-import { type ConfigKind, readConfig, validateConfig } from '../../../../pod/objects/configObject.ts';
+import { type ConfigKind, readConfig, validateConfig } from '../../../../kubernetes/objects/configObject.ts';
 import { causeOf, forbidden } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';

@@ -1,6 +1,6 @@
 /** How namespaces are written, and how they go (`registry/core/namespace` of kubernetes). */
-import { rfc3339 } from '../../../../pod/api/rfc3339.ts';
-import { dnsLabel } from '../../../../pod/api/validation/nameRules.ts';
+import { rfc3339 } from '../../../../kubernetes/api/rfc3339.ts';
+import { dnsLabel } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { metadataOf, withMetadata } from '../../store/metadata.ts';
 import { plainStrategy, type Strategy, selectedBy } from '../strategy.ts';

@@ -2,8 +2,8 @@
 
 import { lookUp } from '../../../../base/lookUp.ts';
 import { sameValue } from '../../../../base/sameValue.ts';
-import { parseQuantity } from '../../../../pod/api/quantity.ts';
-import { labelKey, labelValue } from '../../../../pod/api/validation/nameRules.ts';
+import { parseQuantity } from '../../../../kubernetes/api/quantity.ts';
+import { labelKey, labelValue } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { duplicate, forbidden, invalidValue, notSupported, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';

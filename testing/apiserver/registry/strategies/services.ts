@@ -2,7 +2,7 @@
 
 import { lookUp } from '../../../../base/lookUp.ts';
 import { sameValue } from '../../../../base/sameValue.ts';
-import { dnsLabel } from '../../../../pod/api/validation/nameRules.ts';
+import { dnsLabel } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { invalidValue, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, numberAt, textAt } from '../../json.ts';

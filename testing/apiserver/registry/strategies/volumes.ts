@@ -1,7 +1,7 @@
 /** How persistent volumes and claims are written (`registry/core/persistentvolume{,claim}` of kubernetes). */
 
 import { lookUp } from '../../../../base/lookUp.ts';
-import { rfc3339 } from '../../../../pod/api/rfc3339.ts';
+import { rfc3339 } from '../../../../kubernetes/api/rfc3339.ts';
 import { notSupported, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';

@@ -2,8 +2,8 @@
 
 import { lookUp } from '../../../../../base/lookUp.ts';
 import { sameValue } from '../../../../../base/sameValue.ts';
-import { withDefaults } from '../../../../../pod/api/defaults.ts';
-import { qosClass } from '../../../../../pod/resources/qos.ts';
+import { withDefaults } from '../../../../../kubernetes/api/defaults.ts';
+import { qosClass } from '../../../../../kubernetes/resources/qos.ts';
 import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';
 import { withMetadata } from '../../../store/metadata.ts';
 import { plainStrategy, type Strategy, selectedBy } from '../../strategy.ts';

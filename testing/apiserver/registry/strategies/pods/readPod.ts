@@ -1,8 +1,8 @@
 /** Pods as the node itself reads and checks them, for the server's rules. */
-import { type ManifestResult, readManifest } from '../../../../../pod/api/manifest.ts';
-import type { Problem } from '../../../../../pod/api/problem.ts';
-import type { Pod } from '../../../../../pod/api/schema/pod.ts';
-import { validateAnyPod, validateNewPod } from '../../../../../pod/api/validate.ts';
+import { type ManifestResult, readManifest } from '../../../../../kubernetes/api/manifest.ts';
+import type { Problem } from '../../../../../kubernetes/api/problem.ts';
+import type { Pod } from '../../../../../kubernetes/api/schema/pod.ts';
+import { validateAnyPod, validateNewPod } from '../../../../../kubernetes/api/validate.ts';
 import { causeOf } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import type { JsonObject } from '../../../json.ts';

@@ -1,7 +1,7 @@
 /** Resizing the containers of a pod that runs (`ValidatePodResize` of `core/validation`). */
 import { lookUp } from '../../../../../base/lookUp.ts';
 import { sameValue } from '../../../../../base/sameValue.ts';
-import { qosClass } from '../../../../../pod/resources/qos.ts';
+import { qosClass } from '../../../../../kubernetes/resources/qos.ts';
 import { forbidden, invalidValue } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../../json.ts';

@@ -1,7 +1,7 @@
 /** What a pod's status may say, and become (`ValidatePodStatusUpdate` of `core/validation`). */
 
 import { lookUp } from '../../../../../base/lookUp.ts';
-import { dnsSubdomain, labelKey } from '../../../../../pod/api/validation/nameRules.ts';
+import { dnsSubdomain, labelKey } from '../../../../../kubernetes/api/validation/nameRules.ts';
 import { forbidden, invalidValue } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { isObject, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../../../actors/simulated/simulatedClock.ts';
 import { ApiServer } from '../../../../../../testing/apiserver/apiServer.ts';
 import { isObject, type Json } from '../../../../../../testing/apiserver/json.ts';
-import { answers } from '../../../../../pod/api/answers/answers.ts';
+import { answers } from '../../../../../kubernetes/api/answers/answers.ts';
 
 let server: ApiServer;
 

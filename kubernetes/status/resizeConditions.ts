@@ -1,0 +1,68 @@
+/** The conditions of a pod whose resources are to change: whether the node admits the resize, and whether it is in progress. */
+
+import { rfc3339 } from '../api/rfc3339.ts';
+import type { PodCondition } from '../api/schema/status.ts';
+import { isPendingResize } from '../resources/resize.ts';
+import type { PodView } from './view.ts';
+
+export const RESIZE_CONDITIONS = ['PodResizePending', 'PodResizeInProgress'];
+
+interface Times {
+  /** The conditions that were reported last. */
+  readonly before: readonly PodCondition[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly observedGeneration: number | undefined;
+}
+
+type Verdict = Pick<PodCondition, 'type' | 'reason' | 'message' | 'observedGeneration'>;
+
+/**
+ * Returns the conditions of a resize. Each names the generation that requested the resize, which is not always the latest
+ * one of the pod. An error is reported until the resize has completed (`pkg/kubelet/status/status_manager.go`).
+ */
+export function resizeConditions(view: PodView, { before, now, observedGeneration }: Times): PodCondition[] {
+  const { unadmitted, pendingGeneration, resizing, resizeGeneration, containers, ended } = view;
+  if (ended) return [];
+  const verdicts: Verdict[] = [];
+  if (unadmitted && isPendingResize(unadmitted)) {
+    const { reason, message } = unadmitted;
+    const generation = pendingGeneration ?? observedGeneration;
+    verdicts.push({ type: 'PodResizePending', reason, message, ...withGeneration(generation) });
+  }
+  if (resizing) {
+    const generation = resizeGeneration ?? observedGeneration;
+    const failure = containers.find(({ resizeFailure }) => resizeFailure !== undefined)?.resizeFailure;
+    const message = failure ?? view.resizeFailure;
+    const error = message === undefined ? {} : { reason: 'Error', message };
+    verdicts.push({ type: 'PodResizeInProgress', ...error, ...withGeneration(generation) });
+  }
+  return verdicts.map((verdict) => {
+    const previous = before.find(({ type }) => type === verdict.type);
+    return { ...verdict, status: 'True', ...timesOf(verdict, previous, rfc3339(now)) };
+  });
+}
+
+const withGeneration = (observedGeneration: number | undefined) =>
+  observedGeneration === undefined ? {} : { observedGeneration };
+
+/**
+ * Returns the times of a condition. The transition time changes with the reason, and with the generation of a resize in
+ * progress, because a kubelet replaces that condition when it admits another resize. A kubelet also renews the probe time
+ * at every sync. Here it changes with the condition, so that a retry without news sends no status.
+ */
+function timesOf(
+  { type, reason, message, observedGeneration }: Verdict,
+  previous: PodCondition | undefined,
+  now: string,
+): Pick<PodCondition, 'lastProbeTime' | 'lastTransitionTime'> {
+  // An API server may return an empty reason or message as an absent one.
+  const hasSameReason = previous !== undefined && (previous.reason ?? '') === (reason ?? '');
+  const hasSameGeneration = previous?.observedGeneration === observedGeneration;
+  const hasChanged = !hasSameReason || !hasSameGeneration || (previous.message ?? '') !== (message ?? '');
+  const isTransition = type === 'PodResizeInProgress' ? !hasSameReason || !hasSameGeneration : !hasSameReason;
+  return {
+    lastProbeTime: hasChanged ? now : (previous.lastProbeTime ?? now),
+    lastTransitionTime: isTransition ? now : (previous?.lastTransitionTime ?? now),
+  };
+}

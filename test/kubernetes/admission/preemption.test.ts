@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Occupant, preemption } from '../../../kubernetes/admission/preemption.ts';
+import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
+import { requestsWith } from '../fixtures.ts';
+
+const MiB = 2 ** 20;
+
+/** A pod that takes millicores and MiB. */
+function occupant(uid: string, cpuMillis: number, mib: number, over: Partial<PodRequests> = {}): Occupant {
+  const requests = requestsWith({ cpuMillis, memoryBytes: mib * MiB, priority: 0, ...over });
+  return { uid, requests, wanted: requests };
+}
+
+const critical = requestsWith({ critical: true, priority: 2_000_000_000 });
+const needs = (amounts: Record<string, number>) =>
+  Object.entries(amounts).map(([resource, requested]) => ({
+    resource,
+    requested,
+    used: 10,
+    capacity: 10,
+    holders: [],
+  }));
+const chosen = (amounts: Record<string, number>, occupants: Occupant[], by = critical) => {
+  const found = preemption(by, needs(amounts), occupants);
+  return 'victims' in found ? found.victims.map(({ uid }) => uid) : found.unmet;
+};
+
+const bestEffort = occupant('best-effort', 0, 0, { qos: 'BestEffort' });
+const burstable = occupant('burstable', 100, 100);
+const large = occupant('large', 300, 300);
+const guaranteed = occupant('guaranteed', 100, 100, { qos: 'Guaranteed' });
+const all = [bestEffort, burstable, large, guaranteed];
+
+describe('C24: who ends for a critical pod', () => {
+  test.each<[string, Record<string, number>, string[]]>([
+    ['for a place, one that takes nothing else', { pods: 1 }, ['best-effort']],
+    ['for two places, a burstable one too, the smaller', { pods: 2 }, ['best-effort', 'burstable']],
+    ['for cpu, the burstable one that suffices and is smaller', { cpu: 100 }, ['burstable']],
+    ['for more, the one that suffices alone', { cpu: 200 }, ['large']],
+    ['for all that burstable ones have, both', { cpu: 400 }, ['large', 'burstable']],
+    ['for still more, the guaranteed one as well', { cpu: 450 }, ['large', 'burstable', 'guaranteed']],
+    ['for two resources, the one that gives both', { cpu: 250, memory: 250 * MiB }, ['large']],
+    ['a guaranteed one that must end anyway spares a lower one', { cpu: 500 }, ['large', 'burstable', 'guaranteed']],
+  ])('%s', (_, amounts, expected) => {
+    expect(chosen(amounts, all)).toEqual(expected);
+  });
+
+  test('a guaranteed one that must end anyway spares the burstable one', () => {
+    const huge = occupant('huge', 1_000, 0, { qos: 'Guaranteed' });
+    expect(chosen({ cpu: 500 }, [bestEffort, burstable, huge])).toEqual(['huge']);
+  });
+
+  test('extended resources count too', () => {
+    const holder = occupant('holder', 500, 500, { extra: { 'example.com/gpu': 1 } });
+    expect(chosen({ 'example.com/gpu': 1 }, [...all, holder])).toEqual(['holder']);
+  });
+
+  test('what even the end of all would leave is told', () => {
+    expect(chosen({ cpu: 600, memory: 100 }, all)).toBe('[(res: cpu, q: 100), ]');
+    expect(chosen({ cpu: 1, memory: 2 }, [])).toBe('[(res: cpu, q: 1), (res: memory, q: 2), ]');
+  });
+});
+
+describe('C24: who may not be ended', () => {
+  const other = (over: Partial<PodRequests>) => occupant('other', 500, 500, over);
+
+  test.each<[string, Partial<PodRequests>, Partial<PodRequests>, boolean]>([
+    ['one that is not critical ends for one that is', { priority: null }, { priority: null }, true],
+    ['whatever its priority', { priority: 7 }, { priority: 1_000_000_000 }, true],
+    ['a critical one does not', {}, { critical: true, priority: 2_000_000_000 }, false],
+    ['a static one without a priority neither', {}, { critical: true, priority: null }, false],
+    [
+      'a critical one of lower priority does',
+      { priority: 2_000_001_000 },
+      { critical: true, priority: 2_000_000_000 },
+      true,
+    ],
+  ])('%s', (_, by, over, ends) => {
+    const unmet = '[(res: cpu, q: 100), ]';
+    expect(chosen({ cpu: 100 }, [other(over)], { ...critical, ...by })).toEqual(ends ? ['other'] : unmet);
+  });
+
+  test('what it wants now ranks it, and what it was admitted with is what its end gives', () => {
+    const grown = { ...burstable, wanted: requestsWith({ critical: true, cpuMillis: 900 }) };
+    expect(chosen({ cpu: 100 }, [grown])).toBe('[(res: cpu, q: 100), ]');
+    const shrunk = { ...burstable, wanted: requestsWith({ cpuMillis: 0 }) };
+    expect(chosen({ cpu: 100 }, [shrunk])).toEqual(['burstable']);
+  });
+});

@@ -1,0 +1,14 @@
+import { expect, test } from '@jest/globals';
+import { containerHash } from '../../../kubernetes/api/identity.ts';
+
+test("C6: the hash is the kubelet's, so that its containers can be adopted", () => {
+  expect(containerHash({ name: 'test_container', image: 'foo/image:v1' })).toBe('8e45cbd0');
+});
+
+test('C6: only name and image count', () => {
+  const container = { name: 'a', image: 'b' };
+  const same = { ...container, args: ['c'], tty: true };
+  expect(containerHash(same)).toBe(containerHash(container));
+  expect(containerHash({ ...container, image: 'c' })).not.toBe(containerHash(container));
+  expect(containerHash({ ...container, name: 'c' })).not.toBe(containerHash(container));
+});

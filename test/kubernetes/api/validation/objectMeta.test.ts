@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals';
+import { dnsSubdomain } from '../../../../kubernetes/api/validation/nameRules.ts';
+import { type ObjectMeta, validateObjectMeta } from '../../../../kubernetes/api/validation/objectMeta.ts';
+
+const owner = { apiVersion: 'v1', kind: 'Pod', name: 'a', uid: '1', controller: true };
+const problems = (over: Partial<ObjectMeta>) =>
+  validateObjectMeta({ name: 'a', namespace: 'default', ...over }, { isNamespaced: true, name: dnsSubdomain }).map(
+    ({ path, message }) => `${path}: ${message}`,
+  );
+
+test('at most one owner is the controller', () => {
+  expect(problems({ ownerReferences: [owner, { ...owner, name: 'b', controller: false }] })).toEqual([]);
+  const both = [owner, { ...owner, name: 'b' }];
+  expect(problems({ ownerReferences: both })).toEqual([
+    `metadata.ownerReferences: Invalid value: ${JSON.stringify(both)}: Only one reference can have Controller set to ` +
+      'true. Found "true" in references for Pod/a and Pod/b',
+  ]);
+});
+
+test('a reference names its owner', () => {
+  expect(problems({ ownerReferences: [{ apiVersion: 'apps/', kind: '', name: '', uid: '' }] })).toEqual([
+    'metadata.ownerReferences.apiVersion: Invalid value: "apps/": version must not be empty',
+    ...['kind', 'name', 'uid'].map((name) => `metadata.ownerReferences.${name}: Invalid value: "": must not be empty`),
+  ]);
+});
+
+test('annotations are at most 256 KiB with their keys', () => {
+  const annotations = (bytes: number) => ({ a: 'x'.repeat(bytes - 1) });
+  expect(problems({ annotations: annotations(262_144) })).toEqual([]);
+  expect(problems({ annotations: annotations(262_145) })).toEqual([
+    'metadata.annotations: Too long: may not be more than 262144 bytes',
+  ]);
+});
+
+test('a generated name begins as names may, and its last dash counts for what follows', () => {
+  expect(problems({ generateName: 'web-' })).toEqual([]);
+  expect(problems({ generateName: '-web' })[0]).toMatch(/^metadata\.generateName: Invalid value: "-web": a lowercase/);
+});
+
+test('managed fields have an operation', () => {
+  expect(
+    problems({ managedFields: [{ operation: 'Apply', manager: 'm'.repeat(129) }, { operation: 'Patch' }] }),
+  ).toEqual([
+    'metadata.managedFields[0].manager: Too long: may not be more than 128 bytes',
+    'metadata.managedFields[1].operation: Invalid value: "Patch": must be `Apply` or `Update`',
+  ]);
+});

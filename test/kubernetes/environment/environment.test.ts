@@ -1,0 +1,162 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { EnvVarSource } from '../../../kubernetes/api/schema/container.ts';
+import {
+  containerEnvironment,
+  type EnvLookups,
+  expand,
+  expandedCommand,
+} from '../../../kubernetes/environment/environment.ts';
+import { aContainer } from '../fixtures.ts';
+
+const nothing: EnvLookups = { source: () => undefined, all: () => undefined };
+
+describe('C21: $(VAR) expansion', () => {
+  const values: Record<string, string> = { A: 'a', B: '$(A)', 'A.b-C': 'odd' };
+
+  test.each([
+    ['$(A)', 'a'],
+    ['x$(A)y$(A)', 'xaya'],
+    ['$$(A)', '$(A)'],
+    ['$$$(A)', '$a'],
+    ['$$$$(A)', '$$(A)'],
+    ['$(B)', '$(A)'],
+    ['$(A.b-C)', 'odd'],
+    ['$(NONE)', '$(NONE)'],
+    ['$(A', '$(A'],
+    ['$A', '$A'],
+    ['$', '$'],
+    ['a$', 'a$'],
+    ['$()', '$()'],
+    ['$(A))', 'a)'],
+    ['$($(A))', '$($(A))'],
+  ])('%s → %s', (text, expected) => {
+    expect(expand(text, (name) => values[name])).toBe(expected);
+  });
+
+  test('a text without a dollar stays, and doubled dollars give back any text', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const plain = text.replaceAll('$', '');
+        expect(expand(plain, () => 'never')).toBe(plain);
+        expect(expand(text.replaceAll('$', '$$$$'), () => 'never')).toBe(text);
+      }),
+    );
+  });
+
+  test('a value is put in as it is', () => {
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        expect(expand('<$(A)>', () => value)).toBe(`<${value}>`);
+      }),
+    );
+  });
+});
+
+describe("C21: a container's environment", () => {
+  test('a variable sees those before it and not those after it', () => {
+    const container = aContainer({
+      env: [{ name: 'A', value: '$(B)' }, { name: 'B', value: 'b' }, { name: 'C', value: '$(B)$(C)' }, { name: 'D' }],
+    });
+    expect(containerEnvironment(container, nothing)).toEqual([
+      { name: 'A', value: '$(B)' },
+      { name: 'B', value: 'b' },
+      { name: 'C', value: 'b$(C)' },
+      { name: 'D', value: '' },
+    ]);
+  });
+
+  test('env beats envFrom, which beats the services; the last of one name wins', () => {
+    const container = aContainer({
+      envFrom: [{ prefix: 'P_', configMapRef: { name: 'c' } }, { secretRef: { name: 's' } }],
+      env: [
+        { name: 'X', value: 'env' },
+        { name: 'SEEN', value: '$(SVC)-$(P_K)-$(K)' },
+      ],
+    });
+    const found = containerEnvironment(container, {
+      ...nothing,
+      services: { SVC: 'svc', K: 'svc', X: 'svc' },
+      all: ({ secretRef }) => (secretRef ? { K: 'secret', X: 'secret' } : { K: 'config' }),
+    });
+    expect(Object.fromEntries(found.map(({ name, value }) => [name, value]))).toEqual({
+      SVC: 'svc',
+      K: 'secret',
+      P_K: 'config',
+      X: 'env',
+      SEEN: 'svc-config-secret',
+    });
+  });
+
+  test('a referred value is not expanded', () => {
+    const container = aContainer({
+      env: [
+        { name: 'A', value: 'a' },
+        { name: 'B', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      ],
+    });
+    const found = containerEnvironment(container, { ...nothing, source: () => '$(A)' });
+    expect(found).toContainEqual({ name: 'B', value: '$(A)' });
+  });
+
+  test('what is missing is left out when it is optional, else it is a config error', () => {
+    const withSource = (valueFrom: EnvVarSource) => aContainer({ env: [{ name: 'A', valueFrom }] });
+    const optional = withSource({ secretKeyRef: { name: 's', key: 'k', optional: true } });
+    expect(containerEnvironment(optional, nothing)).toEqual([]);
+    expect(() => containerEnvironment(withSource({ secretKeyRef: { name: 's', key: 'k' } }), nothing)).toThrow(
+      expect.objectContaining({ reason: 'CreateContainerConfigError' }),
+    );
+    expect(
+      containerEnvironment(aContainer({ envFrom: [{ configMapRef: { name: 's', optional: true } }] }), nothing),
+    ).toEqual([]);
+  });
+
+  test('command and args are filled in, the rest stays', () => {
+    const container = aContainer({ command: ['sh', '$(A)'], args: ['$$(A)', '$(B)'] });
+    expect(expandedCommand(container, [{ name: 'A', value: 'a' }])).toEqual({
+      command: ['sh', 'a'],
+      args: ['$(A)', '$(B)'],
+    });
+  });
+
+  describe('that doubles with each variable', () => {
+    const doubling = (count: number, start = 'x') => [
+      { name: 'V0', value: start },
+      ...Array.from({ length: count }, (_, index) => ({ name: `V${index + 1}`, value: `$(V${index})$(V${index})` })),
+    ];
+    const message = (field: string) =>
+      `${field}: the values up to here are longer than 16 MiB once $(VAR) is expanded, and no runtime accepts more`;
+
+    test.each([
+      ['at the first variable that is too much', doubling(5_000), 'env[24].value'],
+      ['by bytes instead of characters', doubling(5_000, 'é'), 'env[23].value'],
+    ])('is refused %s, before anything is built', (_, env, field) => {
+      expect(() => containerEnvironment(aContainer({ env }), nothing)).toThrow(
+        expect.objectContaining({ reason: 'CreateContainerConfigError', message: message(field) }),
+      );
+    });
+
+    test('may be as long as a message of the runtime', () => {
+      const values = containerEnvironment(aContainer({ env: doubling(22) }), nothing);
+      expect(values.at(-1)?.value).toHaveLength(2 ** 22);
+    });
+
+    test('is refused for the values of objects, too', () => {
+      const lookups: EnvLookups = { ...nothing, all: () => ({ BIG: 'x'.repeat(17 * 2 ** 20) }) };
+      const container = aContainer({ envFrom: [{ configMapRef: { name: 'big' } }] });
+      expect(() => containerEnvironment(container, lookups)).toThrow(message('variable BIG'));
+    });
+
+    test('counts a variable that is set again once', () => {
+      const env = Array.from({ length: 40 }, () => ({ name: 'BIG', value: 'x'.repeat(2 ** 20) }));
+      expect(containerEnvironment(aContainer({ env }), nothing)).toHaveLength(1);
+    });
+
+    test('is refused for command and arguments as well', () => {
+      const environment = [{ name: 'BIG', value: 'x'.repeat(2 ** 20) }];
+      const args = ['start', '$(BIG)'.repeat(17)];
+      expect(() => expandedCommand(aContainer({ args }), environment)).toThrow(message('args[1]'));
+      expect(() => expandedCommand(aContainer({ command: args }), environment)).toThrow(message('command[1]'));
+    });
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import { podDomain, podHostname, sandboxHostname } from '../../../kubernetes/environment/hostname.ts';
+import { aPod } from '../fixtures.ts';
+
+const sandbox = (spec: Partial<PodSpec>, name = 'web') => sandboxHostname(aPod(spec, { name }), 'cluster.local');
+
+describe('C19: the hostname', () => {
+  test.each<[string, Partial<PodSpec>, string]>([
+    ["is the pod's name", {}, 'web'],
+    ['is what the spec says', { hostname: 'own' }, 'own'],
+    ["is not set on the host's network", { hostNetwork: true, hostname: 'own' }, ''],
+    ['is short with a subdomain', { subdomain: 'sub' }, 'web'],
+    [
+      'is the FQDN when that is asked for',
+      { subdomain: 'sub', setHostnameAsFQDN: true },
+      'web.sub.default.svc.cluster.local',
+    ],
+    ['is short without a subdomain, also when the FQDN is asked for', { setHostnameAsFQDN: true }, 'web'],
+    [
+      'is the override before all',
+      { hostnameOverride: 'other.example', hostname: 'own', subdomain: 'sub' },
+      'other.example',
+    ],
+  ])('%s', (_what, spec, expected) => {
+    expect(sandbox(spec)).toBe(expected);
+  });
+
+  test('is cut to 63 characters, without a dash at its end', () => {
+    expect(podHostname(aPod({}, { name: 'a'.repeat(70) }))).toBe('a'.repeat(63));
+    expect(podHostname(aPod({}, { name: `${'a'.repeat(61)}-.${'b'.repeat(9)}` }))).toBe('a'.repeat(61));
+  });
+
+  test('an FQDN that the kernel can not hold is refused', () => {
+    const spec = { subdomain: 's'.repeat(40), setHostnameAsFQDN: true };
+    expect(() => sandbox(spec)).toThrow(expect.objectContaining({ reason: 'FailedCreatePodSandBox' }));
+  });
+
+  test('the domain is that of the subdomain', () => {
+    expect(podDomain(aPod({ subdomain: 'sub' }), 'c.l')).toBe('sub.default.svc.c.l');
+    expect(podDomain(aPod(), 'c.l')).toBe('');
+    expect(podDomain(aPod({ subdomain: 'sub', hostnameOverride: 'x' }), 'c.l')).toBe('');
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, test } from '@jest/globals';
+import { deadContainers, defaultGarbagePolicy, emptySandboxes } from '../../../kubernetes/lifecycle/garbage.ts';
+import type { ObservedContainer, ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
+
+type State = ObservedContainer['state'];
+
+/** A pod whose container `main` has these runs, the newest first, the last one's number being 0. */
+function podWith(uid: string, states: readonly State[], name = 'main', sandboxId = 'box'): ObservedPod {
+  const containers = states.map((state, index): ObservedContainer => {
+    const attempt = states.length - 1 - index;
+    return {
+      id: `${uid}-${name}-${attempt}`,
+      sandboxId,
+      podUid: uid,
+      name,
+      attempt,
+      state,
+      createdAt: attempt * 1_000,
+      hash: '',
+      image: 'busybox',
+      imageRef: 'sha256:1',
+    };
+  });
+  return { uid, namespace: 'default', name: uid, sandboxes: [], containers };
+}
+
+const idsOf = (pods: ObservedPod[], policy = defaultGarbagePolicy) => deadContainers(pods, policy).map(({ id }) => id);
+
+describe('dead containers', () => {
+  test.each<[State[], string[]]>([
+    [['running'], []],
+    [['running', 'exited'], []],
+    [
+      ['running', 'exited', 'exited', 'exited'],
+      ['a-main-1', 'a-main-0'],
+    ],
+    [['exited'], []],
+    [['exited', 'exited'], ['a-main-0']],
+    // Just made, or about to be: not dead, and no reason to drop the logs of the run before.
+    [['created', 'exited'], []],
+    [['created', 'exited', 'exited'], ['a-main-0']],
+    // Given up half-made, or nobody knows how it ended: as dead as any other once there is a newer one.
+    [['running', 'created', 'unknown'], ['a-main-0']],
+    [['unknown', 'exited'], []],
+  ])('of %j go %j: one is kept for its logs', (states, gone) => {
+    expect(idsOf([podWith('a', states)])).toEqual(gone);
+  });
+
+  test('each container of each pod keeps its own', () => {
+    const both = podWith('a', ['exited', 'exited']);
+    const proxy = podWith('a', ['running', 'exited', 'exited'], 'proxy');
+    const pods = [{ ...both, containers: [...both.containers, ...proxy.containers] }, podWith('b', ['exited'])];
+    expect(idsOf(pods)).toEqual(['a-main-0', 'a-proxy-0']);
+  });
+
+  test('a limit of all that is not reached takes nothing from anybody', () => {
+    const pods = [podWith('a', ['exited', 'exited', 'exited']), podWith('b', ['running'])];
+    expect(idsOf(pods, { perContainer: 3, total: 4 })).toEqual([]);
+  });
+
+  test('as many are kept as asked for, also none and all', () => {
+    const pod = podWith('a', ['running', 'exited', 'exited', 'exited']);
+    expect(idsOf([pod], { perContainer: 2, total: Infinity })).toEqual(['a-main-0']);
+    expect(idsOf([pod], { perContainer: 0, total: Infinity })).toHaveLength(3);
+    expect(idsOf([pod], { perContainer: Infinity, total: Infinity })).toEqual([]);
+  });
+
+  test('a total is shared out first, then the oldest go', () => {
+    const pods = ['a', 'b', 'c'].map((uid) => podWith(uid, ['exited', 'exited', 'exited']));
+    expect(idsOf(pods, { perContainer: 5, total: 6 })).toEqual(['a-main-0', 'b-main-0', 'c-main-0']);
+    const [old, ...young] = [podWith('old', ['exited']), podWith('x', ['running', 'exited', 'exited'])];
+    expect(idsOf([...young, old], { perContainer: 1, total: 1 })).toEqual(['x-main-0', 'old-main-0']);
+    expect(idsOf(pods, { perContainer: 5, total: 9 })).toEqual([]);
+  });
+
+  test('its pod comes along, for the logs, and whether it was the last that ended', () => {
+    const run = (attempt: number, isLatest: boolean) => ({
+      pod: { uid: 'a', namespace: 'default', name: 'a' },
+      container: 'main',
+      id: `a-main-${attempt}`,
+      attempt,
+      isLatest,
+    });
+    const pods = [podWith('a', ['exited', 'exited'])];
+    expect(deadContainers(pods, defaultGarbagePolicy)).toEqual([run(0, false)]);
+    expect(deadContainers(pods, { perContainer: 0, total: Infinity })).toEqual([run(1, true), run(0, false)]);
+  });
+});
+
+test('sandboxes go that are not ready, have nothing in them and are not the latest', () => {
+  const sandbox = (id: string, state: 'ready' | 'notReady', attempt: number) => ({
+    id,
+    podUid: 'a',
+    namespace: 'default',
+    podName: 'a',
+    attempt,
+    state,
+    createdAt: attempt,
+  });
+  const held = podWith('a', ['exited'], 'main', 'held');
+  const sandboxes = [
+    sandbox('latest', 'notReady', 4),
+    sandbox('ready', 'ready', 3),
+    sandbox('held', 'notReady', 2),
+    sandbox('empty', 'notReady', 1),
+  ];
+  expect(emptySandboxes([{ ...held, sandboxes }])).toEqual(['empty']);
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from '@jest/globals';
+import { shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
+import { aContainer, aPod } from '../fixtures.ts';
+
+const container = aContainer();
+
+describe('C5: whether a container is started', () => {
+  test.each([
+    ['Always', 0, true],
+    ['Always', 1, true],
+    ['OnFailure', 0, false],
+    ['OnFailure', 1, true],
+    ['Never', 0, false],
+    ['Never', 1, false],
+  ] as const)('policy %s, exit %i → %s', (restartPolicy, exitCode, expected) => {
+    const pod = aPod({ restartPolicy });
+    expect(shouldRestart({ pod, container, role: 'regular', run: { exitCode }, podEnding: false })).toBe(expected);
+  });
+
+  test('a pod that ends restarts nothing, not even what never ran', () => {
+    for (const role of ['regular', 'init', 'sidecar', 'ephemeral'] as const) {
+      expect(shouldRestart({ pod: aPod(), container, role, run: { exitCode: 1 }, podEnding: true })).toBe(false);
+      expect(shouldRestart({ pod: aPod(), container, role, podEnding: true })).toBe(false);
+    }
+  });
+
+  test('what never ran, or ended in a way nobody knows, is started under every policy', () => {
+    const pod = aPod({ restartPolicy: 'Never' });
+    expect(shouldRestart({ pod, container, role: 'regular', podEnding: false })).toBe(true);
+    expect(shouldRestart({ pod, container, role: 'regular', run: {}, podEnding: false })).toBe(true);
+  });
+
+  test.each([
+    ['init', 'Always', 0, false],
+    ['init', 'Always', 1, true],
+    ['init', 'Never', 1, false],
+    ['sidecar', 'Never', 0, true],
+    ['sidecar', 'Never', 1, true],
+    ['ephemeral', 'Always', 1, false],
+  ] as const)('%s under %s, exit %i → %s', (role, restartPolicy, exitCode, expected) => {
+    const pod = aPod({ restartPolicy });
+    expect(shouldRestart({ pod, container, role, run: { exitCode }, podEnding: false })).toBe(expected);
+  });
+
+  test("a container's own policy goes before the pod's", () => {
+    const decide = (own: 'Always' | 'Never', pod: 'Always' | 'Never') =>
+      shouldRestart({
+        pod: aPod({ restartPolicy: pod }),
+        container: aContainer({ restartPolicy: own }),
+        role: 'regular',
+        run: { exitCode: 1 },
+        podEnding: false,
+      });
+    expect(decide('Always', 'Never')).toBe(true);
+    expect(decide('Never', 'Always')).toBe(false);
+  });
+
+  test.each([
+    ['In', [42], 42, true],
+    ['In', [42], 1, false],
+    ['NotIn', [42], 1, true],
+    ['NotIn', [42], 42, false],
+  ] as const)('a rule %s %j, exit %i → %s', (operator, values, exitCode, expected) => {
+    const ruled = aContainer({
+      restartPolicy: 'Never',
+      restartPolicyRules: [{ action: 'Restart', exitCodes: { operator, values: [...values] } }],
+    });
+    expect(shouldRestart({ pod: aPod(), container: ruled, role: 'regular', run: { exitCode }, podEnding: false })).toBe(
+      expected,
+    );
+  });
+});

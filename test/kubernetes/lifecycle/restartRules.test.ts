@@ -1,0 +1,117 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import { restartsAll, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
+import { podConditions } from '../../../kubernetes/status/conditions.ts';
+import type { PodView } from '../../../kubernetes/status/view.ts';
+import { aContainer, aPod, problemsIn } from '../fixtures.ts';
+import { podView } from '../views.ts';
+
+type Rules = NonNullable<Container['restartPolicyRules']>;
+const ruled = (rules: Rules, restartPolicy?: Container['restartPolicy']) =>
+  aContainer({ restartPolicyRules: rules, ...(restartPolicy ? { restartPolicy } : {}) });
+const on = (action: 'Restart' | 'RestartAllContainers', operator: 'In' | 'NotIn', values: number[]): Rules[number] => ({
+  action,
+  exitCodes: { operator, values },
+});
+
+describe('C5: restart rules', () => {
+  const rules = [on('Restart', 'In', [1, 2]), on('RestartAllContainers', 'NotIn', [0, 1, 3])];
+  const container = ruled(rules, 'Never');
+
+  test.each([
+    [0, false, false],
+    [1, true, false],
+    [2, true, false],
+    [3, false, false],
+    [4, true, true],
+  ])('the first that speaks of exit code %i counts: it restarts %s, all restart %s', (exitCode, restarts, all) => {
+    const pod = aPod({ containers: [container], restartPolicy: 'Never' });
+    expect(shouldRestart({ pod, container, role: 'regular', run: { exitCode }, podEnding: false })).toBe(restarts);
+    expect(restartsAll(container, exitCode)).toBe(all);
+  });
+
+  test.each<[string, Container, string[]]>([
+    ['of a container with a policy of its own are taken', container, []],
+    [
+      'need such a policy',
+      ruled(rules),
+      ['.restartPolicy: Required value: must specify restartPolicy when restart rules are used'],
+    ],
+    [
+      'need exit codes',
+      ruled([{ action: 'Restart' }], 'Never'),
+      ['.restartPolicyRules[0].exitCodes: Required value: must be specified'],
+    ],
+    ['of no exit code never apply', ruled([on('Restart', 'In', [])], 'Never'), []],
+    [
+      'have at most 255 values',
+      ruled(
+        [
+          on(
+            'Restart',
+            'In',
+            Array.from({ length: 256 }, (_, code) => code),
+          ),
+        ],
+        'Never',
+      ),
+      ['.restartPolicyRules[0].exitCodes.values: Too many: 256: must have at most 255 items'],
+    ],
+    [
+      'are at most 20',
+      ruled(
+        Array.from({ length: 21 }, () => on('Restart', 'In', [1])),
+        'Never',
+      ),
+      ['.restartPolicyRules: Too many: 21: must have at most 20 items'],
+    ],
+  ])('%s', (_, each, problems) => {
+    const found = problemsIn(aPod({ containers: [each] })).map(({ path, message }) => `${path}: ${message}`);
+    expect(found).toEqual(problems.map((problem) => `spec.containers[0]${problem}`));
+  });
+
+  test('a sidecar may have them too', () => {
+    const sidecar = { ...ruled([on('RestartAllContainers', 'In', [1])], 'Always'), name: 'proxy' };
+    expect(problemsIn(aPod({ initContainers: [sidecar] }))).toEqual([]);
+  });
+});
+
+describe('C15: AllContainersRestarting', () => {
+  const rule = on('RestartAllContainers', 'In', [1]);
+  const pod = aPod({ containers: [ruled([rule], 'Never')] });
+  const told = (view: PodView, phase: 'Running' | 'Succeeded' | 'Failed' = 'Running') =>
+    podConditions({ view, phase, comingPhase: phase, statuses: [], now: 0 }).find(
+      ({ type }) => type === 'AllContainersRestarting',
+    );
+
+  test('is told of a pod with such a rule only', () => {
+    expect(told({ ...podView({}), pod: aPod() })).toBeUndefined();
+    expect(told({ ...podView({}), pod })).toMatchObject({ status: 'False' });
+  });
+
+  test('has no observedGeneration, as with a kubelet', () => {
+    const view = { ...podView({ meta: { generation: 3 } }), pod };
+    const input = {
+      view,
+      phase: 'Running',
+      comingPhase: 'Running',
+      statuses: [],
+      now: 0,
+      observedGeneration: 3,
+    } as const;
+    const generations = podConditions(input).map(({ type, observedGeneration }) => [type, observedGeneration]);
+    expect(generations).toContainEqual(['Ready', 3]);
+    expect(generations).toContainEqual(['AllContainersRestarting', undefined]);
+  });
+
+  test('is true while they restart', () => {
+    const message = 'container exited with restart policy rule';
+    const during = { status: 'True', reason: 'RestartAllContainersStarted', message };
+    expect(told({ ...podView({}), pod, restartsAll: true })).toMatchObject(during);
+  });
+
+  test('says how the pod ended', () => {
+    expect(told({ ...podView({}), pod }, 'Succeeded')).toMatchObject({ status: 'False', reason: 'PodCompleted' });
+    expect(told({ ...podView({}), pod }, 'Failed')).toMatchObject({ status: 'False', reason: 'PodFailed' });
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
+import { type PodUpdate, podUpdate, showingChange } from '../../../kubernetes/lifecycle/update.ts';
+import { aContainer, aPod } from '../fixtures.ts';
+
+const withMetadata = (metadata: Partial<Pod['metadata']>): Pod => aPod({}, metadata);
+const withStatus = (status: PodStatus): Pod => ({ ...aPod(), status });
+const annotated = (key: string, value = 'new'): Pod => withMetadata({ annotations: { [key]: value } });
+const condition = (type: string, status: 'True' | 'False' = 'True') => ({ type, status });
+
+type Matters = (keyof PodUpdate)[];
+
+const cases: [what: string, before: Pod, after: Pod, matters: Matters][] = [
+  ['the same again', aPod(), aPod(), []],
+  ['its spec', aPod(), aPod({ activeDeadlineSeconds: 5 }), ['spec']],
+  ['an image', aPod(), aPod({ containers: [aContainer({ image: 'b' })] }), ['spec']],
+  ['an ephemeral container', aPod(), aPod({ ephemeralContainers: [aContainer({ name: 'debug' })] }), ['spec']],
+  [
+    'an AppArmor profile that an annotation names',
+    aPod(),
+    annotated('container.apparmor.security.beta.kubernetes.io/main', 'unconfined'),
+    ['spec', 'metadata'],
+  ],
+  ['a label', aPod(), withMetadata({ labels: { app: 'web' } }), ['metadata']],
+  ['an annotation', aPod(), annotated('note'), ['metadata']],
+  ['an annotation that is gone', annotated('note'), aPod(), ['metadata']],
+  ['its generation', aPod(), withMetadata({ generation: 2 }), ['metadata']],
+  ['its resourceVersion', withMetadata({ resourceVersion: '1' }), withMetadata({ resourceVersion: '2' }), []],
+  ['its managed fields', aPod(), withMetadata({ managedFields: [{ manager: 'kubectl' }] }), []],
+  ['when it was seen', annotated('kubernetes.io/config.seen', 'a'), annotated('kubernetes.io/config.seen', 'b'), []],
+  [
+    'a status as the node had told it',
+    aPod(),
+    withStatus({ phase: 'Running', podIP: '10.0.0.1', containerStatuses: [], conditions: [condition('Ready')] }),
+    ['conditions'],
+  ],
+  [
+    'a later status as the node had told it',
+    withStatus({ phase: 'Pending', conditions: [condition('Ready', 'False')] }),
+    withStatus({ phase: 'Running', conditions: [condition('Ready'), condition('PodResizeInProgress')] }),
+    [],
+  ],
+  [
+    'a condition that somebody else tells',
+    withStatus({ conditions: [condition('Ready')] }),
+    withStatus({ conditions: [condition('Ready'), condition('example.com/in-service')] }),
+    ['conditions'],
+  ],
+  [
+    'a condition of somebody else that has another status',
+    withStatus({ conditions: [condition('example.com/in-service')] }),
+    withStatus({ conditions: [condition('example.com/in-service', 'False')] }),
+    ['conditions'],
+  ],
+  ['that it is deleted', aPod(), withMetadata({ deletionTimestamp: '2026-01-01T00:00:00Z' }), ['deletion']],
+  [
+    'that it is deleted within less',
+    withMetadata({ deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 }),
+    withMetadata({ deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 1 }),
+    ['deletion'],
+  ],
+];
+
+test.each(cases)('of an update that brings %s matters only what it changes', (_what, before, after, matters) => {
+  const update = podUpdate(before, after);
+  expect(Object.entries(update).flatMap(([what, does]) => (does ? [what] : []))).toEqual(matters);
+});
+
+describe('a label or annotation', () => {
+  const shows = (fieldPath: string) => ({ items: [{ path: 'file', fieldRef: { fieldPath } }] });
+  const volumes: Volume[] = [
+    { name: 'all', downwardAPI: shows('metadata.annotations') },
+    { name: 'one', projected: { sources: [{ downwardAPI: shows("metadata.annotations['build']") }] } },
+    { name: 'labels', downwardAPI: shows('metadata.labels') },
+    { name: 'data', emptyDir: {} },
+  ];
+  const variable = (fieldPath: string) => ({ env: [{ name: 'X', valueFrom: { fieldRef: { fieldPath } } }] });
+  const containers = [
+    aContainer({ name: 'build', ...variable("metadata.annotations['build']") }),
+    aContainer({ name: 'app', ...variable("metadata.labels['app']") }),
+    aContainer({ name: 'plain' }),
+  ];
+  const pod = (metadata: Partial<Pod['metadata']> = {}) => aPod({ volumes, containers }, metadata);
+
+  test.each<[string, Partial<Pod['metadata']>, string[], string[]]>([
+    ['that one annotation is shown by', { annotations: { build: '7' } }, ['all', 'one'], ['build']],
+    ['that no one names is shown where all are', { annotations: { note: 'x' } }, ['all'], []],
+    ['that is a label is shown where labels are', { labels: { app: 'web' } }, ['labels'], ['app']],
+    ['that is empty is none where only that one is shown', { labels: { app: '' } }, ['labels'], []],
+  ])('%s matters to those volumes and containers', (_which, metadata, ofVolumes, ofContainers) => {
+    expect(showingChange(pod(), pod(metadata))).toEqual({ volumes: ofVolumes, containers: ofContainers });
+  });
+});

@@ -1,0 +1,40 @@
+import { type NodeKnowledge, type NodeObject, nodeObject } from '../../kubernetes/node/nodeObject.ts';
+
+/** When the nodes of tests were made: 2026-01-01T00:00:00Z. */
+export const STARTED = Date.UTC(2026, 0, 1);
+
+const GIB = 2 ** 30;
+
+/** What makes a node ready, but for what a test says. */
+export const healthy = ({ runtime, ...health }: Partial<NodeKnowledge['health']> = {}): NodeKnowledge['health'] => ({
+  pleg: { hasListed: true },
+  isInitialized: true,
+  drains: false,
+  ...health,
+  runtime: { name: 'containerd', version: 'v1.6.20', ready: true, ...runtime },
+});
+
+/** A node with two cores and 4 GiB, of which some are kept for the system. */
+export const aNode = (known: Partial<NodeKnowledge> = {}): NodeObject =>
+  nodeObject({
+    name: 'host',
+    labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64', 'node-role.kubernetes.io/edge': '' },
+    taints: [{ key: 'dedicated', value: 'db', effect: 'NoSchedule' }],
+    capacity: { cpuMillis: 2_000, memoryBytes: 4 * GIB, pods: 110, extra: { 'ephemeral-storage': 100 * GIB } },
+    allocatable: { cpuMillis: 1_500, memoryBytes: 2 * GIB, pods: 110, extra: { 'ephemeral-storage': 90 * GIB } },
+    addresses: ['192.0.2.1', '2001:db8::1'],
+    host: {
+      machineID: 'machine',
+      systemUUID: 'system',
+      bootID: 'boot',
+      kernelVersion: '6.1.0',
+      osImage: 'Debian GNU/Linux 12 (bookworm)',
+      architecture: 'amd64',
+      kubeletVersion: 'v1.36.0+statelet.0.1.0',
+    },
+    health: healthy(),
+    readySince: STARTED + 1_000,
+    startedAt: STARTED,
+    now: STARTED + 60_000,
+    ...known,
+  });

@@ -1,0 +1,157 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Container, ResourceRequirements } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import {
+  needsRestart,
+  pendingResize,
+  resizeMessage,
+  resizeRefusal,
+  resourcesOf,
+  sameResources,
+  sameSize,
+  withResources,
+} from '../../../kubernetes/resources/resize.ts';
+import { containerSize } from '../../../kubernetes/resources/resources.ts';
+import { aContainer, aPod } from '../fixtures.ts';
+
+const of = (resources: ResourceRequirements, more: Partial<Container> = {}): Pod =>
+  aPod({ containers: [aContainer({ resources, ...more })] });
+const burstable = (cpu: string, more: Record<string, string> = {}): Pod => of({ requests: { cpu, ...more } });
+
+describe('C25: what can be resized in place', () => {
+  test.each<[string, Pod, Pod, string | undefined]>([
+    ['nothing that counts', burstable('1'), burstable('1000m'), undefined],
+    ['a request of cpu', burstable('1'), burstable('2'), undefined],
+    [
+      'what becomes Guaranteed',
+      burstable('1'),
+      of({ requests: { cpu: '1', memory: '1' }, limits: { cpu: '1', memory: '1' } }),
+      'Pod QOS Class may not change as a result of resizing',
+    ],
+    ['what becomes BestEffort', burstable('1'), of({}), 'Pod QOS Class may not change as a result of resizing'],
+    [
+      'another resource',
+      burstable('1'),
+      burstable('1', { 'example.com/gpu': '1' }),
+      'only cpu and memory resources are mutable',
+    ],
+    [
+      'a limit that goes',
+      of({ requests: { cpu: '1' }, limits: { cpu: '2' } }),
+      burstable('1'),
+      'resource limits cannot be removed',
+    ],
+    ['a request that goes', burstable('1', { memory: '1' }), burstable('1'), 'resource requests cannot be removed'],
+  ])('%s', (_, from, to, message) => expect(resizeRefusal(from, to)?.message).toBe(message));
+
+  test('C24: a static pod is resized as others are', () => {
+    const ofFile = (cpu: string): Pod => {
+      const pod = burstable(cpu);
+      const annotations = { 'kubernetes.io/config.source': 'file' };
+      return { ...pod, metadata: { ...pod.metadata, annotations } };
+    };
+    expect(resizeRefusal(ofFile('1'), ofFile('2'))).toBeUndefined();
+  });
+
+  test.each(['Always', undefined] as const)('init containers are resized, sidecars or not: %s', (restartPolicy) => {
+    const init = (cpu: string): Pod =>
+      aPod({
+        initContainers: [
+          aContainer({ name: 'init', resources: { requests: { cpu } }, ...(restartPolicy ? { restartPolicy } : {}) }),
+        ],
+      });
+    expect(sameResources(resourcesOf(init('1')), resourcesOf(init('2')))).toBe(false);
+    expect(withResources(init('1'), resourcesOf(init('2'))).spec.initContainers).toEqual(init('2').spec.initContainers);
+  });
+
+  test('a pod takes other resources and keeps the rest; with its own it is the same pod', () => {
+    const pod = of({ requests: { cpu: '1' } }, { image: 'new:1' });
+    expect(withResources(pod, resourcesOf(burstable('1000m')))).toBe(pod);
+    expect(withResources(pod, resourcesOf(burstable('2'))).spec.containers).toMatchObject([
+      { image: 'new:1', resources: { requests: { cpu: '2' } } },
+    ]);
+  });
+
+  test('what the node has no room for is deferred, and what fails for something else is no resize', () => {
+    for (const reason of ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'] as const) {
+      expect(pendingResize({ reason, message: 'no room' })).toEqual({
+        reason: 'Deferred',
+        message: 'no room',
+        lack: reason,
+      });
+    }
+    const ports = { reason: 'NodePorts', message: 'taken' } as const;
+    expect(pendingResize(ports)).toBe(ports);
+  });
+
+  describe('where the node gives out its swap', () => {
+    const words = 'In-place resize of containers with swap is not supported.';
+    const memory = (request: string, more: Partial<Container> = {}, limit = '100Mi'): Pod =>
+      of({ requests: { cpu: '1', memory: request }, limits: { memory: limit } }, more);
+    const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
+    const critical = (pod: Pod): Pod => ({ ...pod, spec: { ...pod.spec, priority: 2_000_000_000 } });
+    const guaranteed = (amount: string): Pod =>
+      of({ limits: { cpu: '1', memory: amount }, requests: { cpu: '1', memory: amount } });
+
+    test.each<[string, Pod, Pod, string | undefined]>([
+      ['a container that swaps does not get another request of memory', memory('10Mi'), memory('20Mi'), words],
+      ['nor one that would swap then', memory('100Mi'), memory('20Mi'), words],
+      ['nor one that would not swap any more', memory('20Mi'), memory('100Mi'), words],
+      ['a limit is no matter of swap', memory('10Mi'), memory('10Mi', {}, '200Mi'), undefined],
+      [
+        'nor is cpu',
+        memory('10Mi'),
+        of({ requests: { cpu: '2', memory: '10Mi' }, limits: { memory: '100Mi' } }),
+        undefined,
+      ],
+      [
+        'one that restarts for it may have it',
+        memory('10Mi', { resizePolicy }),
+        memory('20Mi', { resizePolicy }),
+        undefined,
+      ],
+      [
+        'one that has no swap before or after may have it',
+        memory('10Mi', {}, '10Mi'),
+        memory('20Mi', {}, '20Mi'),
+        undefined,
+      ],
+      ['one of a critical pod has none', critical(memory('10Mi')), critical(memory('20Mi')), undefined],
+      ['nor has one of a Guaranteed pod', guaranteed('10Mi'), guaranteed('20Mi'), undefined],
+    ])('%s', (_, from, to, message) => {
+      expect(resizeRefusal(from, to, true)).toEqual(message && { reason: 'Infeasible', message });
+      expect(resizeRefusal(from, to)).toBeUndefined();
+    });
+  });
+
+  test('a policy counts for its own resource only', () => {
+    const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' as const }];
+    const main = aContainer({
+      resizePolicy,
+      resources: { requests: { cpu: '1' }, limits: { cpu: '1', memory: '10' } },
+    });
+    const size = { cpuRequest: 1_000, cpuLimit: 1_000, memoryLimit: 5, memoryRequest: 0 };
+    expect(needsRestart({ containers: [main] }, main, size)).toBe(false);
+    expect(needsRestart({ containers: [main] }, main, { ...size, cpuLimit: 500 })).toBe(true);
+  });
+
+  test('a different request of memory restarts a container as a different limit does', () => {
+    const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
+    const main = aContainer({ resizePolicy, resources: { requests: { memory: '8' }, limits: { memory: '10' } } });
+    const spec = { containers: [main] };
+    const size = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 10, memoryRequest: 8 };
+    expect(sameSize(size, containerSize(spec, main))).toBe(true);
+    expect(needsRestart(spec, main, size)).toBe(false);
+    expect(needsRestart(spec, main, { ...size, memoryLimit: 9 })).toBe(true);
+    expect(sameSize({ ...size, memoryRequest: 7 }, containerSize(spec, main))).toBe(false);
+    expect(needsRestart(spec, main, { ...size, memoryRequest: 7 })).toBe(true);
+    // An older agent did not persist the request.
+    expect(needsRestart(spec, main, { cpuRequest: 0, cpuLimit: 0, memoryLimit: 10 })).toBe(false);
+  });
+
+  test('an event of it tells the resources as JSON', () => {
+    expect(resizeMessage('Pod resize started', burstable('1'))).toBe(
+      'Pod resize started: {"containers":[{"name":"main","resources":{"requests":{"cpu":"1"}}}],"generation":0}',
+    );
+  });
+});

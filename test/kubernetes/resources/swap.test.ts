@@ -1,0 +1,32 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ResourceRequirements } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { maySwap } from '../../../kubernetes/resources/swap.ts';
+import { aContainer, aPod } from '../fixtures.ts';
+
+const memory = (request: string, limit: string): ResourceRequirements => ({
+  requests: { memory: request },
+  limits: { memory: limit },
+});
+const all = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '1', memory: '1Gi' } };
+const critical = { priority: 2_000_000_000 };
+
+describe('C25: under LimitedSwap', () => {
+  test.each<[string, ResourceRequirements | undefined, Partial<Pod['spec']>, boolean]>([
+    ['one that asks for less than it may have', memory('1Mi', '2Mi'), {}, true],
+    ['one without a limit', { requests: { memory: '1Mi' } }, {}, true],
+    ['one that asks for all that it may have', memory('1Gi', '1024Mi'), {}, false],
+    ['one of a Guaranteed pod', all, {}, false],
+    ['one of a BestEffort pod', undefined, {}, false],
+    ['one of a critical pod', memory('1Mi', '2Mi'), critical, false],
+  ])('%s', (_, resources, spec, expected) => {
+    const container = aContainer(resources ? { resources } : {});
+    expect(maySwap(aPod({ containers: [container], ...spec }), container)).toBe(expected);
+  });
+
+  test('beside one that makes the pod Burstable, one that asks for no memory', () => {
+    const container = aContainer({ name: 'other' });
+    const containers = [aContainer({ resources: memory('1Mi', '2Mi') }), container];
+    expect(maySwap(aPod({ containers }), container)).toBe(false);
+  });
+});

@@ -1,0 +1,290 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PodCondition, PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import { podStatus } from '../../../kubernetes/status/status.ts';
+import type { PodView } from '../../../kubernetes/status/view.ts';
+import { backOff, ending, exited, NOW, podView, running, type ShownPod, sandbox, waiting } from '../views.ts';
+
+const options = { now: NOW, hostIps: ['192.0.2.7'], runtimeName: 'containerd' };
+
+/** The conditions in one line each: type, status, reason, message. */
+function lines(view: PodView, previous?: PodStatus): string[] {
+  const { conditions = [] } = podStatus(view, previous ? { ...options, previous } : options);
+  return conditions.map(({ type, status, reason = '-', message = '-' }) => `${type} ${status} ${reason} ${message}`);
+}
+
+function condition(view: PodView, type: string, previous?: PodStatus): PodCondition | undefined {
+  const { conditions } = podStatus(view, previous ? { ...options, previous } : options);
+  return conditions?.find((one) => one.type === type);
+}
+
+const network = { sandbox: sandbox('10.88.0.5') };
+const gate = { readinessGates: [{ conditionType: 'example.com/lb' }] };
+const withGate = (status: PodCondition['status']): PodStatus => ({ conditions: [{ type: 'example.com/lb', status }] });
+
+describe('C15: the conditions of', () => {
+  test('a healthy pod', () => {
+    expect(lines(podView({ main: { a: running() }, view: network }))).toEqual([
+      'PodReadyToStartContainers True - -',
+      'Initialized True - -',
+      'Ready True - -',
+      'ContainersReady True - -',
+      'PodScheduled True - -',
+    ]);
+  });
+
+  test('a pod that has just come', () => {
+    const unready = 'ContainersNotReady containers with unready status: [a b]';
+    expect(lines(podView({ init: { i: null, j: null }, main: { a: null, b: null } }))).toEqual([
+      'PodReadyToStartContainers False - -',
+      'Initialized False ContainersNotInitialized containers with incomplete status: [i j]',
+      `Ready False ${unready}`,
+      `ContainersReady False ${unready}`,
+      'PodScheduled True - -',
+    ]);
+  });
+
+  test('a pod that succeeded', () => {
+    const view = podView({
+      init: { i: exited(0) },
+      main: { a: exited(0) },
+      view: { ended: true, initialized: true },
+    });
+    expect(lines(view)).toEqual([
+      'PodReadyToStartContainers False - -',
+      'Initialized True PodCompleted -',
+      'Ready False PodCompleted -',
+      'ContainersReady False PodCompleted -',
+      'PodScheduled True - -',
+    ]);
+  });
+
+  test('a pod that failed', () => {
+    expect(lines(podView({ main: { a: exited(1) }, view: { ended: true } })).slice(1, 4)).toEqual([
+      'Initialized True - -',
+      'Ready False PodFailed -',
+      'ContainersReady False PodFailed -',
+    ]);
+  });
+});
+
+test('C2, C15: the conditions tell how the pod ends before its phase does', () => {
+  const view = podView({ main: { a: exited(1) }, view: network });
+  expect(podStatus(view, { ...options, previous: { phase: 'Running' } })).toMatchObject({ phase: 'Running' });
+  expect(lines(view, { phase: 'Running' }).slice(0, 4)).toEqual([
+    'PodReadyToStartContainers True - -',
+    'Initialized True - -',
+    'Ready False PodFailed -',
+    'ContainersReady False PodFailed -',
+  ]);
+});
+
+test('C15: of a pod that never ran the conditions tell no more than that its containers are not ready', () => {
+  const view = podView({ main: { a: waiting() }, view: { ...ending({ reason: 'Deleted' }), ended: true } });
+  expect(podStatus(view, options)).toMatchObject({ phase: 'Failed' });
+  expect(condition(view, 'Ready')).toMatchObject({ reason: 'ContainersNotReady' });
+});
+
+describe('C15: the conditions follow', () => {
+  const following = (view: PodView) => lines(view, { phase: 'Running' }).filter((line) => /Ready |Init/.test(line));
+  const byFailure = ['Initialized True - -', 'Ready False PodFailed -', 'ContainersReady False PodFailed -'];
+  const healthy = ['Initialized True - -', 'Ready True - -', 'ContainersReady True - -'];
+
+  test.each(['DeadlineExceeded', 'EndedElsewhere'] as const)('the phase Failed of %s, also while it runs', (reason) => {
+    const cause = ending({ reason, phase: 'Failed' });
+    expect(following(podView({ main: { a: running() }, view: cause }))).toEqual(byFailure);
+    const ended = podView({ main: { a: exited(0) }, view: { ...cause, ended: true } });
+    expect(podStatus(ended, { ...options, previous: { phase: 'Running' } }).phase).toBe('Failed');
+    expect(following(ended)).toEqual(byFailure);
+  });
+
+  test('the exits of a preempted pod: it has succeeded if they are all 0', () => {
+    const preempted = ending({ reason: 'Preempting', message: 'm', phase: 'Failed', disruption: 'preempted' });
+    expect(following(podView({ main: { a: running() }, view: preempted }))).toEqual(healthy);
+    const succeeded = podView({ main: { a: exited(0) }, view: { ...preempted, ended: true } });
+    const status = podStatus(succeeded, { ...options, previous: { phase: 'Running' } });
+    expect([status.phase, status.reason, status.message]).toEqual(['Succeeded', undefined, undefined]);
+    expect(following(succeeded)).toEqual([
+      'Initialized True PodCompleted -',
+      'Ready False PodCompleted -',
+      'ContainersReady False PodCompleted -',
+    ]);
+    expect(condition(succeeded, 'DisruptionTarget', { phase: 'Running' })).toMatchObject({ status: 'True' });
+    const failed = podView({ main: { a: exited(143) }, view: { ...preempted, ended: true } });
+    expect(podStatus(failed, options)).toMatchObject({ phase: 'Failed', reason: 'Preempting', message: 'm' });
+    expect(following(failed)).toEqual(byFailure);
+  });
+});
+
+describe('C15: PodReadyToStartContainers', () => {
+  const status = (view: Partial<ShownPod>, hostNetwork = false) =>
+    condition(podView({ main: { a: null }, spec: { hostNetwork }, view }), 'PodReadyToStartContainers')?.status;
+
+  test('needs a sandbox', () => expect(status({})).toBe('False'));
+  test('needs its address', () => expect(status({ sandbox: sandbox() })).toBe('False'));
+  test('is true with both', () => expect(status(network)).toBe('True'));
+  test('needs no address on the network of the host', () => expect(status({ sandbox: sandbox() }, true)).toBe('True'));
+  test('needs a sandbox that is ready', () =>
+    expect(status({ sandbox: { ...sandbox('10.88.0.5'), state: 'notReady' } })).toBe('False'));
+});
+
+describe('C15: Initialized', () => {
+  const status = (view: PodView) => {
+    const { status: value, message = '' } = condition(view, 'Initialized') ?? {};
+    return `${value} ${message}`;
+  };
+
+  test('names those that are incomplete', () => {
+    const view = podView({ init: { i: exited(0), j: running(), k: waiting() }, main: { a: waiting() } });
+    expect(status(view)).toBe('False containers with incomplete status: [j k]');
+  });
+
+  test('a sidecar is complete once it has started', () => {
+    const cold = running({ started: false });
+    expect(status(podView({ sidecars: { s: cold }, main: { a: waiting() } }))).toMatch(/^False .*\[s\]$/);
+    expect(status(podView({ sidecars: { s: running() }, main: { a: waiting() } }))).toBe('True ');
+  });
+
+  test('stays true once it was, also while init containers run again in a new sandbox', () => {
+    const view = podView({ init: { i: running() }, main: { a: backOff(1) } });
+    const previous: PodStatus = { phase: 'Running', conditions: [{ type: 'Initialized', status: 'True' }] };
+    expect(condition(view, 'Initialized', previous)).toMatchObject({ status: 'True' });
+    expect(condition(view, 'Initialized', previous)).not.toHaveProperty('reason');
+    expect(condition(view, 'Initialized', { phase: 'Running', conditions: [] })?.status).toBe('False');
+  });
+
+  test('stays true while a sidecar restarts beside a regular container', () => {
+    expect(status(podView({ sidecars: { s: backOff(1) }, main: { a: running() } }))).toBe('True ');
+  });
+});
+
+describe('C15: ContainersReady and Ready', () => {
+  test('a sidecar counts, an init container does not', () => {
+    const view = podView({
+      init: { i: exited(1) },
+      sidecars: { s: running({ ready: false }) },
+      main: { a: running() },
+      view: { initialized: true },
+    });
+    expect(condition(view, 'ContainersReady')?.message).toBe('containers with unready status: [s]');
+  });
+
+  test('a readiness gate that nobody has set is not ready', () => {
+    const view = podView({ main: { a: running() }, spec: gate });
+    expect(condition(view, 'ContainersReady')?.status).toBe('True');
+    expect(condition(view, 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'ReadinessGatesNotReady',
+      message: 'corresponding condition of pod readiness gate "example.com/lb" does not exist.',
+    });
+  });
+
+  test('a readiness gate that is False is not ready', () => {
+    expect(condition(podView({ main: { a: running() }, spec: gate }), 'Ready', withGate('False'))).toMatchObject({
+      status: 'False',
+      message: 'the status of pod readiness gate "example.com/lb" is not "True", but False',
+    });
+  });
+
+  test('a readiness gate that is True is ready', () => {
+    const view = podView({ main: { a: running() }, spec: gate });
+    expect(condition(view, 'Ready', withGate('True'))?.status).toBe('True');
+  });
+
+  test('unready containers come before unmet gates', () => {
+    const view = podView({ main: { a: waiting() }, spec: gate });
+    expect(condition(view, 'Ready')?.reason).toBe('ContainersNotReady');
+  });
+
+  test('a pod that is ending is ready as long as its containers are', () => {
+    expect(condition(podView({ main: { a: running() }, view: ending() }), 'Ready')?.status).toBe('True');
+  });
+});
+
+describe('each condition', () => {
+  const before = '2026-05-01T00:00:00Z';
+  const previous: PodStatus = { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: before }] };
+
+  test('C15: carries the generation of the pod', () => {
+    const { conditions } = podStatus(podView({ main: { a: running() }, meta: { generation: 4 } }), options);
+    expect(conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual([4, 4, 4, 4, 4]);
+  });
+
+  test('keeps its time while its status stays', () => {
+    expect(condition(podView({ main: { a: running() } }), 'Ready', previous)?.lastTransitionTime).toBe(before);
+  });
+
+  test('C14: gets a new time, in whole seconds, when its status changes', () => {
+    const changed = condition(podView({ main: { a: waiting() } }), 'Ready', previous);
+    expect(changed).toMatchObject({ status: 'False', lastTransitionTime: '2026-05-04T12:02:56Z' });
+  });
+
+  test('C14: of somebody else is kept as it is', () => {
+    const theirs: PodCondition = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' };
+    const gate: PodCondition = { type: 'example.com/registered', status: 'False', message: 'not yet' };
+    const { conditions } = podStatus(podView({ main: { a: running() } }), {
+      ...options,
+      previous: { conditions: [gate, theirs] },
+    });
+    expect(conditions?.slice(0, 2)).toEqual([gate, theirs]);
+    expect(conditions).toHaveLength(7);
+  });
+});
+
+describe('C15: DisruptionTarget', () => {
+  const type = 'DisruptionTarget';
+  const message = 'The node was low on resource: memory.';
+  const evicted = ending({ reason: 'Evicted', phase: 'Failed', message, disruption: message });
+  const ended = podView({ main: { a: exited(137) }, view: { ...evicted, ended: true } });
+  const theirs: PodCondition = {
+    type,
+    status: 'True',
+    reason: 'PreemptionByScheduler',
+    lastTransitionTime: '2026-05-01T00:00:00Z',
+  };
+
+  test('is told of a pod that the node ends for its own reasons, with its terminal phase and not before', () => {
+    const ends = podView({ main: { a: running() }, view: evicted });
+    expect(condition(ends, type, { phase: 'Running' })).toBeUndefined();
+    expect(condition(ended, type, { phase: 'Running' })).toEqual({
+      type,
+      status: 'True',
+      reason: 'TerminationByKubelet',
+      message,
+      lastTransitionTime: '2026-05-04T12:02:56Z',
+    });
+  });
+
+  test('stays as it was told', () => {
+    const first = podStatus(ended, { ...options, previous: { phase: 'Running' } });
+    const later = podStatus(ended, { ...options, now: NOW + 60_000, previous: first });
+    expect(later.conditions).toEqual(first.conditions);
+    expect(later.conditions?.filter((one) => one.type === type)).toHaveLength(1);
+  });
+
+  test('takes the place of what another had told, since when it was so', () => {
+    const conditions = podStatus(ended, {
+      ...options,
+      previous: { phase: 'Running', conditions: [theirs] },
+    }).conditions;
+    expect(conditions?.filter((one) => one.type === type)).toEqual([
+      { ...theirs, reason: 'TerminationByKubelet', message },
+    ]);
+  });
+
+  test('is nothing that an end by other causes tells', () => {
+    for (const more of [{}, { reason: 'DeadlineExceeded', phase: 'Failed' }] as const) {
+      const view = podView({ main: { a: exited(137) }, view: { ...ending(more), ended: true } });
+      expect(condition(view, type, { phase: 'Running' })).toBeUndefined();
+    }
+  });
+});
+
+test('C15: conditions never told before, as after a restart of the agent, hold since what runs tells', () => {
+  const startedAt = NOW - 60_000;
+  const ready = (ms: number) => running({ now: { kind: 'running', startedAt: NOW - ms } });
+  const view = podView({ main: { a: ready(50_000), b: ready(40_000) }, view: { ...network, startedAt } });
+  const time = (type: string) => condition(view, type)?.lastTransitionTime;
+  expect(time('Initialized')).toBe('2026-05-04T12:01:56Z');
+  expect(time('Ready')).toBe('2026-05-04T12:02:16Z');
+  expect(time('ContainersReady')).toBe('2026-05-04T12:02:16Z');
+});

@@ -1,0 +1,463 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import { containerStatuses } from '../../../kubernetes/status/containerStatuses.ts';
+import type { PodView, WaitReason } from '../../../kubernetes/status/view.ts';
+import { backOff, ending, exited, NOW, podView, run, running, volumeView, waiting } from '../views.ts';
+
+const of = (view: PodView, previous?: PodStatus) => containerStatuses(view, { previous, runtimeName: 'containerd' });
+
+/** The one regular container's status. */
+function main(view: PodView, previous?: PodStatus): ContainerStatus {
+  const [status] = of(view, previous).regular;
+  if (!status) throw new Error('the pod has no regular container');
+  return status;
+}
+
+const atEnd = { ...ending(), ended: true };
+const unknownEnd = expect.objectContaining({ exitCode: 137, reason: 'ContainerStatusUnknown' });
+
+describe('a container that', () => {
+  test('runs: since when, its ids, ready and started', () => {
+    expect(
+      main(
+        podView({ main: { a: running({ made: { image: 'docker.io/a:1', imageRef: 'sha256:ab' }, restartCount: 2 }) } }),
+      ),
+    ).toEqual({
+      name: 'a',
+      state: { running: { startedAt: '2026-05-04T12:01:56Z' } },
+      lastState: {},
+      ready: true,
+      restartCount: 2,
+      image: 'docker.io/a:1',
+      imageID: 'sha256:ab',
+      containerID: 'containerd://c1',
+      resources: {},
+      started: true,
+    });
+  });
+
+  test('exited: how, and when in whole seconds', () => {
+    const end = run(137, { reason: 'OOMKilled', signal: 9, message: 'too big', finishedAt: NOW - 29_001 });
+    const state = exited(137, { now: { kind: 'terminated', run: end }, last: run(1, { containerId: 'c0' }) });
+    expect(main(podView({ main: { a: state } }))).toMatchObject({
+      state: {
+        terminated: {
+          exitCode: 137,
+          signal: 9,
+          reason: 'OOMKilled',
+          message: 'too big',
+          startedAt: '2026-05-04T12:01:56Z',
+          finishedAt: '2026-05-04T12:02:26Z',
+          containerID: 'containerd://run',
+        },
+      },
+      lastState: { terminated: { exitCode: 1, reason: 'Error', containerID: 'containerd://c0' } },
+      ready: false,
+      started: false,
+    });
+  });
+
+  test('is in back-off keeps its last run, its id and its count', () => {
+    expect(main(podView({ main: { a: backOff(1, { restartCount: 3 }) } }))).toMatchObject({
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+      lastState: { terminated: { exitCode: 1, finishedAt: '2026-05-04T12:02:26Z' } },
+      restartCount: 3,
+      containerID: 'containerd://run',
+      ready: false,
+    });
+  });
+
+  test('waits to run again is the one that ended, also when the next is made already', () => {
+    const ids = (state: Parameters<typeof podView>[0]['main']) => main(podView({ main: state ?? {} })).containerID;
+    expect(ids({ a: backOff(1, { containerId: 'next' }) })).toBe('containerd://run');
+    // An earlier agent has made it: to the present one it is what the runtime has.
+    expect(ids({ a: backOff(1, { containerId: 'next', atHand: true }) })).toBe('containerd://next');
+    expect(ids({ a: waiting('ContainerCreating', { containerId: 'first' }) })).toBe('containerd://first');
+    expect(ids({ a: exited(1, { containerId: 'next' }) })).toBe('containerd://run');
+  });
+
+  test('was ready but runs no more is not ready', () => {
+    expect(main(podView({ main: { a: exited(0, { ready: true, started: true }) } }))).toMatchObject({
+      ready: false,
+      started: false,
+    });
+  });
+
+  test('has a run without times: they are null', () => {
+    const { containerId, exitCode, reason } = run(137);
+    const state = exited(137, { now: { kind: 'terminated', run: { containerId, exitCode, reason } } });
+    expect(main(podView({ main: { a: state } })).state?.terminated).toMatchObject({
+      startedAt: null,
+      finishedAt: null,
+    });
+  });
+
+  test('has resources: those it asks for and those it got, once it is made', () => {
+    const resources = { requests: { cpu: '100m' }, limits: { memory: '64Mi' } };
+    const spec = { containers: [{ name: 'a', image: 'a:1', resources }] };
+    const made = main(podView({ main: { a: running() }, spec }));
+    expect([made.allocatedResources, made.resources]).toEqual([{ cpu: '100m' }, resources]);
+    expect(main(podView({ main: { a: waiting() }, spec }))).not.toHaveProperty('resources');
+  });
+});
+
+describe('C22: the messages of a pod', () => {
+  const said = (message: string) => exited(1, { now: { kind: 'terminated', run: run(1, { message }) } });
+  const length = (status?: ContainerStatus) => status?.state?.terminated?.message?.length;
+
+  test('share 12 KiB: the beginning of each is kept', () => {
+    const long = `begin${'x'.repeat(4_091)}`;
+    const few = of(podView({ main: { a: said(long), b: said(long), c: said(long) } })).regular;
+    expect(few.map(length)).toEqual([4_096, 4_096, 4_096]);
+    const view = podView({ init: { i: said(long) }, main: { a: said(long), b: said('short'), c: said(long) } });
+    const { init, regular } = of(view);
+    expect([...init, ...regular].map(length)).toEqual([3_072, 3_072, 5, 3_072]);
+    expect(init[0]?.state?.terminated?.message).toMatch(/^beginx+$/);
+  });
+
+  test('of last runs are cut too', () => {
+    const last = run(1, { message: 'y'.repeat(20_000) });
+    const { lastState } = main(podView({ main: { a: running({ last }) } }));
+    expect(lastState?.terminated?.message).toHaveLength(12_288);
+  });
+});
+
+describe('C16: a waiting container says', () => {
+  const reasons: WaitReason[] = [
+    'ContainerCreating',
+    'PodInitializing',
+    'CrashLoopBackOff',
+    'ErrImagePull',
+    'ImagePullBackOff',
+    'ErrImageNeverPull',
+    'InvalidImageName',
+    'CreateContainerConfigError',
+    'CreateContainerError',
+    'RunContainerError',
+    'PostStartHookError',
+  ];
+  test.each(reasons)('%s', (reason) => {
+    const view = podView({ main: { a: waiting(reason, { now: { kind: 'waiting', reason, message: 'because' } }) } });
+    expect(main(view).state).toEqual({ waiting: { reason, message: 'because' } });
+  });
+});
+
+describe('a container that no actor has seen', () => {
+  test('waits for its creation', () => {
+    expect(main(podView({ main: { a: null } }))).toEqual({
+      name: 'a',
+      state: { waiting: { reason: 'ContainerCreating' } },
+      lastState: {},
+      ready: false,
+      restartCount: 0,
+      image: 'a:1',
+      imageID: '',
+      started: false,
+    });
+  });
+
+  test('waits for the pod to initialize when it has init containers', () => {
+    const { init, regular } = of(podView({ init: { i: null }, main: { a: null } }));
+    expect([...init, ...regular].map(({ state }) => state)).toEqual([
+      { waiting: { reason: 'PodInitializing' } },
+      { waiting: { reason: 'PodInitializing' } },
+    ]);
+  });
+
+  test('keeps the end that was told before', () => {
+    const before = main(podView({ main: { a: exited(3) } }));
+    expect(main(podView({ main: { a: null } }), { containerStatuses: [before] })).toEqual(before);
+  });
+
+  test('keeps its count and its last run while it waits', () => {
+    const before = main(podView({ main: { a: backOff(1, { restartCount: 7 }) } }));
+    expect(main(podView({ main: { a: null } }), { containerStatuses: [before] })).toMatchObject({
+      restartCount: 7,
+      lastState: { terminated: { exitCode: 1 } },
+    });
+  });
+});
+
+describe('the lists', () => {
+  test('are in the order of the spec for init containers and sidecars, by name for the others', () => {
+    const spec = {
+      initContainers: [
+        { name: 'z', image: 'z' },
+        { name: 's', image: 's', restartPolicy: 'Always' as const },
+        { name: 'b', image: 'b' },
+      ],
+      containers: [
+        { name: 'y', image: 'y' },
+        { name: 'a', image: 'a' },
+      ],
+    };
+    const view = podView({
+      init: { b: waiting(), z: exited(0) },
+      sidecars: { s: running() },
+      main: { a: waiting(), y: waiting() },
+      ephemeral: { debug: running() },
+      spec: { ...spec, ephemeralContainers: [{ name: 'debug', image: 'debug' }] },
+    });
+    const { init, regular, ephemeral } = of(view);
+    expect([init, regular, ephemeral].map((list) => list.map(({ name }) => name))).toEqual([
+      ['z', 's', 'b'],
+      ['a', 'y'],
+      ['debug'],
+    ]);
+  });
+
+  test('an init container is ready once it succeeded, a sidecar while it is ready', () => {
+    const { init } = of(
+      podView({
+        init: { done: exited(0), failed: exited(1), busy: running({ ready: true, started: false }) },
+        sidecars: { warm: running(), cold: running({ ready: false, started: false }) },
+        main: { a: waiting() },
+      }),
+    );
+    expect(init.map(({ name, ready, started }) => [name, ready, started])).toEqual([
+      ['done', true, false],
+      ['failed', false, false],
+      ['busy', false, true],
+      ['warm', true, true],
+      ['cold', false, false],
+    ]);
+  });
+
+  test('an ephemeral container is neither ready nor started', () => {
+    const [debug] = of(podView({ main: { a: running() }, ephemeral: { debug: running() } })).ephemeral;
+    expect(debug?.ready).toBe(false);
+    expect(debug).not.toHaveProperty('started');
+  });
+
+  test('a refused pod has none', () => {
+    const view = podView({
+      init: { i: null },
+      main: { a: waiting() },
+      view: { refused: { reason: 'NodePorts', message: '' } },
+    });
+    expect(of(view)).toEqual({ init: [], regular: [], ephemeral: [] });
+  });
+
+  test('a refused pod shows those that ran all the same', () => {
+    const view = podView({
+      main: { a: exited(0), b: waiting() },
+      view: { refused: { reason: 'NodePorts', message: '' } },
+    });
+    expect(of(view).regular.map(({ name }) => name)).toEqual(['a']);
+  });
+});
+
+describe('C13: at the end of a pod', () => {
+  test('a container that never showed its end is exit 137', () => {
+    expect(main(podView({ main: { a: running() }, view: atEnd }))).toMatchObject({
+      state: { terminated: unknownEnd },
+      ready: false,
+      started: false,
+    });
+  });
+
+  test('before the end nothing is made up', () => {
+    expect(main(podView({ main: { a: running() }, view: ending() })).state).toHaveProperty('running');
+  });
+
+  test('a known end stays', () => {
+    expect(main(podView({ main: { a: exited(143) }, view: atEnd })).state?.terminated?.exitCode).toBe(143);
+  });
+
+  test('one in back-off ended as its last run did', () => {
+    expect(main(podView({ main: { a: backOff(3) }, view: atEnd }))).toMatchObject({
+      state: { terminated: { exitCode: 3, reason: 'Error' } },
+      lastState: {},
+    });
+  });
+
+  test('one that never ran in an initialized pod is exit 137', () => {
+    expect(main(podView({ main: { a: waiting('ImagePullBackOff') }, view: atEnd })).state).toEqual({
+      terminated: unknownEnd,
+    });
+  });
+
+  test('what was told to have ended stays so while its pod is removed', () => {
+    const view = podView({ main: { a: waiting('ContainerCreating') }, view: ending() });
+    expect(main(view, { phase: 'Running' }).state).toHaveProperty('waiting');
+    expect(main(view, { phase: 'Failed' }).state).toEqual({ terminated: unknownEnd });
+  });
+
+  test('one that never ran in a pod that was not initialized still waits', () => {
+    const view = podView({ init: { i: exited(1) }, main: { a: waiting('PodInitializing') }, view: atEnd });
+    expect(main(view).state).toEqual({ waiting: { reason: 'PodInitializing' } });
+  });
+
+  test('an init container is exit 137 only with evidence that it had started', () => {
+    const view = podView({
+      init: { i: waiting(), j: exited(1), k: waiting() },
+      main: { a: waiting('PodInitializing') },
+      view: atEnd,
+    });
+    expect(of(view).init.map(({ state }) => state?.terminated?.exitCode)).toEqual([137, 1, undefined]);
+  });
+
+  test('a restart that was counted is evidence', () => {
+    const view = podView({
+      init: { i: waiting('CrashLoopBackOff', { restartCount: 1 }) },
+      main: { a: waiting() },
+      view: atEnd,
+    });
+    expect(of(view).init[0]?.state).toEqual({ terminated: unknownEnd });
+  });
+});
+
+describe('C13: of a container that the runtime has lost', () => {
+  const end = { terminated: { exitCode: 0, reason: 'Completed', containerID: 'containerd://old' } };
+  const reported = (more: Partial<ContainerStatus> = {}): ContainerStatus => ({
+    name: 'a',
+    image: 'a:1',
+    imageID: 'sha256:a',
+    ready: false,
+    restartCount: 2,
+    state: {},
+    lastState: {},
+    ...more,
+  });
+  const reportedAs = (status: ContainerStatus): PodStatus => ({ containerStatuses: [status] });
+
+  test('the reported end stays until it has been created again', () => {
+    const ended = reported({ state: end });
+    expect(main(podView({ main: { a: waiting() } }), reportedAs(ended))).toBe(ended);
+    const inferred = run(137, { containerId: '', reason: 'ContainerStatusUnknown' });
+    const fromLogs = waiting('ContainerCreating', { last: inferred, restartCount: 2 });
+    expect(main(podView({ main: { a: fromLogs } }), reportedAs(ended))).toBe(ended);
+    const later = waiting('ContainerCreating', { last: inferred, restartCount: 3 });
+    expect(main(podView({ main: { a: later } }), reportedAs(ended))).toMatchObject({
+      lastState: { terminated: unknownEnd },
+      restartCount: 3,
+    });
+    const removed = run(137, { containerId: '', reason: 'RestartingAllContainers' });
+    const restarted = waiting('ContainerCreating', { last: removed, restartCount: 3 });
+    expect(main(podView({ main: { a: restarted } }), reportedAs(ended))).toMatchObject({
+      lastState: { terminated: { reason: 'RestartingAllContainers' } },
+      restartCount: 3,
+    });
+  });
+
+  test('the reported end becomes the last state while it cannot be created', () => {
+    const view = podView({ main: { a: waiting('ImagePullBackOff') } });
+    expect(main(view, reportedAs(reported({ state: end })))).toMatchObject({
+      state: { waiting: { reason: 'ImagePullBackOff' } },
+      lastState: end,
+      restartCount: 2,
+    });
+  });
+
+  test('the reported last state is better than one inferred from its log', () => {
+    const inferred = run(137, { containerId: '', reason: 'ContainerStatusUnknown' });
+    const fromLogs = waiting('ContainerCreating', { last: inferred, restartCount: 1 });
+    const view = podView({ main: { a: fromLogs } });
+    expect(main(view, reportedAs(reported({ lastState: end })))).toMatchObject({ lastState: end, restartCount: 2 });
+    expect(main(view)).toMatchObject({ lastState: { terminated: unknownEnd }, restartCount: 1 });
+  });
+
+  test('the last state stays with the same run, and goes with it', () => {
+    for (const seen of [
+      running({ restartCount: 2 }),
+      exited(143, { now: { kind: 'terminated', run: run(143, { containerId: 'c1' }) }, restartCount: 2 }),
+    ]) {
+      const view = podView({ main: { a: seen } });
+      const lastStateAfter = (containerID: string) =>
+        main(view, reportedAs(reported({ lastState: end, containerID }))).lastState;
+      expect(lastStateAfter('containerd://c1')).toEqual(end);
+      expect(lastStateAfter('containerd://c0')).toEqual({});
+      const own = reported({ lastState: { terminated: { ...end.terminated, containerID: 'containerd://c1' } } });
+      expect(main(view, reportedAs({ ...own, containerID: 'containerd://c1' })).lastState).toEqual({});
+    }
+  });
+
+  test('the reported end of the run before is the last state of the next run, but not of a later one', () => {
+    const ofOld = { terminated: { ...end.terminated, containerID: 'containerd://c0' } };
+    const ended = reported({ containerID: 'containerd://c0', state: ofOld });
+    const waits = reported({ containerID: 'containerd://c0', state: { waiting: {} }, lastState: ofOld });
+    const lastStateOf = (seen: ReturnType<typeof waiting>, before: ContainerStatus) =>
+      main(podView({ main: { a: seen } }), reportedAs(before)).lastState;
+    for (const before of [ended, waits]) {
+      expect(lastStateOf(waiting('ContainerCreating', { containerId: 'c1', restartCount: 2 }), before)).toEqual(ofOld);
+      expect(lastStateOf(running({ restartCount: 3 }), before)).toEqual(ofOld);
+      expect(lastStateOf(running({ restartCount: 4 }), before)).toEqual({});
+    }
+    const ran = reported({ containerID: 'containerd://c0', state: {}, lastState: end });
+    expect(lastStateOf(running({ restartCount: 3 }), ran)).toEqual({});
+    const sameEnd = exited(0, { now: { kind: 'terminated', run: run(0, { containerId: 'c1' }) }, restartCount: 2 });
+    expect(lastStateOf(sameEnd, ended)).toEqual({});
+  });
+
+  test('an end that the runtime shows counts, whatever was reported', () => {
+    expect(main(podView({ main: { a: exited(3) } }), reportedAs(reported({ state: end }))).state).toMatchObject({
+      terminated: { exitCode: 3 },
+    });
+  });
+
+  test('an init container is inferred to have completed only in a pod that was initialized and has regular containers', () => {
+    const init = { i: waiting('PodInitializing') };
+    const stateOf = (view: PodView) => of(view).init[0]?.state;
+    const completed = { terminated: expect.objectContaining({ exitCode: 0, reason: 'Completed' }) };
+    expect(stateOf(podView({ init, main: { a: running() }, view: { initialized: true } }))).toEqual(completed);
+    const waits = { waiting: { reason: 'PodInitializing' } };
+    expect(stateOf(podView({ init, main: { a: waiting() }, view: { initialized: true } }))).toEqual(waits);
+    expect(stateOf(podView({ init, main: { a: running() }, view: { initialized: false } }))).toEqual(waits);
+    const sidecar = {
+      sidecars: { i: waiting('PodInitializing') },
+      main: { a: running() },
+      view: { initialized: true },
+    };
+    expect(stateOf(podView(sidecar))).toEqual(waits);
+  });
+});
+
+describe('C13: of a pod deleted before its first init container started', () => {
+  const never = { i: waiting('PodInitializing'), j: waiting('PodInitializing') };
+
+  test('the first init container has an unknown end, and the containers after it go on waiting', () => {
+    const { init, regular } = of(podView({ init: never, main: { a: waiting('PodInitializing') }, view: atEnd }));
+    expect(init.map(({ state }) => state)).toEqual([
+      { terminated: unknownEnd },
+      { waiting: { reason: 'PodInitializing' } },
+    ]);
+    expect(regular[0]?.state).toEqual({ waiting: { reason: 'PodInitializing' } });
+  });
+});
+
+describe('C16: a volume whose image is not available', () => {
+  const waitingReason = { reason: 'ErrImagePull', message: 'no route' } as const;
+  const volumeMounts = [{ name: 'site', mountPath: '/site' }];
+  const volumes = [volumeView('data'), volumeView('site', { mounted: false, waitingReason })];
+  const reasons = (containers: Partial<Pod['spec']>) => {
+    const view = podView({ spec: containers, view: { volumes } });
+    const { init, regular, ephemeral } = of(view);
+    return [...init, ...regular, ...ephemeral].map(({ state }) => state?.waiting?.reason);
+  };
+  const container = (name: string, mounts = false) => ({ name, image: 'x', ...(mounts ? { volumeMounts } : {}) });
+
+  test('is what each container waits for that mounts it, and no other', () => {
+    expect(reasons({ containers: [container('a', true), container('b'), container('c', true)] })).toEqual([
+      'ErrImagePull',
+      'ContainerCreating',
+      'ErrImagePull',
+    ]);
+    const view = podView({ spec: { containers: [container('a', true)] }, view: { volumes } });
+    expect(of(view).regular[0]?.state).toEqual({ waiting: waitingReason });
+  });
+
+  test('is told of the first init container that mounts it, as nobody after that is begun with', () => {
+    const initContainers = [container('i'), container('j', true), container('k', true)];
+    expect(reasons({ initContainers, containers: [container('a', true)] })).toEqual([
+      'PodInitializing',
+      'ErrImagePull',
+      'PodInitializing',
+      'PodInitializing',
+    ]);
+    expect(reasons({ initContainers: [container('i')], containers: [container('a', true)] })).toEqual([
+      'PodInitializing',
+      'ErrImagePull',
+    ]);
+  });
+});

@@ -1,0 +1,271 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import { podStatus, samePodStatus } from '../../../kubernetes/status/status.ts';
+import type { PodView } from '../../../kubernetes/status/view.ts';
+import { ending, exited, NOW, podView, running, type ShownPod, sandbox, waiting } from '../views.ts';
+
+const HOST = ['192.0.2.7', 'fd00::7', '192.0.2.8'];
+const status = (view: PodView, previous?: PodStatus, hostIps: readonly string[] = HOST) =>
+  podStatus(view, { now: NOW, hostIps, runtimeName: 'containerd', ...(previous ? { previous } : {}) });
+
+const healthy = (more: Partial<ShownPod> = {}) =>
+  podView({ main: { a: running() }, view: { sandbox: sandbox('10.88.0.5'), ...more } });
+
+describe('the status of a pod', () => {
+  test('is complete', () => {
+    const { conditions, containerStatuses, ...rest } = status(healthy());
+    expect(rest).toEqual({
+      phase: 'Running',
+      hostIP: '192.0.2.7',
+      hostIPs: [{ ip: '192.0.2.7' }, { ip: 'fd00::7' }],
+      podIP: '10.88.0.5',
+      podIPs: [{ ip: '10.88.0.5' }],
+      startTime: '2026-05-04T12:02:56Z',
+      qosClass: 'BestEffort',
+      resources: {},
+    });
+    expect([conditions?.length, containerStatuses?.length]).toEqual([5, 1]);
+  });
+
+  test('carries the generation, its own before the given one', () => {
+    const view = podView({ main: { a: running() }, meta: { generation: 4 } });
+    expect(status(view).observedGeneration).toBe(4);
+    const given = podStatus(view, { now: NOW, hostIps: [], runtimeName: 'x', observedGeneration: 3 });
+    expect(given.observedGeneration).toBe(3);
+  });
+
+  test('keeps its start time and class', () => {
+    const previous: PodStatus = { startTime: '2026-05-01T00:00:00Z', qosClass: 'Burstable' };
+    expect(status(healthy(), previous)).toMatchObject(previous);
+  });
+
+  test('has no start time before the node has begun with it, and then that of its oldest sandbox', () => {
+    const { startedAt: _, ...awaited } = healthy();
+    const first = status(awaited);
+    expect(first).not.toHaveProperty('startTime');
+    expect(status(healthy({ startedAt: NOW - 47_000 }), first).startTime).toBe('2026-05-04T12:02:09Z');
+  });
+
+  test('has no class before the node has taken it, unless it has one already', () => {
+    for (const tag of ['awaitingNode', 'ofOthers', 'admitting']) {
+      const view = podView({ main: {}, view: { tags: [tag] } });
+      expect(status(view)).not.toHaveProperty('qosClass');
+      expect(status(view, { qosClass: 'Burstable' })).toMatchObject({ qosClass: 'Burstable' });
+    }
+  });
+});
+
+describe('C15: the resources of a pod', () => {
+  const sized = (requests: Record<string, string>, limits?: Record<string, string>): Pick<Container, 'resources'> => ({
+    resources: { requests, ...(limits ? { limits } : {}) },
+  });
+  const container = (name: string, more: Partial<Container> = {}): Container => ({ name, image: 'i:1', ...more });
+  const resourcesOf = (spec: Partial<PodSpec>, view: Partial<ShownPod> = {}) => {
+    const { allocatedResources, resources } = status(podView({ main: { a: running() }, spec, view }));
+    return { allocatedResources, resources };
+  };
+
+  test('are told of every pod, empty of one that asks for nothing', () => {
+    expect(status(healthy()).resources).toEqual({});
+    expect(status(healthy())).not.toHaveProperty('allocatedResources');
+  });
+
+  test('are the sums over its containers and the overhead, each in the form of its first amount', () => {
+    const sidecar = container('s', { restartPolicy: 'Always', ...sized({ cpu: '0.1' }, { cpu: '1' }) });
+    const spec = {
+      initContainers: [container('i', sized({ cpu: '50m', memory: '1Gi' })), sidecar],
+      containers: [container('a', sized({ cpu: '0.5', memory: '32Mi' })), container('b', sized({ memory: '96Mi' }))],
+      overhead: { cpu: '10m', memory: '1000000' },
+    };
+    const requests = { cpu: '610m', memory: '1074741824' };
+    expect(resourcesOf(spec)).toEqual({
+      allocatedResources: requests,
+      resources: { requests, limits: { cpu: '1010m' } },
+    });
+    const { overhead: _, ...without } = spec;
+    expect(resourcesOf(without).allocatedResources).toEqual({ cpu: '600m', memory: '1Gi' });
+  });
+
+  test('are its own before those of its containers', () => {
+    const own = { requests: { cpu: '2000m' }, limits: { cpu: '3' } };
+    const containers = [container('a', sized({ cpu: '1', memory: '64Mi', 'example.com/gpu': '1' }))];
+    const requests = { cpu: '2', 'example.com/gpu': '1', memory: '64Mi' };
+    expect(resourcesOf({ containers, resources: own }).resources).toEqual({ requests, limits: { cpu: '3' } });
+  });
+
+  test('are, while a resize is under way, those that its cgroup has beside those that were admitted', () => {
+    const of = (cpu: string) => ({ containers: [container('a', sized({ cpu }, { cpu }))] });
+    const [one, two] = [{ cpu: '1' }, { cpu: '2' }];
+    expect(resourcesOf(of('2'), { applied: of('1') })).toEqual({
+      allocatedResources: two,
+      resources: { requests: one, limits: one },
+    });
+    expect(resourcesOf(of('2'), { applied: of('1'), ended: true }).resources).toEqual({ requests: two, limits: two });
+  });
+
+  test('of a name that every object inherits are data like others', () => {
+    const containers = [container('a', sized({ constructor: '1' })), container('b', sized({ cpu: '1' }))];
+    expect(resourcesOf({ containers }).allocatedResources).toEqual({ constructor: '1', cpu: '1' });
+  });
+
+  test('are not told of one that was refused', () => {
+    const refused = { refused: { reason: 'OutOfcpu', message: '' }, ended: true } as const;
+    for (const view of [podView({ main: { a: null }, view: refused }), healthy(refused)]) {
+      expect(status(view)).not.toHaveProperty('resources');
+      expect(status(view)).not.toHaveProperty('allocatedResources');
+    }
+  });
+});
+
+test('C2: what a pod ended with before the agent restarted is told as it was', () => {
+  const restored: PodStatus = { phase: 'Succeeded', reason: 'Told' };
+  expect(status(podView({ main: { a: null }, view: { restored, ...ending() } }))).toBe(restored);
+});
+
+describe('C27: the addresses of a pod', () => {
+  const ips = (view: PodView, previous?: PodStatus, hostIps?: readonly string[]) =>
+    status(view, previous, hostIps).podIPs?.map(({ ip }) => ip);
+  const host = (view: Partial<ShownPod> = {}) => podView({ main: { a: running() }, spec: { hostNetwork: true }, view });
+  const had = (...list: string[]): PodStatus => ({ podIPs: list.map((ip) => ({ ip })) });
+
+  test('are at most one of a family', () => {
+    expect(ips(healthy({ sandbox: sandbox('10.88.0.5', '10.88.0.6', 'fd00::5', 'fd00::6') }))).toEqual([
+      '10.88.0.5',
+      'fd00::5',
+    ]);
+  });
+
+  test('come in the order of the node, the family of its primary address first', () => {
+    const dual = healthy({ sandbox: sandbox('10.88.0.5', 'FD00:0:0::5') });
+    expect(ips(dual, undefined, ['FD01:0::1', '192.0.2.7'])).toEqual(['fd00::5', '10.88.0.5']);
+    expect(status(dual, undefined, ['fd01::1'])).toMatchObject({ podIP: 'fd00::5' });
+    expect(ips(healthy({ sandbox: sandbox('fd00::5', '10.88.0.5') }))).toEqual(['10.88.0.5', 'fd00::5']);
+  });
+
+  test('are absent before there is a sandbox', () => {
+    expect(status(podView({ main: { a: waiting() } }))).not.toHaveProperty('podIP');
+  });
+
+  test('stay when the sandbox is gone', () => {
+    const gone = { ...sandbox(), state: 'notReady' as const };
+    expect(ips(healthy({ sandbox: gone }), had('10.88.0.5'))).toEqual(['10.88.0.5']);
+  });
+
+  test('are those of a new sandbox', () => {
+    expect(ips(healthy({ sandbox: sandbox('10.88.0.9') }), had('10.88.0.5'))).toEqual(['10.88.0.9']);
+  });
+
+  test("are the host's on its network", () => {
+    expect(ips(host())).toEqual(['192.0.2.7', 'fd00::7']);
+  });
+
+  test("on the host's network stay, and one of another family joins", () => {
+    expect(ips(host(), had('192.0.2.1'))).toEqual(['192.0.2.1', 'fd00::7']);
+  });
+
+  test("on the host's network: a second one of the same family does not join", () => {
+    expect(ips(host(), undefined, ['192.0.2.7', '192.0.2.8'])).toEqual(['192.0.2.7']);
+  });
+});
+
+describe('the reason of a pod', () => {
+  const reason = ({ phase, reason: why, message }: PodStatus) => [phase, why, message];
+
+  test('that was refused', () => {
+    const refused = {
+      refused: { reason: 'OutOfcpu', message: "Node didn't have enough resource: cpu" },
+      ended: true,
+    } as const;
+    expect(reason(status(podView({ main: { a: null }, view: refused })))).toEqual([
+      'Failed',
+      'OutOfcpu',
+      "Pod was rejected: Node didn't have enough resource: cpu",
+    ]);
+  });
+
+  test('that was refused is all there is to say of it, besides what others said', () => {
+    const refused = { refused: { reason: 'OutOfcpu', message: 'no cpu left' }, ended: true } as const;
+    const view = podView({ init: { i: null }, main: { a: null }, view: refused });
+    const first = status(podView({ init: { i: null }, main: { a: null } }));
+    expect(status(view, first)).toEqual({
+      phase: 'Failed',
+      reason: 'OutOfcpu',
+      message: 'Pod was rejected: no cpu left',
+      startTime: '2026-05-04T12:02:56Z',
+      qosClass: 'BestEffort',
+    });
+    const [scheduled, approved] = ['PodScheduled', 'example.com/approved'].map((type) => ({
+      type,
+      status: 'True' as const,
+    }));
+    const conditions = [scheduled, approved].filter((each) => each !== undefined);
+    expect(status({ ...view, conditions }).conditions).toEqual([approved]);
+    expect(status({ ...view, conditions: conditions.slice(0, 1) })).not.toHaveProperty('conditions');
+  });
+
+  const evicted = ending({ reason: 'Evicted', message: 'The node was low on resource: memory.', phase: 'Failed' });
+
+  test('that was evicted, once it has ended', () => {
+    expect(reason(status(podView({ main: { a: exited(137) }, view: { ...evicted, ended: true } })))).toEqual([
+      'Failed',
+      'Evicted',
+      'The node was low on resource: memory.',
+    ]);
+  });
+
+  test('C2: that is being evicted is not told yet', () => {
+    expect(reason(status(podView({ main: { a: running() }, view: evicted }), { phase: 'Running' }))).toEqual([
+      'Running',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('C2: is kept with the phase', () => {
+    const told: PodStatus = { phase: 'Failed', reason: 'Evicted', message: 'low' };
+    expect(reason(status(podView({ main: { a: exited(0) } }), told))).toEqual(['Failed', 'Evicted', 'low']);
+  });
+
+  test('that was removed is none: its exits speak', () => {
+    const view = podView({ main: { a: exited(0) }, view: { ...ending(), ended: true } });
+    expect(reason(status(view, { phase: 'Running' }))).toEqual(['Succeeded', undefined, undefined]);
+  });
+});
+
+describe('samePodStatus', () => {
+  const one = () => status(healthy());
+
+  test('two that were computed apart are the same', () => {
+    expect(samePodStatus(one(), one())).toBe(true);
+  });
+
+  test('the order of keys and absent values do not count', () => {
+    const { phase, ...rest } = one();
+    // JSON that was read back may hold what the type forbids: a key without a value.
+    const other = { ...rest, reason: undefined, phase } as unknown as PodStatus;
+    expect(samePodStatus(one(), other)).toBe(true);
+    expect(samePodStatus(other, one())).toBe(true);
+  });
+
+  test.each<[string, (s: PodStatus) => PodStatus]>([
+    ['a phase', (s) => ({ ...s, phase: 'Failed' })],
+    ['a key that came', (s) => ({ ...s, reason: 'Evicted' })],
+    ['a key that went', ({ podIP: _podIP, ...s }) => s],
+    ['a condition less', (s) => ({ ...s, conditions: (s.conditions ?? []).slice(1) })],
+    [
+      'a deep word',
+      (s) => ({ ...s, containerStatuses: (s.containerStatuses ?? []).map((c) => ({ ...c, ready: false })) }),
+    ],
+    ['a list for an object', (s) => ({ ...s, podIPs: {} as unknown as [] })], // what JSON might hold
+  ])('sees %s', (_what, change) => {
+    expect(samePodStatus(one(), change(one()))).toBe(false);
+    expect(samePodStatus(change(one()), one())).toBe(false);
+  });
+
+  test('a first status is a change', () => {
+    expect(samePodStatus(undefined, one())).toBe(false);
+    expect(samePodStatus(undefined, undefined)).toBe(true);
+  });
+});

@@ -1,0 +1,73 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { stringify } from 'yaml';
+import { parseBounded } from '../../../kubernetes/yaml/boundedYaml.ts';
+import { expandedSize } from '../../../kubernetes/yaml/expandedSize.ts';
+import { parseDocument } from '../../../kubernetes/yaml/parser.ts';
+
+function sizeOf(text: string) {
+  const range = { start: 0, end: text.length, line: 0, isAfterEnd: false };
+  const node = parseDocument(text, range, { depth: 1_000, onToken: () => {} });
+  if (node === undefined) throw new Error('the text holds no document');
+  return expandedSize(node);
+}
+
+/** Values as they are counted once they are made. */
+function valuesIn(value: unknown): number {
+  const inner = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  return inner.reduce<number>((sum, each) => sum + valuesIn(each), 1);
+}
+
+test('without aliases it is what the value has', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+      expect(sizeOf(stringify(value)).values).toBe(valuesIn(value));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('with aliases it is what the value has when each of them is made', () => {
+  // An object that comes twice is written as an alias.
+  const shared = fc.array(fc.jsonValue({ maxDepth: 2 }), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(shared, fc.array(fc.nat(2), { maxLength: 8 }), (values, picks) => {
+      const value = picks.map((pick) => values[pick % values.length]);
+      expect(sizeOf(stringify(value)).values).toBe(valuesIn(value));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('texts and names of fields count with their lengths', () => {
+  expect(sizeOf('{one: two, list: [three]}').characters).toBe('onetwolistthree'.length);
+});
+
+test('what a map merges counts in full, each time', () => {
+  const base = 'a: &a {x: 1, y: 2}\n';
+  expect(sizeOf(`${base}b: {<<: *a}`).values).toBe(sizeOf(`${base}b: {c: *a}`).values);
+  expect(sizeOf(`${base}b: {<<: [*a, *a]}`).values).toBe(sizeOf(`${base}b: {c: [*a, *a]}`).values);
+});
+
+test('a name that is given again stands for what comes after it', () => {
+  expect(sizeOf('[&a [1, 2, 3], &a 1, *a]').values).toBe(7);
+  expect(sizeOf('[&a [&a 1, *a], *a]').values).toBe(5);
+});
+
+test('a value that contains itself has no size', () => {
+  expect(() => sizeOf('&a [*a]')).toThrow('anchor a contains itself');
+  expect(() => sizeOf('&a {b: {<<: *a}}')).toThrow('anchor a contains itself');
+});
+
+test('what would grow without bounds is refused before it is made, also when it is spread over documents', () => {
+  const merges = (count: number) => {
+    const maps = Array.from({ length: count }, (_, i) => `a${i + 1}: &a${i + 1} {<<: [${`*a${i},`.repeat(9)}]}`);
+    return ['a0: &a0 {k: v}', ...maps].join('\n');
+  };
+  const limits = { tokens: 20_000, values: 10_000, characters: 100_000 };
+  expect(parseBounded(merges(3), limits)).toHaveProperty('values');
+  expect(parseBounded(merges(40), limits)).toEqual({ beyond: 'more than 10000 values' });
+  const document = `---\na: &a [${'1,'.repeat(90)}]\nb: [${'*a,'.repeat(90)}]\n`;
+  expect(parseBounded(document, limits)).toHaveProperty('values');
+  expect(parseBounded(document.repeat(3), limits)).toEqual({ beyond: 'more than 10000 values' });
+});

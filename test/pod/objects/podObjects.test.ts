@@ -1,7 +1,0 @@
-import { expect, test } from '@jest/globals';
-import { ObjectNotFound } from '../../../pod/objects/podObjects.ts';
-
-test('what is missing is named as a kubelet names it', () => {
-  expect(new ObjectNotFound('ConfigMap', 'app').message).toBe('configmap "app" not found');
-  expect(new ObjectNotFound('Secret', 'key').message).toBe('secret "key" not found');
-});
