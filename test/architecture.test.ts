@@ -8,6 +8,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { containerMachine } from '../machines/container/chart.ts';
 import { podMachine } from '../machines/pod/chart.ts';
+import { productFolders } from './support/tree.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
@@ -73,7 +74,7 @@ describe('the way of a pod', () => {
 
 test('each file that CONTRIBUTING.md names by its path is there', () => {
   const named = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.\w+)`/g);
-  const folders = ['pod', 'machines', 'actors', 'cri', 'volume', 'host', 'node', 'server', 'cli', 'test', 'docs'];
+  const folders = [...productFolders, 'test', 'docs'];
   const files = [...named].map(([, file = '']) => file).filter((file) => folders.includes(file.split('/')[0] ?? ''));
   expect(files).not.toEqual([]);
   expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);

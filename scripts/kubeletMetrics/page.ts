@@ -44,8 +44,8 @@ stability levels (rule [C42](conformance.md#c42-metrics)). This page lists every
 reason for each that the node does not expose. Beside these the node has its own metrics, whose names begin with \`statelet_\`.
 
 This page is written by \`npm run docs\`, from the lists of a kubelet's metrics
-([kubelet-1.36.tsv](../test/serving/metrics/kubelet-1.36.tsv), and for metrics without a series on a node of two pods
-[kubelet-1.36-unsampled.tsv](../test/serving/metrics/kubelet-1.36-unsampled.tsv)) and from
+([kubelet-1.36.tsv](../test/kubelet-api/metrics/kubelet-1.36.tsv), and for metrics without a series on a node of two pods
+[kubelet-1.36-unsampled.tsv](../test/kubelet-api/metrics/kubelet-1.36-unsampled.tsv)) and from
 [scripts/kubeletMetrics/reasons.ts](../scripts/kubeletMetrics/reasons.ts). A test compares it with a running node.`;
 
 /** The whole page, as it is stored in docs/metrics.md. */

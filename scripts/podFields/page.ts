@@ -57,7 +57,7 @@ const INTRODUCTION = `# The fields of a pod
 
 Every field of a pod's spec takes effect, is rejected, or holds the pod back; a pod never silently gets less than it
 requests. This page lists all fields of the schema of Kubernetes 1.36 that the node reads
-([kubernetes/api/schema](../pod/api/schema/pod.ts)) with the treatment of each, the file that acts on it, and the effect, or the
+([kubernetes/api/schema](../kubernetes/api/schema/pod.ts)) with the treatment of each, the file that acts on it, and the effect, or the
 reason that users see. A field takes effect in another part of the cluster if that part acts on it before the node gets
 the pod. No scheduler places a static pod, so the node warns about such a field in its manifest.
 

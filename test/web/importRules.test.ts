@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { productFolders } from '../support/tree.ts';
 
 const root = join(import.meta.dirname, '../..');
 const files = readdirSync(join(root, 'web'), { recursive: true, encoding: 'utf8' })
@@ -9,7 +10,7 @@ const files = readdirSync(join(root, 'web'), { recursive: true, encoding: 'utf8'
   .map((name) => join('web', name));
 
 /** What a browser can load beside the page's own files: none of them may need Node.js. */
-const SHARED = /^(?:base\/|pod\/|show\/|inspect\/protocol\.ts$|machines\/shared\/stateMeta\.ts$)/;
+const SHARED = /^(?:base\/|kubernetes\/|show\/|inspect\/protocol\.ts$|machines\/shared\/stateMeta\.ts$)/;
 const PACKAGES = ['preact', 'preact/hooks', 'preact/jsx-runtime', '@preact/signals'];
 
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s(?:[^'";]*?\sfrom\s)?'([^']+)'|import\('([^']+)'\)/g;
@@ -57,21 +58,8 @@ test('no file of the page imports itself, be it by way of others', () => {
 });
 
 test('nothing but tests imports the page', () => {
-  const folders = [
-    'actors',
-    'cli',
-    'cri',
-    'host',
-    'inspect',
-    'machines',
-    'node',
-    'kubernetes',
-    'recording',
-    'socket',
-    'testing/simulation',
-    'volume',
-  ];
-  const importers = folders
+  const importers = productFolders
+    .filter((folder) => folder !== 'web')
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
     )
