@@ -26,39 +26,77 @@ async function staticCheck(command) {
   return (await shell(command)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
+/** A run in which more suites fail is broken, not flaky. */
+const MAX_RERUNS = 10;
+
+/** Runs the tests, then each suite that failed once more, alone. Returns the numbers of passed and failed tests. */
 async function jest(args) {
   say('running the tests');
   const directory = mkdtempSync(join(tmpdir(), 'statelet-test-'));
-  const file = join(directory, 'results.json');
   // A signal ends the process before any `finally`.
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   // The tests start a few hundred programs of this package: each of its modules is compiled once for all of them.
   const compiled = { NODE_COMPILE_CACHE: join(directory, 'compiled') };
-  const code = await shell(`${scripts.unit} "$@"`, ['--json', '--outputFile', file, ...args], compiled);
   const picked = args.some((arg) => /^(-t|--testNamePattern)/.test(arg));
-  return count(file, code, picked);
+  const run = async (name, jestArgs) => {
+    const file = join(directory, `${name}.json`);
+    const code = await shell(`${scripts.unit} "$@"`, ['--json', '--outputFile', file, ...jestArgs], compiled);
+    return { code, results: resultsIn(file) };
+  };
+  const { code, results } = await run('results', args);
+  if (results === undefined) return { passed: 0, failed: 1 };
+  if (results.testResults?.length > SLOWEST) sayTimes(results.testResults);
+  const numbers = numbersOf(results, code, picked);
+  const failures = (results.testResults ?? []).filter(({ status }) => status === 'failed');
+  if (picked || failures.length > MAX_RERUNS) return numbers;
+  const flaky = [];
+  for (const [index, failure] of failures.entries()) {
+    say(`running ${relative(root, failure.name)} again, alone`);
+    const rerun = await run(`rerun-${index}`, ['--runTestsByPath', failure.name]);
+    if (rerun.code !== 0 || rerun.results === undefined) continue;
+    const again = numbersOf(rerun.results, rerun.code, false);
+    if (again.failed > 0) continue;
+    numbers.passed += again.passed - testsOf(failure, 'passed');
+    numbers.failed -= Math.max(1, testsOf(failure, 'failed'));
+    flaky.push({ failure, again });
+  }
+  for (const { failure, again } of flaky) sayFlaky(failure, again);
+  return numbers;
 }
 
-/**
- * A suite that could not run, and a run that failed in no test, are failures too. So is a test that was left out,
- * unless tests were picked by name.
- */
-function count(file, code, picked) {
+const testsOf = ({ assertionResults = [] }, wanted) =>
+  assertionResults.filter(({ status }) => status === wanted).length;
+
+/** Reports a suite that failed among the others and passed alone. Each such suite is a bug. */
+function sayFlaky({ name, message }, { passed }) {
+  process.stderr.write(`FLAKY: ${relative(root, name)}\n`);
+  process.stderr.write(`the first run failed:\n${message.trimEnd()}\n`);
+  process.stderr.write(`the second run, alone, passed ${passed} tests\n`);
+}
+
+/** Returns the results that jest wrote to a file, or undefined if it could not run. */
+function resultsIn(file) {
   try {
-    const results = JSON.parse(readFileSync(file, 'utf8'));
-    const leftOut = picked ? 0 : results.numPendingTests + results.numTodoTests;
-    if (leftOut > 0) say(`${leftOut} tests were left out; they count as failed`);
-    if (results.testResults?.length > SLOWEST) sayTimes(results.testResults);
-    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites + leftOut;
-    return { passed: results.numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    return { passed: 0, failed: 1 };
+    return undefined;
   }
 }
 
-const SLOWEST = 15;
+/**
+ * Counts a suite that could not run, and a run that failed in no test, as failures. A test that was left out counts as
+ * failed as well, unless tests were picked by name.
+ */
+function numbersOf(results, code, picked) {
+  const leftOut = picked ? 0 : results.numPendingTests + results.numTodoTests;
+  if (leftOut > 0) say(`${leftOut} tests were left out; they count as failed`);
+  const failed = results.numFailedTests + results.numRuntimeErrorTestSuites + leftOut;
+  return { passed: results.numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
+}
 
-/** How long the tests took, and which files the most: the whole is to stay well below 20 minutes on two cores. */
+const SLOWEST = 20;
+
+/** Reports how long the tests took, and which files took longest. */
 function sayTimes(files) {
   const times = files.map(({ name, startTime, endTime }) => ({ name: relative(root, name), ms: endTime - startTime }));
   const seconds = (ms) => `${Math.round(ms / 1_000)} s`;

@@ -180,6 +180,41 @@ describe('npm test', () => {
     expect(err).toContain('statelet: 2 tests were left out; they count as failed\n');
   });
 
+  /** Writes a jest whose runs end with these results, one after the other. */
+  const jestRuns = async (...runs: readonly { readonly numbers: object; readonly code: number }[]) => {
+    const script = ['echo "$*" >> jest-calls', 'run=$(wc -l < jest-calls)', 'case $run in'];
+    for (const [index, { numbers, code }] of runs.entries()) {
+      script.push(`${index + 1}) echo '${results(numbers)}' > "$3"; exit ${code} ;;`);
+    }
+    await program('unit', [...script, 'esac'].join('\n'));
+  };
+  const suite = { name: 'web.test.ts', status: 'failed', message: 'the port is taken' };
+  const failedSuite = { ...suite, assertionResults: [{ status: 'passed' }, { status: 'failed' }] };
+  const firstRun = { numbers: { numFailedTests: 1, testResults: [failedSuite] }, code: 1 };
+
+  test('runs a suite that failed once more, alone, and reports it as flaky if it passes', async () => {
+    await jestRuns(firstRun, { numbers: { numPassedTests: 2 }, code: 0 });
+    const { code, out, err } = await finished(setup('test'));
+    expect([code, out]).toEqual([1, '7 passed, 1 failed\n']);
+    expect(err).toMatch(
+      /FLAKY: \S*web\.test\.ts\nthe first run failed:\nthe port is taken\nthe second run, alone, passed 2 /,
+    );
+    expect(await readFile(join(directory, 'jest-calls'), 'utf8')).toMatch(/--runTestsByPath web\.test\.ts\n$/);
+  });
+
+  test('counts a suite that fails twice once', async () => {
+    await jestRuns(firstRun, { numbers: { numPassedTests: 1, numFailedTests: 1 }, code: 1 });
+    const { code, out, err } = await finished(setup('test'));
+    expect([code, out]).toEqual([1, '6 passed, 2 failed\n']);
+    expect(err).not.toContain('FLAKY');
+  });
+
+  test('runs no suite again if many failed', async () => {
+    const numbers = { numFailedTests: 11, testResults: Array.from({ length: 11 }, () => failedSuite) };
+    await jestRuns({ numbers, code: 1 });
+    expect(await finished(setup('test'))).toMatchObject({ code: 1, out: '6 passed, 12 failed\n' });
+  });
+
   test('but not those that the user did not pick', async () => {
     await jest({ numPendingTests: 2 });
     expect((await finished(setup('test', '-t', 'one'))).out).toBe('6 passed, 1 failed\n');
