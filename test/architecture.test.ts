@@ -1,6 +1,6 @@
-/** Holds the outlines in ARCHITECTURE.md to the machines: the same states at the top, the same ways between them. */
+/** Checks the documents against the code: the outlines of machines, the files that are named, the links, the sizes. */
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,11 +11,12 @@ import { podMachine } from '../machines/pod/chart.ts';
 import { productFolders } from './support/tree.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+const actors = readFileSync(join(root, 'docs/design/actors.md'), 'utf8');
+const podFileByFile = readFileSync(join(root, 'docs/design/pod-file-by-file.md'), 'utf8');
 
 /** `a --> b` for each way that the page draws. */
 function drawn(name: string): string[] {
-  const [, outline = ''] = page.split(`<!-- outline of ${name} -->`);
+  const [, outline = ''] = actors.split(`<!-- outline of ${name} -->`);
   const [chart = ''] = outline.split('```\n');
   return [...chart.matchAll(/^ {4}(\w+ --> \w+)/gm)].map(([, way = '']) => way).sort();
 }
@@ -47,15 +48,28 @@ test('the outline of a container is that of its machine', () => {
   expect(drawn('container')).toEqual(ways(containerMachine));
 });
 
-test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'])('what %s points to is there', (file) => {
-  const text = readFileSync(join(root, file), 'utf8');
-  const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = '']) => link);
-  expect(links).not.toEqual([]);
-  expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
+const documents = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.md') && !/(^|\/)(node_modules|coverage|\.\w+)\//.test(file),
+);
+
+test('every link of a document leads to a file', () => {
+  const dead = documents.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8').replaceAll(/```.*?```/gs, '');
+    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link = '']) => link);
+    return links.filter((link) => !existsSync(join(root, dirname(file), link))).map((link) => `${file}: ${link}`);
+  });
+  expect(documents.length).toBeGreaterThan(30);
+  expect(dead).toEqual([]);
+});
+
+test('the README and ARCHITECTURE.md are short enough to be read', () => {
+  const text = (file: string) => readFileSync(join(root, file), 'utf8');
+  expect(text('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_800);
+  expect(text('ARCHITECTURE.md').length).toBeLessThanOrEqual(15_000);
 });
 
 describe('the way of a pod', () => {
-  const [, way = ''] = page.split('<!-- way of a pod -->');
+  const [, way = ''] = podFileByFile.split('<!-- way of a pod -->');
   const files: readonly string[] = (way.split('```')[1] ?? '').match(/\S+\.ts\b/g) ?? [];
   // The simulated runtime is called without a socket, and has no cgroups.
   const ofRealRuntimes = ['cri/grpc.ts', 'host/cgroup/podCgroups.ts'];

@@ -67,17 +67,17 @@ const OPTIONS = {
   lib: ['es2024', 'esnext.disposable'],
   module: 'nodenext',
   types: ['node'],
-  // The README's is JavaScript: what it uses has to be there.
+  // Checks the programs of the guide, which are JavaScript.
   allowJs: true,
   checkJs: true,
   noImplicitAny: false,
 };
 
-/** The examples in the README: a node on the simulated runtime, one in simulation, and an API server. */
-async function programsOfReadme(): Promise<readonly string[]> {
-  const found = (await readFile(join(root, 'README.md'), 'utf8')).matchAll(/```js\n(.*?)```/gs);
+/** The programs in the guide to testing: a node on the simulated runtime, one in simulation, and an API server. */
+async function programsOfGuide(): Promise<readonly string[]> {
+  const found = (await readFile(join(root, 'docs/how-to/test-with-statelet.md'), 'utf8')).matchAll(/```js\n(.*?)```/gs);
   const programs = [...found].flatMap(([, program]) => program ?? []);
-  if (programs.length !== 3) throw new Error(`README.md has ${programs.length} programs`);
+  if (programs.length !== 3) throw new Error(`the guide to testing has ${programs.length} programs`);
   return programs;
 }
 
@@ -95,7 +95,7 @@ test('a strict program in TypeScript compiles against the types, those of their 
   await writeFile(join(directory, 'package.json'), '{"type":"module"}');
   await writeFile(join(directory, 'program.ts'), PROGRAM);
   const files = ['program.ts'];
-  for (const program of await programsOfReadme()) {
+  for (const program of await programsOfGuide()) {
     const file = `readme-${files.length}.mjs`;
     await writeFile(join(directory, file), program);
     files.push(file);
@@ -133,9 +133,9 @@ async function run(program = '', library = 'testing.ts'): Promise<readonly strin
   return stdout.trim().split('\n');
 }
 
-test('the API server in the README tells what happens to its node, and ends', async () => {
+test('the API server in the guide to testing reports what happens to its node, and ends', async () => {
   await installedCommand();
-  expect(await run((await programsOfReadme())[2], 'dist/testing.mjs')).toEqual([
+  expect(await run((await programsOfGuide())[2], 'dist/testing.mjs')).toEqual([
     'ADDED Node',
     'true',
     'the connection was cut before the answer',
@@ -143,8 +143,8 @@ test('the API server in the README tells what happens to its node, and ends', as
   ]);
 });
 
-test('the simulation in the README tells what became of its pod', async () => {
-  const seen = await run((await programsOfReadme())[1]);
+test('the simulation in the guide to testing reports what became of its pod', async () => {
+  const seen = await run((await programsOfGuide())[1]);
   const running = 'pod web-node-1 is running, with 1 of 1 containers ready';
   expect(seen.map((line) => line.replace(/^\d+ /, ''))).toEqual([running, running, 'no such pod']);
   // A minute, an hour, and what it takes to settle.
