@@ -3,7 +3,8 @@
  * The source of the format is `formatHeader` in `k8s.io/klog/v2/internal/buffer/buffer.go` and `KVFormat` in
  * `k8s.io/klog/v2/internal/serialize/keyvalues.go`.
  */
-import { basename } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { DestinationStream } from 'pino';
 import * as z from 'zod/mini';
 import { printable } from '../base/printable.ts';
@@ -83,18 +84,45 @@ function errorText(value: unknown): string {
   return ` err=${quoted(message)}${stack === undefined ? '' : ` stack=${linesText(stack)}`}`;
 }
 
-/** pino's function that calls its `logMethod` hook. Its caller is the statement that logs. */
-const WRAPPER = /\bhookWrappedLog\b/;
-/** Frames of a stack that are searched for the wrapper. */
-const FRAMES = 12;
+/**
+ * Frames of a stack from `callerOfLog` to the statement that logs: `callerOfLog` itself, `write` and `LOG` of pino, the
+ * `logMethod` hook, and the function of pino that calls the hook. Only the first has the same name in the bundle.
+ */
+const FRAMES = 6;
 
-/** Returns the file and line of the statement that logs, for a pino with a `logMethod` hook. */
+/** The daemon's bundle. A stack has only its own lines. */
+const BUNDLE = 'daemon.js';
+const callersSchema = z.record(z.string(), z.string());
+
+/** Reads the statements of the daemon's bundle that log, with their source files and lines, as scripts/build.mjs writes them. */
+function callersInBundle(): ReadonlyMap<string, string> {
+  try {
+    const text = readFileSync(join(import.meta.dirname, 'callers.json'), 'utf8');
+    return new Map(Object.entries(callersSchema.parse(JSON.parse(text))));
+  } catch {
+    // Its lines are then those of the bundle.
+    return new Map();
+  }
+}
+
+let callers: ReadonlyMap<string, string> | undefined;
+
+/** Returns the source file and line of a position in the daemon's bundle. */
+function callerInBundle(position: string): string | undefined {
+  callers ??= callersInBundle();
+  return callers.get(position);
+}
+
+/** Returns the source file and line of the statement that logs, for a pino with a `logMethod` hook. */
 export function callerOfLog(): { readonly caller?: string } {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = FRAMES;
+  // The first line is the message.
   const frames = new Error('for its stack').stack?.split('\n') ?? [];
   Error.stackTraceLimit = stackTraceLimit;
-  const wrapper = frames.findIndex((frame) => WRAPPER.test(frame));
-  const [, path, line] = /([^\s(]+):(\d+):\d+\)?$/.exec(frames[wrapper + 1] ?? '') ?? [];
-  return wrapper < 0 || path === undefined ? {} : { caller: `${basename(path)}:${line}` };
+  const [, path, line, column] = /([^\s(]+):(\d+):(\d+)\)?$/.exec(frames[FRAMES] ?? '') ?? [];
+  if (path === undefined) return {};
+  const file = basename(path);
+  const source = file === BUNDLE ? callerInBundle(`${line}:${column}`) : undefined;
+  return { caller: source ?? `${file}:${line}` };
 }

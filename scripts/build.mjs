@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync }
 import { join } from 'node:path';
 import { digestOfSources } from '../node/machinesDigest.ts';
 import { buildPage, pageDirectory } from './buildPage.mjs';
+import { logCallers } from './logCallers.ts';
 import { stampNodePackages } from './setup/nodePackages.mjs';
 import { root, say } from './setup/places.mjs';
 
@@ -106,8 +107,9 @@ const daemon = {
   format: 'cjs',
   banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
   footer: { js: '})' },
-  sourcemap: false,
-  // V8 holds the whole text in memory. Names stay: stack traces need them, and there is no map.
+  // Only the callers of the log are looked up in the map, at build time.
+  sourcemap: 'external',
+  // V8 holds the whole text in memory. Names stay: stack traces need them, and no map is shipped.
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',
@@ -145,11 +147,14 @@ async function build() {
   const startedAt = new Date();
   mkdirSync(dist, { recursive: true });
   const bundled = await esbuild.build(daemon);
-  for (const { path, text } of bundled.outputFiles) writeFileSync(path, inAscii(text));
+  const textOf = (ending) => bundled.outputFiles.find(({ path }) => path.endsWith(ending)).text;
+  const text = textOf('.js');
+  writeFileSync(join(dist, 'daemon.js'), inAscii(text));
   const metafiles = [bundled.metafile];
   for (const each of [command, library, worker]) metafiles.push((await esbuild.build(each)).metafile);
   metafiles.push(await buildPage(esbuild));
   removeOthers(metafiles.flatMap(({ outputs }) => Object.keys(outputs)));
+  writeFileSync(join(dist, 'callers.json'), JSON.stringify(logCallers(text, textOf('.js.map'), inAscii)));
   writeInputs([...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))], startedAt);
 }
 

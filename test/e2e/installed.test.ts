@@ -45,8 +45,13 @@ test('the daemon is one process, from node_modules/.bin on', async () => {
   const command = await linkPackage(join(directory, 'linked'));
   const places = ['--root-dir', join(directory, 'one'), '--pod-log-dir', join(directory, 'logs')];
   const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
-  const { pid, kill, ended, says } = startStatelet(['run', ...places, ...nowhere], { by: [command] });
+  const { pid, kill, ended, says, err } = startStatelet(['run', ...places, ...nowhere], { by: [command] });
   await says('the node agent is running');
+  // The bundle has lines of its own.
+  const source = (await readFile(join(import.meta.dirname, '../../cli/run.ts'), 'utf8')).split('\n');
+  const line = source.findIndex((text) => text.includes('the node agent is running')) + 1;
+  expect(err()).toMatch(new RegExp(` run\\.ts:${line}\\] "the node agent is running`));
+  expect(err()).not.toContain('daemon.js:');
   expect(await readFile(`/proc/${pid}/comm`, 'utf8')).toMatch(/^(node|MainThread)\n$/);
   expect(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).toBe('');
   kill('SIGTERM');

@@ -1,0 +1,24 @@
+/** Finds the statements of a bundle that log, for `callerOfLog` in node/textLog.ts: a stack has only the lines of the bundle. */
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { basename } from 'node:path';
+
+/** A call of a logger up to the position that V8 reports for it: the method's name, or the parenthesis after `[level]`. */
+const CALL = /\blogger\d*(?:\.(?=(?:trace|debug|info|warn|error|fatal)\()|\[[^\]]+\](?=\())/g;
+
+/**
+ * Returns source files with their lines (`statusLog.ts:69`) by positions in the bundle (`557:1204`), both counted from 1.
+ * `encode` is applied to the text before it is written, and may change columns but not lines.
+ */
+export function logCallers(text: string, sourceMap: string, encode: (part: string) => string): Record<string, string> {
+  // esbuild writes version 3, which this class reads.
+  const map = new SourceMap(JSON.parse(sourceMap) as SourceMapPayload);
+  const callers = text.split('\n').flatMap((line, index) =>
+    [...line.matchAll(CALL)].map((call) => {
+      const origin = map.findOrigin(index + 1, call.index + 1);
+      if (!('fileName' in origin)) throw new Error(`the source map does not have line ${index + 1} of the bundle`);
+      const column = encode(line.slice(0, call.index + call[0].length)).length + 1;
+      return [`${index + 1}:${column}`, `${basename(origin.fileName)}:${origin.lineNumber}`] as const;
+    }),
+  );
+  return Object.fromEntries(callers);
+}
