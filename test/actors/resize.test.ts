@@ -88,6 +88,27 @@ describe('C25: in-place resize', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
+  test('that of an init container is in progress until the runtime has resized it', async () => {
+    const pod = (cpu: string): Pod => {
+      const resources = { requests: { cpu }, limits: { cpu } };
+      const setup = containerWith('setup', { command: ['sh', '-c', 'sleep 60'], resources });
+      return podWith('web', { initContainers: [setup] });
+    };
+    const reasons: string[] = [];
+    const events = ({ reason }: { readonly reason: string }) => void reasons.push(reason);
+    const node = await simulatedNode({ pods: [pod('500m')], parts: { events } });
+    await node.advance('5s');
+    const { release } = node.runtime.faults.add({ call: 'updateContainerResources', hang: true });
+    node.apply(pod('1'));
+    await node.advance('1s');
+    expect(conditionOf(node, 'PodResizeInProgress')).toBe('True');
+    expect(reasons).not.toContain('ResizeCompleted');
+    release();
+    await node.advance('1s');
+    expect(conditionOf(node, 'PodResizeInProgress')).toBeUndefined();
+    expect(reasons).toContain('ResizeCompleted');
+  });
+
   test('while it is under way the status shows what it has beside what was admitted', async () => {
     const node = await running(sized('500m', '64Mi'));
     node.runtime.faults.add({ call: 'updateContainerResources', hang: true });
