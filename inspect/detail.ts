@@ -7,10 +7,11 @@ import { nextWays } from '../machines/drawing/next.ts';
 import { stateValueOf } from '../machines/drawing/stateValue.ts';
 import type { ActorNode } from '../show/actorNode.ts';
 import { actorSteps } from '../show/actorPath.ts';
+import { conditionText } from '../show/category.ts';
 import type { ExplainedActor, Explanation } from '../show/explain.ts';
 import type { NodeExplanation } from '../show/explainNode.ts';
 import type { PartExplanation, PodPart } from '../show/explainPart.ts';
-import { endCause } from '../show/explainText.ts';
+import { actorTitle, endCause } from '../show/explainText.ts';
 import { NotInspected } from './inspected.ts';
 import type { Detail, ShownEvent } from './protocol.ts';
 
@@ -66,15 +67,13 @@ function nextOf({ machine: id, state, until }: ActorNode): Detail['next'] {
 }
 
 /** `container api is waiting for the end of the back-off until 07:44:40; its last run: killed (SIGKILL) after 2s`. */
-function sentenceOf({ machine, kind, name, state, waitingFor, until, lastFailure, lastRun }: ActorNode): string {
-  const does = waitingFor === undefined ? `is ${state}` : `is waiting for ${waitingFor}`;
+function sentenceOf(actor: ActorNode): string {
+  const { waitingFor, until, lastFailure, lastRun } = actor;
+  const does = waitingFor === undefined ? conditionText(actor) : `is waiting for ${waitingFor}`;
   const end = until === undefined ? '' : ` until ${isoTime(until).slice(11, 19)}`;
   const exit = lastRun === undefined ? '' : `; its last run: ${endCause(lastRun)}`;
   const failed = lastFailure === undefined || exit !== '' ? '' : `; ${lastFailure.reason}: ${lastFailure.message}`;
-  // A container has its role for its kind.
-  const role = kind === 'regular' ? '' : `${kind} `;
-  const what = machine === 'container' ? `${role}container` : kind;
-  return `${what === name ? '' : `${what} `}${name} ${does}${end}${waitingFor === undefined ? '' : exit}${failed}`;
+  return `${actorTitle(actor)} ${does}${end}${waitingFor === undefined ? '' : exit}${failed}`;
 }
 
 /**

@@ -288,7 +288,7 @@ export interface DrawnWay {
   readonly from: string;
   readonly to: string;
   readonly points: readonly (readonly [number, number])[];
-  /** One line for each way: its event; empty of a way that is taken at once. */
+  /** The events of its ways, each once. Empty for a way that is taken at once. */
   readonly label: readonly string[];
   /** The top left corner of its label; absent where there is no room for it. */
   readonly labelAt?: readonly [number, number];

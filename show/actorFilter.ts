@@ -5,7 +5,7 @@ import { nearest } from '../base/nearest.ts';
 import { parseDuration } from '../kubernetes/api/parseDuration.ts';
 import type { ActorNode } from './actorNode.ts';
 import { CATEGORIES, categoryOf, isWell } from './category.ts';
-import { KIND_NAMES } from './explainText.ts';
+import { kindText } from './explainText.ts';
 
 /** An actor as a filter sees it. */
 export interface FilteredActor {
@@ -44,8 +44,7 @@ const KEYS = ['state:', 'ns:', 'kind:', 'is:', 'waits>', 'waits<', 'changed<', '
 const lower = (text = ''): string => text.toLowerCase();
 
 /** A container is one of its role, and one of all of them. */
-const kindsOf = ({ machine, kind }: FilteredActor['node']): string[] =>
-  [machine, kind, lookUp<string>(KIND_NAMES, kind) ?? kind].map(lower);
+const kindsOf = ({ machine, kind }: FilteredActor['node']): string[] => [machine, kind, kindText(kind)].map(lower);
 
 function isOfCategory(value: string): ReadFilter {
   const category = CATEGORIES.find((each) => each === value);

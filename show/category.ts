@@ -12,6 +12,33 @@ export const categoryIn = (tags: Iterable<string>): Category | undefined => {
 /** Whether nothing has to be said of it: it rests as it should, or has ended well. */
 export const isWell = (category: Category): boolean => category === 'steady' || category === 'done';
 
+/** Conditions of actors that are well, by tags that say more than the category. */
+const BY_TAG = {
+  running: 'is running',
+  active: 'is running',
+  mounted: 'is mounted',
+  passing: 'is passing',
+  ended: 'has ended',
+  rests: 'has ended',
+} as const;
+
+const BY_CATEGORY = {
+  broken: 'is broken',
+  retrying: 'is retrying',
+  failed: 'has failed',
+  waiting: 'is waiting',
+  working: 'is busy',
+  steady: 'is in order',
+  done: 'is done',
+} as const satisfies Record<Category, string>;
+
+/** Says how an actor is that waits for nothing, without the name of its state: `is running`. Follows the actor's name. */
+export function conditionText(actor: { readonly tags: readonly string[] }): string {
+  const category = categoryOf(actor);
+  const byTag = Object.entries(BY_TAG).find(([tag]) => actor.tags.includes(tag));
+  return isWell(category) && byTag ? byTag[1] : BY_CATEGORY[category];
+}
+
 /** Orders the worst first. */
 export const byWorst = (a: Category, b: Category): number => CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b);
 

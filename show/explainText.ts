@@ -1,5 +1,6 @@
 /** The words that an explanation is made of: moments, ends, failures, places in a queue. */
 import { humanDuration } from '../base/duration.ts';
+import { lookUp } from '../base/lookUp.ts';
 import { shortSentence } from '../base/shortText.ts';
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import { neverBegan } from '../kubernetes/lifecycle/restart.ts';
@@ -35,6 +36,14 @@ export const KIND_NAMES = {
   ephemeral: 'ephemeral container',
   statusSink: 'status sink',
 } as const satisfies Record<ContainerRole, string> & Readonly<Record<string, string>>;
+
+/** Returns the kind of an actor in words: `init container`. */
+export const kindText = (kind: string): string => lookUp<string>(KIND_NAMES, kind) ?? kind;
+
+/** Returns what an actor is called in a sentence: `init container setup`, or its kind alone if that is its name. */
+export function actorTitle({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return name === kind ? kindText(kind) : `${kindText(kind)} ${name}`;
+}
 
 /** What of a limiter says who waits for it. */
 type Queue = Pick<LimiterView, 'queue' | 'capacity' | 'behind'>;

@@ -1,12 +1,11 @@
 import { humanDuration } from '../base/duration.ts';
-import { lookUp } from '../base/lookUp.ts';
 import { beginningOf } from '../base/shortText.ts';
 import { type ForeignPod, UNKNOWN } from '../kubernetes/lifecycle/observed.ts';
 import { CALL } from './actorNode.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
 import type { NodeExplanation } from './explainNode.ts';
 import type { PartExplanation } from './explainPart.ts';
-import { clockText, endCause, failureText, KIND_NAMES, queueText, shortened, untilText } from './explainText.ts';
+import { actorTitle, clockText, endCause, failureText, queueText, shortened, untilText } from './explainText.ts';
 
 /** Width of the text if it is not written to a terminal. */
 const DEFAULT_WIDTH = 80;
@@ -144,12 +143,7 @@ function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
 }
 
 function labelOf({ branch, actor }: Line, columns: number): string {
-  const { kind, name } = actor;
-  const words = lookUp<string>(KIND_NAMES, kind) ?? kind;
-  return beginningOf(
-    `${branch}${words}${name === kind ? '' : ` ${name}`}`,
-    Math.min(LONGEST_LABEL, Math.floor(columns * 0.45)),
-  );
+  return beginningOf(`${branch}${actorTitle(actor)}`, Math.min(LONGEST_LABEL, Math.floor(columns * 0.45)));
 }
 
 function stateOf({ state }: ExplainedActor, columns: number): string {

@@ -2,12 +2,12 @@
  * All actors of a node as the rows of one tree: the node agent first, then its pods, the worst first. What a row says is
  * made when it is looked at: there may be thousands.
  */
-import { lookUp } from '../base/lookUp.ts';
+
 import { shownName, withoutNode } from '../kubernetes/shownName.ts';
 import type { ActorFilter } from './actorFilter.ts';
 import { type ActorNode, CALL } from './actorNode.ts';
 import { byWorst, type Category, categoryOf } from './category.ts';
-import { KIND_NAMES, type PlaceOf } from './explainText.ts';
+import { kindText, type PlaceOf } from './explainText.ts';
 
 /** A pod in the tree of actors, whoever knows it: this process, or a page by what it was told. */
 export interface RowPod {
@@ -163,7 +163,7 @@ function rowsOf(actor: ActorNode, { depth, name, now, view, of }: RowPlace): Act
     isMatch,
     actor,
     told,
-    kind: lookUp<string>(KIND_NAMES, actor.kind) ?? actor.kind,
+    kind: kindText(actor.kind),
     ...(children.length > 0 ? { isOpen: isOpen || below.length > 0 } : {}),
     ...(of ? { of } : {}),
   };

@@ -162,8 +162,8 @@ const grown = ({ x, y, width, height }: Rectangle, by: number): Rectangle => ({
 
 const weight = ({ arrow }: Routed): number => (arrow.ways.some(({ event }) => event === 'timer.elapsed') ? 1 : 0);
 
-/** Returns one line for each way. The guard of a way is a name in the code, which says nothing to a reader of the page. */
-const labelOf = ({ arrow }: Routed): string[] => arrow.ways.map(({ label }) => withoutGuard(label));
+/** Returns one line for each event. Ways on the same event differ in their guards, whose names mean nothing to a reader of the page. */
+const labelOf = ({ arrow }: Routed): string[] => [...new Set(arrow.ways.map(({ label }) => withoutGuard(label)))];
 
 const withoutGuard = (label: string): string => label.replace(/ ?\[.*\]$/, '');
 

@@ -4,6 +4,27 @@ import { explainPod } from '../../show/explain.ts';
 import { explainNode } from '../../show/explainNode.ts';
 import { backOff, NOW, nodeView, podView, run, seenPod } from '../kubernetes/views.ts';
 
+test('an actor that waits for nothing has its condition in its answer, and not the name of its state', () => {
+  const node = explainNode(nodeView(), NOW);
+  const sink = {
+    ...node.node,
+    machine: 'statusSink',
+    kind: 'statusSink',
+    name: 'api',
+    path: 'statusSink/api',
+    children: [],
+  };
+  const idle = { ...sink, state: 'idle', tags: ['steady'] };
+  const { answer } = detailOf({
+    path: idle.path,
+    at: NOW,
+    events: [],
+    node: { ...node, node: { ...node.node, children: [idle] } },
+    tree: undefined,
+  });
+  expect(answer).toBe('status sink api is in order');
+});
+
 test('a container that was killed by SIGKILL is said to be, without the reason Error', () => {
   const killed = {
     state: 'ended.backingOff',

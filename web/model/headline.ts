@@ -1,10 +1,9 @@
 /** What the headline says of the selected actor: where it is, how it is, and how long still. */
 
-import { lookUp } from '../../base/lookUp.ts';
 import type { ShownActor, ShownPod } from '../../inspect/protocol.ts';
 import { actorSteps } from '../../show/actorPath.ts';
-import { type Category, categoryOf } from '../../show/category.ts';
-import { KIND_NAMES } from '../../show/explainText.ts';
+import { type Category, categoryOf, conditionText } from '../../show/category.ts';
+import { actorTitle } from '../../show/explainText.ts';
 import { worstOf } from '../../show/treeRows.ts';
 import type { Page } from './page.ts';
 import { podOf } from './selection.ts';
@@ -58,21 +57,19 @@ export function crumbsOf(world: World, { actor, pod }: Subject): Crumb[] {
   return [place, ...steps];
 }
 
-/** What such an actor is called: `init container`. */
-export const kindOf = ({ kind }: Pick<ShownActor, 'kind'>): string => lookUp<string>(KIND_NAMES, kind) ?? kind;
+/** Returns what the actor is called in a sentence: `container api`. */
+export const titleOf = ({ actor, pod }: Subject): string =>
+  actor.path === ROOT
+    ? 'the node agent'
+    : actorTitle(actor.kind === 'pod' && pod ? { kind: 'pod', name: pod.name } : actor);
 
-/** What the actor is called in a sentence: `container api`. */
-export const titleOf = ({ actor, pod }: Subject): string => {
-  const kind = kindOf(actor);
-  return actor.path === ROOT ? 'the node agent' : `${kind} ${kind === 'pod' && pod ? pod.name : actor.name}`;
-};
-
-/** What is said until the answer has come. */
+/** Returns the sentence that is shown until the answer has come, and for an actor that is gone. It names no state. */
 export function plainAnswer(subject: Subject): string {
-  const { told, actor, isGone } = subject;
-  if (isGone) return `${titleOf(subject)} is gone; it was in ${actor.state}`;
-  if (told.waitingFor !== undefined) return `${titleOf(subject)} is waiting for ${told.waitingFor}`;
-  return `${titleOf(subject)} is in ${told.state}`;
+  const { told, isGone } = subject;
+  const does = told.waitingFor === undefined ? conditionText(told) : `is waiting for ${told.waitingFor}`;
+  if (!isGone) return `${titleOf(subject)} ${does}`;
+  const did = does.replace(/^is /, 'was ').replace(/^has /, 'had ');
+  return `${titleOf(subject)} is gone; it ${did}`;
 }
 
 /** The words of its chip: of a pod kubectl's, of any other its state's. */

@@ -3,8 +3,9 @@ import type { ActorNode } from '../../show/actorNode.ts';
 import { CALL } from '../../show/actorNode.ts';
 import { timeOf } from '../../show/actorRowText.ts';
 import { categoryOf } from '../../show/category.ts';
+import { kindText } from '../../show/explainText.ts';
 import { select } from '../model/actions.ts';
-import { kindOf, type Subject, subjectOf } from '../model/headline.ts';
+import { type Subject, subjectOf } from '../model/headline.ts';
 import { nodeAt } from '../model/tree.ts';
 import { Mark } from '../parts/mark.tsx';
 import type { Panel } from './panel.ts';
@@ -46,7 +47,7 @@ function Actors({ page, subject }: Panel & { readonly subject: Subject }) {
               onClick={() => select(page, actor.path)}
             >
               <Mark of={categoryOf(actor)} />
-              <small>{kindOf(actor)}</small>
+              <small>{kindText(actor.kind)}</small>
               <span class="name">{actor.name}</span>
               <span class="sub">{actor.state}</span>
               <span class="dim">{timeOf(actor, now)}</span>

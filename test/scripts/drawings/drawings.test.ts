@@ -9,7 +9,7 @@ import { dotted, nodesOf, waysOf } from '../../../machines/drawing/ways.ts';
 import { drawAll } from '../../../scripts/drawings/all.ts';
 import { overlap, type Rectangle } from '../../../scripts/drawings/labels.ts';
 import { meanings } from '../../../scripts/drawings/meanings.ts';
-import { labelLines } from '../../../web/model/chart/text.ts';
+import { labelLines, waysOutOf } from '../../../web/model/chart/text.ts';
 import { monoWidth, sansWidth } from '../../../web/model/chart/textWidth.ts';
 import { root } from '../../support/tree.ts';
 
@@ -113,6 +113,17 @@ describe.each(byName)('the drawing %s', (_, drawing) => {
   test('names no guard', () => {
     const labels = [...drawing.ways.flatMap(({ label }) => label), ...drawing.exits.map(({ label }) => label)];
     expect(labels.filter((label) => /[[\]]/.test(label))).toEqual([]);
+  });
+
+  test('says each event once beside an arrow', () => {
+    expect(ways.filter(({ label }) => new Set(label).size < label.length).map(({ label }) => label)).toEqual([]);
+  });
+
+  test('lists each way out of a state once', () => {
+    const listed = states.flatMap(({ state }) =>
+      waysOutOf(drawing, state).map(({ label, to }) => `${state}: ${label} → ${to}`),
+    );
+    expect(listed.filter((line, index) => listed.indexOf(line) < index)).toEqual([]);
   });
 
   test('has labels that cover no state and no other label', () => {

@@ -4,6 +4,7 @@ import type { Frame } from '../../../inspect/protocol.ts';
 import { machines } from '../../../machines/drawing/charts.ts';
 import { waysOf } from '../../../machines/drawing/ways.ts';
 import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
+import { CATEGORIES } from '../../../show/category.ts';
 import { answerParts } from '../../../web/model/answer.ts';
 import { CELL_FILTERS, containersByCategory, containersThat, podsByPhase } from '../../../web/model/bar.ts';
 import { conditionsOf } from '../../../web/model/conditions.ts';
@@ -126,6 +127,19 @@ describe('the headline', () => {
       said: '48s left, until 07:44:40',
     });
   });
+
+  test.each(CATEGORIES)(
+    'an actor that is %s has no state named before its answer comes, nor once it is gone',
+    (category) => {
+      const { subject } = subjectAt('/pod/shop/checkout-api');
+      const { waitingFor: _, ...rest } = { ...subject.actor, state: 'odd.inner', tags: [category] };
+      const plain = { ...subject, actor: rest, told: rest };
+      const answers = [plainAnswer(plain), plainAnswer({ ...plain, isGone: true })];
+      expect(answers.join()).not.toMatch(/odd|inner|undefined/);
+      expect(answers[0]).toMatch(/^pod checkout-api-node-1 (?:is|has) \w+/);
+      expect(answers[1]).toMatch(/^pod checkout-api-node-1 is gone; it (?:was|had) \w+/);
+    },
+  );
 
   test('counts by the clock that the page shows: the time shown and what is left make up the end', () => {
     const { page } = pageModel();

@@ -16,7 +16,7 @@ const LINES = 4;
 
 /** What stands beside an arrow: `timer.elapsed, in 48s` first, then the other ways that go the same way. */
 export function labelLines(label: readonly string[], left?: string, most = LINES): string[] {
-  const all = [...new Set(label)].map((line) => line || 'at once');
+  const all = label.map((line) => line || 'at once');
   const isTimed = (line: string) => left !== undefined && line.startsWith('timer.elapsed');
   const sorted = [...all.filter(isTimed).map((line) => `${line}, in ${left}`), ...all.filter((line) => !isTimed(line))];
   if (sorted.length <= most) return sorted;
@@ -148,12 +148,12 @@ export function middleOf({ points }: DrawnWay): Point {
   return best.at;
 }
 
-/** The ways out of a state that the drawing knows of, with where they lead. */
+/** Returns the ways out of a state that the drawing knows of. Ways that differ only in their guards are one. */
 export function waysOutOf({ ways, exits }: Drawing, state: string): { readonly label: string; readonly to: string }[] {
   const named = (label: string) => label || 'at once';
   const drawn = ways
     .filter(({ from }) => from === state)
     .flatMap(({ label, to }) => label.map((line) => ({ label: named(line), to })));
   const out = exits.filter(({ from }) => from === state).map(({ label, to }) => ({ label: named(label), to }));
-  return [...drawn, ...out];
+  return [...new Map([...drawn, ...out].map((way) => [`${way.label} ${way.to}`, way])).values()];
 }

@@ -43,13 +43,14 @@ test('a label says the timer first and how long it has; what is much is counted'
   ]);
   expect(labelLines([''])).toEqual(['at once']);
   expect(labelLines(['a', 'b', 'c', 'd', 'e'])).toEqual(['a', 'b', 'c', 'and 2 more']);
-  expect(labelLines(['a', 'a'])).toEqual(['a']);
   expect(labelLines(['a', 'b', 'c', 'd', 'e'], undefined, 12)).toHaveLength(5);
 });
 
 test('ways that lead out of the drawing are named for the state that is active', () => {
   expect(exitLines(drawn, ['ended.backingOff'])).toEqual(['container.stop → stopped', 'node.lost → broken']);
   expect(waysOutOf(drawn, 'ended.choosing').map(({ to }) => to)).toEqual(['ended.backingOff', 'ended.backingOff']);
+  const twice = { ...drawn, exits: [...drawn.exits, ...drawn.exits] };
+  expect(waysOutOf(twice, 'ended')).toEqual([{ label: 'container.stop', to: 'stopped' }]);
   expect(waysOutOf(drawn, 'ended')).toEqual([{ label: 'container.stop', to: 'stopped' }]);
 });
 
