@@ -52,6 +52,20 @@ describe('the selection', () => {
     await page.getByText('Asked of pod/uid-checkout-api').waitFor();
   });
 
+  test('has a breadcrumb whose separators stand as near to the step after them as to the one before', async () => {
+    const page = await pageAt(AT_API);
+    await page.locator('.crumb b', { hasText: 'api' }).waitFor();
+    const gaps = await page.evaluate<number[]>(`[...document.querySelectorAll('.crumb > .dim')].map((separator) => {
+      const range = document.createRange();
+      range.selectNodeContents(separator);
+      const text = range.getBoundingClientRect();
+      const [before, after] = [separator.previousElementSibling, separator.nextElementSibling];
+      return after.getBoundingClientRect().left - text.right - (text.left - before.getBoundingClientRect().right);
+    })`);
+    expect(gaps).toHaveLength(2);
+    expect(gaps.filter((difference) => Math.abs(difference) > 1)).toEqual([]);
+  });
+
   test('shows why, what comes next, the log with what is held back, and the manifest', async () => {
     const page = await pageAt(AT_API);
     const why = page.locator('.why');
