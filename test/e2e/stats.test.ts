@@ -1,5 +1,9 @@
 /** What a pod with real containers uses, as the API of its node tells it. */
+import { existsSync } from 'node:fs';
+import { readFile, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import type { PodStats, Summary } from '../../stats/summary.ts';
 import { accountIsThere } from './support/account.ts';
 import { testCluster } from './support/cluster.ts';
@@ -7,7 +11,20 @@ import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
 import { Kubectl } from './support/kubectl.ts';
 
-const cluster = await forAllTests(() => testCluster({ config: ['volumeStatsAggPeriod: 1s'] }));
+/** The agent's own cgroup. Without one, cpu and memory of the agent may have different cgroups on this host. */
+const AGENT_CGROUP = `statelet-agent-${process.pid}`;
+
+const cluster = await forAllTests(async () => {
+  const started = await testCluster({ config: ['volumeStatsAggPeriod: 1s', `kubeletCgroups: /${AGENT_CGROUP}`] });
+  const end = async () => {
+    await started.end();
+    for (const { root } of await readHierarchies()) {
+      const directory = join(root, AGENT_CGROUP);
+      if (existsSync(directory)) await rmdir(directory);
+    }
+  };
+  return { ...started, end };
+});
 const kubectl = new Kubectl('sid', { kubeconfig: cluster.kubeconfig, directory: cluster.node.directory });
 
 const MIB = 2 ** 20;
@@ -96,12 +113,35 @@ test('C43: processor, memory, volumes, layers, logs and networks of a pod that u
   expect(usedBytes).toBeLessThan((WRITTEN + 2 + 4) * MIB);
   expect(summary.node).toMatchObject({
     nodeName: 'node',
-    systemContainers: [{ name: 'pods', cpu: {}, memory: {} }],
+    systemContainers: [
+      { name: 'pods', cpu: {}, memory: {} },
+      { name: 'kubelet', cpu: { usageCoreNanoSeconds: expect.any(Number) }, memory: {} },
+    ],
     runtime: { imageFs: { usedBytes: expect.any(Number), capacityBytes: expect.any(Number) } },
     rlimit: { maxpid: expect.any(Number), curproc: expect.any(Number) },
   });
   expect(summary.node.memory?.availableBytes).toBeGreaterThan(0);
+  const own = named(summary.node.systemContainers, 'kubelet');
+  expect(own?.cpu?.usageCoreNanoSeconds).toBeGreaterThan(0);
+  expect(own?.memory?.workingSetBytes).toBeGreaterThan(10 * MIB);
 }, 120_000);
+
+test('the agent runs in the cgroup of kubeletCgroups, which has a row among the metrics of cadvisor', async () => {
+  const { pid } = cluster.agent;
+  expect(await readFile(`/proc/${pid}/cgroup`, 'utf8')).toContain(`:/${AGENT_CGROUP}\n`);
+  const text = await proxied('metrics/cadvisor');
+  const row = text
+    .split('\n')
+    .find((line) => line.startsWith('container_memory_working_set_bytes{') && line.includes(`id="/${AGENT_CGROUP}"`));
+  expect(Number(row?.split('} ')[1]?.split(' ')[0])).toBeGreaterThan(10 * MIB);
+});
+
+test('the agent is the last process that the kernel kills for memory, or says that the host refuses this', async () => {
+  const { pid, err } = cluster.agent;
+  const value = (await readFile(`/proc/${pid}/oom_score_adj`, 'utf8')).trim();
+  const refusal = /oom_score_adj stays (-?\d+), because it cannot be set to -999/.exec(err())?.[1];
+  expect(value).toBe(refusal ?? '-999');
+});
 
 test('the metrics of resources have every container, with cpu and memory and when it began', async () => {
   const text = await proxied('metrics/resource');
