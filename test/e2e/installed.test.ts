@@ -47,15 +47,15 @@ test('the daemon is one process, from node_modules/.bin on', async () => {
   const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
   const { pid, kill, ended, says, err } = startStatelet(['run', ...places, ...nowhere], { by: [command] });
   await says('the node agent is running');
+  expect(await readFile(`/proc/${pid}/comm`, 'utf8')).toMatch(/^(node|MainThread)\n$/);
+  expect(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).toBe('');
+  kill('SIGTERM');
+  expect(await ended).toBe(0);
   // The bundle has lines of its own.
   const source = (await readFile(join(import.meta.dirname, '../../cli/run.ts'), 'utf8')).split('\n');
   const line = source.findIndex((text) => text.includes('the node agent is running')) + 1;
   expect(err()).toMatch(new RegExp(` run\\.ts:${line}\\] "the node agent is running`));
   expect(err()).not.toContain('daemon.js:');
-  expect(await readFile(`/proc/${pid}/comm`, 'utf8')).toMatch(/^(node|MainThread)\n$/);
-  expect(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).toBe('');
-  kill('SIGTERM');
-  expect(await ended).toBe(0);
   // What its bundle has recorded, and the bundle of the commands plays.
   const replay = startStatelet(['replay', join(directory, 'one/statelet/recording'), '--check'], { by: [command] });
   expect([await replay.ended, replay.err()]).toEqual([0, '']);
