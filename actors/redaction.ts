@@ -67,10 +67,12 @@ class Redactor {
 
   /** Redacts a value, and each object in it once: the actors of a keyframe have a pod in common. */
   redactAll(value: unknown, isText: boolean): unknown {
-    const redacted = this.redact(value, isText);
-    this.#texts.clear();
-    this.#others.clear();
-    return redacted;
+    try {
+      return this.redact(value, isText);
+    } finally {
+      this.#texts.clear();
+      this.#others.clear();
+    }
   }
 
   redact(value: unknown, isText: boolean): unknown {

@@ -11,15 +11,14 @@ import { systemClock, systemJitter } from '../base/clock.ts';
 import type { Cri } from '../cri/calls.ts';
 import { NO_CLUSTER_DNS } from '../cri/dns.ts';
 import { connectCri } from '../cri/grpc.ts';
-import { moveAgentTo } from '../host/cgroup/agentCgroup.ts';
 import { readHierarchies } from '../host/cgroup/hierarchies.ts';
-import { applyOomScoreAdj } from '../host/oomScoreAdj.ts';
 import { createAudience } from '../inspect/audience.ts';
 import type { Inspected } from '../inspect/inspected.ts';
 import type { Check } from '../kubelet-api/listener/health.ts';
 import { type EventMessage, involvedNode, recordedEvent, warning } from '../kubernetes/events/recordedEvent.ts';
 import type { HostIdentity } from '../kubernetes/node/nodeObject.ts';
 import type { AgentPort } from '../socket/agent.ts';
+import { AgentPlacement } from './agentPlacement.ts';
 import { agentPort } from './agentPort.ts';
 import { ownCgroups, processRoom } from './cgroups.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
@@ -72,7 +71,10 @@ export type StartNode = (options: StartNodeOptions) => Promise<StartedNode>;
 export const startNode: StartNode = async (options) => {
   const { config, logger, simulated, redaction } = options;
   await expectPlaces(config);
-  if (!simulated) await placeAgent(config.resources, logger);
+  const placement = simulated
+    ? undefined
+    : new AgentPlacement({ resources: config.resources, logger, clock: systemClock });
+  await placement?.apply();
   const { errors, counted, cri } = await watchedRuntime(options);
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const flight = flightRecorder(config, options);
@@ -93,6 +95,7 @@ export const startNode: StartNode = async (options) => {
   };
   const port = agentPort({ ...node, cri, recorder, config, simulated, root, ...more });
   const ends = [logStatuses(port, logger), releaseWhenQuiet(port.subscribe, { clock: systemClock }), root.end];
+  if (placement !== undefined) ends.push(placement.repeat());
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
   flight?.begin(node.agent);
   node.agent.start();
@@ -107,14 +110,6 @@ export const startNode: StartNode = async (options) => {
   const { drain } = node.agent;
   return { agent: port, inspected, checks: checksOf(node, config), stop, drain, failed: errors.failed };
 };
-
-/** Moves this process to its cgroup, if it has one of its own, and sets its oom_score_adj. */
-async function placeAgent({ kubeletCgroups, oomScoreAdj }: NodeConfig['resources'], logger: Logger): Promise<void> {
-  const stayed = kubeletCgroups && (await moveAgentTo(kubeletCgroups, { hierarchies: await readHierarchies() }));
-  if (stayed) logger.warn(stayed);
-  const misfit = await applyOomScoreAdj(oomScoreAdj);
-  if (misfit !== undefined) logger.info(misfit);
-}
 
 /** Few ask for them but over the node's API. */
 const checksOf =

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { parsedJson } from '../base/parsedJson.ts';
 import { FORMAT, type Line } from './lines.ts';
-import { type WithoutRepeats, withRepeats } from './repeatedParts.ts';
+import { isBounded, type WithoutRepeats, withRepeats } from './repeatedParts.ts';
 
 const object = z.looseObject({});
 /** That of a date. */
@@ -11,7 +11,9 @@ const head = { at };
 const entry = { ...head, actor: z.string(), source: z.string() };
 const text = z.string();
 /** A keyframe as it is written, with what its actors have in common apart. */
-const writtenKeyframe = z.object({ value: z.unknown(), shared: z.array(z.unknown()) });
+const writtenKeyframe = z
+  .object({ value: z.unknown(), shared: z.array(z.unknown()) })
+  .check(z.refine((written: WithoutRepeats) => isBounded(written)));
 const keyframe = z.pipe(
   z.pipe(
     writtenKeyframe,

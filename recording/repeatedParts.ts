@@ -4,6 +4,8 @@
  * of a pod would grow with the square of its size.
  */
 
+import { lookUp } from '../base/lookUp.ts';
+
 /** The only key of an object that stands for another one. A number is an index; an object is one that has this key itself. */
 const REFERENCE = '$shared';
 
@@ -37,6 +39,38 @@ export function withoutRepeats(value: unknown): WithoutRepeats {
     return isObject(copy) && Object.hasOwn(copy, REFERENCE) ? { [REFERENCE]: copy } : copy;
   };
   return { value: written(value), shared };
+}
+
+/**
+ * Maximum number of values that a keyframe is written out to if each reference counts with all that it refers to. The largest
+ * pods reach a third of it. A file in which references nest exponentially is refused, because any text of its keyframe would
+ * be as large.
+ */
+const MAX_EXPANDED = 1e9;
+
+/** Maximum depth of a keyframe, with its references. It is read by recursion. */
+const MAX_DEPTH = 1_000;
+
+/** Whether a keyframe is of a size and depth that a node can have. Looks at each written value once. */
+export function isBounded({ value, shared }: WithoutRepeats): boolean {
+  const sizes = new Map<number, number>();
+  const sizeOf = (each: unknown, depth: number): number => {
+    if (!isObject(each)) return 1;
+    if (depth > MAX_DEPTH) return Number.POSITIVE_INFINITY;
+    const reference = Array.isArray(each) ? undefined : lookUp(each as Plain, REFERENCE);
+    if (typeof reference === 'number') return sizeAt(reference, depth + 1);
+    return Object.values(each).reduce<number>((total, item) => total + sizeOf(item, depth + 1), 1);
+  };
+  const sizeAt = (index: number, depth: number): number => {
+    const known = sizes.get(index);
+    if (known !== undefined) return known;
+    // Damaged data may refer to itself, which is read as null.
+    sizes.set(index, 1);
+    const size = sizeOf(shared[index], depth);
+    sizes.set(index, size);
+    return size;
+  };
+  return sizeOf(value, 0) <= MAX_EXPANDED;
 }
 
 /** Reverses `withoutRepeats`, so that what was one object is one object again. A reference to nothing becomes null. */

@@ -32,6 +32,12 @@ export function readAgentCgroup(): string | undefined {
   }
 }
 
+/** The path of a configured cgroup below the root of a hierarchy. */
+const pathOf = (name: string): string => normalize(`/${name}`).slice(1);
+
+/** Whether the process is in this cgroup. */
+export const isAgentIn = (name: string, current = readAgentCgroup()): boolean => current === pathOf(name);
+
 interface MoveParts {
   readonly hierarchies: readonly Hierarchy[];
   readonly cgroupfs?: Cgroupfs;
@@ -40,15 +46,14 @@ interface MoveParts {
 
 /**
  * Creates a cgroup in each hierarchy and moves this process to it, as a kubelet does for `kubeletCgroups`
- * (`ensureProcessInContainerWithOOMScore` in `pkg/kubelet/cm/container_manager_linux.go`). A kubelet repeats this every minute.
- * Here it happens once, because nothing but the administrator moves the process away. Returns a sentence that says why the
- * process could not be moved, or undefined if it was.
+ * (`ensureProcessInContainerWithOOMScore` in `pkg/kubelet/cm/container_manager_linux.go`). Returns a sentence that says why
+ * the process could not be moved, or undefined if it was.
  */
 export async function moveAgentTo(
   name: string,
   { hierarchies, cgroupfs = hostCgroupfs, pid = process.pid }: MoveParts,
 ): Promise<string | undefined> {
-  const path = normalize(`/${name}`).slice(1);
+  const path = pathOf(name);
   try {
     await makeCgroup({ cgroupfs, hierarchies, path }, () => true);
     for (const { root, version, controllers } of hierarchies) {

@@ -57,6 +57,12 @@ export class CallMetrics {
     else this.#cgroupsDone(answer);
   }
 
+  /** Drops what is kept about a pod that is gone. Pods without a cgroup have no call that says so. */
+  forget(uid: string): void {
+    this.#unstarted.delete(uid);
+    this.#parts.resizes.forget(uid);
+  }
+
   #sandboxRun({ input: { pod }, failure }: Of<'runSandbox'>): void {
     this.#families.startedPods.add([]);
     if (failure) this.#families.startedPodsErrors.add([]);
@@ -85,14 +91,13 @@ export class CallMetrics {
 
   #cgroupsDone(answer: PortAnswer): void {
     const { port, ms, failure } = answer;
-    if (port === 'removeCgroup') this.#unstarted.delete(answer.input.pod.metadata.uid);
+    if (port === 'removeCgroup') this.forget(answer.input.pod.metadata.uid);
     const operation = CGROUP_OPERATIONS.get(port);
     if (operation !== undefined) this.#families.cgroups.observe([operation], ms / 1_000);
     if (port === 'resizeContainer' && !failure) this.#parts.podMetrics.resized(ms);
     const { resizes } = this.#parts;
     if (port === 'resizeContainer') resizes.containerResized(answer.input.pod.metadata.uid, ms, failure !== undefined);
     if (port === 'fitPod') resizes.podFitted(answer.input.pod.metadata.uid, ms, failure !== undefined);
-    if (port === 'removeCgroup') resizes.forget(answer.input.pod.metadata.uid);
   }
 
   #created({ input: { pod, container }, failure }: Of<'createContainer'>): void {

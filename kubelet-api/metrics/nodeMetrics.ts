@@ -132,6 +132,7 @@ function podObservers(
       podMetrics.changed(change);
       if (!change.removed) return;
       probes.forget(change.uid);
+      calls.forget(change.uid);
       // Nobody may ever scrape.
       sweep();
     },

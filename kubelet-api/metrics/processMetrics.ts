@@ -9,8 +9,11 @@ const MICRO = 1e-6;
 /** When the process began, in seconds since the epoch. */
 export const processStart = (): number => Math.round(performance.timeOrigin) / 1_000;
 
+/** The text of `/proc/self/net/netstat`. Empty on a kernel that has no such file. */
+const readNetstat = (): Promise<string> => readFile('/proc/self/net/netstat', 'utf8').catch(() => '');
+
 /** Has them looked up for each scrape. */
-export function processMetrics(registry: Registry): void {
+export function processMetrics(registry: Registry, netstat: () => Promise<string> = readNetstat): void {
   const cpu = registry.counter(plain('process_cpu_seconds_total', 'Total user and system CPU time, in seconds.'));
   const resident = registry.gauge(plain('process_resident_memory_bytes', 'Resident memory, in bytes.'));
   const virtual = registry.gauge(plain('process_virtual_memory_bytes', 'Virtual memory, in bytes.'));
@@ -33,7 +36,7 @@ export function processMetrics(registry: Registry): void {
       readFile('/proc/self/statm', 'utf8'),
       readdir('/proc/self/fd'),
       readFile('/proc/self/limits', 'utf8'),
-      readFile('/proc/self/net/netstat', 'utf8'),
+      netstat(),
     ]);
     const [size = 0, pages = 0] = memory.split(' ').map(Number);
     virtual.set([], size * PAGE_BYTES);
@@ -41,8 +44,14 @@ export function processMetrics(registry: Registry): void {
     open.set([], files.length);
     most.set([], limitOf(limits, 'Max open files'));
     addresses.set([], limitOf(limits, 'Max address space'));
-    received.set([], ipCounter(network, 'InOctets'));
-    sent.set([], ipCounter(network, 'OutOctets'));
+    for (const [metric, name] of [
+      [received, 'InOctets'],
+      [sent, 'OutOctets'],
+    ] as const) {
+      const bytes = ipCounter(network, name);
+      if (bytes === undefined) metric.remove([]);
+      else metric.set([], bytes);
+    }
   });
 }
 
@@ -54,13 +63,17 @@ function limitOf(limits: string, name: string): number {
   return limit === 'unlimited' ? NO_LIMIT : Number(limit);
 }
 
-/** The value of a counter of the protocol IP in the text of `/proc/net/netstat`, whose lines come in pairs of names and values. */
-function ipCounter(netstat: string, name: string): number {
+/**
+ * The value of a counter of the protocol IP in the text of `/proc/net/netstat`, whose lines come in pairs of names and values.
+ * Undefined if the kernel does not count it: Prometheus' client for Go leaves out the metric then.
+ */
+function ipCounter(netstat: string, name: string): number | undefined {
   const [names = [], values = []] = netstat
     .split('\n')
     .filter((line) => line.startsWith('IpExt:'))
     .map((line) => line.split(' '));
-  return Number(values[names.indexOf(name)] ?? 0);
+  const value = Number(values[names.indexOf(name)] ?? Number.NaN);
+  return Number.isFinite(value) ? value : undefined;
 }
 
 const START = 'When the process began, in seconds since the epoch.';

@@ -154,6 +154,18 @@ test('a recording without its secrets replays to the same states', async () => {
   agent.stop();
 });
 
+test('a value that cannot be redacted leaves nothing behind for the next one', () => {
+  const redaction = createRedaction();
+  const shared = { message: `the token is ${SECRET}` };
+  const fail = () => {
+    throw new Error('no such field');
+  };
+  const failing = Object.defineProperty({ shared }, 'later', { enumerable: true, get: fail });
+  expect(() => redaction.redact(failing)).toThrow('no such field');
+  redaction.learnPods([secretive()]);
+  expect(JSON.stringify(redaction.redact(shared))).not.toContain(SECRET);
+});
+
 test('equal values stay equal and others differ, under a key of each recording', () => {
   const of = (value: string) => ({ env: [{ name: 'A', value }] });
   const [{ redact }, { redact: other }] = [createRedaction(), createRedaction()];

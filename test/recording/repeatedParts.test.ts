@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { withoutRepeats, withRepeats } from '../../recording/repeatedParts.ts';
+import { FORMAT } from '../../recording/lines.ts';
+import { readLine } from '../../recording/readLine.ts';
+import { isBounded, withoutRepeats, withRepeats } from '../../recording/repeatedParts.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 import { recordedNode } from './recorded.ts';
 
@@ -49,5 +51,40 @@ describe('withRepeats', () => {
   test('reads a reference to nothing, or to itself, as null', () => {
     expect(withRepeats({ value: { a: { $shared: 3 } }, shared: [] })).toEqual({ a: null });
     expect(withRepeats({ value: { $shared: 0 }, shared: [{ a: { $shared: 0 } }] })).toEqual({ a: null });
+  });
+});
+
+/** Data in which each shared object refers twice to the next one. */
+const doubling = (depth: number) => ({
+  value: { $shared: 0 },
+  shared: Array.from({ length: depth }, (_, index) =>
+    index === depth - 1 ? {} : { a: { $shared: index + 1 }, b: { $shared: index + 1 } },
+  ),
+});
+
+describe('isBounded', () => {
+  test('refuses references that nest exponentially, and counts each value once for that', () => {
+    expect(isBounded(doubling(20))).toBe(true);
+    expect(isBounded(doubling(40))).toBe(false);
+    expect(isBounded(doubling(100_000))).toBe(false);
+    expect(isBounded({ value: { $shared: 0 }, shared: [{ a: { $shared: 0 }, b: { $shared: 7 } }] })).toBe(true);
+  });
+
+  test('so that a line with such a keyframe is damaged', () => {
+    const line = (from: object) =>
+      readLine(
+        JSON.stringify({
+          kind: 'began',
+          at: 0,
+          format: FORMAT,
+          machines: '',
+          life: '',
+          versions: { statelet: '', node: '' },
+          input: {},
+          from,
+        }),
+      );
+    expect(line(doubling(20))).toBeDefined();
+    expect(line(doubling(100))).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 /** What a node counts while pods start, restart, fail and go, on the simulated runtime. */
 import { expect, jest, test } from '@jest/globals';
+import { CallMetrics } from '../../../kubelet-api/metrics/callMetrics.ts';
 import { FollowedPods } from '../../../kubelet-api/metrics/followedPods.ts';
 import { nodeMetrics } from '../../../kubelet-api/metrics/nodeMetrics.ts';
 import { boundPod, PODS } from '../../fakes/joinedNode.ts';
@@ -149,4 +150,16 @@ test('what is told of a pod after its end is forgotten with the next pod that go
   await node.advance('40s');
   expect(followed?.size).toBe(0);
   begun.mockRestore();
+});
+
+test('what is kept about the calls for a pod goes with the pod, not only with its cgroup, which it may not have', async () => {
+  const { node } = await countedNode({});
+  node.apply(podWith('web'));
+  await node.advance('5s');
+  const forget = jest.spyOn(CallMetrics.prototype, 'forget');
+  node.remove('web');
+  await node.advance('2m');
+  const { uid } = podWith('web').metadata;
+  expect(forget.mock.calls).toEqual([[uid], [uid]]);
+  forget.mockRestore();
 });
