@@ -1,14 +1,13 @@
 /** `statelet image`: lists, imports, pulls and removes the images of the runtime in use. */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod/mini';
 import { waitOnce } from '../actors/alarm.ts';
 import { pullWith } from '../actors/services/images.ts';
-import { fileCredentials } from '../actors/services/nodeCredentials.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf, NodeFailure } from '../base/failure.ts';
 import { lookUp } from '../base/lookUp.ts';
@@ -21,10 +20,12 @@ import { decompressorFor, maxExpandedBytes } from '../cri/images/compression.ts'
 import { expandsTooMuch, fullName, type ImageArchive, readImageArchive } from '../cri/images/imageArchive.ts';
 import { imageSpec } from '../cri/images/imageSpec.ts';
 import { importArchive, runtimeConfig } from '../cri/images/importImages.ts';
+import { namesToRemove, removeNames } from '../cri/images/removeNames.ts';
 import { containerNameOf, POD_NAME_LABEL, POD_NAMESPACE_LABEL } from '../cri/labels.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
+import { credentialsOn } from '../node/credentialsOn.ts';
 import { decimalSize, imageTable, type ShownImage, shortId } from '../show/imageTable.ts';
-import type { RuntimeEndpoints } from '../socket/agent.ts';
+import type { CredentialSources, RuntimeEndpoints } from '../socket/agent.ts';
 import { agentNamed } from './agent.ts';
 import { objectPrinter, readFormat } from './format/objectFormat.ts';
 import { tablePrinter } from './table/printer.ts';
@@ -48,36 +49,47 @@ type Write = (text: string) => unknown;
 
 const CALL_MS = 10_000;
 
-/** The runtime in use, and the directory whose `config.json` has the node's credentials for registries. */
-interface UsedRuntime {
+/** A runtime, and the places of its node's credentials for registries. */
+interface NodeRuntime extends RuntimeEndpoints {
+  readonly rootDirectory: string;
+  readonly registryCredentials: Partial<CredentialSources>;
+}
+
+interface UsedRuntime extends Pick<NodeRuntime, 'rootDirectory' | 'registryCredentials'> {
   readonly cri: Cri;
   readonly imageEndpoint: string;
-  readonly rootDirectory: string;
 }
 
 const nodeShape = z.object({
   simulated: z.boolean(),
   endpoints: z.object({ runtime: z.string(), images: z.string() }),
+  registryCredentials: z.object({
+    workingDirectory: z.string(),
+    homeDirectory: z.string(),
+    providers: z.exactOptional(z.object({ config: z.string(), binDir: z.string() })),
+  }),
 });
 
 /** Finds the runtime of the running agent, unless the flag names one. */
-async function endpointsOf(options: RuntimeOptions): Promise<RuntimeEndpoints & { readonly rootDirectory: string }> {
+async function endpointsOf(options: RuntimeOptions): Promise<NodeRuntime> {
   const { containerRuntimeEndpoint: named, rootDir } = options;
-  if (named !== undefined) return { runtime: named, images: named, rootDirectory: rootDir ?? process.cwd() };
+  if (named !== undefined) {
+    return { runtime: named, images: named, rootDirectory: rootDir ?? process.cwd(), registryCredentials: {} };
+  }
   const agent = await agentNamed(options);
-  const { simulated, endpoints } = nodeShape.parse(await agent.json('/node'));
+  const { simulated, endpoints, registryCredentials } = nodeShape.parse(await agent.json('/node'));
   if (simulated) {
     const why = 'the agent runs on the simulated runtime, which needs no images';
     throw new NodeFailure('Unimplemented', `${why}: start it as root on Linux for real containers`);
   }
-  return { ...endpoints, rootDirectory: dirname(agent.path) };
+  return { ...endpoints, rootDirectory: dirname(agent.path), registryCredentials };
 }
 
 async function withRuntime<T>(options: RuntimeOptions, act: (runtime: UsedRuntime) => Promise<T>): Promise<T> {
-  const { runtime: runtimeEndpoint, images: imageEndpoint, rootDirectory } = await endpointsOf(options);
+  const { runtime: runtimeEndpoint, images: imageEndpoint, ...node } = await endpointsOf(options);
   const cri = connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs: CALL_MS });
   try {
-    return await act({ cri, imageEndpoint, rootDirectory });
+    return await act({ cri, imageEndpoint, ...node });
   } finally {
     cri.close();
   }
@@ -85,6 +97,8 @@ async function withRuntime<T>(options: RuntimeOptions, act: (runtime: UsedRuntim
 
 /** Nothing but the end of the process ends a command. */
 const { signal } = new AbortController();
+
+const pause = (ms: number) => waitOnce(systemClock.now() + ms, systemClock, signal);
 
 /** Prints the images of the runtime, or those with one of the names. */
 export async function listImages(names: readonly string[], options: ImageListOptions, write: Write): Promise<void> {
@@ -135,19 +149,19 @@ const imageObject = ({ id, repoTags, repoDigests, size, uid, username, pinned }:
   pinned,
 });
 
-/** Pulls images with the credentials in the node's files for registries. */
+/**
+ * Pulls images with the node's own credentials, from its files and its plugins. It leaves no pull record, because the agent
+ * has the records in memory, so that the images count as preloaded (`pkg/kubelet/images/pullmanager`).
+ */
 export async function pullImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
   const references = names.map((name) => fullName(name, 'image pull'));
-  await withRuntime(options, async ({ cri, rootDirectory }) => {
-    const find = fileCredentials({
-      rootDir: rootDirectory,
-      workingDir: process.cwd(),
-      homeDir: homedir(),
-      onUnusable: (file, why) =>
-        void process.stderr.write(printable(`${file}: registry credentials not read: ${why}\n`)),
-    });
+  await withRuntime(options, async ({ cri, rootDirectory, registryCredentials }) => {
+    const { providers, ...directories } = registryCredentials;
+    const places = { rootDirectory, ...directories, ...(providers ? { credentialProviders: providers } : {}) };
+    const warn = (message: string) => void process.stderr.write(printable(`${message}\n`));
+    const find = await credentialsOn(places, { warn, signal });
     for (const image of references) {
-      const credentials = await find(image.replace(/(?::[^/:@]*)?(?:@.*)?$/, ''));
+      const credentials = await find({ repository: image.replace(/(?::[^/:@]*)?(?:@.*)?$/, ''), signal });
       const pull = (auth: Parameters<Parameters<typeof pullWith>[1]>[0]) =>
         cri.pullImage({ image: imageSpec(image), auth, sandboxConfig: undefined }, { signal });
       const { imageRef } = await pullWith(credentials, async (auth) => (await pull(auth)).imageRef).catch((cause) => {
@@ -167,13 +181,22 @@ function pullFailure(image: string, cause: unknown): unknown {
 
 const summaryOf = ({ id, size }: Pick<Image, 'id' | 'size'>): string => `${shortId(id)}, ${decimalSize(Number(size))}`;
 
-/** Removes images that no container uses, as the kubelet's garbage collection does. */
+/**
+ * Removes images that no container uses, as the kubelet's garbage collection does. A name of an image that has others is
+ * removed alone.
+ */
 export async function removeImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
-  await withRuntime(options, async ({ cri }) => {
+  await withRuntime(options, async ({ cri, imageEndpoint: endpoint }) => {
     for (const name of names) {
       const image = await imageNamed(cri, name);
       const use = await useOf(image, cri);
       if (use !== undefined) throw new NodeFailure('Forbidden', `image "${name}" is in use by ${use}`);
+      const plan = namesToRemove(name, image);
+      if (plan.left.length > 0) {
+        await removeNames(plan, { cri, endpoint, pause, signal });
+        write(`untagged ${plan.removed.join(', ')} (${shortId(image.id)} still has ${plan.left.join(', ')})\n`);
+        continue;
+      }
       await cri.removeImage({ image: imageSpec(image.id) }, { signal });
       const removed = image.repoTags.length > 0 ? image.repoTags : image.repoDigests;
       write(`removed ${removed.join(', ') || image.id} (${summaryOf(image)})\n`);
@@ -241,7 +264,6 @@ export async function importImage(
 ): Promise<void> {
   await withArchive(file, { ...options, ...streams }, async (archive) => {
     await withRuntime(options, async ({ cri, imageEndpoint }) => {
-      const pause = (ms: number) => waitOnce(systemClock.now() + ms, systemClock, signal);
       await importArchive({ cri, endpoint: imageEndpoint, archive, pause, signal });
       for (const { name } of archive.images) {
         write(`imported ${name} (${summaryOf(await imageNamed(cri, name))})\n`);

@@ -36,13 +36,20 @@ export function addImageCommand(program: Command, commands: ImageCommands): void
     .option('--name <image>', 'name for the only image of the archive, instead of its own')
     .action((file: string, options: ImageImportOptions) => commands.imageImport(file, options));
   runtimeOptions(
-    image.command('pull').description("pull images with the node's credentials, as for a pod without imagePullSecrets"),
+    image
+      .command('pull')
+      .description(
+        "pull images with the node's credentials, as for a pod without imagePullSecrets; they count as preloaded",
+      ),
   )
     .argument('<name...>', 'name of the image')
     .action((names: string[], options: RuntimeOptions) => commands.imagePull(names, options));
   runtimeOptions(
-    image.command('remove').alias('rm').description('remove images, with all of their names, that no container uses'),
+    image
+      .command('remove')
+      .alias('rm')
+      .description('remove images that no container uses; a name of an image with others is removed alone'),
   )
-    .argument('<name...>', 'name or ID of the image')
+    .argument('<name...>', 'name of the image, or its ID for all of its names')
     .action((names: string[], options: RuntimeOptions) => commands.imageRemove(names, options));
 }

@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import type { EventRecorder } from '../actors/events/eventRecorder.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import { readLatestLog, readLogTails } from '../actors/services/logTails.ts';
@@ -104,6 +105,11 @@ function summaryOf({ agent, config, simulated, root }: PortParts): NodeSummary {
     ...(until === undefined ? {} : { until }),
     runtime: shownRuntime(runtime),
     endpoints: { runtime: config.containerRuntimeEndpoint, images: config.imageServiceEndpoint },
+    registryCredentials: {
+      workingDirectory: process.cwd(),
+      homeDirectory: homedir(),
+      ...(config.credentialProviders ? { providers: config.credentialProviders } : {}),
+    },
     ...(lost === undefined ? {} : { trouble: lost.message }),
     simulated,
     foreign,

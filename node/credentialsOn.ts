@@ -9,6 +9,12 @@ import type { CredentialProvider } from '../kubernetes/images/credentialProvider
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { readCredentialProviders } from './credentialProviders.ts';
 
+/** Where credentials are, by default in the working and home directories of this process. */
+interface CredentialPlaces extends Pick<NodeConfig, 'rootDirectory' | 'credentialProviders'> {
+  readonly workingDirectory?: string;
+  readonly homeDirectory?: string;
+}
+
 interface Surroundings {
   /** Told of what cannot be used, never with what is in it. */
   readonly warn: (message: string, about: Readonly<Record<string, string>>) => void;
@@ -18,11 +24,16 @@ interface Surroundings {
 
 /** Finds them; rejects where what is said of plugins is wrong. */
 export async function credentialsOn(
-  { rootDirectory: rootDir, credentialProviders: places }: Pick<NodeConfig, 'rootDirectory' | 'credentialProviders'>,
+  {
+    rootDirectory: rootDir,
+    credentialProviders: places,
+    workingDirectory: workingDir = process.cwd(),
+    homeDirectory: homeDir = homedir(),
+  }: CredentialPlaces,
   { warn, signal }: Surroundings,
 ): Promise<FindCredentials> {
   const onUnusable = (file: string, why: string) => warn(`${file}: registry credentials not read: ${why}`, { file });
-  const inFiles = nodeCredentials({ rootDir, workingDir: process.cwd(), homeDir: homedir(), onUnusable });
+  const inFiles = nodeCredentials({ rootDir, workingDir, homeDir, onUnusable });
   if (places === undefined) return inFiles;
   const fromPlugins = credentialPlugins({
     providers: await readCredentialProviders(places),

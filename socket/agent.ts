@@ -23,6 +23,15 @@ export interface RuntimeEndpoints {
   readonly images: string;
 }
 
+/** Where a node has its credentials for registries, besides its root directory. */
+export interface CredentialSources {
+  /** Its `config.json` and `.dockercfg` count, like those of the home directory. */
+  readonly workingDirectory: string;
+  readonly homeDirectory: string;
+  /** The configuration of the credential provider plugins, and the directory of their programs. */
+  readonly providers?: { readonly config: string; readonly binDir: string };
+}
+
 /** The node itself, as the agent sees it. */
 export interface NodeSummary {
   readonly name: string;
@@ -34,6 +43,7 @@ export interface NodeSummary {
   readonly until?: number;
   readonly runtime: Omit<RuntimeView, 'ready' | 'networkNotReady'> & { readonly state: string };
   readonly endpoints: RuntimeEndpoints;
+  readonly registryCredentials: CredentialSources;
   readonly simulated: boolean;
   /** What of the node itself somebody has to see to. */
   readonly trouble?: string;

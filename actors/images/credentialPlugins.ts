@@ -86,8 +86,9 @@ class CredentialPlugin {
   async #accountOf({ pod, signal, tokens, findServiceAccount }: CredentialQuery): Promise<Account | undefined> {
     const attributes = this.#provider.token;
     if (attributes === undefined) return { request: {}, key: '' };
-    const [{ namespace }, name] = [pod.metadata, pod.spec.serviceAccountName];
-    if (!name) return attributes.isRequired ? undefined : { request: {}, key: '' };
+    const name = pod?.spec.serviceAccountName;
+    if (pod === undefined || !name) return attributes.isRequired ? undefined : { request: {}, key: '' };
+    const { namespace } = pod.metadata;
     if (tokens === undefined || findServiceAccount === undefined) {
       throw new Error(`there is no cluster to ask for a token of service account ${namespace}/${name}`);
     }

@@ -9,7 +9,8 @@ import type { PodTokens } from '../../kubernetes/objects/podObjects.ts';
 export interface CredentialQuery {
   /** With its registry, without tag and digest: `docker.io/library/busybox`. */
   readonly repository: string;
-  readonly pod: Pod;
+  /** Undefined for a pull on behalf of no pod: a plugin that needs a service account gives nothing then. */
+  readonly pod?: Pod | undefined;
   readonly signal: AbortSignal;
   /** What a pod can show of its service account; absent: it belongs to no cluster. */
   readonly tokens?: PodTokens | undefined;
@@ -53,7 +54,7 @@ export const nodeCredentials = (places: Places): FindCredentials => {
 /**
  * Reads the files in the kubelet's order: a `config.json` before a `.dockercfg`. The first one that can be read counts.
  */
-export function fileCredentials(places: Places): (repository: string) => Promise<Credential[]> {
+function fileCredentials(places: Places): (repository: string) => Promise<Credential[]> {
   const { rootDir, workingDir, homeDir, files = hostFiles, onUnusable } = places;
   const candidates = [
     ...[rootDir, workingDir, join(homeDir, '.docker'), '/.docker'].map((directory) => ({

@@ -25,9 +25,9 @@ export interface ArchiveImport {
 
 /** Longest import, in milliseconds. */
 const LONGEST_IMPORT_MS = 3_600_000;
-/** The CRI plugin learns of an image by an event of containerd, within milliseconds. */
-const LOOK_MS = 20;
-const LOOKS = 500;
+/** The CRI plugin learns of a change by an event of containerd, within milliseconds. */
+export const LOOK_MS = 20;
+export const LOOKS = 500;
 
 /** Imports the images and waits until the CRI shows them, so that a pod that starts next finds them. */
 export async function importArchive({ cri, endpoint, archive, pause, signal }: ArchiveImport): Promise<void> {
@@ -39,29 +39,29 @@ export async function importArchive({ cri, endpoint, archive, pause, signal }: A
       `images can only be imported into containerd, not ${runtimeName}: ${advice}`,
     );
   }
-  if ((await findProgram('ctr')) === undefined) {
-    throw new NodeFailure('Unimplemented', 'ctr, the program of containerd that imports images, is not in PATH');
-  }
+  await expectCtr('imports images');
   const snapshotter = await snapshotterOf(cri, signal);
-  await run(
-    'ctr',
-    [
-      '--address',
-      endpoint.replace(/^unix:\/\//, ''),
-      '--namespace',
-      NAMESPACE,
-      'images',
-      'import',
-      // Without unpacking, the first container of the image unpacks it.
-      ...(snapshotter === undefined ? ['--no-unpack'] : ['--snapshotter', snapshotter]),
-      '-',
-    ],
-    { signal, input: Readable.from(archive.content()), limitMs: LONGEST_IMPORT_MS },
-  ).catch((cause: unknown) => {
+  // Without unpacking, the first container of the image unpacks it.
+  const unpacking = snapshotter === undefined ? ['--no-unpack'] : ['--snapshotter', snapshotter];
+  await ctrImages(endpoint, ['import', ...unpacking, '-'], {
+    signal,
+    input: Readable.from(archive.content()),
+    limitMs: LONGEST_IMPORT_MS,
+  }).catch((cause: unknown) => {
     throw importFailure(archive, cause);
   });
   for (const image of archive.images) await visible(image, { cri, pause, signal });
 }
+
+/** Throws if the program of containerd that does what the CRI has no call for is missing. */
+export async function expectCtr(purpose: string): Promise<void> {
+  if ((await findProgram('ctr')) !== undefined) return;
+  throw new NodeFailure('Unimplemented', `ctr, the program of containerd that ${purpose}, is not in PATH`);
+}
+
+/** Runs `ctr images` in the namespace of the CRI. */
+export const ctrImages = (endpoint: string, args: readonly string[], options: Parameters<typeof run>[2]) =>
+  run('ctr', ['--address', endpoint.replace(/^unix:\/\//, ''), '--namespace', NAMESPACE, 'images', ...args], options);
 
 /** The words of `ctr` before the reason, which name the program and not the mistake. */
 const CTR_PREFIX = /^ctr(?: \S+)*?: (?:ctr: )?/;

@@ -8,12 +8,15 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { systemClock } from '../../base/clock.ts';
 import { importImage, listImages, pullImages, removeImages } from '../../cli/image.ts';
-import { ContainerConfig, PodSandboxConfig } from '../../cri/generated/runtime.ts';
+import type { Cri } from '../../cri/calls.ts';
+import { ContainerConfig, PodSandboxConfig, VersionResponse } from '../../cri/generated/runtime.ts';
+import { namesToRemove, removeNames } from '../../cri/images/removeNames.ts';
 import { buildImage, ociArchive } from '../../cri/managed/ociArchive.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntimeOptions } from '../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { serveSimulatedRuntime } from '../../cri/simulated/server.ts';
+import type { CredentialSources } from '../../socket/agent.ts';
 import { serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
@@ -100,6 +103,36 @@ test('image pull uses the credentials of the node, and names the import if the p
   await expect(pull('Example:1')).rejects.toThrow(/^image pull: "Example:1" is not the name of an image: /);
 });
 
+test('image pull uses the credential provider plugins and the directories of the running node', async () => {
+  const version = 'credentialprovider.kubelet.k8s.io/v1';
+  const auth = { 'example.org': { username: 'me', password: 'hunter2' } };
+  const answer = { kind: 'CredentialProviderResponse', apiVersion: version, cacheKeyType: 'Image', auth };
+  const provider = { name: 'plugin', apiVersion: version, matchImages: ['example.org'], defaultCacheDuration: '0s' };
+  const config = { apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig', providers: [provider] };
+  const providers = { config: join(directory, 'plugins.json'), binDir: directory };
+  await writeFile(providers.config, JSON.stringify(config));
+  await writeFile(join(directory, 'plugin'), `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`, { mode: 0o755 });
+  const { containerRuntimeEndpoint: socket } = options;
+  const serveAgent = (registryCredentials: CredentialSources) => {
+    const agent = fakeAgent({ now: 0, node: { endpoints: { runtime: socket, images: socket }, registryCredentials } });
+    return serveSocket({ path: socketPath(directory), agent });
+  };
+  const pull = () => printed((write) => pullImages(['example.org/secret:1'], { rootDir: directory }, write));
+  const elsewhere = { workingDirectory: join(directory, 'work'), homeDirectory: directory };
+  const bare = await serveAgent(elsewhere);
+  await expect(pull()).rejects.toThrow('authorization failed');
+  await bare.close();
+  const withPlugin = await serveAgent({ ...elsewhere, providers });
+  expect(await pull()).toMatch(/^pulled example.org\/secret:1 /);
+  await withPlugin.close();
+  await mkdir(elsewhere.workingDirectory);
+  const file = { auths: { 'example.org': { auth: Buffer.from('me:hunter2').toString('base64') } } };
+  await writeFile(join(elsewhere.workingDirectory, 'config.json'), JSON.stringify(file));
+  const inWorkingDirectory = await serveAgent(elsewhere);
+  expect(await pull()).toMatch(/^pulled example.org\/secret:1 /);
+  await inWorkingDirectory.close();
+});
+
 test('image remove spares the image of a container, and of all sandboxes', async () => {
   const remove = (...names: string[]) => printed((write) => removeImages(names, options, write));
   const call = { signal: new AbortController().signal };
@@ -113,6 +146,55 @@ test('image remove spares the image of a container, and of all sandboxes', async
   await cri.removeContainer({ containerId }, call);
   expect(await remove('web:1')).toMatch(/^removed docker.io\/library\/web:1 \([0-9a-f]{13}, 2.1MB\)\n$/);
   await expect(remove('web:1')).rejects.toThrow('image "web:1" not found');
+});
+
+test('image remove of one of several names leaves the image under the others', () => {
+  const id = `sha256:${'ab'.repeat(32)}`;
+  const digest = (repository: string) => `${repository}@sha256:${'0'.repeat(64)}`;
+  const web = { id, repoTags: ['docker.io/library/web:1', 'docker.io/library/web:2'], repoDigests: [] };
+  expect(namesToRemove('web:1', web)).toEqual({
+    removed: ['docker.io/library/web:1'],
+    left: ['docker.io/library/web:2'],
+  });
+  expect(namesToRemove('abab', web)).toEqual({ removed: web.repoTags, left: [] });
+  expect(namesToRemove(id, web)).toEqual({ removed: web.repoTags, left: [] });
+  expect(() => namesToRemove('other', web)).toThrow(
+    'image "other" has the names docker.io/library/web:1, docker.io/library/web:2: use one of these, or its ID',
+  );
+  // The digest of a pull goes with the last tag of its repository.
+  const pulled = {
+    id,
+    repoTags: ['a.example/web:1', 'a.example/web:2', 'b.example/web:1'],
+    repoDigests: [digest('a.example/web'), digest('b.example/web')],
+  };
+  expect(namesToRemove('a.example/web:1', pulled).removed).toEqual(['a.example/web:1']);
+  expect(namesToRemove('b.example/web:1', pulled)).toEqual({
+    removed: ['b.example/web:1', digest('b.example/web')],
+    left: ['a.example/web:1', 'a.example/web:2', digest('a.example/web')],
+  });
+  expect(namesToRemove(digest('b.example/web'), pulled).removed).toEqual([digest('b.example/web')]);
+  expect(namesToRemove('b.example/web:1', { id, repoTags: ['b.example/web:1'], repoDigests: [] }).left).toEqual([]);
+});
+
+test('image remove asks for the ID where the runtime would remove the other names as well', async () => {
+  const names = { removed: ['example.org/web:1'], left: ['example.org/web:2'] };
+  const parts = {
+    cri: inProcessCri(runtime),
+    endpoint: '',
+    pause: async () => {},
+    signal: new AbortController().signal,
+  };
+  await expect(removeNames(names, parts)).rejects.toThrow(
+    'simulated cannot remove example.org/web:1 without example.org/web:2: remove the image by its ID, or use the tools of that runtime',
+  );
+  const removed: (string | undefined)[] = [];
+  const removeImage: Cri['removeImage'] = async ({ image: spec }) => {
+    removed.push(spec?.image);
+    return {};
+  };
+  const version: Cri['version'] = async () => VersionResponse.fromPartial({ runtimeName: 'cri-o' });
+  await removeNames(names, { ...parts, cri: { ...parts.cri, version, removeImage } });
+  expect(removed).toEqual(['example.org/web:1']);
 });
 
 const image = buildImage({ name: 'web:3', files: [], config: { Cmd: ['sh'] } });

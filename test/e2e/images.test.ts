@@ -126,6 +126,31 @@ describe('an image that only this host has', () => {
     );
   });
 
+  test('keeps its other names when one is removed, and is removed with the last one or by its ID', async () => {
+    const twice = imageSaying('twice:1', 'twice');
+    const file = await archive('twice.tar', dockerArchive(twice));
+    for (const name of ['twice:1', 'twice:2', 'registry.local:5000/twice:1']) {
+      expect((await image('import', file, '--name', name)).err).toBe('');
+    }
+    expect(await image('rm', 'twice:1')).toEqual({
+      code: 0,
+      out: expect.stringMatching(
+        /^untagged docker.io\/library\/twice:1 \([0-9a-f]{13} still has \S+twice:[12], \S+twice:[12]\)\n$/,
+      ),
+      err: '',
+    });
+    expect((await image('rm', 'twice:1')).err).toBe('statelet: image "twice:1" not found\n');
+    const { images } = JSON.parse((await image('list', 'twice:2', '-o', 'json')).out);
+    expect(images[0].repoTags.toSorted()).toEqual(['docker.io/library/twice:2', 'registry.local:5000/twice:1']);
+    expect((await image('rm', 'registry.local:5000/twice:1')).out).toMatch(/^untagged registry.local:5000\/twice:1 /);
+    expect((await image('rm', 'twice:2')).out).toMatch(/^removed docker.io\/library\/twice:2 \(/);
+    await image('import', file);
+    await image('import', file, '--name', 'twice:2');
+    expect((await image('rm', twice.id.slice('sha256:'.length, 20))).out).toMatch(
+      /^removed .*twice:[12], .*twice:[12] \(/,
+    );
+  });
+
   test('is not said to be damaged if the temporary directory is full', async () => {
     const file = await archive('full.tar.gz', gzipSync(dockerArchive(imageSaying('full:1', 'nothing'))));
     const full = join(node.directory, 'full');

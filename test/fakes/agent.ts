@@ -55,6 +55,7 @@ export function fakeAgent(options: {
     tags: TAGS[options.node?.state ?? 'running'] ?? [],
     runtime: { ...runtime, since: options.now - 60_000 },
     endpoints: { runtime: SOCKET, images: SOCKET },
+    registryCredentials: { workingDirectory: '/', homeDirectory: '/root' },
     simulated: false,
     foreign: [],
     problems: [],
