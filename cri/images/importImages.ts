@@ -12,7 +12,7 @@ import { run } from '../managed/program.ts';
 import type { ArchivedImage, ImageArchive } from './imageArchive.ts';
 import { imageSpec } from './imageSpec.ts';
 
-type ImportCri = Pick<Cri, 'version' | 'status' | 'imageStatus'>;
+type ImportCri = Pick<Cri, 'version' | 'status' | 'imageStatus' | 'imageFsInfo'>;
 
 export interface ArchiveImport {
   readonly cri: ImportCri;
@@ -100,7 +100,15 @@ export async function runtimeConfig(
   return read.success ? read.data : {};
 }
 
-async function snapshotterOf(cri: Pick<Cri, 'status'>, signal: AbortSignal): Promise<string | undefined> {
+/** Directory of a snapshotter. containerd 2 names its snapshotter nowhere else in the CRI. */
+const SNAPSHOTTER_DIRECTORY = /\/io\.containerd\.snapshotter\.v1\.([\w.-]+)$/;
+
+async function snapshotterOf(
+  cri: Pick<Cri, 'status' | 'imageFsInfo'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const { containerd } = await runtimeConfig(cri, signal);
-  return containerd?.snapshotter || undefined;
+  if (containerd?.snapshotter) return containerd.snapshotter;
+  const { imageFilesystems } = await cri.imageFsInfo({}, { signal });
+  return SNAPSHOTTER_DIRECTORY.exec(imageFilesystems[0]?.fsId?.mountpoint ?? '')?.[1];
 }
