@@ -148,7 +148,7 @@ function withLostRuns(status: ContainerStatus, { view, seen, previous }: Lost): 
   if (previous !== undefined && previous.restartCount < status.restartCount) return status;
   if (end !== undefined && isDefault) return previous ?? status;
   if (isDefault && isInferredCompleted(view, seen)) return { ...status, state: INFERRED_COMPLETION, ready: true };
-  const lastState = end === undefined ? previous?.lastState : { terminated: end };
+  const lastState = end === undefined ? previous?.lastState : previous && reportedEnd(previous);
   return {
     ...status,
     ...(lastState?.terminated ? { lastState } : {}),
@@ -183,16 +183,24 @@ function withLastState(status: ContainerStatus, previous: ContainerStatus | unde
  * reported end of the run before during the next one (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 function reportedLastState(status: ContainerStatus, previous: ContainerStatus): ContainerState | undefined {
-  const { state, lastState, containerID, restartCount } = previous;
-  const waitedAfterRun = lastState?.terminated?.containerID === containerID;
-  // While a container waits to be restarted, its last state is the end of the same run.
-  if (containerID !== undefined && containerID === status.containerID) return waitedAfterRun ? undefined : lastState;
+  const { lastState, containerID, restartCount } = previous;
+  if (containerID !== undefined && containerID === status.containerID)
+    // While a container waits to be restarted, its last state is the end of the same run.
+    return lastState?.terminated?.containerID === containerID ? undefined : lastState;
   // A run that has yet to start is not counted. The logs may show a later run than the reported one.
   if (status.restartCount !== restartCount + (status.state?.waiting ? 0 : 1)) return undefined;
-  // A container without an ID either never ran, or waits after a run that the runtime has lost.
-  if (containerID === undefined) return lastState;
-  if (state?.terminated) return { terminated: state.terminated };
-  return waitedAfterRun ? lastState : undefined;
+  return reportedEnd(previous);
+}
+
+/**
+ * Returns the reported end of the last run. The end of a pod gives an end to containers that wait, too (C13). It names no
+ * container, and is not the end of a run.
+ */
+function reportedEnd({ state, lastState, containerID }: ContainerStatus): ContainerState | undefined {
+  const { terminated } = state ?? {};
+  const waited = containerID === undefined || lastState?.terminated?.containerID === containerID;
+  if (terminated?.containerID === undefined && waited) return lastState;
+  return terminated && { terminated };
 }
 
 /**

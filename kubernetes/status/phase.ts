@@ -5,6 +5,9 @@ import { isStaticPod } from '../api/staticPod.ts';
 import { hasFailed, shouldRestart } from '../lifecycle/restart.ts';
 import type { ContainerRole, ContainerView, PodView, TerminatedRun } from './view.ts';
 
+/** The message of a pod that was active for longer than its activeDeadlineSeconds, in its status and in its event. */
+export const DEADLINE_EXCEEDED = 'Pod was active on the node longer than the specified deadline';
+
 /** Whether a pod of this phase will never run again. */
 export function isTerminalPhase(phase: PodPhase | undefined): phase is 'Succeeded' | 'Failed' {
   return phase === 'Succeeded' || phase === 'Failed';
@@ -52,7 +55,8 @@ function intendedPhase(view: PodView): PodPhase {
  * The phase that holds whatever the containers exit with. An exceeded activeDeadlineSeconds overrides their exits, as does
  * a terminal phase at the API server (the end of `generateAPIPodStatus`).
  */
-function fixedPhase({ termination }: PodView): PodPhase | undefined {
+function fixedPhase({ exceedsDeadline = false, termination }: PodView): PodPhase | undefined {
+  if (exceedsDeadline) return 'Failed';
   const overridesExits = termination?.reason === 'DeadlineExceeded' || termination?.reason === 'EndedElsewhere';
   return overridesExits ? termination.phase : undefined;
 }
@@ -120,6 +124,8 @@ function observeRegular(view: PodView, container: Container, seen: ContainerView
   const run = runOf(seen);
   if (run === undefined) return 'pending';
   if (restarts(view, container, seen, run)) return 'restarting';
+  // It waits for a run that never comes, so that its own end is unknown (C13).
+  if (view.termination && seen.now.kind === 'waiting') return 'failed';
   return hasFailed('regular', run) ? 'failed' : 'succeeded';
 }
 

@@ -6,7 +6,7 @@ import { effectiveResources } from '../resources/effectiveResources.ts';
 import { qosClass } from '../resources/qos.ts';
 import { isOfOthers, podConditions } from './conditions.ts';
 import { containerStatuses } from './containerStatuses.ts';
-import { comingPhase, isTerminalPhase, podPhase } from './phase.ts';
+import { comingPhase, DEADLINE_EXCEEDED, isTerminalPhase, podPhase } from './phase.ts';
 import type { PodView } from './view.ts';
 
 interface PodStatusOptions {
@@ -95,6 +95,7 @@ function phaseReason(view: PodView, phase: PodPhase, previous?: PodStatus): Pick
   if (phase === previous?.phase) return worded(previous.reason, previous.message);
   if (!isTerminalPhase(phase)) return {};
   if (view.refused) return worded(view.refused.reason, `Pod was rejected: ${view.refused.message}`);
+  if (view.exceedsDeadline) return worded('DeadlineExceeded', DEADLINE_EXCEEDED);
   const cause = view.termination;
   return cause?.phase === phase ? worded(cause.reason, cause.message) : {};
 }

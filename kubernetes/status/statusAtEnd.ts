@@ -38,10 +38,9 @@ function hasStarted({ state, lastState, restartCount }: ContainerStatus): boolea
   return !state?.waiting || lastState?.terminated !== undefined || restartCount > 0;
 }
 
-/** What waits for a run that never comes has ended as its last run did. */
+/** A container that waits for a run that never comes has an unknown end, and the end of its last run as its last state. */
 function withEnd(status: ContainerStatus, hadStarted: boolean): ContainerStatus {
   if (status.state?.terminated) return status;
   const stopped = { ...status, ready: false, ...(status.started === undefined ? {} : { started: false }) };
-  if (status.lastState?.terminated) return { ...stopped, state: status.lastState, lastState: {} };
   return hadStarted ? { ...stopped, state: UNKNOWN_END } : status;
 }

@@ -102,6 +102,8 @@ export interface Termination {
   readonly isUnheard?: boolean;
   /** Its sources may go on wanting it: it stays, as one that has ended, until they do not. */
   readonly stays?: boolean;
+  /** Its active deadline passed while it ended for this cause: that is what its status says (C2). */
+  readonly exceedsDeadline?: boolean;
   /** What the condition DisruptionTarget says of it; absent where the pod was not disrupted. */
   readonly disruption?: string;
 }
@@ -138,6 +140,8 @@ export interface PodView {
   readonly termination?: Termination;
   /** It ends by itself: nothing of it is to run any more. */
   readonly completes?: boolean;
+  /** Its active deadline passed while it ended, whatever it ends for. */
+  readonly exceedsDeadline?: boolean;
   /** The terminal status that it had reached before the agent restarted: told as it is, whatever is left of the pod. */
   readonly restored?: PodStatus;
   /** The ends of containers that an earlier agent has persisted, of a pod whose source has no status of it. */

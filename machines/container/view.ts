@@ -1,5 +1,5 @@
 /** What a container's actor shows: its state in the words of a ContainerStatus (C16), and its facts in the tree of actors. */
-import { mayLeaveTerminated } from '../../kubernetes/lifecycle/restart.ts';
+import { mayLeaveTerminated, shouldRestart } from '../../kubernetes/lifecycle/restart.ts';
 import type { ContainerView, TerminatedRun, WaitReason } from '../../kubernetes/status/view.ts';
 import type { ActorFacts } from '../../show/actorNode.ts';
 import { handlerText } from '../../show/handlerText.ts';
@@ -16,6 +16,8 @@ type ContainerSnapshot = SeenContainer['snapshot'];
 /** What its pod adds to what a container knows of itself. */
 interface PodSide {
   readonly ends: boolean;
+  /** The pod ends, and is not being deleted. */
+  readonly endsUndeleted?: boolean;
   readonly restartsAll?: boolean;
   /** Why a volume that it mounts is not there. */
   readonly volumeReason?: { readonly reason: WaitReason; readonly message: string } | undefined;
@@ -24,11 +26,11 @@ interface PodSide {
 /** The view of a container, of which its pod may be ending. */
 export function containerView(
   snapshot: ContainerSnapshot,
-  { ends, restartsAll = false, volumeReason }: PodSide,
+  { ends, endsUndeleted = false, restartsAll = false, volumeReason }: PodSide,
 ): ContainerView {
   const { context } = snapshot;
   const held = snapshot.hasTag('awaitingVolumes') ? volumeReason : undefined;
-  const now = held ? { kind: 'waiting' as const, ...held } : stateNow(snapshot, restartsAll);
+  const now = held ? { kind: 'waiting' as const, ...held } : stateNow(snapshot, { restartsAll, endsUndeleted });
   const shown = now.kind === 'terminated' ? now.run : undefined;
   const runs = [reportedEnd(snapshot), context.earlierRun, context.runBefore];
   const last = runs.find((run) => run !== undefined && run !== shown);
@@ -111,21 +113,32 @@ function isReady(snapshot: ContainerSnapshot): boolean {
   return probe ? resultOf(probe) === 'passing' : probeOf(pod, name, 'readiness') === undefined;
 }
 
-function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerView['now'] {
+function stateNow(
+  snapshot: ContainerSnapshot,
+  { restartsAll, endsUndeleted }: Required<Pick<PodSide, 'endsUndeleted' | 'restartsAll'>>,
+): ContainerView['now'] {
   const { earlierRun, waitingReason, startedAt } = snapshot.context;
   const run = reportedEnd(snapshot);
   if (isShownRunning(snapshot)) return { kind: 'running', startedAt: startedAt ?? 0 };
   const rests = snapshot.hasTag('rests');
-  if (waitingReason !== undefined && !(rests && (run ?? earlierRun))) {
+  const last = run ?? earlierRun;
+  const waits = !rests || last === undefined || (endsUndeleted && wouldRestart(snapshot.context, last));
+  if (waitingReason !== undefined && waits) {
     return { kind: 'waiting', reason: waitingReason.reason, message: waitingReason.message };
   }
   const removed = removalOf(snapshot);
   if (removed) return restartsAll ? { kind: 'waiting', ...removed } : creating(snapshot.context);
-  const end = run ?? earlierRun;
   // One that only its logs tell of waits to be made, as with a kubelet.
-  if (!end?.containerId || (!run && isHidden(snapshot, end))) return creating(snapshot.context);
-  return { kind: 'terminated', run: end };
+  if (!last?.containerId || (!run && !rests && isHidden(snapshot, last))) return creating(snapshot.context);
+  return { kind: 'terminated', run: last };
 }
+
+/**
+ * Whether the container would run again if its pod did not end. Until the pod is deleted, such a container is shown as it
+ * waits (`ShouldContainerBeRestarted` in `pkg/kubelet/container/helpers.go`).
+ */
+const wouldRestart = (context: ContainerContext, run: TerminatedRun): boolean =>
+  shouldRestart({ pod: context.pod, container: specOf(context), role: context.role, run, podEnding: false });
 
 /**
  * An earlier agent has made it and not started it, or the runtime does not know its state: it waits, as with a kubelet,

@@ -1,4 +1,4 @@
-/** How long a pod may be active on its node (activeDeadlineSeconds), or take to end: tells its pod when that time is over. */
+/** How long a pod may be active on its node (activeDeadlineSeconds), or take to end. Tells its pod when that time is over. */
 import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
 import type { PodEvent } from '../shared/events.ts';
@@ -28,6 +28,9 @@ export const activeDeadlineMachine = setup({
     tell: sendTo(parent<PodEvent>(), ({ context: { deadline } }, at: number) => {
       return { type: 'pod.deadlineExceeded', deadline, at };
     }),
+    tellOverdue: sendTo(parent<PodEvent>(), ({ context: { deadline } }) => {
+      return { type: 'pod.killLimitExceeded', deadline };
+    }),
   },
 }).createMachine({
   id: 'activeDeadline',
@@ -47,9 +50,7 @@ export const activeDeadlineMachine = setup({
       tags: 'waiting',
       meta: { waitsFor: 'its pod to end', until: 'deadline' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.deadline }) },
-      on: {
-        'timer.elapsed': { target: 'exceeded', actions: { type: 'tell', params: ({ context }) => context.deadline } },
-      },
+      on: { 'timer.elapsed': { target: 'exceeded', actions: 'tellOverdue' } },
     },
     /** The deadline may have been set when it had passed, or the clock have been set since: the grace counts from now. */
     dating: {

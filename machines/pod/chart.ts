@@ -21,7 +21,7 @@ import { resetting, resettingImplementations } from './states/resetting.ts';
 import { resizingImplementations } from './states/resizing.ts';
 import { sandboxing, sandboxingImplementations } from './states/sandboxing.ts';
 import { terminating, terminatingImplementations } from './states/terminating.ts';
-import { activeUntil, deadlineOf } from './termination.ts';
+import { activeUntil, deadlineOf, killUntil } from './termination.ts';
 
 /** What concerns a pod whatever it is at. */
 const chartSetup = podSetup
@@ -38,6 +38,7 @@ const chartSetup = podSetup
       /** That it has ended its API server was told by the node. */
       isOwnEnd: ({ event }) => event.type === 'pod.terminate' && event.termination.reason === 'EndedElsewhere',
       isDeadlineStale: ({ context }) => activeUntil(context) !== context.activeUntil,
+      isKillLimitStale: ({ context }) => killUntil(context) !== context.killUntil,
     },
     actions: {
       releaseAdmission: sendTo(served('admission'), ({ context }) => ({
@@ -54,8 +55,14 @@ const chartSetup = podSetup
         enqueue.stopChild('activeDeadline');
         enqueue.assign({ activeUntil: deadline });
         if (deadline === undefined) return;
-        const ends = context.termination !== undefined;
-        enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { deadline, ends } });
+        enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { deadline, ends: false } });
+      }),
+      countKillLimit: enqueueActions(({ context, enqueue }) => {
+        const deadline = killUntil(context);
+        enqueue.stopChild('killLimit');
+        enqueue.assign({ killUntil: deadline });
+        if (deadline === undefined) return;
+        enqueue.spawnChild('activeDeadline', { id: 'killLimit', input: { deadline, ends: true } });
       }),
       sendBatch: enqueueActions(({ context, enqueue }) => sendBatch(enqueue, context)),
       recordRewanted: assign({ isRewanted: true }),
@@ -140,7 +147,10 @@ export const podMachine = chartSetup.createMachine({
   },
   context: ({ input }) => initialPodContext(input),
   initial: 'new',
-  always: { guard: 'isDeadlineStale', actions: 'countDeadline' },
+  always: [
+    { guard: 'isDeadlineStale', actions: 'countDeadline' },
+    { guard: 'isKillLimitStale', actions: 'countKillLimit' },
+  ],
   on: {
     'pod.update': { actions: ['desire', 'recordResizeRefusal', 'askAdmission'] },
     'pod.metadataChanged': { actions: ['showMetadata', 'recordMetadata'] },

@@ -56,6 +56,8 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly startedAt: number;
   /** The moment that is counted down to, after which it may not be active any more. */
   readonly activeUntil?: number | undefined;
+  /** The moment that is counted down to, after which the end of the pod takes too long. */
+  readonly killUntil?: number | undefined;
   readonly networkNotReady?: NetworkNotReady | undefined;
   /**
    * Restart counts of containers whose runs the runtime has lost, including the run to come. They are dropped once the

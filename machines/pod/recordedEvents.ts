@@ -2,9 +2,9 @@
 
 import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
+import { DEADLINE_EXCEEDED } from '../../kubernetes/status/phase.ts';
 import type { PodEvent } from '../shared/events.ts';
 import { failureEvent } from '../shared/failureEvents.ts';
-import { DEADLINE_EXCEEDED } from './termination.ts';
 
 export const directoryFailed = (failure: Failure): EventMessage[] =>
   failureEvent(failure, 'FailedToMakePodDataDirectories', `error making pod data directories: ${failure.message}`);

@@ -40,7 +40,7 @@ import { persistedSizes, wish } from './resizing.ts';
 import { beforeRestartOfAll } from './restartedAll.ts';
 import { allSandboxes, decideSandbox, isOver, isStillSound, knownAgain, nextSandbox } from './sandbox.ts';
 import { hasBegun, isComplete, resetInits } from './startOrder.ts';
-import { deadlineExceeded, mergeTermination, staysAfterwards } from './termination.ts';
+import { afterDeadline, mergeTermination, staysAfterwards } from './termination.ts';
 
 export const volumeId = (name: string) => `volume/${name}` as const;
 
@@ -98,6 +98,7 @@ export const podSetup = setup({
     tags: {} as PodTag,
     children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' } & {
       activeDeadline: 'activeDeadline';
+      killLimit: 'activeDeadline';
       pace: 'pace';
     },
   },
@@ -124,6 +125,8 @@ export const podSetup = setup({
     mustEnd: ({ context }) => context.termination !== undefined,
     isDeadlineOver: ({ context, event }) =>
       event.type === 'pod.deadlineExceeded' && event.deadline === context.activeUntil,
+    isKillLimitOver: ({ context, event }) =>
+      event.type === 'pod.killLimitExceeded' && event.deadline === context.killUntil,
     needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
     isComplete: ({ context }) => isComplete(context),
     changesNetworkMode: ({ context: { asked, allocated } }) =>
@@ -152,9 +155,7 @@ export const podSetup = setup({
       event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},
     ),
     exceedDeadline: assign(({ context, event }) =>
-      event.type === 'pod.deadlineExceeded'
-        ? { termination: mergeTermination(context.termination, deadlineExceeded(context, event.at)) }
-        : {},
+      event.type === 'pod.deadlineExceeded' ? { termination: afterDeadline(context, event.at) } : {},
     ),
     recordFailure: assign(({ event }) => retryAfter(failureOf(event))),
     complete: assign(({ context }) => ({

@@ -172,6 +172,8 @@ export type PodEvent =
   | { type: 'pod.batchDue' }
   /** It was active for as long as it may be, until `deadline`; its end begins `at` (both in ms since the epoch). */
   | { type: 'pod.deadlineExceeded'; deadline: number; at: number }
+  /** It was to have ended by `deadline` (ms since the epoch), because the node ends it for its own reasons. */
+  | { type: 'pod.killLimitExceeded'; deadline: number }
   /** The size that a container at the runtime has: told when it runs, and whenever it has another. */
   | { type: 'container.sized'; name: string; size: ContainerSize }
   | { type: 'runtime.podObserved'; pod: ObservedPod }

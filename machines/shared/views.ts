@@ -36,7 +36,9 @@ export function podView(ref: PodRef): PodView {
   const { sandbox, refused, unadmitted, termination, restored, initialized } = context;
   const restartsAll = context.restartsAll === true && termination === undefined;
   const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map(volumeView);
-  const side = { ends: termination !== undefined, restartsAll, volumes };
+  const ends = termination !== undefined;
+  const isDeleted = termination?.reason === 'Deleted' || context.desired.metadata.deletionTimestamp !== undefined;
+  const side = { ends, endsUndeleted: ends && !isDeleted, restartsAll, volumes };
   return {
     pod: context.allocated,
     tags: [...snapshot.tags],
@@ -52,6 +54,7 @@ export function podView(ref: PodRef): PodView {
     // A pod that ended by itself was not ended by anybody.
     ...(termination?.reason === 'Completed' ? { completes: true } : {}),
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
+    ...(termination?.exceedsDeadline ? { exceedsDeadline: true } : {}),
     ...(restored ? { restored } : {}),
     ...(context.containerEnds ? { containerEnds: context.containerEnds } : {}),
     ...(context.restarts ? { restarts: context.restarts } : {}),
@@ -67,15 +70,24 @@ export function podView(ref: PodRef): PodView {
 
 interface Around {
   readonly ends: boolean;
+  readonly endsUndeleted: boolean;
   readonly restartsAll: boolean;
   readonly volumes: readonly VolumeView[];
 }
 
-function viewOfContainer(ref: ContainerRef, { ends, restartsAll, volumes }: Around): ContainerView {
+function viewOfContainer(ref: ContainerRef, { ends, endsUndeleted, restartsAll, volumes }: Around): ContainerView {
   const own = ref.getSnapshot();
   const volumeReason = waitingReasonOfVolumes(volumes, specOf(own.context));
-  const shows = [own, ends, restartsAll, volumeReason?.reason, volumeReason?.message, ...probeRefs(own).map(resultOf)];
-  return containerViews(ref, shows, () => containerView(own, { ends, restartsAll, volumeReason }));
+  const shows = [
+    own,
+    ends,
+    endsUndeleted,
+    restartsAll,
+    volumeReason?.reason,
+    volumeReason?.message,
+    ...probeRefs(own).map(resultOf),
+  ];
+  return containerViews(ref, shows, () => containerView(own, { ends, endsUndeleted, restartsAll, volumeReason }));
 }
 
 function volumeView(ref: VolumeRef): VolumeView {

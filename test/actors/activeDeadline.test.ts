@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { boundPod, joinedNode, PODS } from '../fakes/joinedNode.ts';
 import { simulatedNode } from '../fakes/node.ts';
-import { containerWith, podWith } from '../fakes/pods.ts';
+import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';
 
 const message = 'Pod was active on the node longer than the specified deadline';
 
@@ -35,6 +35,30 @@ test('C15: a pod that exits with 0 when its activeDeadlineSeconds is exceeded ha
   expect(node.pod('web')).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
   expect(node.container('web').state?.terminated).toMatchObject({ exitCode: 0 });
   expect(ready()).toMatchObject({ reason: 'PodFailed' });
+});
+
+test('C2: a deleted pod whose activeDeadlineSeconds pass before it has stopped has failed for that', async () => {
+  const { ask, node } = await joinedNode();
+  const main = {
+    name: 'main',
+    image: IMAGE,
+    command: ['sh', '-c', 'trap "exit 0" TERM; sleep 1d'],
+    lifecycle: { preStop: { sleep: { seconds: 15 } } },
+  };
+  const { metadata, spec } = boundPod('web', { activeDeadlineSeconds: 30, containers: [main] });
+  await ask('POST', PODS, { metadata: { ...metadata, finalizers: ['example.com/hold'] }, spec });
+  await node.advance('20s');
+  await ask('DELETE', `${PODS}/web`, { gracePeriodSeconds: 60 });
+  await node.advance('11s');
+  expect((await ask('GET', `${PODS}/web`)).status).toMatchObject({ phase: 'Running' });
+  await node.advance('30s');
+  expect((await ask('GET', `${PODS}/web`)).status).toMatchObject({
+    phase: 'Failed',
+    reason: 'DeadlineExceeded',
+    message,
+    containerStatuses: [{ state: { terminated: { exitCode: 0 } } }],
+  });
+  expect(node.errors).toEqual([]);
 });
 
 test('activeDeadlineSeconds of a pod of an API server counts from its startTime, whatever the runtime loses meanwhile', async () => {

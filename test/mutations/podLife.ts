@@ -228,6 +228,27 @@ export const podLifeMutations: readonly Mutation[] = [
   },
   {
     rule: 'C13',
+    breaks: 'a container in back-off keeps the end of its last run when the node ends its pod',
+    file: 'machines/container/view.ts',
+    find: ' || (endsUndeleted && wouldRestart(snapshot.context, last));',
+    put: ';',
+  },
+  {
+    rule: 'C13',
+    breaks: 'the next run of a container that the runtime has lost has no last state',
+    file: 'kubernetes/status/containerStatuses.ts',
+    find: 'return terminated && { terminated };',
+    put: 'return undefined;',
+  },
+  {
+    rule: 'C2',
+    breaks: 'a deadline that passes while a pod ends is ignored',
+    file: 'kubernetes/status/phase.ts',
+    find: "if (exceedsDeadline) return 'Failed';",
+    put: '',
+  },
+  {
+    rule: 'C13',
     breaks: 'a container that the runtime has lost goes back to waiting',
     file: 'kubernetes/status/containerStatuses.ts',
     find: 'if (end !== undefined && isDefault) return previous ?? status;',

@@ -43,6 +43,7 @@ const EVENTS: ReadonlyMap<string, string> = new Map([
   ['pod.objectsChanged', 'an object that it uses changes'],
   ['pod.rewanted', 'its manifest is created again'],
   ['pod.deadlineExceeded', 'its active deadline has passed'],
+  ['pod.killLimitExceeded', 'its end takes too long'],
   ['admission.admitted', 'it is admitted'],
   ['admission.refused', 'it is refused'],
   ['sandbox.ready', "its pod's sandbox is ready"],

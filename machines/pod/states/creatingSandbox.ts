@@ -1,5 +1,5 @@
 /** A new sandbox for the pod: once the runtime has a network and a start slot is free. A part of the chart in chart.ts. */
-import { and, assign, not } from 'xstate';
+import { assign, not } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
@@ -122,11 +122,8 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
       // The call is awaited: what it makes must be known to be removed.
       on: {
         'pod.terminate': { actions: ['recordTermination', recordTerminationEvent] },
-        'pod.deadlineExceeded': [
-          { guard: and(['mustEnd', 'isDeadlineOver']), actions: recordExceededGraceEvent },
-          { guard: 'mustEnd' },
-          { actions: ['exceedDeadline', recordDeadlineEvent] },
-        ],
+        'pod.deadlineExceeded': [{ guard: 'isDeadlineOver', actions: ['exceedDeadline', recordDeadlineEvent] }, {}],
+        'pod.killLimitExceeded': { guard: 'isKillLimitOver', actions: recordExceededGraceEvent },
       },
     },
   },

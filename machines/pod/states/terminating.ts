@@ -6,7 +6,7 @@ import { failureOf, REFUSED_MS } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
 import { command } from '../commands.ts';
 import { mayRun, type PodContext } from '../context.ts';
-import { recordExceededGraceEvent } from '../recordedEvents.ts';
+import { recordDeadlineEvent, recordExceededGraceEvent } from '../recordedEvents.ts';
 import { allSandboxes, hasLateSandbox } from '../sandbox.ts';
 import { type PodArgs, podSetup, volumeId } from '../setup.ts';
 import { hasNoProcess, nextToStop, stopCommand } from '../stopOrder.ts';
@@ -91,8 +91,7 @@ const actions = {
 
 export const terminatingImplementations = { guards, actions };
 
-/** One whose own time to be active is over just when it ends is in time. */
-const overdue = { guard: 'isDeadlineOver', actions: recordExceededGraceEvent } as const;
+const overdue = { guard: 'isKillLimitOver', actions: recordExceededGraceEvent } as const;
 
 export const terminating = podSetup.extend(terminatingImplementations).createStateConfig({
   initial: 'containers',
@@ -105,7 +104,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
     'pod.metadataChanged': { actions: 'recordMetadata' },
     'pod.terminate': { actions: ['recordTermination', 'leaveAdmission', 'stopContainers'] },
     'admission.admitted': {},
-    'pod.deadlineExceeded': {},
+    'pod.deadlineExceeded': [{ guard: 'isDeadlineOver', actions: ['exceedDeadline', recordDeadlineEvent] }, {}],
   },
   states: {
     /** What goes on in one that has completed has its grace from now, however long ago the others have ended (C10). */
@@ -151,7 +150,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         { guard: 'hasNoProcess', target: 'stopping' },
         { guard: 'isStopDue', actions: 'stopNext' },
       ],
-      on: { 'pod.deadlineExceeded': overdue },
+      on: { 'pod.killLimitExceeded': overdue },
     },
     stopping: {
       tags: 'working',
@@ -166,7 +165,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
           actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
         },
       },
-      on: { 'pod.deadlineExceeded': overdue },
+      on: { 'pod.killLimitExceeded': overdue },
     },
     awaitingStopRetry: {
       tags: 'retrying',
@@ -175,7 +174,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       on: {
         'timer.elapsed': 'stopping',
         'runtime.returned': { guard: 'failedForRuntime', target: 'stopping' },
-        'pod.deadlineExceeded': overdue,
+        'pod.killLimitExceeded': overdue,
       },
     },
     volumes: {

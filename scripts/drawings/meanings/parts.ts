@@ -69,6 +69,6 @@ export const activeDeadline: Meanings = {
   counting:
     'The activeDeadlineSeconds of the pod count from the start that its status tells, by the clock of the node.',
   dating: 'The deadline is over. The grace of the pod counts from now, whenever it was that it passed.',
-  ending: 'The pod ends as DeadlineExceeded.',
-  exceeded: 'The pod has ended as DeadlineExceeded.',
+  ending: 'The node ends the pod for its own reasons, and reports if that takes longer than it may.',
+  exceeded: 'The time is over, and the pod has been told.',
 };

@@ -44,19 +44,19 @@ const tables: Readonly<Record<string, string>> = {
     Always |         |         | run         |   | told to end, ended         | unknown
     Always |         |         | wait        |   | told to end, ended         | unknown
     Always |         |         | -           |   | told to end, ended         | unknown
-    Always |         |         | loop 3      |   | told to end, ended         | 3
-    Always |         |         | 0, loop 2   |   | told to end, ended         | 0 2
+    Always |         |         | loop 3      |   | told to end, ended         | unknown<3
+    Always |         |         | 0, loop 2   |   | told to end, ended         | 0 unknown<2
     Always |         |         | run         | 0 | told to end, ended         | unknown 0
     Always |         |         | 143         | - | told to end, ended         | 143 waits
     Always | wait    |         | wait        |   | told to end, ended         | unknown waits
     Always | run     |         | wait        |   | told to end, ended         | unknown waits
     Always | 1       |         | wait        |   | told to end, ended         | 1 waits
-    Always | loop 1  |         | wait        |   | told to end, ended         | 1 waits
+    Always | loop 1  |         | wait        |   | told to end, ended         | unknown<1 waits
     Always | 0, wait |         | wait        |   | told to end, ended         | 0+ waits waits
     Always | wait, 1 |         | wait        |   | told to end, ended         | unknown 1 waits
     Always | 0, -    |         | 143         |   | told to end, ended         | 0+ unknown 143
     Always | 0       | 143     | 143         |   | told to end, ended         | 0+ 143 143
-    Always |         | loop 1  | 0           |   | told to end, ended         | 1 0
+    Always |         | loop 1  | 0           |   | told to end, ended         | unknown<1 0
     Always |         | wait    | wait        |   | told to end, ended         | unknown waits
     Always |         | 143     | wait        |   | told to end, ended         | 143 waits
     Always |         |         | 137         |   | evicted, ended             | 137

@@ -265,10 +265,10 @@ describe('C13: at the end of a pod', () => {
     expect(main(podView({ main: { a: exited(143) }, view: atEnd })).state?.terminated?.exitCode).toBe(143);
   });
 
-  test('one in back-off ended as its last run did', () => {
+  test('a container in back-off has an unknown end after that of its last run', () => {
     expect(main(podView({ main: { a: backOff(3) }, view: atEnd }))).toMatchObject({
-      state: { terminated: { exitCode: 3, reason: 'Error' } },
-      lastState: {},
+      state: { terminated: unknownEnd },
+      lastState: { terminated: { exitCode: 3, reason: 'Error' } },
     });
   });
 
@@ -388,6 +388,17 @@ describe('C13: of a container that the runtime has lost', () => {
     expect(lastStateOf(running({ restartCount: 3 }), ran)).toEqual({});
     const sameEnd = exited(0, { now: { kind: 'terminated', run: run(0, { containerId: 'c1' }) }, restartCount: 2 });
     expect(lastStateOf(sameEnd, ended)).toEqual({});
+  });
+
+  test('an end that a container got with its pod does not become its last state', () => {
+    const view = podView({ main: { a: waiting('ImagePullBackOff') }, view: atEnd });
+    const once = main(view);
+    expect(once).toMatchObject({ state: { terminated: unknownEnd }, lastState: {} });
+    expect(main(view, reportedAs(once))).toEqual(once);
+    const ofRun = { terminated: { ...end.terminated, containerID: 'containerd://c0' } };
+    const given = { ...once, containerID: 'containerd://c0', restartCount: 2, lastState: ofRun };
+    const next = podView({ main: { a: running({ restartCount: 3 }) } });
+    expect(main(next, reportedAs(given)).lastState).toEqual(ofRun);
   });
 
   test('an end that the runtime shows counts, whatever was reported', () => {

@@ -169,6 +169,7 @@ const tables: Readonly<Record<string, string>> = {
     Always    |         |  | 0, 143              |  | evicted, ended          | Failed
     Always    |         |  | 137                 |  | evicted, ended          | Failed
     Always    |         |  | wait                |  | evicted, ended          | Failed
+    Always    |         |  | loop 0              |  | evicted, ended          | Failed
     Always    | 0       |  | 0                   |  | evicted, ended, static  | Failed
     Never     |         |  | 0                   |  | evicted, ended, static  | Succeeded
     Always    |         |  | run                 |  | overdue, was Running    | Running

@@ -1,4 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { podStatus } from '../../../kubernetes/status/status.ts';
+import type { Termination } from '../../../kubernetes/status/view.ts';
+import { preemptionOf } from '../../../machines/node/endings.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 
@@ -123,7 +127,7 @@ describe('activeDeadlineSeconds', () => {
     expect(crashing.state()).toBe('finished');
   });
 
-  test('is nothing to a pod that is refused, that ends, or that has ended', () => {
+  test('is nothing to a pod that is refused, or that has ended', () => {
     const greedy = aContainer({ resources: { requests: { cpu: '5' } } });
     const refused = podStory({ pod: aPod({ activeDeadlineSeconds: 60, containers: [greedy] }) });
     refused.ports.advance(60_000);
@@ -132,9 +136,84 @@ describe('activeDeadlineSeconds', () => {
     done.die('main-0-0', 0);
     done.ports.advance(60_000);
     expect([done.state(), done.view().termination]).toEqual(['finished', undefined]);
-    const ending = podStory({ pod: pod(60), held: ['stopContainer'] });
-    ending.terminate(100);
-    ending.ports.advance(60_000);
-    expect(ending.view().termination).toMatchObject({ reason: 'Removed' });
+    const stopped = podStory({ pod: pod(60), held: ['removeCgroup'] });
+    stopped.terminate(100);
+    stopped.ports.advance(60_000);
+    expect(stopped.state()).toBe('terminating.cgroup');
+    expect([stopped.view().exceedsDeadline, stopped.told().join()]).toEqual([
+      undefined,
+      expect.not.stringContaining('DeadlineExceeded'),
+    ]);
+  });
+
+  const deadlineEvents = (story: ReturnType<typeof podStory>) =>
+    story.told().filter((event) => event.includes('DeadlineExceeded'));
+
+  test.each<[string, Termination]>([
+    ['deleted', { reason: 'Deleted', graceSeconds: 100, at: 0 }],
+    ['removed', { reason: 'Removed', graceSeconds: 100, at: 0 }],
+    ['preempted', { ...preemptionOf(pod(60), 0), graceSeconds: 100 }],
+  ])('C2: a pod that is %s fails for its deadline if that passes before it has stopped', (_, cause) => {
+    const story = podStory({ pod: pod(60), held: ['stopContainer'] });
+    const termination = { ...cause, at: story.ports.now };
+    story.send({ type: 'pod.terminate', termination });
+    const [stop] = story.ports.asked('stopContainer');
+    story.told();
+    story.ports.advance(59_999);
+    expect([story.view().exceedsDeadline, deadlineEvents(story)]).toEqual([undefined, []]);
+    story.ports.advance(1);
+    expect(deadlineEvents(story)).toHaveLength(1);
+    expect(story.view()).toMatchObject({ exceedsDeadline: true, termination });
+    expect([story.state(), story.ports.asked('stopContainer')]).toEqual(['terminating.containers.graceful', [stop]]);
+    story.ports.answer('stopContainer');
+    story.ports.advance(100_000);
+    expect([story.view().exceedsDeadline, deadlineEvents(story)]).toEqual([true, []]);
+  });
+
+  test('C2: so does a pod that completes, whose sidecar stops too late, and a pod whose sandbox is created too late', () => {
+    const sidecar = aContainer({ name: 'sidecar', restartPolicy: 'Always' });
+    const completing = podStory({
+      pod: aPod({ activeDeadlineSeconds: 60, restartPolicy: 'Never', initContainers: [sidecar] }),
+      held: ['stopContainer'],
+    });
+    completing.die('main-0-0', 0);
+    completing.ports.advance(60_000);
+    expect(completing.view()).toMatchObject({ completes: true, exceedsDeadline: true });
+    completing.terminate(5);
+    expect(completing.view()).toMatchObject({ exceedsDeadline: true, termination: { reason: 'Removed' } });
+    const creating = podStory({ pod: pod(60), held: ['runSandbox'] });
+    creating.terminate(100);
+    creating.ports.advance(60_000);
+    expect(creating.view()).toMatchObject({ exceedsDeadline: true, termination: { reason: 'Removed' } });
+    expect(deadlineEvents(creating)).toHaveLength(1);
+  });
+});
+
+describe('C13: a container in CrashLoopBackOff when its pod ends', () => {
+  const crashed = (termination: (pod: Pod) => Termination, exitCode = 3) => {
+    const story = podStory({ pod: pod(), held: ['removeCgroup'] });
+    story.die('main-0-0', exitCode);
+    story.die('main-0-1', exitCode);
+    expect(story.containers()).toEqual({ main: 'ended.backingOff' });
+    story.send({ type: 'pod.terminate', termination: termination(story.context().allocated) });
+    const options = { now: story.ports.now, hostIps: [], runtimeName: 'containerd' };
+    const { phase, containerStatuses = [] } = podStatus(story.view(), options);
+    return { now: story.view().containers[0]?.now, phase, main: containerStatuses[0] };
+  };
+
+  test('ends as its last run if the pod is deleted', () => {
+    const { now, phase, main } = crashed(() => ({ reason: 'Deleted', graceSeconds: 5, at: 0 }));
+    expect([now, phase]).toEqual([expect.objectContaining({ kind: 'terminated' }), 'Failed']);
+    expect(main).toMatchObject({ restartCount: 1, state: { terminated: { exitCode: 3 } } });
+  });
+
+  test.each([0, 3])('has an unknown end after exit code %d if the node ends the pod', (exitCode) => {
+    const { now, phase, main } = crashed((preempted) => preemptionOf(preempted, 0), exitCode);
+    expect([now, phase]).toEqual([expect.objectContaining({ reason: 'CrashLoopBackOff' }), 'Failed']);
+    expect(main).toMatchObject({
+      restartCount: 1,
+      state: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown' } },
+      lastState: { terminated: { exitCode } },
+    });
   });
 });

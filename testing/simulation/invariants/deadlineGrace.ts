@@ -13,7 +13,7 @@ export const deadlineGrace: Invariant = {
         if (reason === 'DeadlineExceeded') begun.set(involved.uid, at);
       },
       onStatus: ({ uid, pod: { metadata, spec }, removed, tree }) => {
-        if (removed) shown.delete(uid);
+        if (removed) for (const each of [shown, begun]) each.delete(uid);
         if (removed || tree.termination === undefined) return;
         const { reason, at, graceSeconds } = tree.termination;
         // A pod whose manifest was recreated may end again before the status of its first end is out.

@@ -122,7 +122,7 @@ describe('C23: a pod of which the runtime has lost containers', () => {
     expect(told(story)).toEqual([
       'Failed',
       ['helper', 0, 'terminated', undefined],
-      ['main', 2, 'terminated', undefined],
+      ['main', 2, 'terminated', 'ContainerStatusUnknown'],
     ]);
   });
 

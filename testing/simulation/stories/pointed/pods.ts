@@ -212,6 +212,17 @@ export const edits: Readonly<Record<string, PointedStory>> = {
       return apply(seconds, same('web', spec, { labels: { version } }));
     }),
   ),
+  'the time of a pod is over while it is removed': told([
+    apply(
+      0,
+      manifest('web', {
+        containers: [main({ command: STUBBORN })],
+        activeDeadlineSeconds: 8,
+        terminationGracePeriodSeconds: 20,
+      }),
+    ),
+    remove(5, 'web'),
+  ]),
   'a pod that was refused is changed, and its time passes': told([
     apply(0, greedy('first', 0)),
     ...[5, 6].map((activeDeadlineSeconds, index) =>
