@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ActorPast } from '../../inspect/actorPast.ts';
 import { History } from '../../inspect/history.ts';
 import { NotInspected } from '../../inspect/inspected.ts';
 import { type Past, pastOf } from '../../inspect/past.ts';
@@ -190,6 +191,35 @@ describe('an actor', () => {
     expect(replayed.events?.map(({ reason, count }) => [reason, count])).toContainEqual(['Started', 2]);
     const { lines } = await live.past.story('bad-uid', 0, at);
     expect(lines.filter(({ kind }) => kind === 'gone')).toHaveLength(1);
+  });
+
+  test('of a pod that is created again has no events that occurred only in the life before', async () => {
+    const live = await simulation({ pods: [podRunning('bad', 'exit 3')] });
+    const reasons = async () => {
+      const { events = [] } = await live.page().inspected.detail(path);
+      return events.map(({ reason }) => reason);
+    };
+    await live.node.advance('20s');
+    expect(await reasons()).toContain('BackOff');
+    live.node.remove('bad');
+    await live.node.advance('2s');
+    live.node.apply(podRunning('bad', 'sleep 1d'));
+    await live.node.advance('5s');
+    expect(await reasons()).toContain('Started');
+    expect(await reasons()).not.toContain('BackOff');
+  });
+
+  test('gets nothing from a recording of the time before its present life', () => {
+    const past = new ActorPast(path, 0);
+    const tried = [{ run: 7, startedAt: 1, ranMs: 1, exitCode: 3, reason: 'Error' }];
+    const earlier = { tried, taken: { from: 0, ways: [{ way: 'pending always 0', count: 1, lastAt: 1 }], stays: [] } };
+    past.status('bad-uid', { startTime: '2026-01-01T00:00:00Z' });
+    past.status('bad-uid', { startTime: '2026-01-01T00:01:00Z' });
+    past.addEarlier(earlier);
+    expect(past.told()).toMatchObject({ tried: [], taken: { ways: [] } });
+    const unbroken = new ActorPast(path, 0);
+    unbroken.addEarlier(earlier);
+    expect(unbroken.told()).toMatchObject({ tried, taken: { ways: earlier.taken.ways } });
   });
 
   test('has taken the same ways live as in a replay', async () => {

@@ -71,6 +71,7 @@ test('the lines that contain a text are found whatever the case of its letters, 
       ({ at, parts }) => `${at} ${parts.map(({ text, isMatch }) => (isMatch ? `[${text}]` : text)).join('')}`,
     );
   expect(marked('get')).toEqual(['0 [GET] /a', '2 [get] /c, then [Get] /d', '3 [\u0130stanbul get]']);
+  expect(marked('GET')).toEqual(marked('get'));
   expect(marked('')).toHaveLength(4);
   expect(marked('nothing')).toEqual([]);
 });

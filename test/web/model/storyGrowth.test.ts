@@ -36,6 +36,12 @@ describe('a story that goes on', () => {
     expect(appended(empty, lines, 0, 8).before.map(({ actor }) => actor)).toEqual([POD]);
   });
 
+  test('forgets with its oldest lines what was before its pod was created again', () => {
+    const gone: StoryLine = { kind: 'gone', at: 5, uid: UID };
+    const lines = [...moves(5), gone, state(6, POD, 'admitting', 'working'), ...moves(8, 7)];
+    expect(appended(empty, lines, 0, 8).before.map(({ actor }) => actor)).toEqual([POD]);
+  });
+
   test('counts what the node itself left out', () => {
     expect(appended({ ...empty, unsaid: 3 }, [], 4).unsaid).toBe(7);
   });
