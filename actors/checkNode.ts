@@ -137,6 +137,8 @@ const schema = z.looseObject({
   calls: maybe,
   answers: maybe,
   moves: maybe,
+  decisions: maybe,
+  deeds: maybe,
   inspect: maybe,
   onRelisted: maybe,
   onError: maybe,

@@ -103,7 +103,7 @@ function inCluster({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
 
 /** The node over an open store. */
 function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
-  const { fullConfig: told, store, durable, clock, onError, moves, inspect, events } = ground;
+  const { fullConfig: told, store, durable, clock, onError, moves, inspect, events, decisions } = ground;
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
   const kept = createFactWriter({ ...ground, keepEnd: (...end) => reports.keep(...end) });
   const boundary = createBoundary(
@@ -119,6 +119,7 @@ function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
       inspect,
       events,
       moves,
+      decisions,
       keep: kept.keep,
       report: (change) => reports.take(change),
     },

@@ -10,6 +10,7 @@ import { type NodeCounts, nodeCounts } from '../machines/node/counts.ts';
 import { healthOf } from '../machines/node/readiness.ts';
 import { nodeView } from '../machines/node/view.ts';
 import { isWanted } from '../machines/node/wanted.ts';
+import type { CountedDecision } from '../machines/shared/countedDecision.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
 import { awaitedPods, runtimeNotReadyOf } from '../machines/shared/views.ts';
 import type { DueStatus } from '../machines/statusSink/chart.ts';
@@ -21,7 +22,7 @@ import type { LogTail, LogTails } from '../show/logTail.ts';
 import { type SeenPod, seenPods } from '../show/seenPod.ts';
 import type { Boundary, BoundaryOptions } from './boundary.ts';
 import { drained } from './drained.ts';
-import { type EventSink, eventListener } from './events/eventSink.ts';
+import { decisionListener, type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
 import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
 import { persistedActor, plainCopy } from './persistedActors.ts';
@@ -118,6 +119,7 @@ interface Onlookers {
   readonly onError: BoundaryOptions['onError'];
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   readonly events?: EventSink | undefined;
+  readonly decisions?: ((decision: CountedDecision) => void) | undefined;
   /** Told of each state that an actor comes into. */
   readonly moves?: ((move: Move) => void) | undefined;
   /** Keeps what a status rests on; absent: nothing outlives the agent. */
@@ -234,9 +236,10 @@ function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers):
 function inspection(
   { board, since }: Pick<NodeActors, 'board' | 'since'>,
   boundary: Boundary,
-  { inspect, events, onError }: Onlookers,
+  { inspect, events, decisions, onError }: Onlookers,
 ): (event: InspectionEvent) => void {
   const listen = events && eventListener(guarded('events', events, onError), boundary);
+  const listenToDecisions = decisions && decisionListener(guarded('metrics', decisions, onError));
   const look = inspect && guarded('inspect', inspect, onError);
   return (event) => {
     // Every actor here is one of xstate's own.
@@ -244,6 +247,7 @@ function inspection(
     if (event.type === '@xstate.actor') {
       since.begin(ref);
       listen?.(ref);
+      listenToDecisions?.(ref);
     }
     if (event.type === '@xstate.snapshot') {
       since.note(ref);

@@ -21,7 +21,7 @@ const TICK_MS = 10_000;
 interface FeedParts
   extends Omit<SourceParts, 'ownNode'>,
     ClusterCaches,
-    Pick<NodeParts, 'cri' | 'onRuntimeHealth' | 'onRelisted'> {
+    Pick<NodeParts, 'cri' | 'deeds' | 'onRuntimeHealth' | 'onRelisted'> {
   readonly hostIps: HostAddresses;
   /** The addresses of pods in the configuration, which hold until the Node has some. */
   readonly podCidr?: string;
@@ -41,7 +41,7 @@ export const nodeFeeds = (parts: FeedParts, doings: Doings): Feeds => ({
  * the first look at once, and a runtime that has returned gets the addresses again.
  */
 function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHealth' | 'pleg' | 'podCidr'> {
-  const { cri, files, clock, ownership, ownNode, onError, onRuntimeHealth, onRelisted } = parts;
+  const { cri, files, clock, ownership, ownNode, onError, onRuntimeHealth, onRelisted, deeds } = parts;
   // Looks once the feed of the addresses has started.
   let lookAtPodCidr: Look = () => {};
   let isSilent = false;
@@ -78,6 +78,7 @@ function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHea
         signal,
         onError,
         onRelisted,
+        deeds,
         ...doings,
         send: tell,
         onBreak: () => askHealth(),

@@ -11,12 +11,14 @@ import type { OfCloud } from '../kubernetes/node/cloud.ts';
 import type { HostIdentity } from '../kubernetes/node/nodeObject.ts';
 import type { ClusterAccess } from '../machines/node/cluster.ts';
 import type { ClusterInput } from '../machines/node/context.ts';
+import type { CountedDecision } from '../machines/shared/countedDecision.ts';
 import type { RuntimeHealth } from '../machines/shared/events.ts';
 import type { Mounter } from '../volume/mounter.ts';
 import type { ClusterContent } from '../volume/plugin.ts';
 import type { CallListener, Recorder, World } from './boundary.ts';
 import type { CertificateParts } from './cluster/certificates/certificates.ts';
 import type { PodCache } from './cluster/podCache.ts';
+import type { CountedDeed } from './countedDeed.ts';
 import type { EventSink } from './events/eventSink.ts';
 import type { ObjectSettings } from './objects/clusterObjects.ts';
 import type { AnswerListener } from './portAnswer.ts';
@@ -119,6 +121,10 @@ export interface NodeParts extends ClusterContent {
   readonly calls?: CallListener | undefined;
   /** Told how each such call went; what it is told may hold secrets. */
   readonly answers?: AnswerListener | undefined;
+  /** Gets the decisions that only metrics show. */
+  readonly decisions?: ((decision: CountedDecision) => void) | undefined;
+  /** Gets what the services do that only metrics show. */
+  readonly deeds?: ((deed: CountedDeed) => void) | undefined;
   /** Told of each state that an actor comes into. */
   readonly moves?: ((move: Move) => void) | undefined;
   /** Sees every inspection event of xstate; attach it only while someone looks. */

@@ -16,6 +16,8 @@ export type CriCall<Request, Answer> = (request: Request, options: CallOptions) 
 /** A word from the runtime that something happened to a container: where to look, never the fact itself. */
 export interface RuntimeEvent {
   readonly containerId: string;
+  /** In milliseconds since the epoch. Undefined if the runtime does not report it. */
+  readonly createdAt?: number | undefined;
 }
 
 /** Every call rejects with a `NodeFailure`; a runtime that is away or hangs gives the reason `RuntimeUnavailable`. */

@@ -52,13 +52,16 @@ function tell<Event>(read: (event: Event) => RuntimeEvent | undefined, onEvent: 
 /** Only exits: what else the stream tells of are our own calls, whose answers we have. */
 function eventFromCri(event: ContainerEventResponse): RuntimeEvent | undefined {
   if (event.containerEventType !== ContainerEventType.CONTAINER_STOPPED_EVENT) return undefined;
-  return { containerId: event.containerId };
+  // In nanoseconds since the epoch. 0 if the runtime does not say.
+  const createdAt = event.createdAt === 0n ? undefined : Number(event.createdAt / 1_000_000n);
+  return { containerId: event.containerId, createdAt };
 }
 
 /** An exit whose id is not its container's is that of an exec in it. */
 function eventFromContainerd(envelope: Envelope): RuntimeEvent | undefined {
   const exit = envelope.event && taskExit(envelope.event.value);
-  return exit && exit.id === exit.containerId ? { containerId: exit.containerId } : undefined;
+  const createdAt = envelope.timestamp?.getTime();
+  return exit && exit.id === exit.containerId ? { containerId: exit.containerId, createdAt } : undefined;
 }
 
 function taskExit(bytes: Uint8Array): TaskExit | undefined {

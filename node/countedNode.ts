@@ -17,7 +17,7 @@ import { ownVersion } from './version.ts';
 export interface CountedNode {
   readonly metrics: NodeMetrics;
   /** What is told of the node to it. */
-  readonly onlookers: Pick<NodeParts, 'answers' | 'moves'>;
+  readonly onlookers: Pick<NodeParts, 'answers' | 'moves' | 'decisions' | 'deeds'>;
   /** The runtime, with its calls counted. */
   timed(cri: Cri): Cri;
   /** To be called before the node starts. */
@@ -41,10 +41,10 @@ export async function countedNode(
     onError: (error) => onError('metrics', error),
   });
   const cgroupVersion = versionOf(await readHierarchies());
-  const { answers, moves } = metrics.onlookers;
+  const { answers, moves, decisions, deeds } = metrics.onlookers;
   return {
     metrics,
-    onlookers: { answers, moves },
+    onlookers: { answers, moves, decisions, deeds },
     timed: (cri) => timedCri(cri, () => systemClock.monotonic(), metrics.runtimeCall),
     begin: (agent, { flight, served }) => {
       const { kubeletVersion: kubelet = '', platform } = ownVersion();

@@ -5,6 +5,7 @@ import { credentialPlugins } from '../actors/images/credentialPlugins.ts';
 import { type FindCredentials, nodeCredentials } from '../actors/services/nodeCredentials.ts';
 import { systemClock } from '../base/clock.ts';
 import { runProgram } from '../host/program.ts';
+import type { ProviderRun } from '../kubelet-api/metrics/providerMetrics.ts';
 import type { CredentialProvider } from '../kubernetes/images/credentialProvider.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { readCredentialProviders } from './credentialProviders.ts';
@@ -18,6 +19,7 @@ interface CredentialPlaces extends Pick<NodeConfig, 'rootDirectory' | 'credentia
 interface Surroundings {
   /** Told of what cannot be used, never with what is in it. */
   readonly warn: (message: string, about: Readonly<Record<string, string>>) => void;
+  readonly onRun?: ((run: ProviderRun) => void) | undefined;
   /** Ends the plugins that run. */
   readonly signal: AbortSignal;
 }
@@ -30,19 +32,38 @@ export async function credentialsOn(
     workingDirectory: workingDir = process.cwd(),
     homeDirectory: homeDir = homedir(),
   }: CredentialPlaces,
-  { warn, signal }: Surroundings,
+  { warn, signal, onRun = () => {} }: Surroundings,
 ): Promise<FindCredentials> {
   const onUnusable = (file: string, why: string) => warn(`${file}: registry credentials not read: ${why}`, { file });
   const inFiles = nodeCredentials({ rootDir, workingDir, homeDir, onUnusable });
   if (places === undefined) return inFiles;
   const fromPlugins = credentialPlugins({
     providers: await readCredentialProviders(places),
-    run: runPlugin(places.binDir, signal),
+    run: timed(runPlugin(places.binDir, signal), onRun),
     clock: systemClock,
     onProblem: (provider, why) => warn(`credential provider ${provider} gave no credentials: ${why}`, { provider }),
   });
   return async (asked) => (await Promise.all([inFiles(asked), fromPlugins(asked)])).flat();
 }
+
+type Run = Parameters<typeof credentialPlugins>[0]['run'];
+
+/** Reports each run with its duration. */
+const timed =
+  (run: Run, onRun: (run: ProviderRun) => void): Run =>
+  async (provider, request) => {
+    const startedAt = systemClock.monotonic();
+    const report = (hasFailed: boolean) =>
+      onRun({ provider: provider.name, ms: systemClock.monotonic() - startedAt, hasFailed });
+    try {
+      const output = await run(provider, request);
+      report(false);
+      return output;
+    } catch (error) {
+      report(true);
+      throw error;
+    }
+  };
 
 const LIMIT_MS = 60_000;
 const MOST_OUTPUT = 2 ** 20;

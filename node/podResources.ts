@@ -14,13 +14,13 @@ interface Parts extends PodResourcesParts {
 }
 
 /** Serves it, or tries to until it can: no pod waits for that. */
-export function servePodResources({ config, clock, logger, pods }: Parts): { close(): Promise<void> } {
+export function servePodResources({ config, clock, logger, pods, onRequest }: Parts): { close(): Promise<void> } {
   const path = join(config.rootDirectory, 'pod-resources', 'kubelet.sock');
   return keptTrying({
     make: async () => {
       await claim(path);
       const { listenPodResources } = await import('../kubelet-api/podResources/server.ts');
-      const { close } = await listenPodResources(path, { pods, clock });
+      const { close } = await listenPodResources(path, { pods, clock, onRequest });
       return {
         close: async () => {
           await close();

@@ -62,7 +62,10 @@ export interface NodeServing {
 export async function serveApi(parts: ServingParts): Promise<NodeServing> {
   const { config, clock } = parts;
   const end = new AbortController();
-  const ends = [alive(parts), servePodResources({ ...parts, pods: parts.agent.pods })];
+  const ends = [
+    alive(parts),
+    servePodResources({ ...parts, pods: parts.agent.pods, onRequest: parts.metrics?.podResources }),
+  ];
   const use = config.serving && new ApiUse(clock, config.serving);
   const close = async () => {
     end.abort();
@@ -180,7 +183,7 @@ async function serveNodeApi(parts: Wanted): Promise<Listener> {
 }
 
 const accessOf =
-  ({ config, serving, use, signal, cluster, clock, logger }: Wanted, ownTokens?: TokenOwner) =>
+  ({ config, serving, use, signal, cluster, clock, logger, metrics }: Wanted, ownTokens?: TokenOwner) =>
   (clientAuthorities: Parameters<typeof createAccess>[0]['clientAuthorities']): Access => {
     const { authentication, authorization } = serving;
     const told = oncePerReason((source, why) => logger.warn(`${source} of the node's API: ${why}`));
@@ -193,6 +196,7 @@ const accessOf =
       ...(cluster ? { client: cluster.reviewClient } : {}),
       ...(clientAuthorities ? { clientAuthorities } : {}),
       ...(ownTokens ? { ownTokens } : {}),
+      observer: metrics?.access,
       onError: (source, error) => told(source, messageOf(error)),
     });
     return use.askedBy(access);

@@ -256,7 +256,15 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
     onError: errors.onError,
     keptObjects: objectsDirectory(config.rootDirectory),
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
-    ...(simulated ? {} : { findCredentials: await credentialsOn(config, { warn, signal: ending.signal }) }),
+    ...(simulated
+      ? {}
+      : {
+          findCredentials: await credentialsOn(config, {
+            warn,
+            signal: ending.signal,
+            onRun: counted?.metrics.providerRun,
+          }),
+        }),
     ...(config.runtimeClassPath ? { readClasses: classesIn(config.runtimeClassPath, logger) } : {}),
     ...logged(logger, errors),
     onRelisted: counted?.metrics.onlookers.onRelisted,

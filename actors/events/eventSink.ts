@@ -2,6 +2,7 @@
 import { type AnyActorRef, StateMachine } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
 import type { RecordedEvent } from '../../kubernetes/events/recordedEvent.ts';
+import type { CountedDecision } from '../../machines/shared/countedDecision.ts';
 
 /** Where what happened goes; `at` is in milliseconds since the epoch. */
 export type EventSink = (event: RecordedEvent & { readonly at: number }) => void;
@@ -11,5 +12,12 @@ export function eventListener(sink: EventSink, clock: Pick<Clock, 'now'>): (ref:
   const hear = (event: RecordedEvent) => sink({ ...event, at: clock.now() });
   return (ref) => {
     if ('logic' in ref && ref.logic instanceof StateMachine) ref.on('event.recorded', hear);
+  };
+}
+
+/** Listens to the decisions that an actor emits for the metrics. */
+export function decisionListener(listener: (decision: CountedDecision) => void): (ref: AnyActorRef) => void {
+  return (ref) => {
+    if ('logic' in ref && ref.logic instanceof StateMachine) ref.on('decision.counted', listener);
   };
 }

@@ -12,6 +12,7 @@ import {
 } from '../../kubernetes/images/imageVerification.ts';
 import type { Credential } from '../../kubernetes/images/keyring.ts';
 import { type PullCredentials, provedBy, provenBy, withProof } from '../../kubernetes/images/pulledRecord.ts';
+import type { PullCheckResult } from '../countedDeed.ts';
 import { PullRecords, type PullRecordsParts } from './pullRecords.ts';
 
 interface Abortable {
@@ -62,17 +63,31 @@ export class PullProofs {
       options.signal.throwIfAborted();
       this.#tell(error);
     });
+    const report = (result: PullCheckResult) => this.#parts.deeds?.({ deed: 'pullChecked', result });
     // What is not known is not proven.
-    if (!records) return needsProof(found.image, true, verification);
+    if (!records) {
+      report('error');
+      return needsProof(found.image, true, verification);
+    }
+    const prove = async (known: PullCredentials): Promise<boolean> => {
+      const pulling = await credentials().catch((error: unknown) => {
+        report('error');
+        throw error;
+      });
+      const proven = provenBy(known, pulling);
+      if (proven?.learned) await learn(records, found, proven.learned).catch(this.#tell);
+      return proven !== undefined;
+    };
     const record = records.recordOf(found.imageRef);
     const isOfNode = record !== undefined || records.hasIntent(found.image);
-    if (!needsProof(found.image, isOfNode, verification)) return false;
+    if (!needsProof(found.image, isOfNode, verification)) {
+      report('credentialPolicyAllowed');
+      return false;
+    }
     const known = record ? lookUp(record.pulledWith, withoutTagAndDigest(found.image)) : undefined;
-    if (known === undefined) return true;
-    if (known.nodePodsAccessible) return false;
-    const proven = provenBy(known, await credentials());
-    if (proven?.learned) await learn(records, found, proven.learned).catch(this.#tell);
-    return proven === undefined;
+    const isProven = known !== undefined && (known.nodePodsAccessible || (await prove(known)));
+    report(isProven ? 'credentialRecordFound' : 'mustAuthenticate');
+    return !isProven;
   }
 
   /** Pulls it with one of the pod's credentials, and writes down which. */

@@ -1,5 +1,5 @@
 /** What the node has written down of its pulls, on disk as a kubelet has it; read once, and in memory from then on. */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { otherwise } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
@@ -11,6 +11,7 @@ import {
   recordFile,
   recordText,
 } from '../../kubernetes/images/pulledRecord.ts';
+import type { CountedDeed } from '../countedDeed.ts';
 
 const TEMPORARY = '.tmp';
 
@@ -20,6 +21,7 @@ export interface PullRecordsParts {
   readonly clock: Clock;
   /** Told of records that cannot be used, or deleted. */
   readonly onError: (error: unknown) => void;
+  readonly deeds?: ((deed: CountedDeed) => void) | undefined;
 }
 
 /** The directories `pulling` and `pulled` below `<root>/image_manager`. */
@@ -80,22 +82,36 @@ export class PullRecords {
   async putIntent(image: string): Promise<void> {
     this.#intents.add(image);
     await this.#write(this.#pulling, image, intentText(image));
+    this.#reportSizes();
   }
 
   async removeIntent(image: string): Promise<void> {
     await this.#remove(this.#pulling, image);
     this.#intents.delete(image);
+    this.#reportSizes();
   }
 
   /** It holds in memory whatever becomes of the file. */
   async putRecord(record: PulledRecord): Promise<void> {
     this.#records.set(record.imageRef, record);
     await this.#write(this.#pulled, record.imageRef, recordText(record, this.#parts.clock.now()));
+    this.#reportSizes();
   }
 
   async removeRecord(imageRef: string): Promise<void> {
     this.#records.delete(imageRef);
     await this.#remove(this.#pulled, imageRef);
+    this.#reportSizes();
+  }
+
+  /** Files that cannot be read count as well, as in a kubelet. */
+  #reportSizes(): void {
+    const unread = (directory: string) => [...this.#unread].filter((file) => dirname(file) === directory).length;
+    this.#parts.deeds?.({
+      deed: 'pullRecordsChanged',
+      records: this.#records.size + unread(this.#pulled),
+      intents: this.#intents.size + unread(this.#pulling),
+    });
   }
 
   #write(directory: string, name: string, text: string): Promise<void> {

@@ -13,6 +13,7 @@ import type { ObservedContainer, ObservedPod, PodIdentity } from '../../kubernet
 import { newPleg, nextPleg, type PlegChange } from '../../machines/node/pleg.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
+import type { CountedDeed } from '../countedDeed.ts';
 import { done } from '../guarded.ts';
 import { readContainer } from '../services/containerStatus.ts';
 import type { FoundOfPod } from '../services/touchedPods.ts';
@@ -38,6 +39,7 @@ export interface PlegOptions {
   readonly onError: (source: string, error: unknown) => void;
   /** Told of each list. */
   readonly onRelisted?: ((relist: Relist) => void) | undefined;
+  readonly deeds?: ((deed: CountedDeed) => void) | undefined;
   /** Called when the event stream breaks: the first sign that the runtime is away. */
   readonly onBreak: () => void;
   /**
@@ -103,16 +105,18 @@ class Pleg {
     while (!signal.aborted) {
       // What happened before the stream opened is found by the list that follows its opening.
       const onOpen = () => {
+        this.#count({ deed: 'eventStreamOpened' });
         this.#change({ type: 'streamOpened' });
         this.#relistSoon();
       };
       const why = await cri
-        .containerEvents((event) => void this.#look(event), { signal, onOpen })
+        .containerEvents((event) => void this.#received(event), { signal, onOpen })
         .then(
           () => new NodeFailure('RuntimeUnavailable', 'the event stream has ended'),
           (error: unknown) => error,
         );
       if (signal.aborted) return;
+      this.#count({ deed: 'eventStreamFailed' });
       const wasOpen = this.#state.stream === 'open';
       if (wasOpen) onError('containerEvents', why);
       this.#change({ type: 'streamBroke', failure: toFailure(why, clock.now()) });
@@ -120,6 +124,20 @@ class Pleg {
       this.#relistSoon();
       await waitOnce(clock.now() + STREAM_RETRY_MS, clock, signal);
     }
+  }
+
+  #received(event: RuntimeEvent): Promise<void> {
+    const { createdAt } = event;
+    if (createdAt !== undefined) {
+      const latencyMs = Math.max(0, this.#options.clock.now() - createdAt);
+      this.#count({ deed: 'runtimeEventReceived', latencyMs });
+    }
+    return this.#look(event);
+  }
+
+  #count(deed: CountedDeed): void {
+    const { deeds, onError } = this.#options;
+    if (deeds) done('metrics', () => deeds(deed), onError);
   }
 
   #change(change: PlegChange): void {

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { Clock } from '../../kubeclient/clock.ts';
 import type { Caller } from '../exchange.ts';
+import type { AccessObserver } from './accessObserver.ts';
 import { accessQuestion, reviewAccess } from './accessReview.ts';
 import { type Authenticators, identify, type TokenOwner, UnknownToken } from './authentication.ts';
 import { ClientCertificates, type Shown } from './clientCertificate.ts';
@@ -41,6 +42,7 @@ export interface AccessParts {
   readonly clientAuthorities?: () => readonly X509Certificate[];
   /** Whose a token is that the node knows by itself; absent: it knows none. */
   readonly ownTokens?: TokenOwner;
+  readonly observer?: AccessObserver | undefined;
   /** Is told what goes wrong, never of a request that is refused; no token is in it. */
   readonly onError: (source: 'authentication' | 'authorization', error: unknown) => void;
 }
@@ -82,7 +84,7 @@ type Allowed = (caller: Caller, verb: string, subresource: string, gone: AbortSi
 
 /** Throws for a configuration that would let nobody in, or that nobody could decide by. */
 export function createAccess(parts: AccessParts): Access {
-  const { clock, signal, authentication, authorization } = parts;
+  const { clock, signal, authentication, authorization, observer } = parts;
   const { allowedMs, deniedMs } = authorization.mode === 'Webhook' ? authorization : { allowedMs: 0, deniedMs: 0 };
   const { cacheMs = 0 } = authentication.webhook ?? {};
   const tokens = new Reviews<Caller | undefined>({
@@ -91,6 +93,7 @@ export function createAccess(parts: AccessParts): Access {
     isGood: (caller) => caller !== undefined,
     goodMs: cacheMs,
     badMs: cacheMs,
+    observer: observer?.tokenCache,
   });
   const access = new Reviews<boolean>({
     clock,
@@ -109,7 +112,7 @@ export function createAccess(parts: AccessParts): Access {
 }
 
 function authenticatorsOf(parts: AccessParts, reviews: Reviews<Caller | undefined>): Authenticators {
-  const { clock, authentication, clientAuthorities, ownTokens } = parts;
+  const { clock, authentication, clientAuthorities, ownTokens, observer } = parts;
   const { isAnonymousAllowed, webhook } = authentication;
   const tokens = ownTokens === undefined ? [] : [ownTokens];
   if (webhook !== undefined) {
@@ -118,7 +121,8 @@ function authenticatorsOf(parts: AccessParts, reviews: Reviews<Caller | undefine
   }
   if (tokens.length === 0 && clientAuthorities === undefined && !isAnonymousAllowed)
     throw new Error('no authentication method is configured for the server of the node');
-  const certificates = clientAuthorities && new ClientCertificates(clock, clientAuthorities);
+  const certificates =
+    clientAuthorities && new ClientCertificates(clock, clientAuthorities, observer?.certificateShown);
   return { certificates, tokens, isAnonymousAllowed };
 }
 
@@ -133,9 +137,9 @@ function allowedBy(parts: AccessParts, reviews: Reviews<boolean>): Allowed {
   };
 }
 
-function reviewParts({ client, clock }: AccessParts, what: string): ReviewParts {
+function reviewParts({ client, clock, observer }: AccessParts, what: string): ReviewParts {
   if (client === undefined) throw new Error(`${what} needs an API server`);
-  return { client, clock };
+  return { client, clock, onReviewed: observer?.reviewed };
 }
 
 async function admit(

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { readAnswer } from '../../kubeclient/answer.ts';
 import type { Caller } from '../exchange.ts';
-import type { ReviewParts } from './tokenReview.ts';
+import { createReview, type ReviewParts } from './tokenReview.ts';
 import { triedAgain } from './triedAgain.ts';
 
 /** What is to be done with the node. */
@@ -34,16 +34,12 @@ export function accessQuestion({ name, uid, groups, extra }: Caller, { verb, nod
 }
 
 /** Rejects where nobody says. */
-export async function reviewAccess(
-  question: string,
-  { client, clock }: ReviewParts,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function reviewAccess(question: string, parts: ReviewParts, signal: AbortSignal): Promise<boolean> {
   const spec: unknown = JSON.parse(question);
   const review = { ...TYPE, spec };
   const { status } = await triedAgain(
-    async () => readAnswer(schema, await client.create(PATH, review, { signal }), ASKED),
-    { clock, signal },
+    async () => readAnswer(schema, await createReview('authz', PATH, review, { ...parts, signal }), ASKED),
+    { clock: parts.clock, signal },
   );
   const { allowed = false, denied = false } = status;
   if (allowed && denied) throw new Error('the API server has both allowed and denied it');

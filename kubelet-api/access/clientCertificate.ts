@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { Clock } from '../../kubeclient/clock.ts';
 import type { Caller } from '../exchange.ts';
+import type { AccessObserver } from './accessObserver.ts';
 import { userOfCertificate } from './certificateUser.ts';
 
 /** A connection that the handshake has checked, as far as it could. */
@@ -25,6 +26,7 @@ const LONGEST_CHAIN = 10;
 
 export class ClientCertificates {
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #onShown: AccessObserver['certificateShown'];
   readonly #authorities: () => Authorities;
   readonly #greeted = new WeakMap<Shown, Authorities>();
   /** Reading a certificate takes longer than answering many a request. */
@@ -34,8 +36,13 @@ export class ClientCertificates {
    * `authorities` are those of now, another list once they have changed: a certificate is good only as long as one of them
    * vouches for it, however long its connection goes on.
    */
-  constructor(clock: Pick<Clock, 'now'>, authorities: () => Authorities) {
+  constructor(
+    clock: Pick<Clock, 'now'>,
+    authorities: () => Authorities,
+    onShown: AccessObserver['certificateShown'] = () => {},
+  ) {
     this.#clock = clock;
+    this.#onShown = onShown;
     this.#authorities = authorities;
   }
 
@@ -48,6 +55,7 @@ export class ClientCertificates {
   userOf(socket: Shown): Caller | undefined {
     const known = this.#known.get(socket) ?? this.#read(socket);
     if (known === undefined) return undefined;
+    this.#show(known.chain);
     const authorities = this.#authorities();
     if (known.last !== authorities && !isVouchedFor(known, authorities))
       throw new Error('no client authority vouches for its certificate');
@@ -60,11 +68,19 @@ export class ClientCertificates {
     const chain = chainOf(socket.getPeerCertificate(true));
     const [own] = chain;
     if (own === undefined) return undefined;
-    if (!socket.authorized) throw new Error(`its certificate was refused: ${reasonOf(socket)}`);
+    if (!socket.authorized) {
+      this.#show(chain);
+      throw new Error(`its certificate was refused: ${reasonOf(socket)}`);
+    }
     const first = this.#greeted.get(socket);
     const known: Known = { chain, user: userOfCertificate(own.raw), first, last: undefined };
     this.#known.set(socket, known);
     return known;
+  }
+
+  /** A kubelet observes the certificate of every request before it verifies it. */
+  #show([own]: readonly X509Certificate[]): void {
+    if (own) this.#onShown(own.validToDate.getTime() - this.#clock.now());
   }
 }
 

@@ -3,6 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { type Failure, toFailure } from '../../base/failure.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Clock } from '../../kubeclient/clock.ts';
+import type { ReviewCacheObserver } from './accessObserver.ts';
 import { ExpiringCache } from './expiringCache.ts';
 
 /** What has become of the questions so far. */
@@ -33,6 +34,7 @@ export interface ReviewsOptions<T> {
   /** How long answers are kept, in milliseconds; failures never are. */
   readonly goodMs: number;
   readonly badMs: number;
+  readonly observer?: ReviewCacheObserver | undefined;
 }
 
 /** So long one may take, its tries together (`sharedLookupTimeout` in `token/cache/cached_token_authenticator.go` of apiserver). */
@@ -65,13 +67,22 @@ export class Reviews<T> {
   /** Rejects as `ask` does, and when whoever wants to know has gone: what is asked is for others too, and goes on. */
   async answer(question: string, ask: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T> {
     gone.throwIfAborted();
+    const { observer } = this.#options;
+    const found = observer?.lookedUp();
     const key = createHmac('sha256', this.#key).update(question).digest('base64');
     const held = this.#good.get(key) ?? this.#bad.get(key);
     if (held !== undefined) {
       this.#counts.cached += 1;
+      found?.(true);
       return held.value;
     }
-    return await unlessAborted(this.#asked(key, ask), gone);
+    const released = observer?.blocked();
+    try {
+      return await unlessAborted(this.#asked(key, ask), gone);
+    } finally {
+      released?.();
+      found?.(false);
+    }
   }
 
   #asked(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -91,16 +102,19 @@ export class Reviews<T> {
   }
 
   async #ask(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { isGood, goodMs, badMs } = this.#options;
+    const { isGood, goodMs, badMs, observer } = this.#options;
     this.#counts.made += 1;
+    const fetched = observer?.fetching();
     try {
       const answer = await this.#inTime(ask);
+      fetched?.(true);
       const { failingSince: _, ...before } = this.#trouble;
       this.#trouble = before;
       if (isGood(answer)) this.#good.set(key, answer, goodMs);
       else this.#bad.set(key, answer, badMs);
       return answer;
     } catch (error) {
+      fetched?.(false);
       this.#noteFailed(error);
       throw error;
     }

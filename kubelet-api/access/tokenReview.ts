@@ -5,7 +5,9 @@ import { OddAnswer, readAnswer } from '../../kubeclient/answer.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { Clock } from '../../kubeclient/clock.ts';
 import { KubeError, troubleIn } from '../../kubeclient/kubeError.ts';
+import type { ObjectType } from '../../kubeclient/paths.ts';
 import type { Caller } from '../exchange.ts';
+import type { AccessObserver } from './accessObserver.ts';
 import { triedAgain } from './triedAgain.ts';
 
 const PATH = '/apis/authentication.k8s.io/v1/tokenreviews';
@@ -28,17 +30,39 @@ const schema = z.looseObject({
 export interface ReviewParts {
   readonly client: Pick<KubeClient, 'create'>;
   readonly clock: Clock;
+  readonly onReviewed?: AccessObserver['reviewed'] | undefined;
+}
+
+const CREATED = 201;
+
+/** Creates a review once. As in a kubelet, a response that cannot be read has the code of a success. */
+export async function createReview<Review extends ObjectType>(
+  kind: Parameters<AccessObserver['reviewed']>[0],
+  path: string,
+  review: Review,
+  { client, clock, onReviewed, signal }: ReviewParts & { readonly signal: AbortSignal },
+): Promise<unknown> {
+  const startedAt = clock.monotonic();
+  const report = (code?: number) => onReviewed?.(kind, code, clock.monotonic() - startedAt);
+  try {
+    const created = await client.create(path, review, { signal });
+    report(CREATED);
+    return created;
+  } catch (error) {
+    if (error instanceof OddAnswer) report(CREATED);
+    else report(error instanceof KubeError ? error.code : undefined);
+    throw error;
+  }
 }
 
 /** Undefined for a token that nobody has. Rejects where nobody says; then no word of the token is in the message. */
-export async function reviewToken(
-  token: string,
-  { client, clock }: ReviewParts,
-  signal: AbortSignal,
-): Promise<Caller | undefined> {
+export async function reviewToken(token: string, parts: ReviewParts, signal: AbortSignal): Promise<Caller | undefined> {
   const review = { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', spec: { token } };
   const { status } = await told(token, () =>
-    triedAgain(async () => readAnswer(schema, await client.create(PATH, review, { signal }), ASKED), { clock, signal }),
+    triedAgain(async () => readAnswer(schema, await createReview('authn', PATH, review, { ...parts, signal }), ASKED), {
+      clock: parts.clock,
+      signal,
+    }),
   );
   if (status.authenticated !== true) {
     // Why a token is not known may be told with parts of it.

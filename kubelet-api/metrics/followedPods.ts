@@ -10,6 +10,8 @@ export interface FollowedPod {
   endingAt?: number;
   /** When it was gone from the node, of one whose last status is still to be told. */
   goneAt?: number;
+  /** The resource that a critical pod was short of, if the pod terminates for it. */
+  preemptedFor?: string;
   isRefused: boolean;
   /** Whether all that it begins with has been done. */
   isRoundOver: boolean;

@@ -7,10 +7,15 @@ import type { NodeParts } from '../../actors/nodeParts.ts';
 import type { TimedCall } from '../../cri/timedCri.ts';
 import type { TimedRequest } from '../../kubeclient/timedTransport.ts';
 import type { LogUsage } from '../../stats/logUsages.ts';
+import type { AccessObserver } from '../access/accessObserver.ts';
 import type { CheckListener } from '../listener/health.ts';
 import type { RequestListener } from '../listener/server.ts';
+import type { PodResourcesListener } from '../podResources/server.ts';
+import { accessMetrics } from './accessMetrics.ts';
 import { type AgentGaugesParts, agentGauges } from './agentGauges.ts';
 import { CallMetrics } from './callMetrics.ts';
+import { certificateMetrics } from './certificateMetrics.ts';
+import { deedMetrics } from './deedMetrics.ts';
 import { FollowedPods } from './followedPods.ts';
 import { gateMetrics, type ShownGate } from './gateMetrics.ts';
 import { healthMetrics } from './healthMetrics.ts';
@@ -18,10 +23,11 @@ import { logGauge } from './logGauge.ts';
 import { type NodeGaugesParts, nodeGauges } from './nodeGauges.ts';
 import { nodeStartup } from './nodeStartup.ts';
 import { PodMetrics } from './podMetrics.ts';
+import { podResourcesMetrics } from './podResourcesMetrics.ts';
 import { ProbeMetrics } from './probeMetrics.ts';
 import { processMetrics, startGauge } from './processMetrics.ts';
+import { type ProviderRun, providerMetrics } from './providerMetrics.ts';
 import { Registry, registeredMetrics } from './registry.ts';
-import { renewalErrors } from './renewalErrors.ts';
 import { kubeRequests, servedRequests } from './requestMetrics.ts';
 import { ResizeMetrics } from './resizeMetrics.ts';
 import { relists, runtimeCalls } from './runtimeMetrics.ts';
@@ -29,13 +35,18 @@ import { VolumeMetrics } from './volumeMetrics.ts';
 
 export interface NodeMetrics {
   /** What is told of the node to it. */
-  readonly onlookers: { readonly [K in 'answers' | 'moves' | 'onRelisted']-?: NonNullable<NodeParts[K]> };
+  readonly onlookers: {
+    readonly [K in 'answers' | 'moves' | 'decisions' | 'deeds' | 'onRelisted']-?: NonNullable<NodeParts[K]>;
+  };
   /** Told of each call of the runtime, and of each request to the API server. */
   readonly runtimeCall: (call: TimedCall) => void;
   readonly kubeRequest: (request: TimedRequest) => void;
   /** Told of each request to a server of the node. */
   readonly servedRequest: (server: 'readonly' | 'readwrite') => RequestListener;
   readonly check: CheckListener;
+  readonly providerRun: (run: ProviderRun) => void;
+  readonly access: AccessObserver;
+  readonly podResources: PodResourcesListener;
   /** To be called once the node is there, before it starts. */
   begin(agent: NodeAgent, about: AboutNode): void;
   /** To be called once, where it is known what logs take. */
@@ -72,11 +83,14 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   gateMetrics(all, gates);
   const now = () => clock.now();
   return {
-    onlookers: { ...followed.onlookers, onRelisted: relists(all) },
+    onlookers: { ...followed.onlookers, deeds: deedMetrics(all), onRelisted: relists(all) },
     runtimeCall: runtimeCalls(all),
     kubeRequest: kubeRequests(all),
     servedRequest: servedRequests(all),
     check: healthMetrics(slis),
+    providerRun: providerMetrics(all),
+    access: accessMetrics(all, clock),
+    podResources: podResourcesMetrics(all),
     begin: (agent, about) => {
       agent.subscribe(followed.changed);
       const gauges = [
@@ -111,15 +125,16 @@ function podObservers(
   const podMetrics = new PodMetrics({ registry, pods, resizes, now: () => clock.now(), isInCluster });
   const probes = new ProbeMetrics(probeRegistry, pods);
   const calls = new CallMetrics({ registry, pods, podMetrics, probes, resizes, volumes: new VolumeMetrics(registry) });
-  const renewals = renewalErrors(registry);
+  const certificates = certificateMetrics(registry);
   const startup = nodeStartup(registry, { now: () => clock.now(), bootedAt });
-  const onlookers: Pick<NodeMetrics['onlookers'], 'answers' | 'moves'> = {
+  const onlookers: Pick<NodeMetrics['onlookers'], 'answers' | 'moves' | 'decisions'> = {
     answers: (answer) => {
       calls.answered(answer);
-      renewals(answer);
+      certificates(answer);
       startup(answer);
     },
     moves: (move) => podMetrics.moved(move),
+    decisions: (decision) => podMetrics.decided(decision),
   };
   /** Forgets whatever is left of pods that are gone. */
   const sweep = () => {

@@ -40,6 +40,15 @@ const PODS = {
     'exit_code',
     'reason',
   ]),
+  preemptions: alpha(
+    'kubelet_preemptions',
+    'Pods that were terminated for a critical pod, by the resource that the critical pod was short of.',
+    ['preemption_signal'],
+  ),
+  orphaned: alpha(
+    'kubelet_orphaned_runtime_pods_total',
+    'Running pods at the runtime that no source wants and that the node had not seen before.',
+  ),
   rejections: alpha('kubelet_admission_rejections_total', 'Pods that the node has not taken, by reason.', ['reason']),
 };
 
@@ -55,6 +64,8 @@ export const podFamilies = ({ histogram, counter, gauge }: Registry) => ({
   statusSync: histogram(PODS.statusSync, OF_STATUSES),
   containersPerPod: histogram(PODS.containersPerPod, [1, 2, 4, 8, 16]),
   terminated: counter(PODS.terminated),
+  preemptions: counter(PODS.preemptions),
+  orphaned: counter(PODS.orphaned),
   rejections: counter(PODS.rejections),
 });
 

@@ -9,6 +9,7 @@ import type { Move } from '../../actors/status/since.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
+import type { CountedDecision } from '../../machines/shared/countedDecision.ts';
 import type { FollowedPod, FollowedPods } from './followedPods.ts';
 import { podFamilies } from './podFamilies.ts';
 import { rejectionLabel, startTimes } from './podStarts.ts';
@@ -19,7 +20,7 @@ import { hasStarted, isFirstRoundOver, newEnds, ranBefore } from './statusChange
 interface PodMetricsParts {
   readonly registry: Registry;
   readonly pods: FollowedPods;
-  readonly resizes: Pick<ResizeMetrics, 'updated'>;
+  readonly resizes: Pick<ResizeMetrics, 'updated' | 'statusChanged' | 'deferredAccepted'>;
   /** In milliseconds since the epoch. */
   readonly now: () => number;
   /** Whether there is an API server that statuses are told. */
@@ -54,6 +55,14 @@ export class PodMetrics {
     if (end === -1) this.#podMoved(uid, outermost, at);
     else if (actor.startsWith(CONTAINER, end + 1) && !actor.includes('/', end + 1 + CONTAINER.length))
       this.#containerMoved(uid, actor.slice(end + 1), outermost, at);
+  }
+
+  decided(decision: CountedDecision): void {
+    if (decision.decision === 'orphanTerminated') this.#families.orphaned.add([]);
+    if (decision.decision === 'deferredResizeAccepted') this.#parts.resizes.deferredAccepted(decision.trigger);
+    if (decision.decision !== 'preempted') return;
+    const followed = this.#parts.pods.of(decision.uid);
+    if (followed) followed.preemptedFor = decision.resource;
   }
 
   /** A pod's status has been told, or that it is gone. */
@@ -107,6 +116,9 @@ export class PodMetrics {
     if (state !== 'finished' && state !== 'terminated') return;
     if (followed.endingAt !== undefined) worker.observe(['kill'], (at - followed.endingAt) / 1_000);
     delete followed.endingAt;
+    // As in a kubelet it counts once the pod has terminated.
+    if (followed.preemptedFor !== undefined) this.#families.preemptions.add([followed.preemptedFor]);
+    delete followed.preemptedFor;
     if (state === 'terminated') followed.goneAt = at;
   }
 
@@ -126,6 +138,7 @@ export class PodMetrics {
     const { status } = pod;
     const before = followed.pod?.status;
     if (status === undefined || status === before) return;
+    this.#parts.resizes.statusChanged(before, status);
     for (const { type, run } of newEnds(before, status, this.#since))
       this.#families.terminated.add([type, String(run.exitCode), run.reason ?? '']);
     if (before === undefined) {

@@ -3,7 +3,10 @@
 import { lookUp } from '../../base/lookUp.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import type { PodCondition, PodStatus } from '../../kubernetes/api/schema/status.ts';
+import { infeasibleDetail } from '../../kubernetes/resources/resize.ts';
 import { amountOf } from '../../kubernetes/resources/resources.ts';
+import type { ResizeTrigger } from '../../machines/shared/countedDecision.ts';
 import { OF_RESIZES } from './buckets.ts';
 import { alpha, type Registry } from './registry.ts';
 
@@ -34,6 +37,17 @@ export class ResizeMetrics {
         }
       }
     }
+  }
+
+  /** Counts a resize that became infeasible. The status of a new agent has it again, and a kubelet counts it again as well. */
+  statusChanged(before: PodStatus | undefined, now: PodStatus): void {
+    const pending = pendingOf(now);
+    if (pending?.reason !== 'Infeasible' || isSameVerdict(pendingOf(before), pending)) return;
+    this.#families.infeasible.add([infeasibleDetail(pending.message ?? '')]);
+  }
+
+  deferredAccepted(trigger: ResizeTrigger): void {
+    this.#families.deferredAccepted.add([trigger]);
   }
 
   /** A container got new resources, or could not. The time counts for the resize of its pod. */
@@ -71,6 +85,15 @@ export class ResizeMetrics {
     inProgress.set([], resizing);
   }
 }
+
+const pendingOf = (status: PodStatus | undefined): PodCondition | undefined =>
+  status?.conditions?.find(({ type }) => type === 'PodResizePending');
+
+const isSameVerdict = (one: PodCondition | undefined, other: PodCondition): boolean =>
+  one !== undefined &&
+  one.reason === other.reason &&
+  one.message === other.message &&
+  one.observedGeneration === other.observedGeneration;
 
 const resizable = (spec: PodSpec) =>
   [...containersOf(spec)].flatMap(({ container, role }) => (role === 'ephemeral' ? [] : [container]));
@@ -112,6 +135,16 @@ const resizeFamilies = ({ counter, gauge, histogram }: Registry) => ({
   ),
   pending: gauge(
     alpha('kubelet_pod_pending_resizes', 'Resizes that the node has not admitted, by reason.', ['reason']),
+  ),
+  infeasible: counter(
+    alpha('kubelet_pod_infeasible_resizes_total', 'Resizes that the node can never admit, by reason.', [
+      'reason_detail',
+    ]),
+  ),
+  deferredAccepted: counter(
+    alpha('kubelet_pod_deferred_accepted_resizes_total', 'Deferred resizes that were admitted, by what made room.', [
+      'retry_trigger',
+    ]),
   ),
   inProgress: gauge(alpha('kubelet_pod_in_progress_resizes', 'Admitted resizes that have not completed.')),
 });

@@ -13,7 +13,15 @@ import { decodePodAsked, encodeNothing, encodePods, type PodAsked, type PodResou
 export interface PodResourcesParts {
   readonly pods: () => readonly Pod[];
   readonly clock: Clock;
+  /** Called for each request that the rate limit lets through, before it is answered. */
+  readonly onRequest?: PodResourcesListener | undefined;
 }
+
+/** Gets a request to count. It returns the function to call if the request fails. */
+export type PodResourcesListener = (
+  version: 'v1' | 'v1alpha1',
+  method: 'list' | 'get' | 'get_allocatable',
+) => () => void;
 
 /** No request is longer than two names. */
 const LONGEST_REQUEST = 4_096;
@@ -24,18 +32,25 @@ const RATE = { qps: 100, burst: 10 };
 export async function listenPodResources(path: string, parts: PodResourcesParts): Promise<{ close(): Promise<void> }> {
   const server = new Server({ 'grpc.max_receive_message_length': LONGEST_REQUEST });
   const limit = new RateLimit(RATE, parts.clock);
-  const unary = <Request>(answer: (request: Request) => Buffer): handleUnaryCall<Request, Buffer> => {
+  const { onRequest = () => () => {} } = parts;
+  const unary = <Request>(
+    [version, method]: Parameters<PodResourcesListener>,
+    answer: (request: Request) => Buffer,
+  ): handleUnaryCall<Request, Buffer> => {
     return ({ request }, done) => {
-      if (!limit.takeNow()) done({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
-      else answered(() => answer(request), done);
+      if (!limit.takeNow()) return done({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
+      const failed = onRequest(version, method);
+      answered(() => answer(request), { done, failed });
     };
   };
   server.addService(V1, {
-    list: unary(() => encodePods(nonTerminated(parts.pods()).map(withSidecars))),
-    get: unary((asked: PodAsked) => encodePods([withSidecars(podAsked(parts.pods(), asked))])),
-    getAllocatableResources: unary(encodeNothing),
+    list: unary(['v1', 'list'], () => encodePods(nonTerminated(parts.pods()).map(withSidecars))),
+    get: unary(['v1', 'get'], (asked: PodAsked) => encodePods([withSidecars(podAsked(parts.pods(), asked))])),
+    getAllocatableResources: unary(['v1', 'get_allocatable'], encodeNothing),
   });
-  server.addService(V1_ALPHA1, { list: unary(() => encodePods(parts.pods().map(withoutSidecars))) });
+  server.addService(V1_ALPHA1, {
+    list: unary(['v1alpha1', 'list'], () => encodePods(parts.pods().map(withoutSidecars))),
+  });
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error, port) =>
     error ? reject(error) : resolve(port),
@@ -44,10 +59,16 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
   return { close: async () => server.forceShutdown() };
 }
 
-function answered(answer: () => Buffer, done: Parameters<handleUnaryCall<unknown, Buffer>>[1]): void {
+interface Answering {
+  readonly done: Parameters<handleUnaryCall<unknown, Buffer>>[1];
+  readonly failed: () => void;
+}
+
+function answered(answer: () => Buffer, { done, failed }: Answering): void {
   try {
     done(null, answer());
   } catch (error) {
+    failed();
     done({ code: status.UNKNOWN, details: error instanceof NotFound ? error.message : 'the answer has failed' });
   }
 }

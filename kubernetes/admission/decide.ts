@@ -34,8 +34,8 @@ export type Decision =
   | { readonly kind: 'admitted' }
   /** `isByLabels`: nothing speaks against it but the labels of the node. */
   | ({ readonly kind: 'refused'; readonly isByLabels?: true } & Refusal)
-  /** These pods must end first. */
-  | { readonly kind: 'preempting'; readonly uids: readonly string[] };
+  /** These pods must end first. `resource` is the first that is short. */
+  | { readonly kind: 'preempting'; readonly uids: readonly string[]; readonly resource: string };
 
 /** Decides on one pod. A critical one is never refused for what the end of others can give it (C24). */
 export function decide(candidate: Candidate, { node, capacity, occupants, reserved }: Room): Decision {
@@ -69,7 +69,9 @@ export function decideUpdate(requests: PodRequests, { capacity, occupants, reser
 /** Who ends for a critical pod that is short of something. */
 function byPreemption(requests: PodRequests, short: readonly Shortage[], occupants: readonly Occupant[]): Decision {
   const found = preemption(requests, short, occupants);
-  if ('victims' in found) return { kind: 'preempting', uids: found.victims.map(({ uid }) => uid) };
+  if ('victims' in found) {
+    return { kind: 'preempting', uids: found.victims.map(({ uid }) => uid), resource: short[0]?.resource ?? '' };
+  }
   const causes = short.slice(0, 1).map(shortageCause);
   return { kind: 'refused', ...unexpected(found.unmet), cause: causes.join() };
 }

@@ -71,7 +71,23 @@ export function keyOf({ requests = {}, limits = {} }: ResourceRequirements): str
     .join('/');
 }
 
-const infeasible = (message: string): Refusal => ({ reason: 'Infeasible', message });
+/** Why a resize can never be admitted, by the label of the metric that counts it. Only the first is a kubelet's. */
+const INFEASIBLE = {
+  swap_limitation: 'In-place resize of containers with swap is not supported.',
+  qos_class_change: 'Pod QOS Class may not change as a result of resizing',
+  immutable_resource: 'only cpu and memory resources are mutable',
+  limit_removed: 'resource limits cannot be removed',
+  request_removed: 'resource requests cannot be removed',
+};
+
+const infeasible = (detail: keyof typeof INFEASIBLE): Refusal => ({
+  reason: 'Infeasible',
+  message: INFEASIBLE[detail],
+});
+
+/** The label for the message of an infeasible resize. */
+export const infeasibleDetail = (message: string): string =>
+  Object.entries(INFEASIBLE).find(([, text]) => text === message)?.[0] ?? 'other';
 
 /**
  * Why the resources of a pod can not become those that are wanted, whatever the node has; undefined when they can. `swaps`
@@ -81,20 +97,18 @@ export function resizeRefusal(allocated: Pod, desired: Pod, swaps = false): Refu
   const [from, to] = [resourcesOf(allocated), resourcesOf(desired)];
   if (sameResources(from, to)) return undefined;
   if (qosClass(withResources(allocated, to).spec) !== qosClass(allocated.spec)) {
-    return infeasible('Pod QOS Class may not change as a result of resizing');
+    return infeasible('qos_class_change');
   }
   const pairs = [
     [from.pod, to.pod],
     ...Object.keys(to.containers).map((name) => [lookUp(from.containers, name), lookUp(to.containers, name)]),
   ];
   for (const [before = {}, after = {}] of pairs) {
-    if (rest(before) !== rest(after)) return infeasible('only cpu and memory resources are mutable');
-    if (hasFewer(before.limits, after.limits)) return infeasible('resource limits cannot be removed');
-    if (hasFewer(before.requests, after.requests)) return infeasible('resource requests cannot be removed');
+    if (rest(before) !== rest(after)) return infeasible('immutable_resource');
+    if (hasFewer(before.limits, after.limits)) return infeasible('limit_removed');
+    if (hasFewer(before.requests, after.requests)) return infeasible('request_removed');
   }
-  return swaps && changesSwap(allocated, withResources(allocated, to))
-    ? infeasible('In-place resize of containers with swap is not supported.')
-    : undefined;
+  return swaps && changesSwap(allocated, withResources(allocated, to)) ? infeasible('swap_limitation') : undefined;
 }
 
 /** Whether a container asks for other memory, and its share of the swap would follow while it runs. */

@@ -7,6 +7,7 @@ import type { Decision } from '../../kubernetes/admission/decide.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 import { actorAt, parent } from '../shared/actorRefs.ts';
+import type { CountedDecision, ResizeTrigger } from '../shared/countedDecision.ts';
 import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../shared/events.ts';
 import { type PortTypes, port } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -18,6 +19,7 @@ import {
   answered,
   asking,
   entryOf,
+  hasDeferredResize,
   hasDoubt,
   nextStep,
   type Request,
@@ -57,11 +59,27 @@ function seenIn(event: object): Request['seen'] {
   return { labels, taints };
 }
 
+/** A kubelet learns of a change of the node only by the time at which it retries deferred resizes. */
+function triggerOf(event: AdmissionEvent, { uid }: Request): ResizeTrigger {
+  switch (event.type) {
+    case 'admission.request':
+      return event.uid === uid ? 'pod_updated' : 'pod_resized';
+    case 'admission.release':
+      return 'pods_removed';
+    case 'admission.containersStopped':
+    case 'admission.settle':
+      return 'pod_terminated';
+    default:
+      return 'periodic_retry';
+  }
+}
+
 export const admissionMachine = setup({
   types: {
     input: {} as AdmissionInput,
     context: {} as AdmissionContext,
     events: {} as AdmissionEvent,
+    emitted: {} as CountedDecision,
     meta: {} as StateMeta,
     tags: {} as StateTag,
   },
@@ -97,13 +115,21 @@ export const admissionMachine = setup({
       return withEntry(withoutRequests(context, uid), entry);
     }),
     /** Each decision is made from what the one before has left. */
-    decide: enqueueActions(({ context, enqueue, self }) => {
+    decide: enqueueActions(({ context, event, enqueue, self }) => {
       let now = context;
       for (let step = nextStep(now); step !== undefined; step = nextStep(now)) {
-        now = afterStep(now, step);
         const { request, decision } = step;
+        if (decision.kind === 'admitted' && hasDeferredResize(now, request)) {
+          const trigger = triggerOf(event, request);
+          enqueue.emit({ type: 'decision.counted', decision: 'deferredResizeAccepted', trigger });
+        }
+        now = afterStep(now, step);
         if (decision.kind === 'preempting') {
-          enqueue.sendTo(parent<AdmissionFact>(), { type: 'admission.preempting', uids: decision.uids });
+          enqueue.sendTo(parent<AdmissionFact>(), {
+            type: 'admission.preempting',
+            uids: decision.uids,
+            resource: decision.resource,
+          });
           continue;
         }
         if (decision.kind === 'doubted') continue;

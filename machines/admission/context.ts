@@ -89,6 +89,13 @@ export function withEntry(context: AdmissionContext, entry: AdmissionEntry): Adm
   return withNames({ ...context, entries: put(context.entries, entry) }, before, entry);
 }
 
+/** Whether a request is for the resize of its pod that was deferred. A request for what the pod has withdraws the resize. */
+export function hasDeferredResize(context: AdmissionContext, { uid, requests }: Request): boolean {
+  const { allocated, deferral } = entryOf(context, uid) ?? {};
+  if (deferral === undefined || !allocated) return false;
+  return requests.cpuMillis !== allocated.cpuMillis || requests.memoryBytes !== allocated.memoryBytes;
+}
+
 /** Without what a pod had: its name is free for the next. */
 export function withoutEntry(context: AdmissionContext, uid: string): AdmissionContext {
   const before = entryOf(context, uid);

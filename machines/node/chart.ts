@@ -72,8 +72,9 @@ const chartSetup = nodeSetup
         if (event.type !== 'admission.preempting') return;
         for (const uid of event.uids) {
           const pod = lookUp(context.pods, uid)?.pod;
-          if (pod)
-            enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: preemptionOf(pod, context.heardAt) });
+          if (pod === undefined) continue;
+          enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: preemptionOf(pod, context.heardAt) });
+          enqueue.emit({ type: 'decision.counted', decision: 'preempted', uid, resource: event.resource });
         }
       }),
       recordUnread: assign(({ context, event }) =>

@@ -59,7 +59,7 @@ export type AdmissionEvent =
   | { type: 'admission.nodeChanged'; capacity?: Capacity; node?: Partial<Omit<AdmissionNode, 'name'>> };
 
 /** What admission tells the node: these pods must end for a critical one, which waits (C24). */
-export type AdmissionFact = { type: 'admission.preempting'; uids: readonly string[] };
+export type AdmissionFact = { type: 'admission.preempting'; uids: readonly string[]; resource: string };
 
 /** What an image tells who needs it: whether it is held up, and the last failure of a look or a pull. */
 export interface ImageFact {

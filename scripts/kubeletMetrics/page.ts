@@ -1,7 +1,7 @@
 /** The page about the metrics of a kubelet, and the list that it is generated from. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { reasons } from './reasons.ts';
+import { type Reason, reasons } from './reasons.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -11,30 +11,58 @@ export interface KubeletMetric {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];
+  /** Empty for a metric that no library of Kubernetes declares. */
+  readonly stability: string;
+  /** The upper bounds of the buckets of a histogram. */
+  readonly bounds: readonly number[];
+  /** The file of the declaration. Empty if it is outside of Kubernetes. */
+  readonly file: string;
 }
 
-const LISTS = ['kubelet-1.36.tsv', 'kubelet-1.36-unsampled.tsv'];
-
-/** Reads all families that a kubelet 1.36 has or declares. */
-export const kubeletMetrics = (): KubeletMetric[] =>
-  LISTS.flatMap((file) => readFileSync(join(root, 'test/kubelet-api/metrics', file), 'utf8').split('\n'))
+/** Reads a list of metrics: `kubelet-1.36` is that of a running kubelet, `kubelet-1.36-declared` that of its source. */
+export const listOfMetrics = (list: string): KubeletMetric[] =>
+  readFileSync(join(root, `test/kubelet-api/metrics/${list}.tsv`), 'utf8')
+    .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
-      const [path = '', name = '', type = '', labels = ''] = line.split('\t');
-      return { path, name, type, labels: labels.split(',').filter((label) => label !== '') };
+      const [path = '', name = '', type = '', labels = '', stability = '', bounds = '', file = ''] = line.split('\t');
+      const [own, upper] = [labels.split(','), bounds.split(' ')].map((all) => all.filter((each) => each !== ''));
+      return { path, name, type, labels: own ?? [], stability, bounds: (upper ?? []).map(Number), file };
     });
 
+/** All families that a kubelet 1.36 has or declares, each once for its path. */
+export function kubeletMetrics(): KubeletMetric[] {
+  const all = [...listOfMetrics('kubelet-1.36'), ...listOfMetrics('kubelet-1.36-declared')];
+  const families = new Map(all.map((metric) => [`${metric.path} ${metric.name}`, metric]));
+  return [...families].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, metric]) => metric);
+}
+
 /** Why the node does not expose a metric; undefined if it does. */
-export const reasonAgainst = (name: string): string | undefined =>
-  reasons.find(({ names }) => names.some((pattern) => matches(pattern, name)))?.text;
+export const reasonAgainst = (metric: Pick<KubeletMetric, 'name' | 'file'>): string | undefined =>
+  reasons.find((reason) => patternsOf(reason).some((pattern) => matches(pattern, metric)))?.text;
 
-const matches = (pattern: string, name: string): boolean =>
-  pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+const patternsOf = ({ names = [], files = [] }: Reason): Pattern[] => [
+  ...names.map((pattern) => ({ pattern, of: 'name' as const })),
+  ...files.map((pattern) => ({ pattern, of: 'file' as const })),
+];
 
-/** The patterns of names for which a kubelet has no metric, so that their reasons are out of date. */
+interface Pattern {
+  readonly pattern: string;
+  readonly of: 'name' | 'file';
+}
+
+function matches({ pattern, of }: Pattern, metric: Pick<KubeletMetric, 'name' | 'file'>): boolean {
+  const text = metric[of];
+  return pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern;
+}
+
+/** The patterns that a kubelet has no metric for, so that their reasons are out of date. */
 export function staleReasons(): string[] {
-  const names = kubeletMetrics().map(({ name }) => name);
-  return reasons.flatMap((reason) => reason.names.filter((pattern) => !names.some((name) => matches(pattern, name))));
+  const metrics = kubeletMetrics();
+  return reasons
+    .flatMap(patternsOf)
+    .filter((pattern) => !metrics.some((metric) => matches(pattern, metric)))
+    .map(({ pattern }) => pattern);
 }
 
 const INTRODUCTION = `# The metrics of a kubelet
@@ -43,17 +71,21 @@ The node exposes the metrics of a kubelet 1.36 that have a meaning for it, with 
 stability levels (rule [C42](conformance.md#c42-metrics)). This page lists every metric that a kubelet has or declares, with the
 reason for each that the node does not expose. Beside these the node has its own metrics, whose names begin with \`statelet_\`.
 
-This page is written by \`npm run docs\`, from the lists of a kubelet's metrics
-([kubelet-1.36.tsv](../test/kubelet-api/metrics/kubelet-1.36.tsv), and for metrics without a series on a node of two pods
-[kubelet-1.36-unsampled.tsv](../test/kubelet-api/metrics/kubelet-1.36-unsampled.tsv)) and from
-[scripts/kubeletMetrics/reasons.ts](../scripts/kubeletMetrics/reasons.ts). A test compares it with a running node.`;
+This page is written by \`npm run docs\`, from the list of a kubelet with two pods
+([kubelet-1.36.tsv](../test/kubelet-api/metrics/kubelet-1.36.tsv)), the list of all metrics that the packages of a kubelet declare
+([kubelet-1.36-declared.tsv](../test/kubelet-api/metrics/kubelet-1.36-declared.tsv)) and
+[scripts/kubeletMetrics/reasons.ts](../scripts/kubeletMetrics/reasons.ts). The second list is made from the source of Kubernetes by
+\`node scripts/kubeletMetrics.mjs\`. It has every metric of Kubernetes and of cAdvisor, except for those that a container
+runtime names itself when the feature gate PodAndContainerStatsFromCRI is on, and those that an application names for
+cAdvisor. A test compares the page with a running node.`;
 
 /** The whole page, as it is stored in docs/metrics.md. */
 export function metricsPage(): string {
   const all = kubeletMetrics();
-  const exposed = all.filter(({ name }) => reasonAgainst(name) === undefined);
-  const rows = all.map(({ path, name, type, labels }) => {
-    const reason = reasonAgainst(name);
+  const exposed = all.filter((metric) => reasonAgainst(metric) === undefined);
+  const rows = all.map((metric) => {
+    const { path, name, type, labels } = metric;
+    const reason = reasonAgainst(metric);
     const shown = reason === undefined ? 'yes' : `no: ${reason}`;
     return `| \`${path}\` | \`${name}\` | ${type} | ${labels.join(', ')} | ${shown} |`;
   });

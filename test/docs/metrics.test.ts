@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { cadvisorRoute } from '../../kubelet-api/metrics/cadvisor/cadvisor.ts';
-import { kubeletMetrics, metricsPage, reasonAgainst, staleReasons } from '../../scripts/kubeletMetrics/page.ts';
+import {
+  kubeletMetrics,
+  listOfMetrics,
+  metricsPage,
+  reasonAgainst,
+  staleReasons,
+} from '../../scripts/kubeletMetrics/page.ts';
 import { listening } from '../kubelet-api/listener/support/listening.ts';
 import { HOST, nodeSample, READ_AT } from '../kubelet-api/metrics/cadvisor/samples.ts';
 import { busyNode } from '../kubelet-api/metrics/support/busyNode.ts';
@@ -20,6 +26,16 @@ test('C42: each metric of a kubelet is listed once for its path, and each reason
   expect(all.length).toBeGreaterThan(350);
   expect(new Set(all).size).toBe(all.length);
   expect(staleReasons()).toEqual([]);
+});
+
+test('C42: the list of a running kubelet and that of its source agree, and only libraries of others are not in the source', () => {
+  const families = (list: string) =>
+    listOfMetrics(list).map(({ path, name, type, labels }) => `${path} ${name} ${type} ${labels.toSorted().join()}`);
+  const declared = new Set(families('kubelet-1.36-declared'));
+  const others = families('kubelet-1.36').filter((family) => !declared.has(family));
+  expect(others.filter((family) => !/^\/metrics (go|process)_/.test(family))).toEqual([
+    '/metrics/cadvisor cadvisor_version_info gauge cadvisorRevision,cadvisorVersion,dockerVersion,kernelVersion,osVersion',
+  ]);
 });
 
 /** Labels that stand for a part of a family instead of a series of its own. */
@@ -40,7 +56,7 @@ const shown = (families: ReadonlyMap<string, ReadFamily>) =>
 
 const listed = (path: string) =>
   kubeletMetrics()
-    .filter((metric) => metric.path === path && reasonAgainst(metric.name) === undefined)
+    .filter((metric) => metric.path === path && reasonAgainst(metric) === undefined)
     .map(({ name, type, labels }) => `${name} ${type} ${labels.toSorted().join()}`)
     .toSorted();
 

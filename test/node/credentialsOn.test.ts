@@ -2,8 +2,11 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { providerMetrics } from '../../kubelet-api/metrics/providerMetrics.ts';
+import { Registry } from '../../kubelet-api/metrics/registry.ts';
 import { credentialsOn } from '../../node/credentialsOn.ts';
 import { eventually } from '../e2e/support/eventually.ts';
+import { samplesOf } from '../kubelet-api/metrics/support/scraped.ts';
 import { aPod } from '../kubernetes/fixtures.ts';
 
 const V1 = 'credentialprovider.kubelet.k8s.io/v1';
@@ -21,14 +24,15 @@ async function withPlugin(script: string, over: object = {}) {
   await writeFile(join(root, 'bin/plugin'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   await writeFile(join(root, 'plugins.json'), JSON.stringify(config));
   const told: string[] = [];
+  const registry = new Registry();
   const ending = new AbortController();
   const credentialProviders = { config: join(root, 'plugins.json'), binDir: join(root, 'bin') };
   const find = await credentialsOn(
     { rootDirectory: root, credentialProviders },
-    { warn: (message) => void told.push(message), signal: ending.signal },
+    { warn: (message) => void told.push(message), signal: ending.signal, onRun: providerMetrics(registry) },
   );
   const asked = { repository: 'r.example/app', pod: aPod(), signal: new AbortController().signal };
-  return { told, ending, users: async () => (await find(asked)).map(({ username }) => username) };
+  return { told, ending, registry, users: async () => (await find(asked)).map(({ username }) => username) };
 }
 
 const answer = (username: string) =>
@@ -74,4 +78,14 @@ test('it ends with the agent', async () => {
   await eventually('it has begun', async () => (await readFile(join(root, 'begun'), 'utf8')) === '');
   ending.abort();
   expect(await asked).toEqual([]);
+});
+
+test('C42: each run of a plugin is timed and counted, and so is its failure', async () => {
+  const { users, registry } = await withPlugin(`if [ -e ${root}/broken ]; then exit 1; fi; ${answer('plugin')}`);
+  await users();
+  await writeFile(join(root, 'broken'), '');
+  await users();
+  const samples = await samplesOf(registry);
+  expect(samples.get('kubelet_credential_provider_plugin_duration_count{plugin_name="plugin"}')).toBe(2);
+  expect(samples.get('kubelet_credential_provider_plugin_errors_total{plugin_name="plugin"}')).toBe(1);
 });

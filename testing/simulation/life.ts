@@ -69,7 +69,7 @@ const OPEN: Redaction = {
 /** The parts that look on. */
 type Onlooker = Extract<
   keyof NodeParts,
-  `on${string}` | 'events' | 'record' | 'calls' | 'answers' | 'moves' | 'inspect'
+  `on${string}` | 'events' | 'record' | 'calls' | 'answers' | 'moves' | 'decisions' | 'deeds' | 'inspect'
 >;
 /** What is made of other parts. */
 type Made = 'openStore' | 'ports' | 'feeds';

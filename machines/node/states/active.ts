@@ -2,6 +2,7 @@
 import { enqueueActions } from 'xstate';
 import { withEntries } from '../../../base/withEntries.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import type { NodeEvent } from '../../shared/events.ts';
 import { garbageOf, type NodeContext } from '../context.ts';
 import { entryOfEnding, podOfOrphan, terminationOf } from '../endings.ts';
@@ -21,6 +22,10 @@ const withPods = ({ pods }: NodeContext, found: readonly { readonly pod: Pod }[]
     found.map(({ pod }) => [pod.metadata.uid, { pod, ending }] as const),
   );
 
+/** Whether a kubelet's list of running pods has the pod: a sandbox is ready, or a container runs. */
+const isRunning = ({ sandboxes, containers }: ObservedPod): boolean =>
+  sandboxes.some(({ state }) => state === 'ready') || containers.some(({ state }) => state === 'running');
+
 const actions = {
   startNewPods: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     enqueue({ type: 'beginPods', params: { inputs: newPodInputs(context, scope?.uids), ending: false } });
@@ -28,6 +33,9 @@ const actions = {
   endOrphans: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     const inputs = orphans(context, scope?.uids);
     enqueue({ type: 'beginPods', params: { inputs, ending: true } });
+    for (const { observed } of inputs) {
+      if (isRunning(observed)) enqueue.emit({ type: 'decision.counted', decision: 'orphanTerminated' });
+    }
     const begun = new Set(inputs.map(({ pod }) => pod.metadata.uid));
     const left = context.left.filter(({ uid }) => {
       if (scope?.uids?.includes(uid) === false) return true;

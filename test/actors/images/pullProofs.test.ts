@@ -5,9 +5,12 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { Image, ListImagesResponse } from '../../../cri/generated/runtime.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
+import { deedMetrics } from '../../../kubelet-api/metrics/deedMetrics.ts';
+import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import type { ImageVerification } from '../../../kubernetes/images/imageVerification.ts';
 import type { Credential } from '../../../kubernetes/images/keyring.ts';
 import { intentText, readRecord, recordFile, recordText } from '../../../kubernetes/images/pulledRecord.ts';
+import { samplesOf } from '../../kubelet-api/metrics/support/scraped.ts';
 
 const options = { signal: new AbortController().signal };
 const APP = { image: 'r.example/app:1', imageRef: 'sha256:app' };
@@ -27,6 +30,8 @@ function host(images: readonly Partial<Image>[] = [{ id: APP.imageRef, repoTags:
   const failing = { on: (_path: string): boolean => false };
   const files = new MemoryFiles(disk, ({ path }) => (failing.on(path) ? { code: 'EIO' } : undefined));
   const errors: string[] = [];
+  const registry = new Registry();
+  const deeds = deedMetrics(registry);
   const life = (policy: ImageVerification['policy'] = 'NeverVerifyPreloadedImages') =>
     new PullProofs({
       rootDir: '/root',
@@ -38,10 +43,15 @@ function host(images: readonly Partial<Image>[] = [{ id: APP.imageRef, repoTags:
           ListImagesResponse.fromPartial({ images: images.map((each) => Image.fromPartial(each)) }),
       },
       onError: (_, error) => void errors.push(String(error)),
+      deeds,
     });
   const namesIn = (directory: string) => files.readdir(directory).catch(() => []);
   const record = async () => readRecord(await files.readFile(`${PULLED}/${recordFile(APP.imageRef)}`));
-  return { life, files, failing, errors, namesIn, record };
+  const counted = async () => {
+    const samples = await samplesOf(registry);
+    return (name: string) => samples.get(`kubelet_imagemanager_${name}`);
+  };
+  return { life, files, failing, errors, namesIn, record, counted };
 }
 
 const pullAs = (proofs: PullProofs, credential?: Credential) =>
@@ -201,4 +211,24 @@ test('a pull whose record cannot be written has its intent left, for the next li
   expect(errors).toEqual([expect.stringContaining('EIO')]);
   expect(await namesIn(PULLING)).toHaveLength(1);
   expect(await mustPull(life(), ofSecret('pull'))).toBe(true);
+});
+
+test('C42: checks are counted by their outcome, and records and intents as they are on disk', async () => {
+  const { life, counted } = host();
+  const proofs = life();
+  const check = (credentials: readonly Credential[]) => proofs.mustPull(APP, async () => credentials, options);
+  expect(await check([])).toBe(false);
+  const owner = ofSecret('owner');
+  const pull = async () => {
+    expect((await counted())('ondisk_pullintents')).toBe(1);
+    return { imageRef: APP.imageRef, credential: owner };
+  };
+  await proofs.pull(APP.image, pull, options);
+  expect(await check([owner])).toBe(false);
+  expect(await check([])).toBe(true);
+  const now = await counted();
+  expect(now('image_mustpull_checks_total{result="credentialPolicyAllowed"}')).toBe(1);
+  expect(now('image_mustpull_checks_total{result="credentialRecordFound"}')).toBe(1);
+  expect(now('image_mustpull_checks_total{result="mustAuthenticate"}')).toBe(1);
+  expect([now('ondisk_pulledrecords'), now('ondisk_pullintents')]).toEqual([1, 0]);
 });

@@ -110,6 +110,21 @@ test.each([
   expect(() => certificates.userOf(own)).toThrow('its certificate was refused');
 });
 
+test('C42: the remaining life of a certificate is observed for each request, also of one that is refused', async () => {
+  const clock = new SettableClock(Date.now());
+  const days: number[] = [];
+  const observe = (remainingMs: number) => void days.push(Math.round(remainingMs / DAY_MS));
+  const certificates = new ClientCertificates(clock, () => byRoot, observe);
+  const { own } = await shown(['direct']);
+  certificates.userOf(own);
+  clock.set(4 * DAY_MS);
+  certificates.userOf(own);
+  const { own: refused } = await shown(['server']);
+  expect(() => certificates.userOf(refused)).toThrow('refused');
+  expect(certificates.userOf((await shown([])).own)).toBeUndefined();
+  expect(days).toEqual([10, 6, 6]);
+});
+
 test('C38: one that expires while its connection goes on is refused from then on', async () => {
   const clock = new SettableClock(Date.now());
   const certificates = checking(() => byRoot, clock);

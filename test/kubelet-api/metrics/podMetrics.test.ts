@@ -91,7 +91,13 @@ test('reasons of a refusal by their names, of which there are only so many', () 
 test('thousands of pods that come and go leave nothing, be their end told or not', async () => {
   let now = NOW;
   const [registry, probeRegistry, pods] = [new Registry(), new Registry(), new FollowedPods()];
-  const metrics = new PodMetrics({ registry, pods, resizes: { updated: () => {} }, now: () => now, isInCluster: true });
+  const metrics = new PodMetrics({
+    registry,
+    pods,
+    resizes: { updated: () => {}, statusChanged: () => {}, deferredAccepted: () => {} },
+    now: () => now,
+    isInCluster: true,
+  });
   const probes = new ProbeMetrics(probeRegistry, pods);
   const live = (name: string, isTold: boolean) => {
     const pod = {

@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { podResourcesMetrics } from '../../../kubelet-api/metrics/podResourcesMetrics.ts';
+import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import { listenPodResources } from '../../../kubelet-api/podResources/server.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
+import { samplesOf } from '../metrics/support/scraped.ts';
 
 const sidecar = { ...containerWith('proxy'), restartPolicy: 'Always' as const };
 const web = podWith('web', { initContainers: [containerWith('first'), sidecar] });
@@ -18,12 +21,13 @@ let client: Client;
 let clock: SimulatedClock;
 let close: () => Promise<void>;
 let pods: Pod[];
+let registry: Registry;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'resources-'));
   const socket = join(directory, 'kubelet.sock');
-  [clock, pods] = [new SimulatedClock(), [web, over]];
-  ({ close } = await listenPodResources(socket, { pods: () => pods, clock }));
+  [clock, pods, registry] = [new SimulatedClock(), [web, over], new Registry()];
+  ({ close } = await listenPodResources(socket, { pods: () => pods, clock, onRequest: podResourcesMetrics(registry) }));
   client = new Client(`unix:${socket}`, credentials.createInsecure());
 });
 afterEach(async () => {
@@ -85,4 +89,20 @@ test('C44: ten at once, and a hundred in a second', async () => {
   expect(refused(await many())).toBe(10);
   await clock.advance(60_000);
   expect(refused(await many())).toBe(5);
+});
+
+test('C42: requests are counted by the version of the API, and those of v1 by their methods', async () => {
+  await call('/v1.PodResourcesLister/List');
+  await call('/v1.PodResourcesLister/Get', asked('web', 'default'));
+  await call('/v1.PodResourcesLister/Get', asked('nobody', 'default'));
+  await call('/v1.PodResourcesLister/GetAllocatableResources');
+  await call('/v1alpha1.PodResourcesLister/List');
+  expect(Object.fromEntries(await samplesOf(registry))).toEqual({
+    'kubelet_pod_resources_endpoint_requests_total{server_api_version="v1"}': 4,
+    'kubelet_pod_resources_endpoint_requests_total{server_api_version="v1alpha1"}': 1,
+    'kubelet_pod_resources_endpoint_requests_list{server_api_version="v1"}': 1,
+    'kubelet_pod_resources_endpoint_requests_get{server_api_version="v1"}': 2,
+    'kubelet_pod_resources_endpoint_requests_get_allocatable{server_api_version="v1"}': 1,
+    'kubelet_pod_resources_endpoint_errors_get{server_api_version="v1"}': 1,
+  });
 });

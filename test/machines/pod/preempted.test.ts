@@ -143,7 +143,7 @@ describe('C24: a node with a critical pod that there is no room for', () => {
     const node = nodeStory();
     node.want([]);
     node.list();
-    node.send({ type: 'admission.preempting', uids: ['nobody'] });
+    node.send({ type: 'admission.preempting', uids: ['nobody'], resource: 'cpu' });
     expect(node.state()).toBe('running');
   });
 });

@@ -40,6 +40,18 @@ export async function busyNode() {
   const small = [{ ...containerWith('main'), resources: { requests: { cpu: '10m' } } }];
   await cluster?.ask('POST', PODS, boundPod('grows', { containers: small }));
   await node.advance('30s');
+  const grows = node.agent.pods().find(({ metadata }) => metadata.name === 'grows');
+  if (grows === undefined) throw new Error('there is no pod grows');
+  // Another QoS class is infeasible. No API server takes such an update.
+  const bestEffort = { ...grows, spec: { ...grows.spec, containers: [containerWith('main')] } };
+  node.agent.tell({
+    type: 'config.podChanged',
+    source: 'api',
+    at: node.clock.now(),
+    change: 'updated',
+    pod: bestEffort,
+  });
+  await node.advance('2s');
   for (const amount of ['20m', '1000']) {
     const resize = { spec: { containers: [{ name: 'main', resources: { requests: { cpu: amount } } }] } };
     await cluster?.ask('PATCH', `${PODS}/grows/resize`, resize, STRATEGIC);
@@ -50,6 +62,22 @@ export async function busyNode() {
   metrics.kubeRequest({ method: 'GET', host: 'api:6443', code: 200, ms: 3, sentBytes: 70 });
   metrics.servedRequest('readwrite')({ method: 'GET', target: '/metrics' })(3);
   metrics.servedRequest('readwrite')({ method: 'GET', target: '/exec/default/web/main', isWebSocket: true })(3);
+  const victim = { actor: 'pod/victim', at: 1 };
+  metrics.onlookers.moves({ ...victim, state: 'active' });
+  metrics.onlookers.decisions({ type: 'decision.counted', decision: 'preempted', uid: 'victim', resource: 'cpu' });
+  metrics.onlookers.moves({ ...victim, state: 'terminated' });
+  metrics.onlookers.decisions({
+    type: 'decision.counted',
+    decision: 'deferredResizeAccepted',
+    trigger: 'pods_removed',
+  });
+  for (const result of ['credentialPolicyAllowed', 'error'] as const)
+    metrics.onlookers.deeds({ deed: 'pullChecked', result });
+  metrics.providerRun({ provider: 'ecr', ms: 3, hasFailed: true });
+  for (const kind of ['authn', 'authz'] as const) metrics.access.reviewed(kind, 201, 3);
+  metrics.access.tokenCache.lookedUp()(true);
+  metrics.access.tokenCache.fetching()(true);
+  for (const method of ['list', 'get', 'get_allocatable'] as const) metrics.podResources('v1', method)();
   metrics.check('ping', true);
   metrics.showLogs(async () => [{ uid: 'u1', namespace: 'default', pod: 'web', container: 'main', bytes: 8_192 }]);
   // The delay of the event loop is known from the second scrape on.

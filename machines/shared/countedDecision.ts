@@ -1,0 +1,16 @@
+/** A decision of a machine that the metrics count, because neither a status nor a recorded event shows it. */
+export type CountedDecision = { readonly type: 'decision.counted' } & (
+  | {
+      /** The pod has to terminate for a critical pod. */
+      readonly decision: 'preempted';
+      readonly uid: string;
+      /** The first resource that the critical pod is short of. */
+      readonly resource: string;
+    }
+  /** A running pod was found at the runtime that no source wants. */
+  | { readonly decision: 'orphanTerminated' }
+  | { readonly decision: 'deferredResizeAccepted'; readonly trigger: ResizeTrigger }
+);
+
+/** Why a deferred resize was decided again (`pkg/kubelet/allocation/allocation_manager.go`). */
+export type ResizeTrigger = 'pod_resized' | 'pod_updated' | 'pods_removed' | 'pod_terminated' | 'periodic_retry';

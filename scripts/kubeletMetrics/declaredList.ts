@@ -1,0 +1,36 @@
+/** The list of all metrics that the kubelet binary declares, with the paths that would show them. */
+import { cadvisorMetrics } from './cadvisor.ts';
+import { type DeclaredMetric, declarationsIn } from './declarations.ts';
+import { packagesFrom } from './goSource.ts';
+
+/** Registries of paths other than `/metrics`, by the files whose metrics they have. */
+const PATHS: readonly (readonly [file: string, ...paths: readonly string[]])[] = [
+  ['pkg/kubelet/prober/', '/metrics/probes'],
+  ['pkg/kubelet/metrics/collectors/resource_metrics.go', '/metrics/resource'],
+  ['staging/src/k8s.io/component-base/metrics/processstarttime.go', '/metrics/probes', '/metrics/slis'],
+  ['staging/src/k8s.io/component-base/metrics/prometheus/slis/', '/metrics/slis'],
+  ['vendor/github.com/google/cadvisor/', '/metrics/cadvisor'],
+];
+
+function pathsOf(file: string): readonly string[] {
+  const [, ...paths] = PATHS.find(([start]) => file.startsWith(start)) ?? [];
+  return paths.length > 0 ? paths : ['/metrics'];
+}
+
+const COLUMNS =
+  '# Families that the packages of a kubelet 1.36.2 declare: path, name, type, labels, stability, bounds, file.';
+
+/** The list as lines of tab-separated values, made from the source of Kubernetes, and what could not be read of it. */
+export function declaredList(source: string): { readonly text: string; readonly unread: readonly string[] } {
+  const { metrics, unread } = declarationsIn(packagesFrom(source, 'cmd/kubelet'));
+  const lines = [...metrics, ...cadvisorMetrics(source)].flatMap(linesOf);
+  // A metric that is declared twice is the same in both files.
+  const rows = new Map(lines.toReversed().map((line) => [line.split('\t', 2).join(' '), line]));
+  const sorted = [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, line]) => line);
+  return { text: `${[COLUMNS, ...sorted].join('\n')}\n`, unread };
+}
+
+function linesOf({ name, type, labels, stability, bounds, file }: DeclaredMetric): string[] {
+  const rest = [name, type, labels.toSorted().join(), stability, bounds.join(' '), file.replace('staging/src/', '')];
+  return pathsOf(file).map((path) => [path, ...rest].join('\t'));
+}

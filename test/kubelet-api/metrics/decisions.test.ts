@@ -1,0 +1,94 @@
+/** Decisions of the node and deeds of its services that only metrics show, counted on the simulated runtime. */
+import { expect, test } from '@jest/globals';
+import { containerWith, podWith } from '../../fakes/pods.ts';
+import { countedNode, samplesOf } from './support/scraped.ts';
+
+const small = { capacity: { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 10 } };
+
+const asking = (name: string, cpu: string, spec: object = {}) =>
+  podWith(name, {
+    containers: [{ ...containerWith('main'), resources: { requests: { cpu } } }],
+    ...spec,
+  });
+
+test('C42: a pod that terminates for a critical one counts once, by the resource that was short', async () => {
+  const { node, metrics } = await countedNode({ config: small });
+  node.apply(asking('a', '1500m'));
+  await node.advance('5s');
+  const preemptions = async () =>
+    (await samplesOf(metrics.paths.all)).get('kubelet_preemptions{preemption_signal="cpu"}');
+  expect(await preemptions()).toBeUndefined();
+  node.apply(asking('critical', '1', { priority: 2_000_000_000 }));
+  await node.advance('60s');
+  expect(node.pod('critical').phase).toBe('Running');
+  expect(await preemptions()).toBe(1);
+});
+
+test('C42: a running pod that an agent finds and no source wants is an orphan of the runtime', async () => {
+  const { node, metrics } = await countedNode();
+  node.apply(podWith('kept'), podWith('dropped'));
+  await node.advance('5s');
+  node.killAgent();
+  node.remove('dropped');
+  await node.startAgent();
+  node.tellSource();
+  await node.advance('5s');
+  expect((await samplesOf(metrics.paths.all)).get('kubelet_orphaned_runtime_pods_total')).toBe(1);
+});
+
+const accepted = (trigger: string) => `kubelet_pod_deferred_accepted_resizes_total{retry_trigger="${trigger}"}`;
+
+test('C42: a deferred resize that gets room counts by what made the room', async () => {
+  const { node, metrics } = await countedNode({ config: small });
+  node.apply(asking('a', '1'), asking('b', '1'));
+  await node.advance('2s');
+  node.apply(asking('b', '1500m'));
+  await node.advance('5s');
+  expect(node.view('b').unadmitted?.reason).toBe('Deferred');
+  expect((await samplesOf(metrics.paths.all)).has(accepted('pod_resized'))).toBe(false);
+  node.apply(asking('a', '500m'));
+  await node.advance('5s');
+  expect((await samplesOf(metrics.paths.all)).get(accepted('pod_resized'))).toBe(1);
+  node.apply(asking('b', '1800m'));
+  await node.advance('5s');
+  node.remove('a');
+  await node.advance('60s');
+  const now = await samplesOf(metrics.paths.all);
+  expect(now.get(accepted('pod_terminated'))).toBe(1);
+  expect(now.get(accepted('pod_resized'))).toBe(1);
+});
+
+test('C42: a deferred resize that is withdrawn was not accepted', async () => {
+  const { node, metrics } = await countedNode({ config: small });
+  node.apply(asking('a', '1'), asking('b', '1'));
+  await node.advance('2s');
+  node.apply(asking('b', '1500m'));
+  await node.advance('5s');
+  node.apply(asking('b', '1'));
+  await node.advance('5s');
+  expect([...(await samplesOf(metrics.paths.all)).keys()].filter((name) => name.includes('deferred_accepted'))).toEqual(
+    [],
+  );
+});
+
+test('C42: an infeasible resize counts once, by its reason', async () => {
+  const { node, metrics } = await countedNode({ config: small });
+  const limited = (cpu: string) => asking('a', cpu);
+  node.apply(limited('1'));
+  await node.advance('2s');
+  node.apply(podWith('a', { containers: [containerWith('main')] }));
+  await node.advance('30s');
+  const series = 'kubelet_pod_infeasible_resizes_total{reason_detail="qos_class_change"}';
+  expect((await samplesOf(metrics.paths.all)).get(series)).toBe(1);
+});
+
+test('C42: event streams of the runtime count when they open and when they break', async () => {
+  const { node, metrics } = await countedNode();
+  await node.advance('2s');
+  const connections = async (outcome: string) =>
+    (await samplesOf(metrics.paths.all)).get(`kubelet_evented_pleg_connection_${outcome}_count`);
+  expect([await connections('success'), await connections('error')]).toEqual([1, 0]);
+  node.runtime.restart();
+  await node.advance('5s');
+  expect([await connections('success'), await connections('error')]).toEqual([2, 1]);
+});
