@@ -1,4 +1,4 @@
-/** What is written to find actors, on the page, in `get actors` and in `top`: `web is:retrying waits>30s`. */
+/** Filter expressions for actors, used by the page, `get actors` and `top`, e.g. `web is:retrying waits>30s`. */
 
 import { lookUp } from '../base/lookUp.ts';
 import { nearest } from '../base/nearest.ts';
@@ -7,26 +7,25 @@ import type { ActorNode } from './actorNode.ts';
 import { CATEGORIES, categoryOf, isWell } from './category.ts';
 import { kindText } from './explainText.ts';
 
-/** An actor as a filter sees it. */
+/** The data of an actor that a filter can test. */
 export interface FilteredActor {
   readonly node: Pick<
     ActorNode,
     'machine' | 'kind' | 'name' | 'state' | 'tags' | 'since' | 'waitingFor' | 'lastFailure'
   >;
-  /** Of an actor of a pod: where that is, and what it is called. */
+  /** Namespace and name of the actor's pod. Undefined for actors of the node. */
   readonly namespace?: string | undefined;
   readonly podName?: string | undefined;
-  /** In milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Whether an actor is looked for. */
 export type ActorFilter = (actor: FilteredActor) => boolean;
 
-/** What a text asks for, or in one sentence what is wrong with it. */
+/** A parsed filter, or one sentence that describes the syntax error. */
 export type ReadFilter = { readonly matches: ActorFilter } | { readonly problem: string };
 
-/** The keys with what they compare. */
+/** Filters by field name. Each one receives the value after the colon in lower case. */
 const FIELDS: Readonly<Record<string, (value: string) => ReadFilter>> = {
   state: (value) => ({ matches: ({ node }) => `.${lower(node.state).replaceAll(' ', '.')}`.includes(`.${value}`) }),
   ns: (value) => ({ matches: ({ namespace }) => lower(namespace) === value }),
@@ -43,7 +42,7 @@ const KEYS = ['state:', 'ns:', 'kind:', 'is:', 'waits>', 'waits<', 'changed<', '
 
 const lower = (text = ''): string => text.toLowerCase();
 
-/** A container is one of its role, and one of all of them. */
+/** Returns the machine and the role, so that `kind:container` also matches init containers and sidecars. */
 const kindsOf = ({ machine, kind }: FilteredActor['node']): string[] => [machine, kind, kindText(kind)].map(lower);
 
 function isOfCategory(value: string): ReadFilter {
@@ -57,7 +56,7 @@ const meant = (word: string, known: readonly string[]): string => {
   return near === undefined ? '' : `; did you mean ${near}?`;
 };
 
-/** For how long it has been in its state, which of one that waits is how long it has waited. */
+/** Filters by the time that an actor has been in its state. For a waiting actor this is the duration of the wait. */
 function spanOf(word: string, [key, sign, length]: readonly [string, string, string]): ReadFilter {
   const counts = lookUp(SPANS, key);
   if (counts === undefined) return { problem: unknownKey(word, `${key}${sign}`) };
@@ -70,7 +69,7 @@ function spanOf(word: string, [key, sign, length]: readonly [string, string, str
 const unknownKey = (word: string, key: string): string =>
   `${word}: unknown filter ${key}${meant(key, KEYS) || `; there are ${KEYS.join(' ')}`}`;
 
-/** What has the text in what it is called or in what is said of it. */
+/** Matches actors whose name, state, wait or failure contains the text. */
 const withText =
   (text: string): ActorFilter =>
   ({ node, namespace, podName }) => {
@@ -93,8 +92,9 @@ function wordOf(word: string): ReadFilter {
 }
 
 /**
- * Reads a filter: words that all have to hold of an actor, in any case. One of `KEYS` asks for what it names, any other
- * word for actors that have it in their names, states or failures. An empty filter lets all through.
+ * Parses a filter, which is a list of case-insensitive words that must all match. A word that starts with one of `KEYS`
+ * tests that field. Any other word matches actors whose name, state or failure contains it. An empty filter matches
+ * every actor.
  */
 export function readFilter(text: string): ReadFilter {
   const words = lower(text)

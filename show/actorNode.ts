@@ -1,106 +1,112 @@
-/** The one tree of actors: every machine, feed and call of the running system, as `explain` prints them. */
+/** The tree of all machines, feeds and calls of the running system, as printed by `explain`. */
 
 import type { Failure } from '../base/failure.ts';
 import type { Refusal } from '../kubernetes/admission/refusal.ts';
 import type { ForeignPod } from '../kubernetes/lifecycle/observed.ts';
 import type { TerminatedRun, Termination } from '../kubernetes/status/view.ts';
 
-/** What any actor shows of its state. Times are milliseconds since the epoch. */
+/** The state of an actor. Times are in milliseconds since the epoch. */
 export interface ActorView {
-  /** The ids from the root to it, without the root's: `pod/<uid>/container/web`. */
+  /** The ids from the root to the actor, without the root's id: `pod/<uid>/container/web`. */
   readonly path: string;
-  /** The active state, dotted from the outside in: `launching.making.queued`. */
+  /** The active state with its parents, outermost first, separated by dots: `launching.making.queued`. */
   readonly state: string;
-  /** What that state is: one of `steady`, `working`, `waiting`, `retrying`, `done`, `failed`, `broken`, and what else is asked of it. */
+  /**
+   * Tags of the state. Exactly one of them is a category: `steady`, `working`, `waiting`, `retrying`, `done`, `failed`
+   * or `broken`.
+   */
   readonly tags: readonly string[];
   readonly since: number;
-  /** In words, what it waits for; absent in a state that rests. */
+  /** Description of what the actor is waiting for. Undefined in a state that does not wait. */
   readonly waitingFor?: string;
-  /** The deadline of the wait; absent where there is none. */
+  /** The deadline of the wait. Undefined if there is none. */
   readonly until?: number;
   readonly lastFailure?: Failure;
 }
 
-/** What is worth showing of an actor beside its state. */
+/** Details of an actor beyond its state. */
 interface ShownFacts {
-  /** Short facts: `ready`, `3 restarts`. */
+  /** Short phrases such as `ready` or `3 restarts`. */
   readonly facts: readonly string[];
-  /** Names under what they have in common: `in line`. */
+  /** Lists of names by heading, e.g. `queued`. */
   readonly lists?: Readonly<Record<string, readonly string[]>>;
-  /** Of a container: the run that ended last. */
+  /** The last completed run. Only containers have one. */
   readonly lastRun?: TerminatedRun;
-  /** Of a pod: why the node does not take it. */
+  /** Reason why the node rejects the pod. Only pods have one. */
   readonly refused?: Refusal;
-  /** Of a pod: why it ends; absent where it ends by itself. */
+  /** Reason why the pod is being terminated. Undefined for a pod that completes by itself. */
   readonly termination?: Termination;
 }
 
-/** What a machine says of its actor beside its state. */
+/** The details that a machine reports for its actor beyond its state. */
 export interface ActorFacts extends Partial<ShownFacts> {
-  /** What users call such an actor, and which one it is; absent: its machine's id, and what its own id says. */
+  /** The kind and name shown to users. They default to the id of the machine and the last part of the actor's id. */
   readonly kind?: string;
   readonly name?: string;
-  /** What the feeds of the actor have told of themselves, by their sources; a feed may stand for several. */
+  /** Views reported by the actor's feeds, keyed by source. A single feed may report several. */
   readonly feeds?: Readonly<Record<string, readonly FeedView[]>>;
-  /** What children wait for, by their ids, where their parent knows more of it than they do. */
+  /**
+   * Descriptions of the waits of children, keyed by child id, for waits that the parent can describe better than the
+   * child.
+   */
   readonly waits?: Readonly<Record<string, string>>;
 }
 
-/** A feed as it has told of itself. */
+/** The state that a feed reports for itself. */
 export interface FeedView extends ActorView, Partial<ShownFacts> {
   readonly kind?: string;
   readonly name: string;
 }
 
-/** One actor, with those below it. */
+/** An actor with all of its descendants. */
 export interface ActorNode extends ActorView, ShownFacts {
   readonly id: string;
-  /** The machine that it runs; of a feed or a call in flight the port. */
+  /** The id of the machine, or the name of the port for a feed or a call in flight. */
   readonly machine: string;
   readonly kind: string;
   readonly name: string;
   readonly children: readonly ActorNode[];
 }
 
-/** The kind of a call in flight: the state of who made it says what it is for. */
+/** The kind of a call in flight. The state of the calling actor describes the purpose of the call. */
 export const CALL = 'call';
 
-/** The machine of the parts of the node's own API, which run none. */
+/** The `machine` of the entries of the node's own API, which run no machine. */
 export const SERVER = 'server';
 
-/** The container runtime, as its answers show it. */
+/** The container runtime as reported by its responses. */
 export interface RuntimeView {
-  /** Empty until it has been asked. */
+  /** Empty until the runtime has responded. */
   readonly name: string;
   readonly version: string;
   readonly ready: boolean;
-  /** Absent until it has answered, or failed to; in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. Undefined until the first response or failure. */
   readonly since?: number;
-  /** Why it is not ready. */
+  /** Reason why the runtime is not ready. */
   readonly message?: string;
-  /** Why its pods cannot have a network. */
+  /** Reason why pods cannot get a network. */
   readonly networkNotReady?: string;
 }
 
-/** A limiter of the node that bounds what happens at a time. Its keys are `<pod uid>/<actor>/<limiter>`, one for each request. */
+/** A limiter of concurrent operations on the node. Its keys are `<pod uid>/<actor>/<limiter>`, one for each request. */
 export interface LimiterView {
   readonly capacity: number;
-  /** Who has a slot. */
+  /** Keys of the requests that occupy a slot. */
   readonly held: readonly string[];
-  /** Those of them that are slow: only who wants something of the same origin still waits for them. */
+  /** The subset of `held` that is slow. Only requests for the same origin still wait for them. */
   readonly slow?: readonly string[];
-  /** Who waits for one, the next first. */
+  /** Keys of the waiting requests, the next one first. */
   readonly queue: readonly string[];
-  /** Of each that waits, what those that it waits for have their slots for, where they say so. */
+  /** For each waiting request, the purposes of the requests that it waits for, if they report one. */
   readonly behind?: readonly (readonly string[])[];
 }
 
-/** The node agent, and the actors that serve all of its pods. */
+/** The node agent and the actors that serve all of its pods. */
 export interface NodeView {
   readonly tree: ActorNode;
-  /** The namespace and name of the pods that have an actor, by uid. */
+  /** Namespace and name of each pod that has an actor, keyed by UID. */
   readonly pods: Readonly<Record<string, string>>;
-  /** How many of them were rejected or have ended. */
+  /** The number of these pods that were rejected or have ended. */
   readonly ended: number;
   readonly runtime: RuntimeView;
   readonly foreign: readonly ForeignPod[];

@@ -1,14 +1,14 @@
-/** The path of an actor, step by step: which one of what it names. */
+/** Parses the path of an actor. */
 
-/** The UID of the pod that an actor is, or is part of; undefined of the node's own. */
+/** Returns the UID of the pod that contains the actor. Undefined for actors of the node. */
 export const podUidIn = (path: string): string | undefined => /^pod\/([^/]+)/.exec(path)?.[1];
 
-/** The name of the container that an actor is, or is part of. */
+/** Returns the name of the container that contains the actor, if any. */
 export const containerIn = (path: string): string | undefined => /^pod\/[^/]+\/container\/([^/]+)/.exec(path)?.[1];
 
-/** One step: `container/web` has a kind and a name, `image` a name only. */
+/** One step of a path. `container/web` has a kind and a name, `image` only a name. */
 export interface ActorStep {
-  /** Absent of an actor that there is only one of below its parent. */
+  /** Undefined for an actor that is the only one of its kind below its parent. */
   readonly kind?: 'pod' | 'container' | 'volume' | 'probe';
   readonly name: string;
 }
@@ -16,7 +16,10 @@ export interface ActorStep {
 const BELOW_ROOT = ['pod'] as const;
 const BELOW_OTHERS = ['container', 'volume', 'probe'] as const;
 
-/** The steps from the root; read from the left, for a container may be called `image`, and a volume `probe`. */
+/**
+ * Returns the steps from the root. The path is parsed from the left, because a container may be called `image` and a
+ * volume `probe`.
+ */
 export function actorSteps(path: string): ActorStep[] {
   const words = path === '' ? [] : path.split('/');
   const steps: ActorStep[] = [];

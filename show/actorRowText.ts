@@ -1,19 +1,25 @@
-/** What a row of the tree of actors says: what differs from well, and one time. Of a row that is well, nothing but its age. */
+/**
+ * The text of a row in the tree of actors, which is any deviation from the normal state and one time. A healthy row
+ * only shows its age.
+ */
 import { humanDuration } from '../base/duration.ts';
 import type { ActorNode } from './actorNode.ts';
 import { categoryOf, isWell } from './category.ts';
 import type { QueuePlace } from './explainText.ts';
 import type { ActorRow, RowPod } from './treeRows.ts';
 
-/** The words of a row beside its name. */
+/** The cells of a row besides its name. */
 export interface RowText {
-  /** `CrashLoopBackOff`, `pull queue 1/2`, a state's path, `1/2`; empty when it is well. */
+  /** E.g. `CrashLoopBackOff`, `pull queue 1/2`, a state path or `1/2`. Empty if the actor is healthy. */
   readonly what: string;
-  /** `in 48s` until the deadline of what is not well, else for how long it has been in its state. */
+  /**
+   * For an unhealthy actor with a deadline, the time left, e.g. `in 48s`. Otherwise the time spent in the current
+   * state.
+   */
   readonly time: string;
 }
 
-/** The text of a row at a moment, in milliseconds since the epoch. */
+/** Returns the text of a row at a time in milliseconds since the epoch. */
 export function rowText(row: ActorRow, now: number): RowText {
   const { actor, told, of } = row;
   const time = timeOf(told, now);
@@ -24,24 +30,27 @@ export function rowText(row: ActorRow, now: number): RowText {
 
 type PodOf = RowPod | undefined;
 
-/** The one time of an actor, as of a row. Of a deadline that has passed nothing is known but that it has. */
+/** Returns the time shown for an actor. A deadline that has passed is shown as `now`. */
 export function timeOf(actor: ActorNode, now: number): string {
   const { until, since } = actor;
   if (until === undefined || isWell(categoryOf(actor))) return humanDuration(Math.max(0, now - since));
   return deadlineText(until, now);
 }
 
-/** `in 48s` */
+/** Formats the time left until a deadline, e.g. `in 48s`. */
 export const deadlineText = (until: number, now: number): string =>
   until > now ? `in ${humanDuration(until - now)}` : 'now';
 
-/** `pull queue 1/2` */
+/** Formats a queue position, e.g. `pull queue 1/2`. */
 const queued = ({ limiter, place, length }: QueuePlace): string => `${limiter} queue ${place}/${length}`;
 
 const placeOf = ({ machine, name }: ActorNode, of: PodOf): QueuePlace | undefined =>
   machine === 'container' ? of?.placeOf(name) : undefined;
 
-/** Of an open pod its containers say themselves what keeps them; else it is told in the words of kubectl, where they say something. */
+/**
+ * Returns the text of a pod. An expanded pod leaves the reasons to the rows of its containers. A collapsed pod shows
+ * kubectl's STATUS if it is informative.
+ */
 function podWhat({ actor, told, isOpen }: ActorRow, of: RowPod, now: number): string {
   const { status, ready } = of.columns(now);
   const [count, all] = ready.split('/');
@@ -51,7 +60,10 @@ function podWhat({ actor, told, isOpen }: ActorRow, of: RowPod, now: number): st
   return whatOf(actor, told, of);
 }
 
-/** What is not well with an actor or, by its name, with the worst one below it. An image needs none: it is its parent's. */
+/**
+ * Describes the problem of an actor. A problem of a descendant is prefixed with the descendant's name, unless that is
+ * an image, whose state belongs to its parent.
+ */
 function whatOf(actor: ActorNode, told: ActorNode, of: PodOf): string {
   const what = ownWhat(told, of);
   if (told === actor || told.machine === 'image' || what === '') return what;

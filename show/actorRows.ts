@@ -1,36 +1,38 @@
-/** The actors of this process as the rows of a tree. */
+/** Builds the rows of the actor tree from the actors of this process. */
 import type { ActorNode, LimiterView } from './actorNode.ts';
 import { type PlaceOf, queuePlaces } from './explainText.ts';
 import { containerNames, type PodActors, podActors, type SeenContainer, type SeenPod } from './seenPod.ts';
 import { podRow } from './table.ts';
 import { type ActorRow, type Count, type RowPod, type RowsView, treeCount, treeRows } from './treeRows.ts';
 
-/** All actors of a node at a moment. */
+/** All actors of a node at one time. */
 export interface NodeActors {
   /** In milliseconds since the epoch. */
   readonly at: number;
-  /** The node agent with the actors that serve all pods; its name is the node's. */
+  /** The node agent with the actors that serve all pods. Its name is the name of the node. */
   readonly node: ActorNode;
   readonly pods: readonly SeenPod[];
-  /** Where pods and containers may stand in line. */
+  /** Limiters whose queues may contain pods and containers. */
   readonly limiters: readonly LimiterView[];
 }
 
-/** An actor by the names on the way to it: `pod/default/web-host/container/app/probe/readiness`, `node/admission`. */
+/**
+ * Returns the path of an actor with the pod's name in place of its UID:
+ * `pod/default/web-host/container/app/probe/readiness`, `node/admission`.
+ */
 export function actorRef({ path }: Pick<ActorNode, 'path'>, pod?: Pick<RowPod, 'namespace' | 'name'>): string {
   if (pod === undefined) return path === '' ? 'node' : `node/${path}`;
   return ['pod', pod.namespace, pod.name, ...path.split('/').slice(2)].join('/');
 }
 
-/** The rows to be shown, in their order. */
 export const actorRows = ({ pods, limiters, ...seen }: NodeActors, view: RowsView): ActorRow[] =>
   treeRows({ ...seen, pods: pods.map((each) => rowPod(each, limiters)) }, view);
 
-/** How many pods there are, and how many rows the tree has when all of it is open. */
+/** Returns the number of pods and the number of rows of the fully expanded tree. */
 export const actorCount = ({ pods, limiters, ...seen }: NodeActors): Count =>
   treeCount({ ...seen, pods: pods.map((each) => rowPod(each, limiters)) });
 
-/** A pod with its object. The queues are read once, when a row that may stand in one is looked at. */
+/** Creates the entry of a pod. The queues are read lazily and only once. */
 function rowPod(seen: SeenPod, limiters: readonly LimiterView[]): RowPod {
   const actors = podActors(seen);
   const { metadata } = seen.pod;
@@ -56,7 +58,7 @@ function rowPod(seen: SeenPod, limiters: readonly LimiterView[]): RowPod {
 const beganAt = ({ pod: { metadata, status } }: PodActors): number =>
   Date.parse(metadata.creationTimestamp ?? status?.startTime ?? '') || 0;
 
-/** Reasons to wait that say no more than that it is on its way. */
+/** Waiting reasons of a container that is starting normally. */
 const ON_ITS_WAY = ['ContainerCreating', 'PodInitializing'];
 
 function containerWord({ role, status }: SeenContainer): string | undefined {

@@ -1,11 +1,14 @@
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { namespacedName } from '../kubernetes/shownName.ts';
 
-/** Whether a user may mean by a name the object of this full name, on this node. */
+/** Whether `name` refers to the object with this full name, with or without the node's name as a suffix. */
 export const isCalled = (name: string, fullName: string, node: string): boolean =>
   fullName === name || fullName === `${name}-${node.toLowerCase()}`;
 
-/** The pods that a user may mean: those of this full name, else those whose manifest has it (C24), else that of this UID. */
+/**
+ * Returns the pods that `name` may refer to: pods with this full name, otherwise static pods whose manifest has this
+ * name (C24), otherwise the pod with this UID.
+ */
 export function podsCalled(name: string, pods: readonly Pod[]): Pod[] {
   const exact = pods.filter(({ metadata }) => metadata.name === name);
   if (exact.length > 0) return exact;
@@ -13,7 +16,7 @@ export function podsCalled(name: string, pods: readonly Pod[]): Pod[] {
   return written.length > 0 ? written : pods.filter(({ metadata }) => metadata.uid === name);
 }
 
-/** What to say when several pods are meant; undefined when at most one is. A full name may be that of several (C24). */
+/** Returns an error message if several pods match, otherwise undefined. Several pods may share a full name (C24). */
 export function ambiguity(called: readonly Pod[]): string | undefined {
   const names = new Set(called.map(namespacedName));
   if (names.size > 1) return `ambiguous: ${[...names].join(' and ')}: choose one with -n, --namespace`;
@@ -25,5 +28,5 @@ export function ambiguity(called: readonly Pod[]): string | undefined {
   return `ambiguous: there are ${called.length} pods ${[...names].join()}: choose one by its UID, ${each.join(' or ')}`;
 }
 
-/** Whether pods share a full name, so that only their UIDs tell them apart. */
+/** Whether several pods share a full name, so that only their UIDs distinguish them. */
 export const haveTwins = (pods: readonly Pod[]): boolean => new Set(pods.map(namespacedName)).size < pods.length;

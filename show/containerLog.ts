@@ -1,4 +1,4 @@
-/** Which log is meant: of which container, in kubectl's words, and of which of its runs, in the kubelet's. */
+/** Selects the container whose log is shown, in kubectl's words, and the run, in the kubelet's. */
 
 import { NodeFailure } from '../base/failure.ts';
 import { lookUp } from '../base/lookUp.ts';
@@ -9,7 +9,7 @@ import { statusesOf } from './seenPod.ts';
 
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 
-/** The container of a pod that is meant when none is named, and what is to be said about that. */
+/** Returns the container used if the user names none, with a note for the user. */
 export function defaultContainer({ metadata, spec }: Pod): { readonly name: string; readonly note?: string } {
   const wanted = lookUp(metadata.annotations ?? {}, DEFAULT_CONTAINER);
   if (wanted && containerNamed(spec, wanted)) return { name: wanted };
@@ -20,7 +20,7 @@ export function defaultContainer({ metadata, spec }: Pod): { readonly name: stri
   return { name, ...(notes.length > 0 ? { note: notes.join('\n') } : {}) };
 }
 
-/** Throws a `NodeFailure` with reason `BadRequest` where a pod has no such container. */
+/** Throws a `NodeFailure` with reason `BadRequest` if the pod has no such container. */
 export function expectContainer({ metadata, spec }: Pod, name: string): void {
   if (containerNamed(spec, name)) return;
   const all = namesOf(containersOf(spec));
@@ -38,15 +38,16 @@ function namesOf(all: readonly PlacedContainer[]): string {
     .join(', ');
 }
 
-/** One run of a container, by the number of its log and the id that the status tells of it. */
+/** A run of a container with the number of its log file and its container ID. */
 export interface LoggedRun {
   readonly run: number;
   readonly id: string;
 }
 
 /**
- * The run whose log is shown: the present one, or the last one where the container does not run; with `previous` the one
- * that the status has as the last state. Throws a `NodeFailure` with reason `BadRequest` where there is none.
+ * Returns the run whose log is shown. It is the current run, or the last run if the container is not running. With
+ * `previous`, it is the run in the last state of the status. Throws a `NodeFailure` with reason `BadRequest` if there
+ * is none.
  */
 export function runToLog(pod: Pod, container: string, { previous = false } = {}): LoggedRun {
   const status = statusesOf(pod).find(({ name }) => name === container);
@@ -66,11 +67,11 @@ export function runToLog(pod: Pod, container: string, { previous = false } = {})
   throw refuse(`${named} is waiting to start${waitOf(state.waiting?.reason)}`);
 }
 
-/** The run before that which the status is of; of one that waits to run again, the last. */
+/** Returns the run before the current one. For a container that waits to restart, this is the latest run. */
 function lastRun({ state = {}, lastState, containerID, restartCount }: ContainerStatus): LoggedRun | undefined {
   const id = lastState?.terminated?.containerID;
   if (!id) return undefined;
-  // A container that has been made and not started has a number of its own.
+  // A container that has been created but not started has its own run number.
   const isCounted = state.waiting === undefined || (containerID !== undefined && containerID !== id);
   return { run: Math.max(0, isCounted ? restartCount - 1 : restartCount), id };
 }
@@ -82,7 +83,7 @@ function waitOf(reason: string | undefined): string {
   return `: ${reason}`;
 }
 
-/** Whether a run goes on. */
+/** Whether this run of the container is still running. */
 export const isRunning = (pod: Pod, container: string, { id }: LoggedRun): boolean => {
   const status = statusesOf(pod).find(({ name }) => name === container);
   return status?.state?.running !== undefined && status.containerID === id;

@@ -1,9 +1,9 @@
-/** How wide text is on a terminal: there a character takes no column, one, or two. */
+/** The width of text on a terminal, where each character takes zero, one or two columns. */
 
 const PLAIN = /^[\x20-\x7e]*$/;
-/** Marks that sit on the character before them, joiners, and what is not shown at all. */
+/** Combining marks, joiners and invisible characters. */
 const NO_COLUMN = /[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u1160-\u11ff]/u;
-/** Ideographs, kana, Hangul, full-width forms and pictures. */
+/** Ideographs, kana, Hangul, full-width forms and emoji. */
 const TWO_COLUMNS =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
 
@@ -13,7 +13,7 @@ function widthOf(character: string): number {
   return TWO_COLUMNS.test(character) ? 2 : 1;
 }
 
-/** The columns that a line of text takes on a terminal. */
+/** Returns the number of terminal columns of a line of text. */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -21,7 +21,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** The longest beginning of a text that fits into so many columns; no mark is parted from its character. */
+/** Returns the longest prefix that fits into `width` columns without separating a combining mark from its character. */
 export function beginning(text: string, width: number): string {
   if (PLAIN.test(text)) return text.slice(0, Math.max(0, width));
   let [taken, length] = [0, 0];
@@ -33,19 +33,19 @@ export function beginning(text: string, width: number): string {
   return text.slice(0, length);
 }
 
-/** Cuts a text to so many columns and marks the cut. */
+/** Truncates text to `width` columns and ends it with an ellipsis if anything was removed. */
 export function cut(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   return width < 1 ? '' : `${beginning(text, width - 1)}…`;
 }
 
-/** Fills a text with spaces up to so many columns. */
+/** Pads text with spaces to `width` columns. */
 export function padded(text: string, width: number, align: 'left' | 'right' = 'left'): string {
   const space = ' '.repeat(Math.max(0, width - displayWidth(text)));
   return align === 'left' ? text + space : space + text;
 }
 
-/** A text as lines of at most so many columns, broken between words where that is possible. */
+/** Wraps text into lines of at most `width` columns, between words if possible. */
 export function wrapped(text: string, width: number): string[] {
   const room = Math.max(2, width);
   const lines: string[] = [];

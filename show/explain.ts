@@ -7,46 +7,46 @@ import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
 import { containerNames, hasNetwork, podActors, type SeenPod } from './seenPod.ts';
 import { podRow } from './table.ts';
 
-/** One actor as an explanation shows it; times are milliseconds since the epoch. */
+/** An actor with the details that only an explanation shows. All times are in milliseconds since the epoch. */
 export interface ExplainedActor extends ActorNode {
   readonly queue?: QueuePlace;
-  /** How the log of its last failed run ends. */
+  /** Last lines of the log of the container's last failed run. */
   readonly log?: LogTail;
   readonly children: readonly ExplainedActor[];
 }
 
-/** Why a pod is where it is, as plain JSON. */
+/** The reason for a pod's current state, as plain JSON. */
 export interface Explanation {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** The moment that it explains, in milliseconds since the epoch. */
+  /** Time that the explanation refers to, in milliseconds since the epoch. */
   readonly at: number;
   readonly phase: PodPhase;
-  /** The words of kubectl's columns STATUS and READY. */
+  /** The cells of kubectl's columns STATUS and READY. */
   readonly status: string;
   readonly ready: string;
-  /** One sentence: why it is not running, or that it is. */
+  /** One sentence that says why the pod is not running, or that it is. */
   readonly answer: string;
   readonly addresses: readonly string[];
-  /** What is wrong with its manifest as it is now, a sentence each; its last good version goes on. */
+  /** Errors of the current manifest, one sentence each. The pod keeps running with its last valid manifest. */
   readonly manifestProblems?: readonly string[];
-  /** What is odd in the manifest that is in use. */
+  /** Warnings about the manifest in use. */
   readonly manifestWarnings?: readonly string[];
   readonly pod: ExplainedActor;
 }
 
-/** What else an explanation takes into account. */
+/** State of the node that a pod may be waiting for. */
 export interface Surroundings {
   readonly limiters?: readonly LimiterView[];
   readonly runtimeNotReady?: string | undefined;
-  /** How the logs of its failed containers end. */
+  /** Last log lines of the pod's failed containers. */
   readonly logs?: LogTails | undefined;
 }
 
 /**
- * Explains a pod from its actors and its status, and from what of the node it may wait for: the limiters where it may
- * stand in line, and the runtime. `runtimeNotReady` says why that itself is not ready, be its network as it may.
+ * Explains a pod from its actors, its status and the parts of the node that it may wait for, which are the limiters and
+ * the runtime. `runtimeNotReady` is the reason why the runtime is not ready, regardless of its network.
  */
 export function explainPod(
   seen: SeenPod,
@@ -84,6 +84,6 @@ export function explainPod(
   };
 }
 
-/** Those of its own network, as long as it has that. */
+/** Returns the pod's IP addresses, or none if the pod uses the host's network or has no sandbox. */
 const addressesOf = (pod: Pod): string[] =>
   pod.spec.hostNetwork || !hasNetwork(pod) ? [] : (pod.status?.podIPs ?? []).map(({ ip }) => ip);

@@ -17,16 +17,16 @@ import {
 } from './explainText.ts';
 import { hasNetwork, type PodActors, type SeenContainer } from './seenPod.ts';
 
-/** What an answer is taken from. */
+/** The state from which an answer is derived. */
 export interface Question {
   readonly actors: PodActors;
   readonly now: number;
   readonly placeOf: PlaceOf;
-  /** Why the runtime itself is not ready, be its network as it may; undefined while it is. */
+  /** Reason why the runtime is not ready, regardless of its network. Undefined while it is ready. */
   readonly runtimeNotReady: string | undefined;
 }
 
-/** An answer, and the failure that it names. */
+/** An answer together with the failure that it mentions. */
 interface Named {
   readonly text: string;
   readonly failure: Failure;
@@ -34,10 +34,13 @@ interface Named {
 
 type Answer = string | Named | undefined;
 
-/** What it says, where it applies. */
+/** Returns an answer, or undefined if the rule does not apply. */
 export type Rule = (question: Question) => Answer;
 
-/** The first that applies is the answer: what ends the pod, then what failed, then what it merely waits for. */
+/**
+ * All rules in order of precedence. The first rule that applies gives the answer: reasons to stop the pod come first,
+ * then failures, then plain waits.
+ */
 const RULES: readonly Rule[] = [
   refusal,
   hasEnded,
@@ -54,10 +57,10 @@ const RULES: readonly Rule[] = [
   gatesUnmet,
 ];
 
-/** What holds whether the runtime answers or not, or says itself that it does not. */
+/** Rules that hold even while the runtime is not ready, so their answers do not mention the runtime. */
 const OF_ITSELF: readonly Rule[] = [refusal, hasEnded, nodeWait, gatesUnmet];
 
-/** Those by which a part of a pod is answered for, too: of that part, and of what it waits for. */
+/** The rules that also explain a single container or volume of a pod. */
 export const sharedRules = {
   refusal,
   hasEnded,
@@ -72,7 +75,7 @@ export const sharedRules = {
   containerWait,
 } as const satisfies Readonly<Record<string, Rule>>;
 
-/** One sentence that answers "why is it not running?". */
+/** Returns one sentence that answers "why is it not running?". */
 export function answerOf(question: Question): string {
   const answer = firstAnswer(RULES, question);
   if (answer !== undefined) return answer;
@@ -82,7 +85,7 @@ export function answerOf(question: Question): string {
   return `${named(actors)} is running, with ${ready} of ${lasting.length} containers ready`;
 }
 
-/** What the first of the rules that applies says. */
+/** Returns the answer of the first rule that applies, or undefined if none does. */
 export function firstAnswer(rules: readonly Rule[], question: Question): string | undefined {
   for (const rule of rules) {
     const answer = rule(question);
@@ -93,13 +96,13 @@ export function firstAnswer(rules: readonly Rule[], question: Question): string 
   return undefined;
 }
 
-/** Who waits for a runtime that is away is told so, unless that is the failure which the answer names. */
+/** Returns a note that the runtime is not ready, unless the answer already mentions that failure. */
 function besides(failure: Failure | undefined, { runtimeNotReady }: Question): string {
   if (runtimeNotReady === undefined || failure?.reason === 'RuntimeUnavailable') return '';
   return `; the container runtime is not ready: ${shortened(runtimeNotReady)}`;
 }
 
-/** Says what has failed and how, when the next attempt is, and how to import an image that cannot be pulled. */
+/** Describes a failure, the time of the next attempt and, if an image cannot be pulled, the command that imports it. */
 export const failing = (who: string, failure: Failure, until: number | undefined, now: number): Named => ({
   text: `${who}: ${failureText(failure)}${nextAttempt(until, now)}${adviceAfter(failure.reason)}`,
   failure,
@@ -118,7 +121,7 @@ const restart = ({ actor }: SeenContainer, now: number): string =>
 
 const named = ({ pod }: PodActors): string => `pod ${pod.metadata.name}`;
 
-/** `init container setup` */
+/** Returns the role and name of a container, e.g. `init container setup`. */
 export const titled = ({ role, actor }: SeenContainer): string => `${KIND_NAMES[role]} ${actor.name}`;
 
 function refusal({ actors }: Question): string | undefined {
@@ -142,7 +145,7 @@ function hasEnded(question: Question): Answer {
   return isReclaimed ? end : (slowest(`${end}; `, actors, now) ?? end);
 }
 
-/** How it ended. */
+/** Describes how a pod has ended. */
 function endText(actors: PodActors): string {
   const { phase, reason, message = '' } = actors.pod.status ?? {};
   const cause = actors.tree.termination;
@@ -159,7 +162,7 @@ function endText(actors: PodActors): string {
   return `${named(actors)} has ended`;
 }
 
-/** The node has not begun with the pod, for want of the runtime. */
+/** Applies if the node cannot start the pod yet because the runtime is not ready. */
 function nodeWait(question: Question): Answer {
   return question.actors.tree.tags.includes('awaitingNode') ? podWait(question) : undefined;
 }
@@ -173,7 +176,10 @@ function isEnding({ actors, now }: Question): Answer {
   return slowest(`${start}: `, actors, now) ?? start;
 }
 
-/** All that it was to do is done, and no end of it is told before nothing of it runs. */
+/**
+ * Applies if every regular container has completed but the pod is not reported as ended yet, because something of it
+ * still runs.
+ */
 function isCompleting({ actors, now }: Question): Answer {
   const regular = actors.containers.filter(({ role }) => role === 'regular');
   const isOver = regular.every(({ status, willRestart }) => status?.state?.terminated !== undefined && !willRestart);
@@ -182,7 +188,7 @@ function isCompleting({ actors, now }: Question): Answer {
   return slowest(`${start}: `, actors, now) ?? start;
 }
 
-/** What a pod whose containers have ended is still waiting for. */
+/** Describes what a pod is still waiting for after its containers have terminated. */
 function slowest(start: string, { volumes, tree }: PodActors, now: number): Answer {
   const slow = [...volumes, tree].find(({ waitingFor }) => waitingFor !== undefined);
   if (!slow) return undefined;
@@ -197,7 +203,7 @@ interface Stop {
   readonly now: number;
 }
 
-/** What the first container that still runs has left, and what it does meanwhile. */
+/** Describes the first container that is still running, its remaining time and what it is waiting for. */
 function stopping(start: string, { first, others, until, now }: Stop): Answer {
   const { actor } = first;
   const failed = retrying(`${start}: ${titled(first)} is waiting${forText(actor)}`, actor, now);
@@ -212,12 +218,12 @@ function stopping(start: string, { first, others, until, now }: Stop): Answer {
   return `${start}: ${who} ${others > 0 ? 'have' : 'has'}${untilText(until, now)} to stop${meanwhile}`;
 }
 
-/** Why the last attempt failed, of one that waits for the next. */
+/** Describes the last failure of an actor that is waiting for its next attempt. */
 export function retrying(who: string, { tags, lastFailure, until }: ActorNode, now: number): Named | undefined {
   return tags.includes('retrying') && lastFailure ? failing(who, lastFailure, until, now) : undefined;
 }
 
-/** Whether a volume has yet to be mounted. One that the pod does not need any more is not waited for. */
+/** Whether a volume has yet to be mounted. Volumes that the pod no longer uses do not count. */
 const isUnmounted = ({ tags }: ActorNode): boolean => !tags.includes('mounted') && !tags.includes('leaving');
 
 function volumeFailure({ actors, now }: Question): Answer {
@@ -258,7 +264,7 @@ function problemOf(container: SeenContainer, now: number): Answer {
     return willRestart ? end + restart(container, now) : `${end}; it will not be restarted`;
   }
   const { reason } = state.waiting ?? {};
-  // It is shown until the next start has worked.
+  // The reason remains in the status until the next start succeeds.
   if (reason === 'CrashLoopBackOff' && lastRun) {
     const repeats = lastRun.exitCode === 0 ? 'keeps exiting' : 'keeps failing';
     return `${until === undefined ? 'has terminated' : repeats}: ${endCause(lastRun)}${restart(container, now)}`;
@@ -296,19 +302,19 @@ function containerWait({ actors, now }: Question): Answer {
   return failed ?? `${start} ${probeText(container, now) ?? `not ready${stillWaits(actor, now)}`}`;
 }
 
-/** What the probe that holds a running container up has said, and when it is tried again. */
+/** Describes the last result of the probe that a running container is waiting for, and the time of the next attempt. */
 function probeText({ actor, status }: SeenContainer, now: number): string | undefined {
   const kind = status?.started ? 'readiness' : 'startup';
   const probe = actor.children.find(({ machine, name }) => machine === 'probe' && name === kind);
   if (probe === undefined) return undefined;
   const { lastFailure, until, facts } = probe;
   const said = lastFailure ? shortened(lastFailure.message) : `its ${kind} probe has not passed yet`;
-  // How near a startup probe is to having its container killed.
+  // The number of failures of a startup probe shows how close the container is to being killed.
   const failures = kind === 'startup' ? facts.map((fact) => `, ${fact}`).join('') : '';
   return `${status?.started ? 'not ready' : 'has not started yet'}: ${said}${failures}${nextAttempt(until, now)}`;
 }
 
-/** Whether a container has yet to do its part for the pod to be ready. */
+/** Whether the pod is not ready because of this container. */
 function isBehind({ role, status }: SeenContainer): boolean {
   if (role === 'ephemeral' || status === undefined || status.state?.terminated) return false;
   return role === 'init' || !status.ready;

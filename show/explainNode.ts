@@ -1,4 +1,4 @@
-/** Explains the node itself: the actors that serve all pods, as `explain` shows those of one pod. */
+/** Explains the node itself from the actors that serve all pods. */
 import { humanDuration } from '../base/duration.ts';
 import type { Failure } from '../base/failure.ts';
 import { lookUp } from '../base/lookUp.ts';
@@ -6,39 +6,39 @@ import type { ForeignPod } from '../kubernetes/lifecycle/observed.ts';
 import type { ActorNode, ActorView, NodeView } from './actorNode.ts';
 import type { ExplainedActor } from './explain.ts';
 
-/** Why the node is where it is, as plain JSON. */
+/** The reason for the node's current state, as plain JSON. */
 export interface NodeExplanation {
   readonly name: string;
-  /** The moment that it explains, in milliseconds since the epoch. */
+  /** Time that the explanation refers to, in milliseconds since the epoch. */
   readonly at: number;
-  /** One sentence: what the node waits for, or that it runs. */
+  /** One sentence that says what the node is waiting for, or that it runs. */
   readonly answer: string;
   readonly node: ExplainedActor;
-  /** The pods of others that it leaves alone. */
+  /** Pods that this agent did not create and leaves alone. */
   readonly foreign: readonly ForeignPod[];
-  /** Manifests that are not used, and why: one sentence each with file and field. */
+  /** Errors of rejected manifests, one sentence each with file and field. */
   readonly manifestProblems?: readonly string[];
-  /** What is odd in those that are, and about where they are looked for. */
+  /** Warnings about accepted manifests and about the manifest directory. */
   readonly manifestWarnings?: readonly string[];
   readonly addresses?: readonly string[];
-  /** A sentence for each resource: how much of it is asked for, of how much there is for pods. */
+  /** One sentence per resource with the requested and the allocatable amount. */
   readonly use?: readonly string[];
 }
 
-/** Explains a node from the tree of its own actors, and what it knows of its runtime and its pods. */
+/** Explains a node from the tree of its own actors, its runtime and its pods. */
 export function explainNode(view: NodeView, now: number): NodeExplanation {
   const { tree, pods, foreign } = view;
   const children = tree.children.map((actor) => (actor.kind === 'limiter' ? withClaimants(actor, pods) : actor));
   return { name: tree.name, at: now, answer: answerOf(view, now), foreign, node: { ...tree, children } };
 }
 
-/** The explanation with one more of the node's own parts. */
+/** Adds a part of the node to an explanation. */
 export const withPart = ({ node, ...explanation }: NodeExplanation, part: ExplainedActor): NodeExplanation => ({
   ...explanation,
   node: { ...node, children: [...node.children, part] },
 });
 
-/** A part of the node that is no actor of a machine, as one. */
+/** Creates the entry of a part of the node that is not an actor of a machine. */
 export const ownPart = (name: string, state: Omit<ActorView, 'path'>): ExplainedActor => ({
   id: name,
   machine: name,
@@ -50,7 +50,10 @@ export const ownPart = (name: string, state: Omit<ActorView, 'path'>): Explained
   children: [],
 });
 
-/** The explanation of a node that has facts it could not write: it keeps them and tries again, so a restart may not lose them. */
+/**
+ * Adds the state files that could not be written. The node retries the writes, and a restart before they succeed may
+ * lose those files.
+ */
 export function withUnwritten(
   explanation: NodeExplanation,
   trouble:
@@ -65,15 +68,15 @@ export function withUnwritten(
   return withPart({ ...explanation, answer: `${explanation.answer}; ${words}` }, store);
 }
 
-/** That the directory in which the agent keeps what has to outlive a restart is gone. */
+/** Reports that the root directory of the agent, which contains all persistent state, has been removed. */
 export interface LostRoot {
   readonly message: string;
   readonly since: number;
-  /** When it is looked for again, in milliseconds since the epoch. */
+  /** Time of the next check for the directory, in milliseconds since the epoch. */
   readonly retryAt: number;
 }
 
-/** The explanation of a node from which its root directory was taken. */
+/** Adds the loss of the root directory to an explanation. */
 export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | undefined): NodeExplanation {
   if (lost === undefined) return explanation;
   const { message, since, retryAt: until } = lost;
@@ -114,7 +117,7 @@ function answerOf({ tree, runtime, pods, ended }: NodeView, now: number): string
 
 const LINE = 'queued';
 
-/** What it means for the node in its cluster that one of these fails. */
+/** Consequences of a failed actor for the node's membership in its cluster, by kind of actor. */
 const OF_CLUSTER: Readonly<Record<string, string>> = {
   registration: 'it cannot be registered in its cluster',
   lease: 'its lease cannot be renewed, so its cluster will take it for dead',
@@ -124,13 +127,16 @@ const troubleOf = ({ message = 'no reason given' }: NodeView['runtime']): string
 
 const podsText = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`;
 
-/** `3 pods terminating, up to 57s`: for as long as the last of them has to be waited for, where that is known. */
+/**
+ * Formats the progress of a drain, e.g. `3 pods terminating, up to 57s`. The time is the remaining grace period of the
+ * slowest pod, if known.
+ */
 export function endingText(pods: number, until: number | undefined, now: number): string {
   const left = until !== undefined && until > now ? `, up to ${humanDuration(until - now)}` : '';
   return `${podsText(pods)} terminating${left}`;
 }
 
-/** A limiter knows who claims a slot by keys: here they have the names of their pods. */
+/** Replaces the keys of a limiter's requests with the names of their pods. */
 function withClaimants(limiter: ActorNode, pods: NodeView['pods']): ActorNode {
   const lists = Object.entries(limiter.lists ?? {});
   return {
@@ -139,7 +145,7 @@ function withClaimants(limiter: ActorNode, pods: NodeView['pods']): ActorNode {
   };
 }
 
-/** `default/web (app)`: who stands behind the key of a claim at a limiter. */
+/** Returns the pod and actor behind a key of a limiter, e.g. `default/web (app)`. */
 function claimantOf(key: string, pods: NodeView['pods']): string {
   const [uid = '', actor = ''] = key.split('/');
   return `${lookUp(pods, uid) ?? uid} (${actor.replace(/^:/, '')})`;

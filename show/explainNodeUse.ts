@@ -3,7 +3,7 @@ import type { NodeObject } from '../kubernetes/node/nodeObject.ts';
 import { nodeUse, nonTerminated, shareText } from '../kubernetes/node/nodeUse.ts';
 import type { NodeExplanation } from './explainNode.ts';
 
-/** The explanation of a node with its addresses, and how much of it is asked for. */
+/** Adds the node's addresses and its requested resources to an explanation. */
 export function withUse(explanation: NodeExplanation, node: NodeObject, pods: readonly Pod[]): NodeExplanation {
   const { addresses, allocatable } = node.status;
   const [running, most] = [nonTerminated(pods).length, allocatable.pods ?? '0'];

@@ -1,4 +1,6 @@
-/** Explains one container or one volume of a pod: the pod's explanation is about the worst of them. */
+/**
+ * Explains one container or volume of a pod, whereas the explanation of the pod only covers the most severe problem.
+ */
 import { humanDuration } from '../base/duration.ts';
 import type { ActorNode } from './actorNode.ts';
 import { categoryOf } from './category.ts';
@@ -9,24 +11,24 @@ import { type LogTail, withLogTails } from './logTail.ts';
 import { containerWord } from './reason.ts';
 import { containerNames, podActors, type SeenContainer, type SeenPod } from './seenPod.ts';
 
-/** Which part of a pod is meant. */
+/** Identifies a container or a volume of a pod. */
 export interface PodPart {
   readonly kind: 'container' | 'volume';
   readonly name: string;
 }
 
-/** Why a container or a volume is where it is, as plain JSON. */
+/** The reason for the current state of a container or a volume, as plain JSON. */
 export interface PartExplanation extends PodPart {
-  /** Of its pod. */
+  /** Namespace of the pod. */
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
-  /** The moment that it explains, in milliseconds since the epoch. */
+  /** Time that the explanation refers to, in milliseconds since the epoch. */
   readonly at: number;
-  /** Of a container: the word of kubectl's column STATUS that it would have, and how often it was started again. */
+  /** The cell of kubectl's column STATUS and the restart count. Only containers have them. */
   readonly status?: string;
   readonly restarts?: number;
-  /** One sentence: what keeps it, or that nothing does. */
+  /** One sentence that says what the part is waiting for, or that it runs. */
   readonly answer: string;
   readonly actor: ExplainedActor;
 }
@@ -34,7 +36,10 @@ export interface PartExplanation extends PodPart {
 const { refusal, hasEnded, nodeWait, isEnding, volumeFailure, podQueue, podFailure } = sharedRules;
 const { containerProblem, volumeWait, podWait, containerWait } = sharedRules;
 
-/** Of a question about one container: its own state, then what of its pod it waits for. */
+/**
+ * The rules for one container in order of precedence. Its own state comes before the states of the pod that it may wait
+ * for.
+ */
 const OF_CONTAINER: readonly Rule[] = [
   refusal,
   nodeWait,
@@ -54,7 +59,7 @@ const OF_CONTAINER: readonly Rule[] = [
 
 const OF_VOLUME: readonly Rule[] = [refusal, nodeWait, mounted, unmounting, volumeFailure, volumeWait];
 
-/** The one that a question is about. */
+/** The container that the question is about. */
 const containerIn = ({ actors }: Question): SeenContainer | undefined => actors.containers[0];
 const volumeIn = ({ actors }: Question): ActorNode | undefined => actors.volumes[0];
 
@@ -90,12 +95,12 @@ function mounted(question: Question): ReturnType<Rule> {
   if (volume.waitingFor === undefined) return start;
   const waits = `${start}, and waiting${forText(volume)}`;
   const { tags, lastFailure, until } = volume;
-  // A token that could not be renewed goes on for a while.
+  // A mounted volume stays usable for a while if its token cannot be renewed.
   if (tags.includes('steady') && lastFailure) return failing(waits, lastFailure, until, question.now);
   return retrying(waits, volume, question.now) ?? `${waits}${spanText(volume, question.now)}`;
 }
 
-/** The answer for a volume of a pod that ends, or that its pod does not use any more. */
+/** Applies to a volume that is being unmounted because its pod is terminating or no longer uses it. */
 function unmounting(question: Question): ReturnType<Rule> {
   const volume = volumeIn(question);
   if (!volume?.tags.includes('leaving')) return undefined;
@@ -104,12 +109,12 @@ function unmounting(question: Question): ReturnType<Rule> {
   return retrying(waits, volume, question.now) ?? `${waits}${spanText(volume, question.now)}`;
 }
 
-/** What an explanation of a part takes into account; `latestLog` is how the log of the container ends now. */
+/** Adds the last log lines of the container's current run. */
 interface PartSurroundings extends Surroundings {
   readonly latestLog?: LogTail | undefined;
 }
 
-/** Explains a part of a pod as `explainPod` does the pod; undefined where the pod has no such part. */
+/** Explains a part of a pod. Returns undefined if the pod has no such part. */
 export function explainPart(
   seen: SeenPod,
   { kind, name }: PodPart,
@@ -140,7 +145,7 @@ export function explainPart(
   };
 }
 
-/** The parts of this kind that a pod has, for who asked for another. */
+/** Returns the names of all parts of a kind, so that an error message can list them. */
 export const partsOf = (seen: SeenPod, kind: PodPart['kind']): string[] => {
   const { containers, volumes } = podActors(seen);
   return kind === 'volume' ? volumes.map(({ name }) => name) : containers.map(({ actor }) => actor.name);

@@ -1,23 +1,25 @@
-/** The node's own API in the explanation of the node: who is joined with its pods, who reads its numbers, who may. */
+/**
+ * Adds the node's own API to the explanation of the node: open sessions, metrics scrapes and authorization requests.
+ */
 import type { Failure } from '../base/failure.ts';
 import { lookUp } from '../base/lookUp.ts';
 import { SERVER } from './actorNode.ts';
 import type { ExplainedActor } from './explain.ts';
 import { type NodeExplanation, ownPart, withPart } from './explainNode.ts';
 
-/** A client that stays. Times are milliseconds since the epoch. */
+/** A long-lived client connection, such as `exec` or `port-forward`. Times are in milliseconds since the epoch. */
 interface ServedSession {
   readonly id: number;
   readonly kind: string;
   readonly namespace: string;
   readonly pod: string;
-  /** Empty of ports. */
+  /** Empty for port forwarding. */
   readonly container: string;
   readonly caller: string;
   readonly since: number;
 }
 
-/** What was read of a path with numbers, and who has read it last. */
+/** Requests for one metrics path, with the latest caller. */
 interface ServedScrape {
   readonly path: string;
   readonly count: number;
@@ -26,35 +28,35 @@ interface ServedScrape {
   readonly caller: string;
 }
 
-/** What has become of the questions to the API server: whose a token is, or who may do something. */
+/** Counts of TokenReview or SubjectAccessReview requests to the API server. */
 export interface ServedReviews {
   readonly made: number;
   readonly cached: number;
   readonly shared: number;
   readonly failed: number;
   readonly underWay: number;
-  /** The last that was not answered. */
+  /** The most recent failure. */
   readonly lastFailure?: Failure | undefined;
-  /** Since when none was answered; absent while they are. */
+  /** Time of the first of the current consecutive failures. Undefined after a success. */
   readonly failingSince?: number | undefined;
 }
 
-/** The node's own API. */
+/** State of the node's own API. */
 export interface ServedView {
-  /** When it began to be served, or to be tried. */
+  /** Time at which the API started to listen, or first tried to. */
   readonly since: number;
-  /** 0: it is not served yet. */
+  /** 0 while the API is not listening. */
   readonly port: number;
-  /** Why it is not. */
+  /** Reason why the API is not listening. */
   readonly lastFailure?: Failure | undefined;
-  /** The oldest first. */
+  /** Sorted by start time, the oldest first. */
   readonly sessions: readonly ServedSession[];
   readonly scrapes: readonly ServedScrape[];
-  /** By what they are about; none where the API server is not asked. */
+  /** Keyed by kind of review. Empty if the node does not consult the API server. */
   readonly reviews: Readonly<Record<string, ServedReviews>>;
 }
 
-/** The explanation with the node's own API, if it has one, below the actors. */
+/** Adds the node's own API, if it has one, to an explanation. */
 export function withServing(explanation: NodeExplanation, view: ServedView | undefined): NodeExplanation {
   if (view === undefined) return explanation;
   const { port, since, lastFailure } = view;
@@ -74,7 +76,9 @@ export function withServing(explanation: NodeExplanation, view: ServedView | und
 const countOf = (sessions: number): string[] =>
   sessions === 0 ? [] : [`${sessions} ${sessions === 1 ? 'session' : 'sessions'}`];
 
-/** Where nobody has asked since then, the API server may have come back, in milliseconds. */
+/**
+ * Maximum age of a failure that is reported, in milliseconds. The API server may have recovered since an older failure.
+ */
 const RECENT_MS = 60_000;
 
 function troubleOf({ port, lastFailure, reviews }: ServedView, now: number): string {
@@ -84,7 +88,7 @@ function troubleOf({ port, lastFailure, reviews }: ServedView, now: number): str
   return failing === undefined ? '' : `; it cannot ask who may use its API: ${failing.message}`;
 }
 
-/** More of them than that are told by their number. */
+/** Maximum number of sessions that are listed. The rest is shown as a count. */
 const MOST_SESSIONS = 50;
 
 function sessionsOf({ sessions }: ServedView): ExplainedActor[] {
@@ -108,7 +112,7 @@ function sessionPart({ id, kind, namespace, pod, container, caller, since }: Ser
   return { ...part(`session/${id}`, words, pod, state), facts: [where, `by ${caller}`] };
 }
 
-/** How long ago it was is its age. */
+/** Creates the entry of a metrics path. The age of its state is the time since the last request. */
 function scrapePart({ path, count, failed, at, caller }: ServedScrape): ExplainedActor {
   const state = { state: 'answered', tags: ['steady'], since: at };
   const facts = [times(count), ...(failed > 0 ? [`${failed} failed`] : []), `by ${caller}`];

@@ -1,4 +1,4 @@
-/** The words that an explanation is made of: moments, ends, failures, places in a queue. */
+/** Phrases used by explanations for times, exits, failures and positions in a queue. */
 import { humanDuration } from '../base/duration.ts';
 import { lookUp } from '../base/lookUp.ts';
 import { shortSentence } from '../base/shortText.ts';
@@ -7,24 +7,24 @@ import { neverBegan } from '../kubernetes/lifecycle/restart.ts';
 import type { ContainerRole, TerminatedRun } from '../kubernetes/status/view.ts';
 import type { LimiterView } from './actorNode.ts';
 
-/** What is said of an update for which other pods have to end. */
+/** Shown while an update waits for other pods to terminate. */
 export const AWAITS_ROOM = 'update waiting for room: other pods are being terminated to free it';
 
-/** Where somebody stands in the queue of a limiter. */
+/** Position in the queue of a limiter. */
 export interface QueuePlace {
-  /** The limiter's name, `start` or `pull`. */
+  /** Name of the limiter, `start` or `pull`. */
   readonly limiter: string;
-  /** 1 is the next. */
+  /** 1 is the next position. */
   readonly place: number;
   readonly length: number;
   readonly capacity: number;
-  /** What those that hold the limiter do meanwhile, where they say so. */
+  /** Descriptions of the requests that occupy the slots, if the limiter reports them. */
   readonly behind?: readonly string[];
 }
 
 const LONGEST_MESSAGE = 240;
 
-/** What users call an actor of a kind whose own name is not that. */
+/** Words shown to users for kinds of actors, if they differ from the kind itself. */
 export const KIND_NAMES = {
   activeDeadline: 'active deadline',
   garbage: 'garbage collection',
@@ -37,21 +37,24 @@ export const KIND_NAMES = {
   statusSink: 'status sink',
 } as const satisfies Record<ContainerRole, string> & Readonly<Record<string, string>>;
 
-/** Returns the kind of an actor in words: `init container`. */
+/** Returns the kind of an actor in words, e.g. `init container`. */
 export const kindText = (kind: string): string => lookUp<string>(KIND_NAMES, kind) ?? kind;
 
-/** Returns what an actor is called in a sentence: `init container setup`, or its kind alone if that is its name. */
+/** Returns the kind and name of an actor for use in a sentence, e.g. `init container setup`. The name is omitted if it equals the kind. */
 export function actorTitle({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return name === kind ? kindText(kind) : `${kindText(kind)} ${name}`;
 }
 
-/** What of a limiter says who waits for it. */
+/** The fields of a limiter that describe its queue. */
 type Queue = Pick<LimiterView, 'queue' | 'capacity' | 'behind'>;
 
-/** The first place in a queue of a container of the pod, or without a name of the pod itself. */
+/** Returns the first queue position of a container of the pod or, if no name is passed, of the pod itself. */
 export type PlaceOf = (container?: string) => QueuePlace | undefined;
 
-/** Reads each queue once: hundreds of containers, by their names, may stand in one. */
+/**
+ * Returns a lookup of the queue positions of a pod and its containers. Each queue is read only once, because hundreds
+ * of containers may be queued.
+ */
 export function queuePlaces(podUid: string, containers: readonly string[], limiters: readonly Queue[]): PlaceOf {
   const names = new Set(containers);
   const places = new Map<string | undefined, QueuePlace>();
@@ -73,7 +76,10 @@ export function queuePlaces(podUid: string, containers: readonly string[], limit
   return (container) => places.get(container);
 }
 
-/** `in the pull queue: place 3 of 7, 1 at a time, behind the pull of app:1 for default/web`. */
+/**
+ * Formats a queue position, e.g. `in the pull queue: place 3 of 7, 1 at a time, behind the pull of app:1 for
+ * default/web`.
+ */
 export function queueText({ limiter, place, length, capacity, behind = [] }: QueuePlace): string {
   const [first, ...others] = behind;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
@@ -81,44 +87,47 @@ export function queueText({ limiter, place, length, capacity, behind = [] }: Que
   return `in the ${limiter} queue: place ${place} of ${length}, ${capacity} at a time${holders}`;
 }
 
-/** `12:03:10` in UTC, with its date when that is not today's. */
+/** Formats a time in UTC, e.g. `12:03:10`. The date precedes the time unless it is today. */
 export function clockText(at: number, now: number): string {
   const [date = '', time = ''] = isoTime(at).slice(0, 19).split('T');
   return isoTime(now).startsWith(date) ? time : `${date} ${time}`;
 }
 
-/** ` until 12:03:10 (in 14s)`; nothing when there is no deadline. */
+/** Formats a deadline, e.g. ` until 12:03:10 (in 14s)`. Empty if there is no deadline. */
 export function untilText(until: number | undefined, now: number): string {
   return until === undefined ? '' : ` until${momentText(until, now)}`;
 }
 
-/** A wait of less is nobody's concern. */
+/** Minimum duration of a wait that is shown, because nobody cares about shorter waits. */
 const LONG_WAIT_MS = 10_000;
 
-/** An end that is further away says little: it is the limit of something that should take less. */
+/**
+ * A deadline further away than this does not replace the duration of a wait, because it only limits work that should
+ * take less time.
+ */
 const NEAR_END_MS = 600_000;
 
-/** Until when an actor waits; where that is not soon, for how long it has. */
+/** Formats the deadline of a wait. If the deadline is not soon, the text includes the duration of the wait so far. */
 export function spanText({ until, since }: { readonly until?: number; readonly since: number }, now: number): string {
   const isTold = now - since >= LONG_WAIT_MS && (until === undefined || until - now > NEAR_END_MS);
   return `${isTold ? ` (for ${humanDuration(now - since)} so far)` : ''}${untilText(until, now)}`;
 }
 
-/** ` for its turn`; nothing where it does not wait. */
+/** Formats the subject of a wait, e.g. ` for its turn`. Empty if the actor is not waiting. */
 export const forText = ({ waitingFor }: { readonly waitingFor?: string }): string =>
   waitingFor === undefined ? '' : ` for ${waitingFor}`;
 
-/** So long after its time something that has not come is said to be stuck. */
+/** Delay after which an overdue action is reported as stuck. */
 const STUCK_AFTER_MS = 5_000;
 
-/** ` 12:03:10 (in 14s)`. */
+/** Formats a time and its distance from now, e.g. ` 12:03:10 (in 14s)`. */
 export function momentText(at: number, now: number): string {
   const left = at - now;
   const distance = left > 0 ? `in ${humanDuration(left)}` : -left < STUCK_AFTER_MS ? 'now' : 'stuck since then';
   return ` ${clockText(at, now)} (${distance})`;
 }
 
-/** What containerd and runc put before what they have to say: each layer its own words. */
+/** Prefixes and suffixes that containerd and runc add to a message. */
 const LAYERS = /^.*unable to start container process: |: unknown$/g;
 /** Reasons that add nothing to the exit code. */
 const PLAIN_REASONS: readonly string[] = ['Error', 'Completed', ''];
@@ -139,8 +148,8 @@ const SIGNALS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Returns why a run ended, cause first: `exit code 3 after 2s: no database at db.example:5432`. The last line of the
- * output is not the cause of a SIGKILL, because the process could not react to it.
+ * Returns the cause of a container's exit, cause first: `exit code 3 after 2s: no database at db.example:5432`. The
+ * last line of the output is not the cause of a SIGKILL, because the process could not react to it.
  */
 export function endCause(run: Omit<TerminatedRun, 'containerId'>): string {
   const { exitCode, signal, reason, because, message = '', startedAt, finishedAt } = run;
@@ -162,12 +171,12 @@ export function endCause(run: Omit<TerminatedRun, 'containerId'>): string {
   return `${PLAIN_REASONS.includes(reason) ? end : `${reason}, ${end}`}${length}${killed}${said}`;
 }
 
-/** The last line of a text that says something, shortened. */
+/** Returns the last line of a text without trailing blank lines, shortened. */
 function lastLine(text: string): string {
   return shortened(text.trimEnd().split('\n').at(-1) ?? '');
 }
 
-/** Reasons of an image that is not on the node, under which a container waits or a volume is not mounted. */
+/** Waiting reasons for an image that is missing from the node. */
 const IMAGE_REASONS: ReadonlySet<string> = new Set([
   'ErrImagePull',
   'ImagePullBackOff',
@@ -175,7 +184,7 @@ const IMAGE_REASONS: ReadonlySet<string> = new Set([
   'RegistryUnavailable',
 ]);
 
-/** Returns the command that gives the node an image without a registry, if `reason` is a wait for an image. */
+/** Returns the command that imports an image without a registry, if `reason` is a wait for an image. */
 export function importAdvice(reason: string): string | undefined {
   if (!IMAGE_REASONS.has(reason)) return undefined;
   // The policy Always queries the registry even if the image is there.
@@ -183,17 +192,17 @@ export function importAdvice(reason: string): string | undefined {
   return `"statelet image import FILE.tar" imports an image from a file${policy}`;
 }
 
-/** `ErrImagePull: no such host`. */
+/** Formats a failure, e.g. `ErrImagePull: no such host`. */
 export function failureText({ reason, message }: { readonly reason: string; readonly message: string }): string {
   const said = shortened(message);
   return said === '' || said === reason ? reason : `${reason}: ${said}`;
 }
 
-/** A path or URL, without the quotes and punctuation around it. */
+/** Matches a path or URL without the quotes and punctuation around it. */
 const PATH = /[^\s'"()]*\/[^\s'"()]*[^\s'"():;,.]/g;
-/** Longer words are no paths that anybody would copy. */
+/** Longer words are not paths that a user would copy. */
 const LONGEST_PATH = 1_024;
-/** The number of paths per message that are not cut. */
+/** Maximum number of paths per message that are exempt from shortening. */
 const WHOLE_PATHS = 3;
 /** Stands for a path while the message is shortened, so that the path counts as a short word and remains whole. */
 const MASK = '\ue000';

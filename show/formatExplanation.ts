@@ -15,16 +15,17 @@ const LONGEST_LABEL = 36;
 const LONGEST_STATE = 34;
 
 interface Line {
-  /** The branch of the tree that stands before the label. */
+  /** Branch of the tree drawn before the label. */
   readonly branch: string;
-  /** What stands before the details below it. */
+  /** Prefix of the detail lines below the actor. */
   readonly trunk: string;
   readonly actor: ExplainedActor;
 }
 
 /**
- * Formats an explanation as text of `width` columns: a head, the answer, and the tree of actors with what each waits for.
- * Only paths, URLs and image names may be longer, because they could not be copied from several lines.
+ * Formats an explanation as text of `width` columns with a heading, the answer, and the tree of actors with their
+ * waits. Only paths, URLs and image names may exceed the width, because text broken into several lines cannot be
+ * copied.
  */
 export function formatExplanation(explanation: Explanation, width = DEFAULT_WIDTH): string {
   const { namespace, name, status, ready, pod, manifestProblems, manifestWarnings } = explanation;
@@ -41,13 +42,13 @@ export function formatExplanation(explanation: Explanation, width = DEFAULT_WIDT
   });
 }
 
-/** Sentences below a heading; nothing when there are none. */
+/** Formats sentences below a heading. Returns no lines if there are no sentences. */
 const headed = (heading: string, sentences: readonly string[] = [], columns = DEFAULT_WIDTH): string[] =>
   sentences.length === 0
     ? []
     : ['', ...wrapped(heading, '  ', columns), ...sentences.flatMap((sentence) => wrapped(sentence, '    ', columns))];
 
-/** Formats the explanation of the node as that of a pod: its own actors, and the pods of others that it leaves alone. */
+/** Formats the explanation of a node, including the pods that this agent did not create. */
 export function formatNodeExplanation(explanation: NodeExplanation, width = DEFAULT_WIDTH): string {
   const columns = Math.max(width, MIN_WIDTH);
   return textOf({
@@ -66,7 +67,7 @@ export function formatNodeExplanation(explanation: NodeExplanation, width = DEFA
   });
 }
 
-/** Formats the explanation of one container or volume as that of a pod. */
+/** Formats the explanation of one container or volume. */
 export function formatPartExplanation(explanation: PartExplanation, width = DEFAULT_WIDTH): string {
   const { namespace, pod, kind, name, status, restarts = 0, actor } = explanation;
   const counted = restarts > 0 ? [`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`] : [];
@@ -112,7 +113,7 @@ function textOf({ title, at, answer, addresses, more, top, columns }: Explained)
   ].join('\n');
 }
 
-/** Who it is and how it stands, with the moment at the right. */
+/** Formats the title with the time right-aligned. */
 function headOf(title: string, at: number, columns: number): string[] {
   const head = wrapped(title, '', columns);
   const clock = `${clockText(at, at)} UTC`;
@@ -121,7 +122,7 @@ function headOf(title: string, at: number, columns: number): string[] {
   return [...head, last + clock.padStart(columns - last.length)];
 }
 
-/** What an actor waits for tells of its calls. */
+/** Removes calls in flight from the tree, because the wait of the calling actor already describes them. */
 const withoutCalls = (actor: ExplainedActor): ExplainedActor => ({
   ...actor,
   children: actor.children.filter(({ kind }) => kind !== CALL).map(withoutCalls),
@@ -132,7 +133,7 @@ function treeOf(pod: ExplainedActor): Line[] {
   return [{ branch: '', trunk, actor: pod }, ...linesBelow(pod, '')];
 }
 
-/** The lines of what an actor has below it; `indent` is what goes on beside them. */
+/** Returns the lines of all descendants. `indent` is the part of the tree drawn to their left. */
 function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
   return children.flatMap((actor, index) => {
     const isLast = index === children.length - 1;
@@ -188,7 +189,7 @@ function detailsOf(actor: ExplainedActor, at: number): string[] {
   ];
 }
 
-/** The last lines of its log, as they are. */
+/** Formats the last lines of the log unchanged. */
 function logLines({ log }: ExplainedActor, trunk: string, columns: number): string[] {
   if (log === undefined) return [];
   const title = log.lines.length === 0 ? 'no output in' : 'last lines of';
@@ -203,11 +204,11 @@ function waitText(waitingFor: string | undefined, until: number | undefined, at:
   return [`waiting${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilText(until, at)}`];
 }
 
-/** A moment and not a distance: how long it ran stands just before it. */
+/** Formats the end of a run as a time of day, because the text before it already contains a duration. */
 const endedAt = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
   finishedAt === undefined ? '' : `, at ${clockText(finishedAt, at)}`;
 
-/** The whole of what it left behind, where its last line, which the cause of its end shows, is not all of it. */
+/** Returns the full termination message, unless the cause of the exit already contains all of it. */
 function messageOf(run: ExplainedActor['lastRun']): string[] {
   const message = shortened(run?.message ?? '');
   return run && !endCause(run).endsWith(message) ? [`message: ${message}`] : [];
@@ -218,8 +219,8 @@ function ago(then: number, now: number): string {
 }
 
 /**
- * Breaks text between words, and a word that is too long anywhere unless it contains a slash, as paths do. Each line begins
- * with `indent`.
+ * Wraps text between words. A word that is too long is split anywhere unless it contains a slash, as paths do. Each
+ * line starts with `indent`.
  */
 function wrapped(text: string, indent: string, columns: number): string[] {
   const room = Math.max(1, columns - indent.length);

@@ -1,7 +1,10 @@
-/** What a hook of a container does, in a few words. */
+/** Summarizes the lifecycle hook of a container. */
 import type { LifecycleHandler } from '../kubernetes/api/schema/probe.ts';
 
-/** `exec /bin/drain …`, `http-get :8080/stop`, `sleep 5s`: what is given to a command may be secret. */
+/**
+ * Returns, for example, `exec /bin/drain …`, `http-get :8080/stop` or `sleep 5s`. Command arguments are omitted because
+ * they may be secret.
+ */
 export function handlerText({ exec, httpGet, tcpSocket, sleep }: LifecycleHandler): string {
   if (exec) return execText(exec.command ?? []);
   if (httpGet) return `http-get ${httpGet.host ?? ''}:${httpGet.port}/${(httpGet.path ?? '').replace(/^\//, '')}`;

@@ -1,7 +1,7 @@
 /** Images as `crictl images` shows them (`cmd/crictl/image.go` in cri-tools). */
 
 export interface ShownImage {
-  /** `sha256:…`. */
+  /** E.g. `sha256:…`. */
   readonly id: string;
   /** Names with a tag. */
   readonly repoTags: readonly string[];

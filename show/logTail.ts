@@ -1,26 +1,26 @@
-/** What a failed container said last, as its log file has it: read when somebody asks for it, and kept nowhere. */
+/** The last lines of a failed container's log. They are read on demand and never cached. */
 import { neverBegan } from '../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../kubernetes/status/view.ts';
 import type { PodActors, SeenContainer } from './seenPod.ts';
 
 export interface LogTail {
-  /** The host's path of the log. */
+  /** Path of the log on the host. */
   readonly file: string;
-  /** Its last lines; none where nothing was written. */
+  /** The last lines. Empty if the container wrote nothing. */
   readonly lines: readonly string[];
 }
 
-/** By the containers' names. */
+/** Keyed by container name. */
 export type LogTails = ReadonlyMap<string, LogTail>;
 
-/** Which run of the container it was that failed last; undefined when none did that could write anything. */
+/** Returns the number of the last run that failed. Undefined if no run failed or the failed run never started. */
 export function failedRun({ actor: { lastRun }, status }: SeenContainer): number | undefined {
   if (lastRun === undefined || lastRun.exitCode === 0 || neverBegan(lastRun.reason)) return undefined;
   const { restartCount = 0, state } = status ?? {};
   return state?.running ? restartCount - 1 : restartCount;
 }
 
-/** Which run of the container wrote last; undefined when none has begun. */
+/** Returns the number of the latest run. Undefined if no run has started. */
 export function latestRun({ actor, status }: SeenContainer): number | undefined {
   const { restartCount = 0, state } = status ?? {};
   return state?.running || state?.terminated || actor.lastRun ? restartCount : undefined;
@@ -31,7 +31,7 @@ function withLine(run: TerminatedRun, { lines }: LogTail): TerminatedRun {
   return run.message || line === undefined ? run : { ...run, message: line };
 }
 
-/** A pod whose containers have the last line of their log as what their failed run has said, where that left no message. */
+/** Uses the last log line as the termination message of each failed run that left none. */
 export const withLogTails = (actors: PodActors, tails: LogTails): PodActors => ({
   ...actors,
   containers: actors.containers.map((container) => {

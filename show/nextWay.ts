@@ -1,11 +1,14 @@
-/** A way out of the state that an actor is in, as those that look at it are told of it. */
+/** A transition out of the current state of an actor, as sent to observers. */
 export interface NextWay {
-  /** Its name in the chart: the state, the event, and which of those that this event has there. */
+  /**
+   * Name of the transition in the chart. It consists of the state, the event, and the index among the transitions for
+   * this event.
+   */
   readonly way: string;
-  /** The event, with its guard: `container.update [changesBackOffKey]`; of a timer `timer.elapsed`. */
+  /** The event with its guard, e.g. `container.update [changesBackOffKey]`. For a timer, `timer.elapsed`. */
   readonly on: string;
-  /** The state that it leads to, dotted; absent where it stays. */
+  /** The target state, separated by dots. Undefined if the transition has no target. */
   readonly to?: string;
-  /** When a timer takes it. */
+  /** Time at which a timer takes the transition. */
   readonly at?: number;
 }

@@ -1,6 +1,6 @@
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 
-/** A list of pods as kubectl prints one, and as an API answers it. */
+/** Returns a PodList as printed by kubectl and returned by the API. */
 export const podList = (items: readonly Pod[]) => ({
   apiVersion: 'v1',
   kind: 'PodList',

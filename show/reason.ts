@@ -1,22 +1,25 @@
-/** Why something is not as it should be, cause first and as short as a column of a table is. */
+/** Reasons why an actor is not healthy, cause first and short enough for a table column. */
 import { humanDuration } from '../base/duration.ts';
 import type { ActorNode } from './actorNode.ts';
 import { endCause } from './explainText.ts';
 import type { PodActors, SeenContainer } from './seenPod.ts';
 
-/** `; retried in 17s`: when the wait ends, where it does. */
+/** Appends the time left until the deadline, e.g. `; retry in 17s`. Appends nothing if there is no deadline. */
 function then(words: string, { until }: ActorNode, what: string, now: number): string {
   return until === undefined ? words : `${words}; ${what} in ${humanDuration(Math.max(0, until - now))}`;
 }
 
-/** What it waits for, and for how much longer. */
+/** Describes what the actor is waiting for and the time left. */
 function wait({ waitingFor, until }: ActorNode, now: number): string {
   if (waitingFor === undefined) return '';
   const left = until === undefined ? '' : ` (${humanDuration(Math.max(0, until - now))} left)`;
   return `waiting for ${waitingFor}${left}`;
 }
 
-/** The failure that it waits to get over; one that it has got over is no reason any more. */
+/**
+ * Describes the failure that the actor is recovering from. A failure that it has already recovered from is not a
+ * reason.
+ */
 function failed(actor: ActorNode, now: number): string | undefined {
   const { waitingFor, lastFailure } = actor;
   if (waitingFor === undefined || lastFailure === undefined) return undefined;
@@ -24,10 +27,10 @@ function failed(actor: ActorNode, now: number): string | undefined {
   return then(message === '' ? reason : rootCause(message), actor, 'retry', now);
 }
 
-/** About so long are the words that a column has room for. */
+/** Approximate number of characters that fit into the column. */
 const ROOM = 72;
 
-/** The end of a chain of errors, `what: why: why of that`: as many links as there is room for. */
+/** Returns the end of a chain of errors, such as `step failed: cause: root cause`, with as many links as fit. */
 function rootCause(message: string): string {
   const links = message.replace(/\s+/g, ' ').trim().split(': ');
   let cause = links.pop() ?? '';
@@ -46,14 +49,14 @@ function runningReason({ actor, role, status }: SeenContainer, now: number): str
   return rootCause(probe.lastFailure.message) + count;
 }
 
-/** How a container stands, in a word as kubectl's column STATUS has them. */
+/** Returns the state of a container in the words of kubectl's column STATUS. */
 export function containerWord({ status }: SeenContainer): string {
   const { state = {}, ready, started } = status ?? {};
   if (state.running) return ready || !started ? 'Running' : 'NotReady';
   return state.terminated?.reason ?? state.waiting?.reason ?? '';
 }
 
-/** Why a container is not ready; empty when it is, and when it has done its part. */
+/** Returns the reason why a container is not ready. Empty if the container is ready or has completed. */
 export function containerReason(container: SeenContainer, now: number): string {
   const { actor, status: { state = {} } = {}, willRestart } = container;
   const { lastRun } = actor;
@@ -64,10 +67,10 @@ export function containerReason(container: SeenContainer, now: number): string {
   return waitReason(actor, now);
 }
 
-/** Why an actor waits: to get over a failure, or for what; empty when it does not. */
+/** Returns the failure or the wait of an actor. Empty if it is not waiting. */
 export const waitReason = (actor: ActorNode, now: number): string => failed(actor, now) ?? wait(actor, now);
 
-/** What keeps the pod itself, apart from its containers and volumes. */
+/** Returns the reason why the pod itself is waiting, not counting its containers and volumes. */
 export function podReason({ tree }: PodActors, now: number): string {
   const { refused, facts, termination, tags } = tree;
   if (refused) return refused.cause ?? refused.message;

@@ -1,4 +1,4 @@
-/** A pod as its object shows it, and as its actors do: what explanations, tables and the log are made from. */
+/** Combines a pod object with the tree of its actors. Explanations, tables and the log are derived from both. */
 import { containersOf } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
@@ -6,12 +6,12 @@ import type { ContainerRole } from '../kubernetes/status/view.ts';
 import type { ActorNode } from './actorNode.ts';
 
 export interface SeenPod {
-  /** With its status. */
+  /** The pod object with its status. */
   readonly pod: Pod;
   readonly tree: ActorNode;
 }
 
-/** Each pod with its tree, of those that have one; `trees` is by uid. */
+/** Pairs each pod with its actor tree, keyed by UID in `trees`. Pods without a tree are omitted. */
 export const seenPods = (pods: readonly Pod[], trees: ReadonlyMap<string, ActorNode>): SeenPod[] =>
   pods.flatMap((pod) => {
     const tree = trees.get(pod.metadata.uid);
@@ -21,13 +21,16 @@ export const seenPods = (pods: readonly Pod[], trees: ReadonlyMap<string, ActorN
 export interface SeenContainer {
   readonly actor: ActorNode;
   readonly role: ContainerRole;
-  /** Absent where the pod's status has nothing of it, as of one that was taken out of its pod. */
+  /** Undefined if the pod's status does not contain the container, for example after its removal from the pod. */
   readonly status?: ContainerStatus;
-  /** Whether it will run again by itself (in back-off, or about to be created); never while its pod ends. */
+  /**
+   * Whether the container will run again, because it is in back-off or about to be created. Always false while the pod
+   * is terminating.
+   */
   readonly willRestart: boolean;
 }
 
-/** A pod with those of its actors that users know, an image being part of who waits for it. */
+/** A pod with the actors that users know. The state of an image is merged into the actor that waits for it. */
 export interface PodActors extends SeenPod {
   readonly volumes: readonly ActorNode[];
   readonly containers: readonly SeenContainer[];
@@ -52,21 +55,19 @@ export function podActors({ pod, tree }: SeenPod): PodActors {
   };
 }
 
-/** The names of its containers. */
 export const containerNames = ({ containers }: PodActors): string[] => containers.map(({ actor }) => actor.name);
 
-/** Whether the pod has a sandbox with its network. */
+/** Whether the pod has a sandbox with a network. */
 export const hasNetwork = ({ status = {} }: Pod): boolean =>
   (status.conditions ?? []).some(({ type, status }) => type === 'PodReadyToStartContainers' && status === 'True');
 
-/** The statuses of all containers of a pod. */
 export const statusesOf = ({ status = {} }: Pod): ContainerStatus[] => [
   ...(status.initContainerStatuses ?? []),
   ...(status.containerStatuses ?? []),
   ...(status.ephemeralContainerStatuses ?? []),
 ];
 
-/** Who waits for an image is in that image's state, and waits for what it waits for. */
+/** Replaces the state and wait of an actor with those of the image that it is waiting for. */
 function withImage(actor: ActorNode): ActorNode {
   const image = actor.children.find(({ machine }) => machine === 'image');
   if (image === undefined) return actor;

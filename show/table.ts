@@ -4,7 +4,7 @@ import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ContainerStateTerminated, ContainerStatus, PodStatus } from '../kubernetes/api/schema/status.ts';
 import { isTerminalPhase } from '../kubernetes/status/phase.ts';
 
-/** A pod's cells as `kubectl get pods -o wide` shows them. */
+/** The cells of a pod in `kubectl get pods -o wide`. */
 export interface PodRow {
   readonly name: string;
   readonly ready: string;
@@ -20,7 +20,7 @@ export interface PodRow {
 const NARROW = ['NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE'];
 const WIDE = [...NARROW, 'IP', 'NODE', 'NOMINATED NODE', 'READINESS GATES'];
 
-/** The table of pods as lines of cells, the header first; `now` is in milliseconds since the epoch. */
+/** Returns the table of pods as rows of cells, the header first. `now` is in milliseconds since the epoch. */
 export function podTable(pods: readonly Pod[], { wide, now }: { wide: boolean; now: number }): string[][] {
   const header = wide ? WIDE : NARROW;
   const rows = pods.map((pod) => {
@@ -30,7 +30,10 @@ export function podTable(pods: readonly Pod[], { wide, now }: { wide: boolean; n
   return [header, ...rows];
 }
 
-/** One pod's cells. A pod without a creation time, as static pods are, is as old as its start. */
+/**
+ * Returns the cells of a pod. The age of a pod without a creation time, such as a static pod, is the time since its
+ * start.
+ */
 export function podRow(pod: Pod, now: number): PodRow {
   const { spec, metadata } = pod;
   const status = pod.status ?? {};
@@ -59,12 +62,12 @@ interface InitReading {
   readonly ready: number;
   readonly reason: string;
   readonly initializing: boolean;
-  /** Those whose restarts count while it initializes, and those that count later. */
+  /** The containers whose restarts count during initialization, and those whose restarts count afterwards. */
   readonly all: readonly ContainerStatus[];
   readonly sidecars: readonly ContainerStatus[];
 }
 
-/** Reads the init containers up to the first that holds the pod back. */
+/** Reads the init containers up to the first one that has not completed. */
 function readInit({ spec }: Pod, status: PodStatus): InitReading {
   const statuses = status.initContainerStatuses ?? [];
   const sidecarNames = (spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name);
@@ -101,7 +104,7 @@ interface MainReading {
   readonly restarting: readonly ContainerStatus[];
 }
 
-/** Reads the regular containers, the first one last, so that its word counts most. */
+/** Reads the regular containers. The reason of the first container takes precedence. */
 function readMain(status: PodStatus, init: InitReading): MainReading {
   const initialized = hasCondition(status, 'Initialized');
   if (init.initializing && !initialized) return { ready: 0, reason: init.reason, restarting: init.all };

@@ -1,6 +1,6 @@
 /**
- * All actors of a node as the rows of one tree: the node agent first, then its pods, the worst first. What a row says is
- * made when it is looked at: there may be thousands.
+ * Builds the rows of the actor tree. The node agent comes first, then the pods, those with the most severe state first.
+ * The text of a row is computed only when the row is displayed, because there may be thousands of rows.
  */
 
 import { shownName, withoutNode } from '../kubernetes/shownName.ts';
@@ -9,101 +9,109 @@ import { type ActorNode, CALL } from './actorNode.ts';
 import { byWorst, type Category, categoryOf } from './category.ts';
 import { kindText, type PlaceOf } from './explainText.ts';
 
-/** A pod in the tree of actors, whoever knows it: this process, or a page by what it was told. */
+/** A pod in the tree of actors, either from this process or from data sent to the page. */
 export interface RowPod {
-  /** With the actors below it, as they are shown. */
+  /** The pod's actor with its descendants. */
   readonly tree: ActorNode;
   readonly uid: string;
   readonly namespace: string;
-  /** The full one. */
+  /** The full name. */
   readonly name: string;
-  /** When it was made, in milliseconds since the epoch. */
+  /** Creation time in milliseconds since the epoch. */
   readonly beganAt: number;
-  /** kubectl's words for it, at a moment. */
+  /** Returns the cells of kubectl's columns STATUS and READY at the given time. */
   readonly columns: (now: number) => { readonly status: string; readonly ready: string };
-  /** The word of Kubernetes for what keeps the container with this actor; absent where its state says more. */
+  /**
+   * Returns the Kubernetes reason for the state of the container at this actor path. Undefined if the actor's state is
+   * more informative.
+   */
   readonly wordOf: (path: string) => string | undefined;
-  /** Where its container, or without one the pod itself, stands in line. */
+  /** Returns the queue position of a container or, if no name is passed, of the pod itself. */
   readonly placeOf: PlaceOf;
 }
 
-/** All actors of a node at a moment, whoever knows them: this process, or a page by what it was told. */
+/** All actors of a node at one time, either from this process or from data sent to the page. */
 export interface SeenTree {
   /** In milliseconds since the epoch. */
   readonly at: number;
-  /** The node agent with the actors that serve all pods; its name is the node's. */
+  /** The node agent with the actors that serve all pods. Its name is the name of the node. */
   readonly node: ActorNode;
   readonly pods: readonly RowPod[];
 }
 
-/** The orders of the pods; in each the names decide between equals. */
+/** Sort orders of the pods. Ties are broken by name. */
 export const ROW_ORDERS = ['worst', 'name', 'age', 'changed'] as const;
 
 export type RowOrder = (typeof ROW_ORDERS)[number];
 
-/** Which rows are wanted, in which order. */
+/** Selects and orders the rows. */
 export interface RowsView {
-  /** Whether the actors below that of this path are shown. */
+  /** Whether the actor at this path is expanded. */
   readonly isOpen: (path: string) => boolean;
   readonly matches?: ActorFilter | undefined;
   readonly order?: RowOrder | undefined;
   readonly reversed?: boolean | undefined;
-  /** Paths of pods as they stand: they keep their order, and new ones come last. */
+  /** Paths of pods that retain their current order. New pods are appended. */
   readonly held?: readonly string[] | undefined;
 }
 
-/** One actor in the tree. */
+/** An actor in the tree. */
 export interface ActorRow {
-  /** Of the actor; that of the node agent is empty. */
+  /** Path of the actor. Empty for the node agent. */
   readonly path: string;
   readonly depth: number;
-  /** Its own; of a closed row the worst of it and all below it. */
+  /** The category of the actor. For a collapsed row, the most severe category among the actor and its descendants. */
   readonly category: Category;
-  /** In words: `pod`, `init container`, `limiter`. */
+  /** The kind in words, e.g. `pod`, `init container` or `limiter`. */
   readonly kind: string;
-  /** A pod's is without its node, and with its namespace where that is not `default`. */
+  /** For a pod, the name without the node suffix, and with the namespace unless that is `default`. */
   readonly name: string;
-  /** Absent where there is nothing below it. */
+  /** Undefined if the actor has no children. */
   readonly isOpen?: boolean;
-  /** Whether it was looked for itself, and is not only above one that was. */
+  /** Whether the actor itself matches the filter. False for an ancestor of a match. */
   readonly isMatch: boolean;
   readonly actor: ActorNode;
-  /** The actor that it tells of: itself or, closed, the worst below it. */
+  /**
+   * The actor that the row describes: the actor itself or, in a collapsed row, its descendant with the most severe
+   * state.
+   */
   readonly told: ActorNode;
-  /** Its pod, where it has one. */
+  /** The pod that contains the actor. Undefined for actors of the node. */
   readonly of?: RowPod;
 }
 
 const shownChildren = ({ children }: ActorNode): readonly ActorNode[] => children.filter(({ kind }) => kind !== CALL);
 
-/** The worst of an actor and all below it; of equals the nearest. Calls are part of who has made them. */
+/**
+ * Returns the actor with the most severe category among an actor and its descendants. The closest one wins a tie. Calls
+ * in flight are ignored.
+ */
 export function worstOf(actor: ActorNode): ActorNode {
   return shownChildren(actor)
     .map(worstOf)
     .reduce((worst, each) => (byWorst(categoryOf(each), categoryOf(worst)) < 0 ? each : worst), actor);
 }
 
-/** How many there are of each. */
 export interface Count {
   readonly pods: number;
   readonly actors: number;
 }
 
-/** How many pods there are, and how many rows the tree has when all of it is open. */
+/** Returns the number of pods and the number of rows of the fully expanded tree. */
 export function treeCount({ node, pods }: SeenTree): Count {
   const below = (actor: ActorNode): number => shownChildren(actor).reduce((sum, child) => sum + below(child), 1);
   const trees = [node, ...pods.map(({ tree }) => tree)];
   return { pods: pods.length, actors: trees.reduce((sum, tree) => sum + below(tree), 0) };
 }
 
-/** A pod with what it is put in order by. */
+/** A pod with its sort keys. */
 interface Ordered {
   readonly pod: RowPod;
   readonly worst: Category;
   readonly name: string;
 }
 
-/** The latest change of an actor or one below it. */
+/** Returns the time of the latest change among an actor and its descendants. */
 const changedAt = (actor: ActorNode): number => Math.max(actor.since, ...shownChildren(actor).map(changedAt));
 
 const COMPARISONS: Readonly<Record<RowOrder, (a: Ordered, b: Ordered) => number>> = {
@@ -127,7 +135,7 @@ function inOrder(pods: readonly RowPod[], node: string, { order = 'worst', rever
   return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** The rows to be shown, in their order. What is above an actor that was looked for is shown, and open, too. */
+/** Returns the visible rows in order. The ancestors of a match are visible and expanded. */
 export function treeRows({ at: now, node, pods }: SeenTree, view: RowsView): ActorRow[] {
   const rows = rowsOf(node, { depth: 0, name: node.name, now, view });
   for (const { pod, name } of inOrder(pods, node.name, view)) {
@@ -144,7 +152,7 @@ interface RowPlace {
   readonly of?: RowPod;
 }
 
-/** The row of an actor and those below it; none where neither it nor one below it was looked for. */
+/** Returns the rows of an actor and its visible descendants. Empty if none of them matches. */
 function rowsOf(actor: ActorNode, { depth, name, now, view, of }: RowPlace): ActorRow[] {
   const { namespace, name: podName } = of ?? {};
   const isMatch = view.matches?.({ node: actor, namespace, podName, now }) ?? true;

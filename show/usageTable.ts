@@ -21,7 +21,7 @@ export interface PodUsage {
 export interface NodeUsage {
   readonly name: string;
   readonly usage: Usage;
-  /** Quantities by resource. */
+  /** Quantities keyed by resource name. */
   readonly allocatable: ReadonlyMap<string, string>;
 }
 
@@ -33,7 +33,7 @@ export interface PodTableOptions {
   readonly namespaces: boolean;
   /** Whether each container has a row. */
   readonly containers: boolean;
-  /** Undefined: by namespace and name. */
+  /** If undefined, the rows are sorted by namespace and name. */
   readonly sortBy: SortField | undefined;
 }
 

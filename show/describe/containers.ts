@@ -1,4 +1,4 @@
-/** The containers of a pod as `describe` shows them. */
+/** Formats the containers of a pod as `kubectl describe` does. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type {
@@ -141,7 +141,7 @@ function probeLines({ livenessProbe, readinessProbe, startupProbe }: Container):
   return Object.entries(probes).flatMap(([name, probe]) => (probe ? [`${name}:\t${probeText(probe)}`] : []));
 }
 
-/** What a probe does, then its times; absent ones are Kubernetes' defaults. */
+/** Formats the handler of a probe and its times. Missing fields have the defaults of Kubernetes. */
 function probeText(probe: Probe): string {
   const { initialDelaySeconds = 0, timeoutSeconds = 1, periodSeconds = 10 } = probe;
   const { successThreshold = 1, failureThreshold = 3 } = probe;
@@ -170,7 +170,7 @@ function envLines(pod: Pod, container: Container, { name, value = '', valueFrom 
     return value.split('\n').map((line, index) => `${index === 0 ? `${name}:` : ''}\t${line}`);
   const { fieldRef, resourceFieldRef, secretKeyRef, configMapKeyRef } = valueFrom;
   if (fieldRef) {
-    // What only the node knows, kubectl leaves out.
+    // kubectl leaves out values that only the node knows.
     const isOwn = fieldRef.fieldPath.startsWith('metadata.');
     const shown = isOwn ? (fieldValue(pod, fieldRef.fieldPath, { podIps: [], hostIps: [] }) ?? '') : '';
     return [`${name}:\t${shown.replaceAll('\n', ' ')} (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`];

@@ -5,7 +5,7 @@ import { indented, tabbed } from './tabbed.ts';
 const byLastTime = ({ lastTimestamp: a }: CoreEvent, { lastTimestamp: b }: CoreEvent): number =>
   Date.parse(a) - Date.parse(b);
 
-/** The events of an object, the latest last. */
+/** Formats the events of an object, the latest last. */
 export function describeEvents(events: readonly CoreEvent[], now: number): string {
   if (events.length === 0) return 'Events:  <none>\n';
   const rows = [...events].sort(byLastTime).map((event) => {

@@ -1,19 +1,22 @@
-/** Labels, annotations and other lists as `kubectl describe` lays them out. */
+/** Formats labels, annotations and other lists as `kubectl describe` does. */
 import { lookUp } from '../../base/lookUp.ts';
 
-/** A title with what belongs to it, each in a line of its own. */
+/** Formats a titled list with one value per line. */
 export function listed(title: string, words: readonly string[]): string[] {
   const [first = '<none>', ...rest] = words;
   return [`${title}:\t${first}`, ...rest.map((word) => `\t${word}`)];
 }
 
-/** Labels as `key=value`, in order. */
+/** Formats labels as `key=value`, sorted by key. */
 export const labelText = (labels: Readonly<Record<string, string>> = {}): string[] =>
   Object.keys(labels)
     .sort()
     .map((key) => `${key}=${lookUp(labels, key)}`);
 
-/** An annotation that is longer, or has lines of its own, stands below its key. */
+/**
+ * Maximum length of an annotation on the line of its key. Longer values and values with several lines follow below the
+ * key.
+ */
 const LONGEST_ANNOTATION = 140;
 
 export function annotationLines(annotations: Readonly<Record<string, string>>): string[] {

@@ -1,4 +1,4 @@
-/** A node as `kubectl describe node` shows it. */
+/** Formats a node as `kubectl describe node` does. */
 import { humanDuration } from '../../base/duration.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { ResourceList } from '../../kubernetes/api/schema/scalars.ts';
@@ -12,7 +12,7 @@ import { labelText, listed } from './labels.ts';
 import { indented, tabbed } from './tabbed.ts';
 import { localTime } from './time.ts';
 
-/** All there is to know of a node, with its pods and its events; `now` is in milliseconds since the epoch. */
+/** Formats a node with its pods and events. `now` is in milliseconds since the epoch. */
 export function describeNode(
   node: NodeObject,
   pods: readonly Pod[],
@@ -45,7 +45,7 @@ export function describeNode(
 
 const section = (title: string, lines: readonly string[]): string[] => [`${title}:`, ...indented(1, lines)];
 
-/** A head, and below it a rule as long as each of its words. */
+/** Returns a header line and a line of dashes below each of its words. */
 const headed = (...words: readonly string[]): string[] => [
   words.join('\t'),
   words.map((word) => word.replace(/./g, '-')).join('\t'),

@@ -1,4 +1,4 @@
-/** A pod as `kubectl describe pod` shows it. */
+/** Formats a pod as `kubectl describe pod` does. */
 import { humanDuration } from '../../base/duration.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { CoreEvent } from '../../kubernetes/events/event.ts';
@@ -11,16 +11,16 @@ import { indented, tabbed } from './tabbed.ts';
 import { localTime } from './time.ts';
 import { describeVolumes } from './volumes.ts';
 
-/** What an agent knows of a pod beside its object. */
+/** Information about a pod that its object does not contain. */
 export interface PodExtras {
-  /** How the logs of its failed containers end. */
+  /** Last log lines of the pod's failed containers. */
   readonly logs?: LogTails;
-  /** Why the present manifest is not used, and what is odd in the one that is. */
+  /** Reasons why the current manifest is rejected, and warnings about the manifest in use. */
   readonly manifestProblems?: readonly string[] | undefined;
   readonly manifestWarnings?: readonly string[] | undefined;
 }
 
-/** All there is to know of a pod, and its events; `now` is in milliseconds since the epoch. */
+/** Formats a pod and its events. `now` is in milliseconds since the epoch. */
 export function describePod(pod: Pod, events: readonly CoreEvent[], now: number, told: PodExtras = {}): string {
   const { logs = new Map(), manifestProblems = [], manifestWarnings = [] } = told;
   const { spec, status = {} } = pod;

@@ -1,15 +1,18 @@
-/** Text in columns as kubectl lays it out: a column is as wide as the cells that stand one below the other need. */
+/**
+ * Lays out text in columns as kubectl does (Go's `text/tabwriter`). Each column is as wide as the widest cell in a
+ * block of adjacent lines.
+ */
 
 import { printable } from '../../base/printable.ts';
 
 const GAP = 2;
 
 /**
- * Lays out lines whose cells end with tabs. A column reaches over the lines that have it without a break; what stands
- * behind the last tab of a line is in no column.
+ * Lays out lines whose cells end with tabs. A column extends over adjacent lines that contain it. Text after the last
+ * tab of a line belongs to no column.
  */
 export function tabbed(text: string): string {
-  // What is wider on a terminal than it is counts as it is shown.
+  // Escape before measuring, because an escaped character is wider than the original.
   const lines = printable(text)
     .split('\n')
     .map((line) => line.split('\t'));
@@ -28,7 +31,7 @@ export function tabbed(text: string): string {
 const hasColumn = (cells: readonly string[] | undefined, column: number): boolean =>
   cells !== undefined && column < cells.length - 1;
 
-/** Gives each block of one column the width of its widest cell. */
+/** Sets the width of a column for each block of adjacent lines. */
 function setWidths(lines: readonly (readonly string[])[], widths: number[][], column: number): void {
   for (let first = 0; first < lines.length; first += 1) {
     if (!hasColumn(lines[first], column)) continue;
@@ -40,6 +43,6 @@ function setWidths(lines: readonly (readonly string[])[], widths: number[][], co
   }
 }
 
-/** Lines of a deeper level. */
+/** Indents lines by two spaces per level. */
 export const indented = (level: number, lines: readonly string[]): string[] =>
   lines.map((line) => `${'  '.repeat(level)}${line}`);

@@ -3,10 +3,10 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 const twoDigits = (value: number): string => String(Math.trunc(Math.abs(value))).padStart(2, '0');
 
-/** A moment as `describe` shows it, in the time of the place: `Sat, 21 Nov 2026 13:05:07 +0100`. */
+/** Formats a timestamp in the local time zone as `describe` does: `Sat, 21 Nov 2026 13:05:07 +0100`. */
 export function localTime(time: string | null | undefined): string {
   const at = new Date(time ?? Number.NaN);
-  // What a Go program prints for no time.
+  // Go prints this value for a zero time.
   if (Number.isNaN(at.getTime())) return 'Mon, 01 Jan 0001 00:00:00 +0000';
   const offset = -at.getTimezoneOffset();
   const zone = `${offset < 0 ? '-' : '+'}${twoDigits(offset / 60)}${twoDigits(offset % 60)}`;

@@ -1,4 +1,4 @@
-/** The volumes of a pod as `describe` shows them. */
+/** Formats the volumes of a pod as `kubectl describe` does. */
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import { indented } from './tabbed.ts';
 
@@ -10,7 +10,7 @@ export function describeVolumes(volumes: readonly Volume[] = []): string[] {
   ];
 }
 
-/** The kinds that are told in detail; the others by their field's name. */
+/** Formatters of the kinds shown in detail. Other kinds are shown by their field name. */
 const DESCRIBERS: { readonly [K in keyof Volume]?: (source: NonNullable<Volume[K]>) => string[] } = {
   hostPath: ({ path, type = '' }) => [
     'Type:\tHostPath (bare host directory volume)',
@@ -74,7 +74,7 @@ function projectionLines({ secret, configMap, downwardAPI, serviceAccountToken }
 
 function sourceLines(volume: Volume): string[] {
   for (const [kind, source] of Object.entries(volume)) {
-    // Each describer is found under the very field whose value it gets.
+    // Safe cast: each describer is stored under the field whose value it receives.
     const describe = DESCRIBERS[kind as keyof Volume] as ((source: unknown) => string[]) | undefined;
     if (describe) return describe(source);
   }
