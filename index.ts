@@ -96,6 +96,6 @@ export type { ActorNode } from './show/actorNode.ts';
 export { type Explanation, explainPod } from './show/explain.ts';
 export { explainNode, type NodeExplanation } from './show/explainNode.ts';
 export { formatExplanation, formatNodeExplanation } from './show/formatExplanation.ts';
-export type { SeenPod } from './show/seenPod.ts';
+export type { PodWithTree as SeenPod } from './show/podActors.ts';
 /** What mounts volumes, and works in them. */
 export type { Mounter } from './volume/mounter.ts';

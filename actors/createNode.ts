@@ -8,7 +8,7 @@ import { podDirectories } from '../host/pods/podDirectory.ts';
 import { userNamespaces } from '../host/pods/userNamespaces.ts';
 import { involvedNode, recordedEvent } from '../kubernetes/events/recordedEvent.ts';
 import type { NodeInput } from '../machines/node/context.ts';
-import { withUnwritten } from '../show/explainNode.ts';
+import { withUnwrittenFiles } from '../show/explainNode.ts';
 import { hostMounter } from '../volume/hostMounter.ts';
 import type { ClusterContent } from '../volume/plugin.ts';
 import { createBoundary, type World } from './boundary.ts';
@@ -130,7 +130,7 @@ function nodeOn(ground: Ground, left: FoundAtStart): NodeAgent {
       await stop();
       await store.close();
     },
-    explainNode: () => withUnwritten(explainNode(), store.failure()),
+    explainNode: () => withUnwrittenFiles(explainNode(), store.failure()),
     manifestFile: (uid: string) => ground.manifestFiles.now.get(uid),
   });
 }

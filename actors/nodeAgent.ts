@@ -19,7 +19,7 @@ import { type Explanation, explainPod } from '../show/explain.ts';
 import { explainNode, type NodeExplanation } from '../show/explainNode.ts';
 import { explainPart, type PartExplanation, type PodPart } from '../show/explainPart.ts';
 import type { LogTail, LogTails } from '../show/logTail.ts';
-import { type SeenPod, seenPods } from '../show/seenPod.ts';
+import { type PodWithTree, pairWithTrees } from '../show/podActors.ts';
 import type { Boundary, BoundaryOptions } from './boundary.ts';
 import { drained } from './drained.ts';
 import { decisionListener, type EventSink, eventListener } from './events/eventSink.ts';
@@ -99,7 +99,7 @@ export interface NodeAgent {
   explainPart(uid: string, part: PodPart, logs?: LogTails, latestLog?: LogTail): PartExplanation | undefined;
   explainNode(): NodeExplanation;
   /** Its pods with their trees, as far as they may leave the agent. */
-  seenPods(): SeenPod[];
+  seenPods(): PodWithTree[];
   overview(): NodeOverview;
   /** Whether starts wait for a slot while others get on, as far as one look after the other shows. */
   areStartsInLine(): boolean;
@@ -285,7 +285,7 @@ function podExplanations(
     const { start, pull } = limitersOf(root);
     return { limiters: [start, pull], runtimeNotReady: runtimeNotReadyOf(root.getSnapshot().context.health) };
   };
-  const explain = (seen: SeenPod | undefined, logs: LogTails | undefined) =>
+  const explain = (seen: PodWithTree | undefined, logs: LogTails | undefined) =>
     seen && redact(explainPod(withAdmission(seen, root), clock.now(), { ...surroundings(), logs }));
   return {
     explain: (name, namespace, logs) => {
@@ -298,12 +298,12 @@ function podExplanations(
       if (seen === undefined) return undefined;
       return redact(explainPart(withAdmission(seen, root), part, clock.now(), { ...surroundings(), logs, latestLog }));
     },
-    seenPods: () => redact(seenPods(board.pods(), board.trees()).map((seen) => withAdmission(seen, root))),
+    seenPods: () => redact(pairWithTrees(board.pods(), board.trees()).map((seen) => withAdmission(seen, root))),
   };
 }
 
 /** One that waits to be admitted waits for what admission has put its request off for. */
-function withAdmission({ pod, tree }: SeenPod, root: RootActor): SeenPod {
+function withAdmission({ pod, tree }: PodWithTree, root: RootActor): PodWithTree {
   const admission = tree.tags.includes('admitting') ? root.getSnapshot().children.admission : undefined;
   const waitingFor = admission && waitOf(admission.getSnapshot().context, pod.metadata.uid);
   return { pod, tree: waitingFor === undefined ? tree : { ...tree, waitingFor } };

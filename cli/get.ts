@@ -2,8 +2,8 @@ import { systemClock } from '../base/clock.ts';
 import { NodeFailure } from '../base/failure.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { podFields } from '../kubernetes/api/selection/selectableFields.ts';
-import { haveTwins, podsCalled } from '../show/called.ts';
 import { podList } from '../show/podList.ts';
+import { findPodsByName, haveDuplicateNames } from '../show/podsByName.ts';
 import { podTable } from '../show/table.ts';
 import type { NodeSummary } from '../socket/agent.ts';
 import { mayBeIn, problemSentence, problemsOf } from '../socket/manifestProblems.ts';
@@ -41,13 +41,13 @@ function wanted(pods: readonly Pod[], { options, isSelected }: Asked): Pod[] {
   const there = pods.filter(({ metadata }) => {
     return namespace === undefined || allNamespaces === true || metadata.namespace === namespace;
   });
-  return (name === undefined ? there : podsCalled(name, there)).filter(isSelected);
+  return (name === undefined ? there : findPodsByName(name, there)).filter(isSelected);
 }
 
 /** Prints pods as they come, in the form that was asked for. */
 function podPrinter(node: Node, { options, format, write }: Asked, pods: readonly Pod[]) {
   const namespaces = options.allNamespaces || pods.some(({ metadata }) => metadata.namespace !== 'default');
-  const uids = haveTwins(pods);
+  const uids = haveDuplicateNames(pods);
   const { wide, headers } = { wide: false, headers: true, ...format };
   const printer = tablePrinter(write, { headers });
   if (format.kind === 'table' && node.simulated) write('SIMULATED runtime: no real containers run\n');

@@ -5,10 +5,10 @@ import { printable } from '../base/printable.ts';
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import { withoutNode } from '../kubernetes/shownName.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { type ActorFilter, readFilter } from '../show/actorFilter.ts';
-import { actorCount, actorRef, actorRows } from '../show/actorRows.ts';
-import { deadlineText } from '../show/actorRowText.ts';
-import { categoryOf, lastingState } from '../show/category.ts';
+import { type ActorFilter, parseFilter } from '../show/actorFilter.ts';
+import { actorRef, actorRows, countActors } from '../show/actorRows.ts';
+import { timeLeft } from '../show/actorRowText.ts';
+import { categoryOf, stableState } from '../show/category.ts';
 import { failureText } from '../show/explainText.ts';
 import type { ActorRow } from '../show/treeRows.ts';
 import type { AgentClient } from '../socket/client.ts';
@@ -39,16 +39,16 @@ interface Listed {
 
 /** The filter of words and flag; a mistake in it shows before any agent is asked. */
 function filterOf(words: readonly string[], { filter = '' }: GetActorsOptions): ActorFilter {
-  const read = readFilter([...words, filter].join(' '));
+  const read = parseFilter([...words, filter].join(' '));
   if ('problem' in read) throw new ConfigError(read.problem);
   return read.matches;
 }
 
-const namespaceOf = ({ of }: ActorRow): string => of?.namespace ?? '';
+const namespaceOf = ({ pod }: ActorRow): string => pod?.namespace ?? '';
 
 /** The namespace of a pod has a column of its own. */
-const ownName = ({ depth, name, of }: ActorRow, node: string): string =>
-  of && depth === 0 ? withoutNode(of.name, node) : name;
+const ownName = ({ depth, name, pod }: ActorRow, node: string): string =>
+  pod && depth === 0 ? withoutNode(pod.name, node) : name;
 
 /** Those that were asked for, whatever stands above them. */
 function listed(actors: AnsweredActors, matches: ActorFilter, options: GetActorsOptions): Listed[] {
@@ -56,19 +56,19 @@ function listed(actors: AnsweredActors, matches: ActorFilter, options: GetActors
   const names: string[] = [];
   return actorRows(actors, { isOpen: () => true, matches, order: 'name' }).flatMap((row) => {
     names.splice(row.depth, names.length, ownName(row, actors.node.name));
-    const own = row.of === undefined && row.depth > 0 ? names.slice(1) : names;
+    const own = row.pod === undefined && row.depth > 0 ? names.slice(1) : names;
     const isWanted = row.isMatch && (namespace === undefined || namespaceOf(row) === namespace);
     return isWanted ? [{ row, name: own.join('/') }] : [];
   });
 }
 
-const refOf = ({ row: { actor, of } }: Listed): string => actorRef(actor, of);
+const refOf = ({ row: { actor, pod } }: Listed): string => actorRef(actor, pod);
 
 /** An actor as plain data; those below it have an item of their own. */
 function objectOfActor(each: Listed) {
-  const { actor, of, kind } = each.row;
+  const { actor, pod: rowPod, kind } = each.row;
   const { name, machine, state, tags, since, until, waitingFor, lastFailure, facts, lists, lastRun } = actor;
-  const { namespace, name: pod, uid } = of ?? {};
+  const { namespace, name: pod, uid } = rowPod ?? {};
   return {
     kind: 'Actor',
     ref: refOf(each),
@@ -78,7 +78,7 @@ function objectOfActor(each: Listed) {
     is: categoryOf(actor),
     state,
     tags,
-    ...(of ? { pod: { namespace, name: pod, uid } } : {}),
+    ...(pod ? { pod: { namespace, name: pod, uid } } : {}),
     since: isoTime(since),
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until: isoTime(until) }),
@@ -103,7 +103,7 @@ function cellsOf(each: Listed, now: number, state = each.row.actor.state): strin
     kind,
     categoryOf(actor),
     state,
-    until === undefined ? '' : deadlineText(until, now),
+    until === undefined ? '' : timeLeft(until, now),
     humanDuration(Math.max(0, now - since)),
     isoTime(since),
     waitingFor,
@@ -161,7 +161,7 @@ function actorTable(
 /** What there is to tell of an actor: a try of a probe is no news, what it has found is. */
 function newsOf({ row: { actor } }: Listed): string {
   const { state, since, facts } = actor;
-  const lasting = lastingState(actor);
+  const lasting = stableState(actor);
   return [lasting, lasting === state ? since : '', categoryOf(actor), ...facts].join();
 }
 
@@ -199,7 +199,7 @@ const pause = (): Promise<void> => new Promise((resolve) => void systemClock.set
 
 /** Why there is nothing in the list. */
 function nothingFound(actors: AnsweredActors): string {
-  const { pods, actors: count } = actorCount(actors);
+  const { pods, actors: count } = countActors(actors);
   return `No actors found; there are ${count} of the node and of ${pods} ${pods === 1 ? 'pod' : 'pods'}\n`;
 }
 

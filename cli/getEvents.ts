@@ -7,7 +7,7 @@ import type { CoreEvent } from '../kubernetes/events/event.ts';
 import { eventTable } from '../kubernetes/events/eventTable.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { suggestion } from '../node/config/fields.ts';
-import { isCalled } from '../show/called.ts';
+import { matchesName } from '../show/podsByName.ts';
 import type { AgentClient } from '../socket/client.ts';
 import { agentNamed } from './agent.ts';
 import { podNameOf } from './explain.ts';
@@ -59,7 +59,7 @@ function wantedEvents(options: GetEventsOptions): Wanted {
 }
 
 const isAbout = (pod: string, { kind, name, uid }: CoreEvent['involvedObject'], node: string): boolean =>
-  kind === 'Pod' && (uid === pod || isCalled(pod, name, node));
+  kind === 'Pod' && (uid === pod || matchesName(pod, name, node));
 
 /** Prints events as they come, in the form that was asked for. */
 async function eventPrinter(

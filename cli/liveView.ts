@@ -1,5 +1,5 @@
 import { every, systemClock } from '../base/clock.ts';
-import { type SeenPod, seenPods } from '../show/seenPod.ts';
+import { type PodWithTree, pairWithTrees } from '../show/podActors.ts';
 import type { AgentPort } from '../socket/agent.ts';
 import { nodeReadiness, readinessText, settledReadiness } from './table/ready.ts';
 
@@ -51,4 +51,4 @@ export function announceReady(agent: AgentPort, onReady: (line: string) => void)
 }
 
 /** The pods of a node, each with its actors. */
-export const livePods = (agent: AgentPort): SeenPod[] => seenPods(agent.pods(), agent.trees());
+export const livePods = (agent: AgentPort): PodWithTree[] => pairWithTrees(agent.pods(), agent.trees());

@@ -4,8 +4,8 @@ import { NodeFailure } from '../base/failure.ts';
 import { type LogOptions, readLog } from '../host/logs/readLog.ts';
 import { containersOf } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import { defaultContainer, expectContainer, isRunning, type LoggedRun, runToLog } from '../show/containerLog.ts';
-import { statusesOf } from '../show/seenPod.ts';
+import { defaultContainer, expectContainer, isRunning, type LoggedRun, selectRun } from '../show/containerLog.ts';
+import { statusesOf } from '../show/podActors.ts';
 import type { PodPlaces } from '../socket/agent.ts';
 import type { AgentClient } from '../socket/client.ts';
 import { agentNamed } from './agent.ts';
@@ -98,7 +98,7 @@ async function printLog(asked: Asked, container: string): Promise<void> {
 /** Returns the run to print. The error for a container that has yet to start says what it is waiting for. */
 async function runOf({ agent, places: { pod }, options }: Asked, container: string): Promise<LoggedRun> {
   try {
-    return runToLog(pod, container, options);
+    return selectRun(pod, container, options);
   } catch (error) {
     const { state } = statusesOf(pod).find(({ name }) => name === container) ?? {};
     if (options.previous || state?.waiting === undefined || !(error instanceof NodeFailure)) throw error;

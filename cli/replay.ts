@@ -9,9 +9,9 @@ import { RecordingError } from '../recording/recordingError.ts';
 import { RecordingFile } from '../recording/recordingFile.ts';
 import { storyOf } from '../recording/story.ts';
 import { linesIn, type Stretch, stretchesOf } from '../recording/stretches.ts';
-import { ambiguity, podsCalled } from '../show/called.ts';
 import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../show/formatExplanation.ts';
 import { podList } from '../show/podList.ts';
+import { ambiguityMessage, findPodsByName } from '../show/podsByName.ts';
 import { podTable } from '../show/table.ts';
 import { nodeOf, partOf, podNameOf, terminalWidth } from './explain.ts';
 import { asText } from './output.ts';
@@ -142,8 +142,8 @@ async function explained({ agent, at }: Played, what: string, options: ReplayOpt
     return output === undefined ? formatNodeExplanation(node, width) : asText(node, output);
   }
   const name = podNameOf([what]);
-  const called = podsCalled(name, podsIn(namespace, agent));
-  const why = ambiguity(called);
+  const called = findPodsByName(name, podsIn(namespace, agent));
+  const why = ambiguityMessage(called);
   if (why !== undefined) throw new ConfigError(`--explain: ${why}`);
   const [pod] = called;
   const found = pod && agent.explainUid(pod.metadata.uid);

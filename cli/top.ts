@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { readFilter } from '../show/actorFilter.ts';
+import { parseFilter } from '../show/actorFilter.ts';
 import { agentNamed } from './agent.ts';
 import { canDraw } from './liveTable.ts';
 import type { Output } from './liveView.ts';
@@ -36,7 +36,7 @@ export async function top(words: readonly string[], options: TopOptions, termina
   const { output, input } = terminal;
   const { namespace } = options;
   const filter = [...(namespace === undefined ? [] : [`ns:${namespace}`]), ...words].join(' ');
-  const read = readFilter(filter);
+  const read = parseFilter(filter);
   if ('problem' in read) throw new ConfigError(read.problem);
   const agent = await agentNamed(options);
   const ask = async () => readActors(await agent.json('/actors'));

@@ -5,7 +5,7 @@ import { goDuration } from '../base/duration.ts';
 import { NodeFailure } from '../base/failure.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { nodeFields, podFields } from '../kubernetes/api/selection/selectableFields.ts';
-import { podsCalled } from '../show/called.ts';
+import { findPodsByName } from '../show/podsByName.ts';
 import {
   type NodeUsage,
   nodeUsageTable,
@@ -65,7 +65,7 @@ export async function topPods(options: TopUsageOptions, write: Write): Promise<v
   const inNamespace = readPodList(await agent.json('/api/v1/pods')).filter(
     ({ metadata }) => namespace === undefined || allNamespaces === true || metadata.namespace === namespace,
   );
-  const pods = (name === undefined ? inNamespace : podsCalled(name, inNamespace)).filter(isSelected);
+  const pods = (name === undefined ? inNamespace : findPodsByName(name, inNamespace)).filter(isSelected);
   if (name !== undefined && pods.length === 0) throw new NodeFailure('NotFound', `pods "${name}" not found`);
   const summary = summaryShape.parse(await agent.json('/stats/summary'));
   const { simulated } = readNode(await agent.json('/node'));

@@ -3,7 +3,7 @@ import type { InspectionEvent } from 'xstate';
 import type { Move } from '../actors/status/since.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { ActorView } from '../show/actorNode.ts';
-import { containerIn } from '../show/actorPath.ts';
+import { containerNameOf } from '../show/actorPath.ts';
 import type { ActorHistory } from './protocol.ts';
 import { Runs } from './runs.ts';
 import { uidIn } from './shown.ts';
@@ -26,7 +26,7 @@ export class ActorPast {
   constructor(path: string, from: number) {
     this.#uid = uidIn(path);
     this.#taken = new TakenWays(path, from);
-    this.#container = containerIn(path);
+    this.#container = containerNameOf(path);
     this.#runs = new Runs(this.#container);
   }
 

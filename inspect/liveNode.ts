@@ -1,6 +1,6 @@
 /** A node that runs, as the page asks about it: what is now comes from the agent, what was from its recording. */
 
-import { containerIn } from '../show/actorPath.ts';
+import { containerNameOf } from '../show/actorPath.ts';
 import type { Explanation } from '../show/explain.ts';
 import type { LogTails } from '../show/logTail.ts';
 import { problemsOf } from '../socket/manifestProblems.ts';
@@ -45,7 +45,7 @@ export function liveNode({ agent, view, followed, past, now, stately, close }: L
       part: partExplanation,
       node: agent.explainNode(),
       tree: agent.redact(agent.trees().get(uid)),
-      events: agent.redact(eventsAbout(agent, uid, containerIn(path))),
+      events: agent.redact(eventsAbout(agent, uid, containerNameOf(path))),
     });
   };
   const historyNow = async (path: string): Promise<ActorHistory> => {
@@ -54,7 +54,7 @@ export function liveNode({ agent, view, followed, past, now, stately, close }: L
   };
   const tails = createTails();
   const logNow = async (path: string, signal: AbortSignal): Promise<ShownLog> => {
-    const [uid, container] = [uidIn(path), containerIn(path)];
+    const [uid, container] = [uidIn(path), containerNameOf(path)];
     const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
     const places = agent.places(uid);
     if (container === undefined || pod === undefined || places === undefined)

@@ -1,6 +1,6 @@
 /** The past of a node as the page asks about it. */
 import { isMissing } from '../host/files/fileErrors.ts';
-import { containerIn } from '../show/actorPath.ts';
+import { containerNameOf } from '../show/actorPath.ts';
 import { ActorPast, type ToldPast } from './actorPast.ts';
 import { detailOf, partAt } from './detail.ts';
 import type { History, PlayedMoment } from './history.ts';
@@ -77,7 +77,7 @@ function pastDetail(history: History, path: string, at: number): Promise<Detail>
 }
 
 async function pastHistory(history: History, path: string, at: number): Promise<ActorHistory> {
-  const [uid, container] = [uidIn(path), containerIn(path)];
+  const [uid, container] = [uidIn(path), containerNameOf(path)];
   const story = uid === '' ? undefined : await history.story(uid, at - EVENTS_MS, at);
   const { told } = await seenTo(history, path, at, () => undefined);
   return { path, at, ...told, events: story ? eventsOf(story, container) : [] };
@@ -87,7 +87,7 @@ async function pastHistory(history: History, path: string, at: number): Promise<
 async function seenTo<T>(history: History, path: string, at: number, use: (moment: PlayedMoment) => T) {
   const past = new ActorPast(path, await history.seenSince(at));
   const uid = uidIn(path);
-  if (containerIn(path) !== undefined) await history.statuses(uid, at, (status) => past.status(uid, status));
+  if (containerNameOf(path) !== undefined) await history.statuses(uid, at, (status) => past.status(uid, status));
   const used = await history.at(at, use, {
     inspect: (event, when) => past.inspect(event, when),
     moves: (move) => past.move(move),

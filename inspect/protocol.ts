@@ -3,9 +3,9 @@
  * milliseconds since the epoch, actors go by their path of ids.
  */
 import type { ActorNode } from '../show/actorNode.ts';
-import type { NextWay } from '../show/nextWay.ts';
+import type { NextTransition } from '../show/nextTransition.ts';
 
-export type { NextWay } from '../show/nextWay.ts';
+export type { NextTransition as NextWay } from '../show/nextTransition.ts';
 
 /** One actor without those below it: its parent and its place among the parent's children stand for them. */
 export interface ShownActor extends Omit<ActorNode, 'children'> {
@@ -204,7 +204,7 @@ export interface Detail {
   readonly answer: string;
   /** What has to be seen to in its pod's manifest. */
   readonly problems: readonly string[];
-  readonly next: readonly NextWay[];
+  readonly next: readonly NextTransition[];
   /** Absent of a moment of the past, whose events are read with the history. */
   readonly events?: readonly ShownEvent[];
   /** How the log of a container ends. */

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ActorNode, LimiterView } from '../show/actorNode.ts';
-import { podUidIn } from '../show/actorPath.ts';
+import { podUidOf } from '../show/actorPath.ts';
 import { podRow } from '../show/table.ts';
 import type { ShownActor, ShownGate, ShownPod } from './protocol.ts';
 import { NODE } from './touched.ts';
@@ -134,4 +134,4 @@ function shownActor({ tree: { children: _, ...own }, parent, order }: ShownTree)
 }
 
 /** The UID of the pod that an actor is part of; empty of the node's own. */
-export const uidIn = (path: string): string => podUidIn(path) ?? '';
+export const uidIn = (path: string): string => podUidOf(path) ?? '';

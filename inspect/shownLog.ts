@@ -5,7 +5,7 @@ import type { LogPlace } from '../host/logs/openLog.ts';
 import { readLog } from '../host/logs/readLog.ts';
 import { UnpackedTails } from '../host/logs/unpackedTails.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import { isRunning, runToLog } from '../show/containerLog.ts';
+import { isRunning, selectRun } from '../show/containerLog.ts';
 import type { PodPlaces } from '../socket/agent.ts';
 import type { ShownLog } from './protocol.ts';
 
@@ -33,7 +33,7 @@ interface LogParts {
 /** Returns the end of the log of the present run of a container, or of its last one. Says in words why there is none. */
 export async function shownLog({ pod, container, places, ...reading }: LogParts): Promise<ShownLog> {
   try {
-    const logged = runToLog(pod, container);
+    const logged = selectRun(pod, container);
     const { run } = logged;
     const place = { root: places.podLogs, directory: `${places.logs}/${container}`, run };
     return { run: run + 1, isRunning: isRunning(pod, container, logged), ...(await lastLines(place, reading)) };

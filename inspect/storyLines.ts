@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { hasTag, machineAt, tagOf } from '../machines/drawing/stateTags.ts';
 import type { Line } from '../recording/lines.ts';
-import { podUidIn } from '../show/actorPath.ts';
+import { podUidOf } from '../show/actorPath.ts';
 import type { EnteredLine, StoryLine } from './protocol.ts';
 
 /** Tells what was written down of a node, one line after the other; it knows what was asked, and what was seen before. */
@@ -26,7 +26,7 @@ export class StoryTeller {
         const { at, actor, state } = line;
         const tag = tagOf(machineAt(actor), state);
         const moved: StoryLine = { kind: 'state', at, actor, state, ...(tag === undefined ? {} : { tag }) };
-        const uid = isPodEnd(actor, state) ? podUidIn(actor) : undefined;
+        const uid = isPodEnd(actor, state) ? podUidOf(actor) : undefined;
         return uid === undefined ? [moved] : [moved, { kind: 'gone', at, uid }];
       }
       case 'event':

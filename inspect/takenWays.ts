@@ -3,7 +3,7 @@ import type { AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import type { Move } from '../actors/status/since.ts';
 import { wayIdsOf } from '../machines/drawing/ways.ts';
 import { pathOf } from '../machines/shared/actorRefs.ts';
-import { podUidIn } from '../show/actorPath.ts';
+import { podUidOf } from '../show/actorPath.ts';
 import type { Taken } from './protocol.ts';
 
 /** Learns from what xstate tells of all actors, and from the moves of the node. */
@@ -19,7 +19,7 @@ export class TakenWays {
   /** `from` is when it begins to look. */
   constructor(path: string, from: number) {
     this.#path = path;
-    const uid = podUidIn(path);
+    const uid = podUidOf(path);
     this.#pod = uid === undefined ? path : `pod/${uid}`;
     this.#from = from;
   }

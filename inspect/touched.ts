@@ -1,7 +1,7 @@
 /** Whose actors have moved since somebody looked: most that enters a node moves those of one pod. */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { pathOf } from '../machines/shared/actorRefs.ts';
-import { podUidIn } from '../show/actorPath.ts';
+import { podUidOf } from '../show/actorPath.ts';
 
 /** The key of the node's own actors among the UIDs of pods. */
 export const NODE = '';
@@ -47,7 +47,7 @@ export class Touched {
 }
 
 function treesWith(path: readonly string[]): readonly string[] {
-  const uid = podUidIn(path.join('/'));
+  const uid = podUidOf(path.join('/'));
   if (uid === undefined) return [NODE];
   // What the node says of itself it takes from its pods as well, of which it sees no more than themselves.
   return path.length === 1 ? [uid, NODE] : [uid];

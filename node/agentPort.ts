@@ -12,7 +12,7 @@ import { withLostRoot } from '../show/explainNode.ts';
 import type { PodPart } from '../show/explainPart.ts';
 import { type ServedView, withServing } from '../show/explainServing.ts';
 import type { LogTail, LogTails } from '../show/logTail.ts';
-import type { SeenPod } from '../show/seenPod.ts';
+import type { PodWithTree } from '../show/podActors.ts';
 import type { AgentPort, NodeSummary, PodPlaces } from '../socket/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { RootWatch } from './rootWatch.ts';
@@ -78,7 +78,7 @@ function placesOf({ agent, config }: PortParts, uid: string): PodPlaces | undefi
   };
 }
 
-function seenPod({ agent }: PortParts, uid: string): SeenPod | undefined {
+function seenPod({ agent }: PortParts, uid: string): PodWithTree | undefined {
   const pod = podOf(agent, uid);
   const tree = agent.trees().get(uid);
   return pod && tree && { pod, tree };

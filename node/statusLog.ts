@@ -6,7 +6,7 @@ import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
 import { shownName } from '../kubernetes/shownName.ts';
 import type { ActorNode } from '../show/actorNode.ts';
-import { podActors, type SeenPod } from '../show/seenPod.ts';
+import { type PodWithTree, podActors } from '../show/podActors.ts';
 import type { AgentPort } from '../socket/agent.ts';
 
 /**
@@ -80,7 +80,7 @@ function whyOf({ status: { reason, message } = {} }: Pod, told: readonly string[
   return reason ? ` (${message ? `${reason}: ${message}` : reason})` : '';
 }
 
-function actorsOf(seen: SeenPod): readonly ActorNode[] {
+function actorsOf(seen: PodWithTree): readonly ActorNode[] {
   const { tree, volumes, containers } = podActors(seen);
   return [tree, ...volumes, ...containers.map(({ actor }) => actor)];
 }

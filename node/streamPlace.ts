@@ -4,7 +4,7 @@ import { runtimeMessage } from '../cri/failure.ts';
 import { runningContainer } from '../cri/runningContainer.ts';
 import { containerNamed } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import { statusesOf } from '../show/seenPod.ts';
+import { statusesOf } from '../show/podActors.ts';
 import type { StreamPlace, StreamRequest } from '../socket/agent.ts';
 
 interface StreamParts {

@@ -4,7 +4,7 @@ import { lookUp } from '../base/lookUp.ts';
 import { nearest } from '../base/nearest.ts';
 import { parseDuration } from '../kubernetes/api/parseDuration.ts';
 import type { ActorNode } from './actorNode.ts';
-import { CATEGORIES, categoryOf, isWell } from './category.ts';
+import { CATEGORIES, categoryOf, isHealthy } from './category.ts';
 import { kindText } from './explainText.ts';
 
 /** The data of an actor that a filter can test. */
@@ -23,72 +23,74 @@ export interface FilteredActor {
 export type ActorFilter = (actor: FilteredActor) => boolean;
 
 /** A parsed filter, or one sentence that describes the syntax error. */
-export type ReadFilter = { readonly matches: ActorFilter } | { readonly problem: string };
+export type ParsedFilter = { readonly matches: ActorFilter } | { readonly problem: string };
 
 /** Filters by field name. Each one receives the value after the colon in lower case. */
-const FIELDS: Readonly<Record<string, (value: string) => ReadFilter>> = {
-  state: (value) => ({ matches: ({ node }) => `.${lower(node.state).replaceAll(' ', '.')}`.includes(`.${value}`) }),
-  ns: (value) => ({ matches: ({ namespace }) => lower(namespace) === value }),
+const FIELDS: Readonly<Record<string, (value: string) => ParsedFilter>> = {
+  state: (value) => ({ matches: ({ node }) => `.${lowerCase(node.state).replaceAll(' ', '.')}`.includes(`.${value}`) }),
+  ns: (value) => ({ matches: ({ namespace }) => lowerCase(namespace) === value }),
   kind: (value) => ({ matches: ({ node }) => kindsOf(node).includes(value) }),
-  is: isOfCategory,
+  is: categoryFilter,
 };
 
-const SPANS: Readonly<Record<string, (node: FilteredActor['node']) => boolean>> = {
+const DURATION_FILTERS: Readonly<Record<string, (node: FilteredActor['node']) => boolean>> = {
   waits: ({ waitingFor }) => waitingFor !== undefined,
   changed: () => true,
 };
 
-const KEYS = ['state:', 'ns:', 'kind:', 'is:', 'waits>', 'waits<', 'changed<', 'changed>'];
+const FILTER_PREFIXES = ['state:', 'ns:', 'kind:', 'is:', 'waits>', 'waits<', 'changed<', 'changed>'];
 
-const lower = (text = ''): string => text.toLowerCase();
+const lowerCase = (text = ''): string => text.toLowerCase();
 
 /** Returns the machine and the role, so that `kind:container` also matches init containers and sidecars. */
-const kindsOf = ({ machine, kind }: FilteredActor['node']): string[] => [machine, kind, kindText(kind)].map(lower);
+const kindsOf = ({ machine, kind }: FilteredActor['node']): string[] => [machine, kind, kindText(kind)].map(lowerCase);
 
-function isOfCategory(value: string): ReadFilter {
+function categoryFilter(value: string): ParsedFilter {
   const category = CATEGORIES.find((each) => each === value);
   if (category) return { matches: ({ node }) => categoryOf(node) === category };
-  return { problem: `is:${value}: expected one of ${CATEGORIES.join(', ')}${meant(value, CATEGORIES)}` };
+  return { problem: `is:${value}: expected one of ${CATEGORIES.join(', ')}${suggestion(value, CATEGORIES)}` };
 }
 
-const meant = (word: string, known: readonly string[]): string => {
-  const near = nearest(word, known);
-  return near === undefined ? '' : `; did you mean ${near}?`;
+const suggestion = (word: string, candidates: readonly string[]): string => {
+  const match = nearest(word, candidates);
+  return match === undefined ? '' : `; did you mean ${match}?`;
 };
 
 /** Filters by the time that an actor has been in its state. For a waiting actor this is the duration of the wait. */
-function spanOf(word: string, [key, sign, length]: readonly [string, string, string]): ReadFilter {
-  const counts = lookUp(SPANS, key);
-  if (counts === undefined) return { problem: unknownKey(word, `${key}${sign}`) };
-  const ms = parseDuration(length);
+function durationFilter(word: string, [key, sign, duration]: readonly [string, string, string]): ParsedFilter {
+  const appliesTo = lookUp(DURATION_FILTERS, key);
+  if (appliesTo === undefined) return { problem: unknownKeyProblem(word, `${key}${sign}`) };
+  const ms = parseDuration(duration);
   if (ms === undefined) return { problem: `${word}: expected a duration such as 30s or 1m30s after ${key}${sign}` };
-  const isSo = (span: number) => (sign === '>' ? span > ms : span < ms);
-  return { matches: ({ node, now }) => counts(node) && isSo(now - node.since) };
+  const isInRange = (span: number) => (sign === '>' ? span > ms : span < ms);
+  return { matches: ({ node, now }) => appliesTo(node) && isInRange(now - node.since) };
 }
 
-const unknownKey = (word: string, key: string): string =>
-  `${word}: unknown filter ${key}${meant(key, KEYS) || `; there are ${KEYS.join(' ')}`}`;
+const unknownKeyProblem = (word: string, key: string): string =>
+  `${word}: unknown filter ${key}${suggestion(key, FILTER_PREFIXES) || `; there are ${FILTER_PREFIXES.join(' ')}`}`;
 
 /** Matches actors whose name, state, wait or failure contains the text. */
-const withText =
+const textFilter =
   (text: string): ActorFilter =>
   ({ node, namespace, podName }) => {
     const { kind, name, state, waitingFor, lastFailure } = node;
-    const place = podName === undefined ? '' : `${namespace}/${podName}`;
-    const failure = isWell(categoryOf(node)) ? undefined : lastFailure;
-    const said = [waitingFor, failure?.reason, failure?.message];
-    return [place, kind, name, state, ...said].some((each) => lower(each).includes(text));
+    const podFullName = podName === undefined ? '' : `${namespace}/${podName}`;
+    const failure = isHealthy(categoryOf(node)) ? undefined : lastFailure;
+    const descriptions = [waitingFor, failure?.reason, failure?.message];
+    return [podFullName, kind, name, state, ...descriptions].some((each) => lowerCase(each).includes(text));
   };
 
-function wordOf(word: string): ReadFilter {
+function parseWord(word: string): ParsedFilter {
   const [, key, colon = '', value = ''] = /^([a-z]+)(:)(.*)$/.exec(word) ?? [];
   if (key !== undefined) {
     const field = lookUp(FIELDS, key);
-    if (field === undefined) return { problem: unknownKey(word, `${key}${colon}`) };
+    if (field === undefined) return { problem: unknownKeyProblem(word, `${key}${colon}`) };
     return value === '' ? { problem: `${word}: expected a value after ${word}` } : field(value);
   }
-  const [, span, sign = '', length = ''] = /^([a-z]+)([<>])(.*)$/.exec(word) ?? [];
-  return span === undefined ? { matches: withText(word) } : spanOf(word, [span, sign, length]);
+  const [, durationKey, sign = '', duration = ''] = /^([a-z]+)([<>])(.*)$/.exec(word) ?? [];
+  return durationKey === undefined
+    ? { matches: textFilter(word) }
+    : durationFilter(word, [durationKey, sign, duration]);
 }
 
 /**
@@ -96,15 +98,15 @@ function wordOf(word: string): ReadFilter {
  * tests that field. Any other word matches actors whose name, state or failure contains it. An empty filter matches
  * every actor.
  */
-export function readFilter(text: string): ReadFilter {
-  const words = lower(text)
+export function parseFilter(text: string): ParsedFilter {
+  const words = lowerCase(text)
     .split(/\s+/)
     .filter((word) => word !== '');
   const filters: ActorFilter[] = [];
   for (const word of words) {
-    const read = wordOf(word);
-    if ('problem' in read) return read;
-    filters.push(read.matches);
+    const parsed = parseWord(word);
+    if ('problem' in parsed) return parsed;
+    filters.push(parsed.matches);
   }
   return { matches: (actor) => filters.every((each) => each(actor)) };
 }

@@ -25,7 +25,7 @@ export interface ActorView {
 }
 
 /** Details of an actor beyond its state. */
-interface ShownFacts {
+interface ActorDetails {
   /** Short phrases such as `ready` or `3 restarts`. */
   readonly facts: readonly string[];
   /** Lists of names by heading, e.g. `queued`. */
@@ -39,7 +39,7 @@ interface ShownFacts {
 }
 
 /** The details that a machine reports for its actor beyond its state. */
-export interface ActorFacts extends Partial<ShownFacts> {
+export interface ReportedDetails extends Partial<ActorDetails> {
   /** The kind and name shown to users. They default to the id of the machine and the last part of the actor's id. */
   readonly kind?: string;
   readonly name?: string;
@@ -53,13 +53,13 @@ export interface ActorFacts extends Partial<ShownFacts> {
 }
 
 /** The state that a feed reports for itself. */
-export interface FeedView extends ActorView, Partial<ShownFacts> {
+export interface FeedView extends ActorView, Partial<ActorDetails> {
   readonly kind?: string;
   readonly name: string;
 }
 
 /** An actor with all of its descendants. */
-export interface ActorNode extends ActorView, ShownFacts {
+export interface ActorNode extends ActorView, ActorDetails {
   readonly id: string;
   /** The id of the machine, or the name of the port for a feed or a call in flight. */
   readonly machine: string;
@@ -72,7 +72,7 @@ export interface ActorNode extends ActorView, ShownFacts {
 export const CALL = 'call';
 
 /** The `machine` of the entries of the node's own API, which run no machine. */
-export const SERVER = 'server';
+export const NODE_API = 'server';
 
 /** The container runtime as reported by its responses. */
 export interface RuntimeView {

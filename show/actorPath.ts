@@ -1,10 +1,10 @@
 /** Parses the path of an actor. */
 
 /** Returns the UID of the pod that contains the actor. Undefined for actors of the node. */
-export const podUidIn = (path: string): string | undefined => /^pod\/([^/]+)/.exec(path)?.[1];
+export const podUidOf = (path: string): string | undefined => /^pod\/([^/]+)/.exec(path)?.[1];
 
 /** Returns the name of the container that contains the actor, if any. */
-export const containerIn = (path: string): string | undefined => /^pod\/[^/]+\/container\/([^/]+)/.exec(path)?.[1];
+export const containerNameOf = (path: string): string | undefined => /^pod\/[^/]+\/container\/([^/]+)/.exec(path)?.[1];
 
 /** One step of a path. `container/web` has a kind and a name, `image` only a name. */
 export interface ActorStep {
@@ -13,8 +13,8 @@ export interface ActorStep {
   readonly name: string;
 }
 
-const BELOW_ROOT = ['pod'] as const;
-const BELOW_OTHERS = ['container', 'volume', 'probe'] as const;
+const ROOT_CHILD_KINDS = ['pod'] as const;
+const DESCENDANT_KINDS = ['container', 'volume', 'probe'] as const;
 
 /**
  * Returns the steps from the root. The path is parsed from the left, because a container may be called `image` and a
@@ -23,14 +23,14 @@ const BELOW_OTHERS = ['container', 'volume', 'probe'] as const;
 export function actorSteps(path: string): ActorStep[] {
   const words = path === '' ? [] : path.split('/');
   const steps: ActorStep[] = [];
-  for (let at = 0; at < words.length; at += 1) {
-    const kinds: readonly NonNullable<ActorStep['kind']>[] = steps.length === 0 ? BELOW_ROOT : BELOW_OTHERS;
-    const kind = kinds.find((each) => each === words[at]);
-    const name = words[at + 1];
-    if (kind === undefined || name === undefined) steps.push({ name: words[at] ?? '' });
+  for (let index = 0; index < words.length; index += 1) {
+    const kinds: readonly NonNullable<ActorStep['kind']>[] = steps.length === 0 ? ROOT_CHILD_KINDS : DESCENDANT_KINDS;
+    const kind = kinds.find((each) => each === words[index]);
+    const name = words[index + 1];
+    if (kind === undefined || name === undefined) steps.push({ name: words[index] ?? '' });
     else {
       steps.push({ kind, name });
-      at += 1;
+      index += 1;
     }
   }
   return steps;

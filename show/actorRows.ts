@@ -1,9 +1,9 @@
 /** Builds the rows of the actor tree from the actors of this process. */
 import type { ActorNode, LimiterView } from './actorNode.ts';
-import { type PlaceOf, queuePlaces } from './explainText.ts';
-import { containerNames, type PodActors, podActors, type SeenContainer, type SeenPod } from './seenPod.ts';
+import { type QueueLookup, queuePositions } from './explainText.ts';
+import { type ContainerWithActor, containerNames, type PodActors, type PodWithTree, podActors } from './podActors.ts';
 import { podRow } from './table.ts';
-import { type ActorRow, type Count, type RowPod, type RowsView, treeCount, treeRows } from './treeRows.ts';
+import { type ActorRow, countTree, type RowPod, type RowsView, type TreeCount, treeRows } from './treeRows.ts';
 
 /** All actors of a node at one time. */
 export interface NodeActors {
@@ -11,7 +11,7 @@ export interface NodeActors {
   readonly at: number;
   /** The node agent with the actors that serve all pods. Its name is the name of the node. */
   readonly node: ActorNode;
-  readonly pods: readonly SeenPod[];
+  readonly pods: readonly PodWithTree[];
   /** Limiters whose queues may contain pods and containers. */
   readonly limiters: readonly LimiterView[];
 }
@@ -26,31 +26,31 @@ export function actorRef({ path }: Pick<ActorNode, 'path'>, pod?: Pick<RowPod, '
 }
 
 export const actorRows = ({ pods, limiters, ...seen }: NodeActors, view: RowsView): ActorRow[] =>
-  treeRows({ ...seen, pods: pods.map((each) => rowPod(each, limiters)) }, view);
+  treeRows({ ...seen, pods: pods.map((each) => toRowPod(each, limiters)) }, view);
 
 /** Returns the number of pods and the number of rows of the fully expanded tree. */
-export const actorCount = ({ pods, limiters, ...seen }: NodeActors): Count =>
-  treeCount({ ...seen, pods: pods.map((each) => rowPod(each, limiters)) });
+export const countActors = ({ pods, limiters, ...seen }: NodeActors): TreeCount =>
+  countTree({ ...seen, pods: pods.map((each) => toRowPod(each, limiters)) });
 
 /** Creates the entry of a pod. The queues are read lazily and only once. */
-function rowPod(seen: SeenPod, limiters: readonly LimiterView[]): RowPod {
+function toRowPod(seen: PodWithTree, limiters: readonly LimiterView[]): RowPod {
   const actors = podActors(seen);
   const { metadata } = seen.pod;
-  let places: PlaceOf | undefined;
+  let positions: QueueLookup | undefined;
   return {
     tree: actors.tree,
     uid: metadata.uid,
     namespace: metadata.namespace,
     name: metadata.name,
-    beganAt: beganAt(actors),
-    columns: (now) => podRow(seen.pod, now),
-    wordOf(path) {
+    createdAt: beganAt(actors),
+    statusColumns: (now) => podRow(seen.pod, now),
+    containerReasonAt(path) {
       const container = actors.containers.find(({ actor }) => actor.path === path);
-      return container && containerWord(container);
+      return container && containerReason(container);
     },
-    placeOf(container) {
-      places ??= queuePlaces(seen.pod.metadata.uid, containerNames(actors), limiters);
-      return places(container);
+    queuePositionOf(container) {
+      positions ??= queuePositions(seen.pod.metadata.uid, containerNames(actors), limiters);
+      return positions(container);
     },
   };
 }
@@ -59,12 +59,12 @@ const beganAt = ({ pod: { metadata, status } }: PodActors): number =>
   Date.parse(metadata.creationTimestamp ?? status?.startTime ?? '') || 0;
 
 /** Waiting reasons of a container that is starting normally. */
-const ON_ITS_WAY = ['ContainerCreating', 'PodInitializing'];
+const STARTING_REASONS = ['ContainerCreating', 'PodInitializing'];
 
-function containerWord({ role, status }: SeenContainer): string | undefined {
+function containerReason({ role, status }: ContainerWithActor): string | undefined {
   const { state = {}, ready } = status ?? {};
   if (state.running) return ready || role === 'init' || role === 'ephemeral' ? undefined : 'not ready';
   if (state.terminated) return state.terminated.exitCode === 0 ? undefined : state.terminated.reason;
   const reason = state.waiting?.reason ?? '';
-  return ON_ITS_WAY.includes(reason) ? undefined : reason;
+  return STARTING_REASONS.includes(reason) ? undefined : reason;
 }

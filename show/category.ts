@@ -7,13 +7,13 @@ export const CATEGORIES = ['broken', 'retrying', 'failed', 'waiting', 'working',
 export type Category = (typeof CATEGORIES)[number];
 
 /** Returns the category among the tags of a state. */
-export const categoryIn = (tags: Iterable<string>): Category | undefined => {
+export const findCategory = (tags: Iterable<string>): Category | undefined => {
   const all = new Set(tags);
   return CATEGORIES.find((each) => all.has(each));
 };
 
 /** Whether a state needs no attention. */
-export const isWell = (category: Category): boolean => category === 'steady' || category === 'done';
+export const isHealthy = (category: Category): boolean => category === 'steady' || category === 'done';
 
 /** Conditions of healthy actors, by tags that are more specific than the category. */
 const BY_TAG = {
@@ -39,17 +39,17 @@ const BY_CATEGORY = {
 export function conditionText(actor: { readonly tags: readonly string[] }): string {
   const category = categoryOf(actor);
   const byTag = Object.entries(BY_TAG).find(([tag]) => actor.tags.includes(tag));
-  return isWell(category) && byTag ? byTag[1] : BY_CATEGORY[category];
+  return isHealthy(category) && byTag ? byTag[1] : BY_CATEGORY[category];
 }
 
 /** Compares by severity, the most severe first. */
-export const byWorst = (a: Category, b: Category): number => CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b);
+export const compareSeverity = (a: Category, b: Category): number => CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b);
 
 /**
  * Returns a state without the substates that change with each attempt of a probe. The result of a probe is part of the
  * remaining state.
  */
-export const lastingState = ({ state, tags }: { readonly state: string; readonly tags: readonly string[] }): string =>
+export const stableState = ({ state, tags }: { readonly state: string; readonly tags: readonly string[] }): string =>
   tags.includes('passing') || tags.includes('failing') ? (state.split('.')[0] ?? state) : state;
 
 /**
@@ -57,8 +57,8 @@ export const lastingState = ({ state, tags }: { readonly state: string; readonly
  * progress. A state without a category is a bug and counts as `broken`.
  */
 export function categoryOf({ tags }: { readonly tags: readonly string[] }): Category {
-  const own = categoryIn(tags) ?? 'broken';
-  if (own !== 'working' && own !== 'waiting') return own;
+  const category = findCategory(tags) ?? 'broken';
+  if (category !== 'working' && category !== 'waiting') return category;
   if (tags.includes('passing')) return 'steady';
-  return tags.includes('failing') ? 'retrying' : own;
+  return tags.includes('failing') ? 'retrying' : category;
 }

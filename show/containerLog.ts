@@ -5,15 +5,17 @@ import { lookUp } from '../base/lookUp.ts';
 import { containerNamed, containersOf, type PlacedContainer } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
-import { statusesOf } from './seenPod.ts';
+import { statusesOf } from './podActors.ts';
 
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 
 /** Returns the container used if the user names none, with a note for the user. */
 export function defaultContainer({ metadata, spec }: Pod): { readonly name: string; readonly note?: string } {
-  const wanted = lookUp(metadata.annotations ?? {}, DEFAULT_CONTAINER);
-  if (wanted && containerNamed(spec, wanted)) return { name: wanted };
-  const notes = wanted ? [`Default container name ${JSON.stringify(wanted)} not found in pod ${metadata.name}`] : [];
+  const annotatedName = lookUp(metadata.annotations ?? {}, DEFAULT_CONTAINER);
+  if (annotatedName && containerNamed(spec, annotatedName)) return { name: annotatedName };
+  const notes = annotatedName
+    ? [`Default container name ${JSON.stringify(annotatedName)} not found in pod ${metadata.name}`]
+    : [];
   const all = containersOf(spec);
   const [{ name } = { name: '' }] = spec.containers;
   if (all.length > 1) notes.push(`Defaulted container ${JSON.stringify(name)} out of: ${namesOf(all)}`);
@@ -49,22 +51,22 @@ export interface LoggedRun {
  * `previous`, it is the run in the last state of the status. Throws a `NodeFailure` with reason `BadRequest` if there
  * is none.
  */
-export function runToLog(pod: Pod, container: string, { previous = false } = {}): LoggedRun {
+export function selectRun(pod: Pod, container: string, { previous = false } = {}): LoggedRun {
   const status = statusesOf(pod).find(({ name }) => name === container);
-  const named = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
-  const refuse = (why: string) => new NodeFailure('BadRequest', why);
-  if (status === undefined) throw refuse(`${named} is not available`);
+  const title = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
+  const badRequest = (why: string) => new NodeFailure('BadRequest', why);
+  if (status === undefined) throw badRequest(`${title} is not available`);
   const { state = {}, containerID = '', restartCount } = status;
   const last = lastRun(status);
   if (previous) {
-    if (last === undefined) throw refuse(`previous terminated ${named} not found`);
+    if (last === undefined) throw badRequest(`previous terminated ${title} not found`);
     return last;
   }
   if (state.running) return { run: restartCount, id: containerID };
   if (state.terminated?.containerID) return { run: restartCount, id: state.terminated.containerID };
   if (last !== undefined) return last;
-  if (state.terminated || status.lastState?.terminated) throw refuse(`${named} is terminated`);
-  throw refuse(`${named} is waiting to start${waitOf(state.waiting?.reason)}`);
+  if (state.terminated || status.lastState?.terminated) throw badRequest(`${title} is terminated`);
+  throw badRequest(`${title} is waiting to start${waitSuffix(state.waiting?.reason)}`);
 }
 
 /** Returns the run before the current one. For a container that waits to restart, this is the latest run. */
@@ -76,7 +78,7 @@ function lastRun({ state = {}, lastState, containerID, restartCount }: Container
   return { run: Math.max(0, isCounted ? restartCount - 1 : restartCount), id };
 }
 
-function waitOf(reason: string | undefined): string {
+function waitSuffix(reason: string | undefined): string {
   if (reason === undefined) return ' - no logs yet';
   if (reason === 'ErrImagePull') return ": image can't be pulled";
   if (reason === 'ImagePullBackOff') return ': trying and failing to pull image';

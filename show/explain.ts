@@ -2,14 +2,14 @@ import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { PodPhase } from '../kubernetes/api/schema/status.ts';
 import type { ActorNode, LimiterView } from './actorNode.ts';
 import { answerOf } from './explainAnswer.ts';
-import { type QueuePlace, queuePlaces } from './explainText.ts';
+import { type QueuePosition, queuePositions } from './explainText.ts';
 import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
-import { containerNames, hasNetwork, podActors, type SeenPod } from './seenPod.ts';
+import { containerNames, hasNetwork, type PodWithTree, podActors } from './podActors.ts';
 import { podRow } from './table.ts';
 
 /** An actor with the details that only an explanation shows. All times are in milliseconds since the epoch. */
 export interface ExplainedActor extends ActorNode {
-  readonly queue?: QueuePlace;
+  readonly queue?: QueuePosition;
   /** Last lines of the log of the container's last failed run. */
   readonly log?: LogTail;
   readonly children: readonly ExplainedActor[];
@@ -37,7 +37,7 @@ export interface Explanation {
 }
 
 /** State of the node that a pod may be waiting for. */
-export interface Surroundings {
+export interface ExplanationContext {
   readonly limiters?: readonly LimiterView[];
   readonly runtimeNotReady?: string | undefined;
   /** Last log lines of the pod's failed containers. */
@@ -49,16 +49,16 @@ export interface Surroundings {
  * the runtime. `runtimeNotReady` is the reason why the runtime is not ready, regardless of its network.
  */
 export function explainPod(
-  seen: SeenPod,
+  podWithTree: PodWithTree,
   now: number,
-  { limiters = [], runtimeNotReady, logs = new Map() }: Surroundings = {},
+  { limiters = [], runtimeNotReady, logs = new Map() }: ExplanationContext = {},
 ): Explanation {
-  const actors = withLogTails(podActors(seen), logs);
+  const actors = withLogTails(podActors(podWithTree), logs);
   const { pod, tree } = actors;
-  const placeOf = queuePlaces(pod.metadata.uid, containerNames(actors), limiters);
+  const queuePositionOf = queuePositions(pod.metadata.uid, containerNames(actors), limiters);
   const containers = new Map(actors.containers.map(({ actor }) => [actor.id, actor]));
-  const explained = (actor: ActorNode, container?: string): ExplainedActor => {
-    const queue = placeOf(container);
+  const withDetails = (actor: ActorNode, container?: string): ExplainedActor => {
+    const queue = queuePositionOf(container);
     const log = container === undefined ? undefined : logs.get(container);
     return { ...actor, ...(queue ? { queue } : {}), ...(log ? { log } : {}) };
   };
@@ -72,18 +72,18 @@ export function explainPod(
     phase: pod.status?.phase ?? 'Unknown',
     status,
     ready,
-    answer: answerOf({ actors, now, placeOf, runtimeNotReady }),
-    addresses: addressesOf(pod),
+    answer: answerOf({ actors, now, queuePositionOf, runtimeNotReady }),
+    addresses: podAddresses(pod),
     pod: {
-      ...explained(tree),
+      ...withDetails(tree),
       children: tree.children.map((child) => {
         const container = containers.get(child.id);
-        return container ? explained(container, container.name) : child;
+        return container ? withDetails(container, container.name) : child;
       }),
     },
   };
 }
 
 /** Returns the pod's IP addresses, or none if the pod uses the host's network or has no sandbox. */
-const addressesOf = (pod: Pod): string[] =>
+const podAddresses = (pod: Pod): string[] =>
   pod.spec.hostNetwork || !hasNetwork(pod) ? [] : (pod.status?.podIPs ?? []).map(({ ip }) => ip);

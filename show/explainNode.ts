@@ -28,8 +28,8 @@ export interface NodeExplanation {
 /** Explains a node from the tree of its own actors, its runtime and its pods. */
 export function explainNode(view: NodeView, now: number): NodeExplanation {
   const { tree, pods, foreign } = view;
-  const children = tree.children.map((actor) => (actor.kind === 'limiter' ? withClaimants(actor, pods) : actor));
-  return { name: tree.name, at: now, answer: answerOf(view, now), foreign, node: { ...tree, children } };
+  const children = tree.children.map((actor) => (actor.kind === 'limiter' ? withPodNames(actor, pods) : actor));
+  return { name: tree.name, at: now, answer: nodeAnswer(view, now), foreign, node: { ...tree, children } };
 }
 
 /** Adds a part of the node to an explanation. */
@@ -39,7 +39,7 @@ export const withPart = ({ node, ...explanation }: NodeExplanation, part: Explai
 });
 
 /** Creates the entry of a part of the node that is not an actor of a machine. */
-export const ownPart = (name: string, state: Omit<ActorView, 'path'>): ExplainedActor => ({
+export const nodePart = (name: string, state: Omit<ActorView, 'path'>): ExplainedActor => ({
   id: name,
   machine: name,
   kind: name,
@@ -54,18 +54,18 @@ export const ownPart = (name: string, state: Omit<ActorView, 'path'>): Explained
  * Adds the state files that could not be written. The node retries the writes, and a restart before they succeed may
  * lose those files.
  */
-export function withUnwritten(
+export function withUnwrittenFiles(
   explanation: NodeExplanation,
-  trouble:
+  unwritten:
     | { readonly facts: number; readonly failure: Failure; readonly since: number; readonly retryAt: number }
     | undefined,
 ): NodeExplanation {
-  if (trouble === undefined) return explanation;
-  const { facts, failure, since, retryAt: until } = trouble;
+  if (unwritten === undefined) return explanation;
+  const { facts, failure, since, retryAt: until } = unwritten;
   const state = { state: 'retrying', tags: ['retrying'], since, waitingFor: 'the disk', until, lastFailure: failure };
-  const store = { ...ownPart('store', state), facts: [`${facts} ${facts === 1 ? 'file' : 'files'} not written`] };
-  const words = `${facts} state ${facts === 1 ? 'file' : 'files'} cannot be written: ${failure.message}`;
-  return withPart({ ...explanation, answer: `${explanation.answer}; ${words}` }, store);
+  const store = { ...nodePart('store', state), facts: [`${facts} ${facts === 1 ? 'file' : 'files'} not written`] };
+  const text = `${facts} state ${facts === 1 ? 'file' : 'files'} cannot be written: ${failure.message}`;
+  return withPart({ ...explanation, answer: `${explanation.answer}; ${text}` }, store);
 }
 
 /** Reports that the root directory of the agent, which contains all persistent state, has been removed. */
@@ -77,76 +77,76 @@ export interface LostRoot {
 }
 
 /** Adds the loss of the root directory to an explanation. */
-export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | undefined): NodeExplanation {
-  if (lost === undefined) return explanation;
-  const { message, since, retryAt: until } = lost;
+export function withLostRoot(explanation: NodeExplanation, lostRoot: LostRoot | undefined): NodeExplanation {
+  if (lostRoot === undefined) return explanation;
+  const { message, since, retryAt: until } = lostRoot;
   const state = { state: 'lost', tags: ['retrying'], since, waitingFor: 'the directory to be restored', until };
   const answer = `${explanation.answer}; ${message}`;
-  return withPart({ ...explanation, answer }, ownPart('root directory', state));
+  return withPart({ ...explanation, answer }, nodePart('root directory', state));
 }
 
-function answerOf({ tree, runtime, pods, ended }: NodeView, now: number): string {
+function nodeAnswer({ tree, runtime, pods, ended }: NodeView, now: number): string {
   const { name, tags, waitingFor, until, children } = tree;
   const count = Object.keys(pods).length;
-  const troubles = children.flatMap(({ kind, lastFailure }) => {
-    const words = lookUp<string>(OF_CLUSTER, kind);
-    return words === undefined || lastFailure === undefined ? [] : [`; ${words}: ${lastFailure.message}`];
+  const failures = children.flatMap(({ kind, lastFailure }) => {
+    const consequence = lookUp<string>(CLUSTER_CONSEQUENCES, kind);
+    return consequence === undefined || lastFailure === undefined ? [] : [`; ${consequence}: ${lastFailure.message}`];
   });
-  const broken = children.flatMap(({ name: part, tags: own, lastFailure }) =>
+  const brokenParts = children.flatMap(({ name: part, tags: own, lastFailure }) =>
     own.includes('broken') ? [`; ${part} is broken${lastFailure ? `: ${lastFailure.message}` : ''}`] : [],
   );
   if (tags.includes('ending') && count > 0) {
-    const held = runtime.ready ? '' : `; the container runtime is not ready: ${troubleOf(runtime)}`;
-    return `node ${name} is draining: ${endingText(count, until, now)}${held}`;
+    const runtimeNote = runtime.ready ? '' : `; the container runtime is not ready: ${runtimeMessage(runtime)}`;
+    return `node ${name} is draining: ${drainProgress(count, until, now)}${runtimeNote}`;
   }
   if (!runtime.ready)
-    return `node ${name} is waiting for the container runtime, which is not ready: ${troubleOf(runtime)}`;
+    return `node ${name} is waiting for the container runtime, which is not ready: ${runtimeMessage(runtime)}`;
   if (waitingFor !== undefined) return `node ${name} is waiting for ${waitingFor}`;
   if (runtime.networkNotReady !== undefined) {
     return `node ${name} is running, but its pods are waiting for the network: ${runtime.networkNotReady}`;
   }
   const queues = children.flatMap(({ kind, name: limiter, lists }) => {
-    const { length } = lists?.[LINE] ?? [];
+    const { length } = lists?.[QUEUED_LIST] ?? [];
     return kind === 'limiter' && length > 0 ? [`${length} in the ${limiter} queue`] : [];
   });
-  const others = ended > 0 ? [`; ${ended} more ${ended === 1 ? 'has' : 'have'} ended or been rejected`] : [];
-  const waiting = queues.length > 0 ? [`; ${queues.join(', ')}`] : [];
-  const told = [...others, ...waiting, ...troubles.slice(0, 1), ...broken];
-  return [`node ${name} is running ${podsText(count - ended)}`, ...told].join('');
+  const endedPods = ended > 0 ? [`; ${ended} more ${ended === 1 ? 'has' : 'have'} ended or been rejected`] : [];
+  const queueNote = queues.length > 0 ? [`; ${queues.join(', ')}`] : [];
+  const notes = [...endedPods, ...queueNote, ...failures.slice(0, 1), ...brokenParts];
+  return [`node ${name} is running ${podCount(count - ended)}`, ...notes].join('');
 }
 
-const LINE = 'queued';
+const QUEUED_LIST = 'queued';
 
 /** Consequences of a failed actor for the node's membership in its cluster, by kind of actor. */
-const OF_CLUSTER: Readonly<Record<string, string>> = {
+const CLUSTER_CONSEQUENCES: Readonly<Record<string, string>> = {
   registration: 'it cannot be registered in its cluster',
   lease: 'its lease cannot be renewed, so its cluster will take it for dead',
 };
 
-const troubleOf = ({ message = 'no reason given' }: NodeView['runtime']): string => message;
+const runtimeMessage = ({ message = 'no reason given' }: NodeView['runtime']): string => message;
 
-const podsText = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`;
+const podCount = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`;
 
 /**
  * Formats the progress of a drain, e.g. `3 pods terminating, up to 57s`. The time is the remaining grace period of the
  * slowest pod, if known.
  */
-export function endingText(pods: number, until: number | undefined, now: number): string {
+export function drainProgress(pods: number, until: number | undefined, now: number): string {
   const left = until !== undefined && until > now ? `, up to ${humanDuration(until - now)}` : '';
-  return `${podsText(pods)} terminating${left}`;
+  return `${podCount(pods)} terminating${left}`;
 }
 
 /** Replaces the keys of a limiter's requests with the names of their pods. */
-function withClaimants(limiter: ActorNode, pods: NodeView['pods']): ActorNode {
+function withPodNames(limiter: ActorNode, pods: NodeView['pods']): ActorNode {
   const lists = Object.entries(limiter.lists ?? {});
   return {
     ...limiter,
-    lists: Object.fromEntries(lists.map(([of, keys]) => [of, keys.map((key) => claimantOf(key, pods))])),
+    lists: Object.fromEntries(lists.map(([of, keys]) => [of, keys.map((key) => requesterName(key, pods))])),
   };
 }
 
 /** Returns the pod and actor behind a key of a limiter, e.g. `default/web (app)`. */
-function claimantOf(key: string, pods: NodeView['pods']): string {
+function requesterName(key: string, pods: NodeView['pods']): string {
   const [uid = '', actor = ''] = key.split('/');
   return `${lookUp(pods, uid) ?? uid} (${actor.replace(/^:/, '')})`;
 }

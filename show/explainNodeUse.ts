@@ -6,12 +6,12 @@ import type { NodeExplanation } from './explainNode.ts';
 /** Adds the node's addresses and its requested resources to an explanation. */
 export function withUse(explanation: NodeExplanation, node: NodeObject, pods: readonly Pod[]): NodeExplanation {
   const { addresses, allocatable } = node.status;
-  const [running, most] = [nonTerminated(pods).length, allocatable.pods ?? '0'];
+  const [running, maxPods] = [nonTerminated(pods).length, allocatable.pods ?? '0'];
   return {
     ...explanation,
     addresses: addresses.flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : [])),
     use: [
-      `pods: ${running} of ${most}`,
+      `pods: ${running} of ${maxPods}`,
       ...nodeUse(node, pods).map(
         ({ resource, requests, allocatable: has }) => `${resource}: ${shareText(requests)} of ${has} requested`,
       ),

@@ -4,12 +4,20 @@
 import { humanDuration } from '../base/duration.ts';
 import type { ActorNode } from './actorNode.ts';
 import { categoryOf } from './category.ts';
-import type { ExplainedActor, Surroundings } from './explain.ts';
-import { failing, firstAnswer, type Question, type Rule, retrying, sharedRules, titled } from './explainAnswer.ts';
-import { endCause, forText, queuePlaces, spanText } from './explainText.ts';
+import type { ExplainedActor, ExplanationContext } from './explain.ts';
+import {
+  containerTitle,
+  describeFailure,
+  describeRetry,
+  firstAnswer,
+  type Question,
+  type Rule,
+  sharedRules,
+} from './explainAnswer.ts';
+import { endCause, forClause, queuePositions, waitDetails } from './explainText.ts';
 import { type LogTail, withLogTails } from './logTail.ts';
-import { containerWord } from './reason.ts';
-import { containerNames, podActors, type SeenContainer, type SeenPod } from './seenPod.ts';
+import { type ContainerWithActor, containerNames, type PodWithTree, podActors } from './podActors.ts';
+import { containerStatusWord } from './reason.ts';
 
 /** Identifies a container or a volume of a pod. */
 export interface PodPart {
@@ -40,13 +48,13 @@ const { containerProblem, volumeWait, podWait, containerWait } = sharedRules;
  * The rules for one container in order of precedence. Its own state comes before the states of the pod that it may wait
  * for.
  */
-const OF_CONTAINER: readonly Rule[] = [
+const CONTAINER_RULES: readonly Rule[] = [
   refusal,
   nodeWait,
   containerProblem,
-  success,
+  containerSuccess,
   isEnding,
-  containerRuns,
+  runningContainer,
   hasEnded,
   volumeFailure,
   podQueue,
@@ -54,84 +62,84 @@ const OF_CONTAINER: readonly Rule[] = [
   volumeWait,
   podWait,
   containerWait,
-  anyWait,
+  ownWait,
 ];
 
-const OF_VOLUME: readonly Rule[] = [refusal, nodeWait, mounted, unmounting, volumeFailure, volumeWait];
+const VOLUME_RULES: readonly Rule[] = [refusal, nodeWait, mountedVolume, unmountingVolume, volumeFailure, volumeWait];
 
 /** The container that the question is about. */
-const containerIn = ({ actors }: Question): SeenContainer | undefined => actors.containers[0];
-const volumeIn = ({ actors }: Question): ActorNode | undefined => actors.volumes[0];
+const questionContainer = ({ actors }: Question): ContainerWithActor | undefined => actors.containers[0];
+const questionVolume = ({ actors }: Question): ActorNode | undefined => actors.volumes[0];
 
-function success(question: Question): string | undefined {
-  const container = containerIn(question);
+function containerSuccess(question: Question): string | undefined {
+  const container = questionContainer(question);
   const { lastRun } = container?.actor ?? {};
   if (!container?.status?.state?.terminated || container.willRestart || !lastRun) return undefined;
-  return `${titled(container)} has succeeded: ${endCause(lastRun)}`;
+  return `${containerTitle(container)} has succeeded: ${endCause(lastRun)}`;
 }
 
-function containerRuns(question: Question): ReturnType<Rule> {
-  const container = containerIn(question);
+function runningContainer(question: Question): ReturnType<Rule> {
+  const container = questionContainer(question);
   const running = container?.status?.state?.running;
   if (!container || !running) return undefined;
   const { role, status, actor } = container;
-  const behind = containerWait(question);
-  if (behind !== undefined) return behind;
+  const readinessWait = containerWait(question);
+  if (readinessWait !== undefined) return readinessWait;
   const isReady = status?.ready && role !== 'ephemeral' ? ' and ready' : '';
   const since = Date.parse(running.startedAt ?? '') || actor.since;
-  return `${titled(container)} is running${isReady}, for ${humanDuration(question.now - since)}`;
+  return `${containerTitle(container)} is running${isReady}, for ${humanDuration(question.now - since)}`;
 }
 
-function anyWait(question: Question): string | undefined {
-  const container = containerIn(question);
+function ownWait(question: Question): string | undefined {
+  const container = questionContainer(question);
   if (!container || container.actor.waitingFor === undefined) return undefined;
-  return `${titled(container)} is waiting${forText(container.actor)}${spanText(container.actor, question.now)}`;
+  return `${containerTitle(container)} is waiting${forClause(container.actor)}${waitDetails(container.actor, question.now)}`;
 }
 
-function mounted(question: Question): ReturnType<Rule> {
-  const volume = volumeIn(question);
+function mountedVolume(question: Question): ReturnType<Rule> {
+  const volume = questionVolume(question);
   if (!volume?.tags.includes('mounted')) return undefined;
   const start = `volume ${volume.name} is mounted`;
   if (volume.waitingFor === undefined) return start;
-  const waits = `${start}, and waiting${forText(volume)}`;
+  const text = `${start}, and waiting${forClause(volume)}`;
   const { tags, lastFailure, until } = volume;
   // A mounted volume stays usable for a while if its token cannot be renewed.
-  if (tags.includes('steady') && lastFailure) return failing(waits, lastFailure, until, question.now);
-  return retrying(waits, volume, question.now) ?? `${waits}${spanText(volume, question.now)}`;
+  if (tags.includes('steady') && lastFailure) return describeFailure(text, lastFailure, until, question.now);
+  return describeRetry(text, volume, question.now) ?? `${text}${waitDetails(volume, question.now)}`;
 }
 
 /** Applies to a volume that is being unmounted because its pod is terminating or no longer uses it. */
-function unmounting(question: Question): ReturnType<Rule> {
-  const volume = volumeIn(question);
+function unmountingVolume(question: Question): ReturnType<Rule> {
+  const volume = questionVolume(question);
   if (!volume?.tags.includes('leaving')) return undefined;
   if (categoryOf(volume) === 'done') return `volume ${volume.name} is unmounted`;
-  const waits = `volume ${volume.name} is waiting${forText(volume)}`;
-  return retrying(waits, volume, question.now) ?? `${waits}${spanText(volume, question.now)}`;
+  const text = `volume ${volume.name} is waiting${forClause(volume)}`;
+  return describeRetry(text, volume, question.now) ?? `${text}${waitDetails(volume, question.now)}`;
 }
 
 /** Adds the last log lines of the container's current run. */
-interface PartSurroundings extends Surroundings {
+interface PartContext extends ExplanationContext {
   readonly latestLog?: LogTail | undefined;
 }
 
 /** Explains a part of a pod. Returns undefined if the pod has no such part. */
 export function explainPart(
-  seen: SeenPod,
+  podWithTree: PodWithTree,
   { kind, name }: PodPart,
   now: number,
-  { limiters = [], runtimeNotReady, logs = new Map(), latestLog }: PartSurroundings = {},
+  { limiters = [], runtimeNotReady, logs = new Map(), latestLog }: PartContext = {},
 ): PartExplanation | undefined {
-  const all = withLogTails(podActors(seen), logs);
-  const isIt = (each: ActorNode) => each.name === name;
-  const containers = kind === 'container' ? all.containers.filter(({ actor }) => isIt(actor)) : [];
-  const volumes = kind === 'volume' ? all.volumes.filter(isIt) : all.volumes;
+  const podActorsWithLogs = withLogTails(podActors(podWithTree), logs);
+  const hasName = (each: ActorNode) => each.name === name;
+  const containers = kind === 'container' ? podActorsWithLogs.containers.filter(({ actor }) => hasName(actor)) : [];
+  const volumes = kind === 'volume' ? podActorsWithLogs.volumes.filter(hasName) : podActorsWithLogs.volumes;
   const [container] = containers;
   const actor = kind === 'container' ? container?.actor : volumes[0];
   if (actor === undefined) return undefined;
-  const placeOf = queuePlaces(seen.pod.metadata.uid, containerNames(all), limiters);
-  const question = { actors: { ...all, containers, volumes }, now, placeOf, runtimeNotReady };
-  const [queue, log] = kind === 'container' ? [placeOf(name), latestLog ?? logs.get(name)] : [];
-  const { namespace, name: pod, uid } = seen.pod.metadata;
+  const queuePositionOf = queuePositions(podWithTree.pod.metadata.uid, containerNames(podActorsWithLogs), limiters);
+  const question = { actors: { ...podActorsWithLogs, containers, volumes }, now, queuePositionOf, runtimeNotReady };
+  const [queue, log] = kind === 'container' ? [queuePositionOf(name), latestLog ?? logs.get(name)] : [];
+  const { namespace, name: pod, uid } = podWithTree.pod.metadata;
   return {
     kind,
     name,
@@ -139,14 +147,15 @@ export function explainPart(
     pod,
     uid,
     at: now,
-    ...(container ? { status: containerWord(container), restarts: container.status?.restartCount ?? 0 } : {}),
-    answer: firstAnswer(kind === 'container' ? OF_CONTAINER : OF_VOLUME, question) ?? `${kind} ${name}: ${actor.state}`,
+    ...(container ? { status: containerStatusWord(container), restarts: container.status?.restartCount ?? 0 } : {}),
+    answer:
+      firstAnswer(kind === 'container' ? CONTAINER_RULES : VOLUME_RULES, question) ?? `${kind} ${name}: ${actor.state}`,
     actor: { ...actor, ...(queue ? { queue } : {}), ...(log ? { log } : {}) },
   };
 }
 
 /** Returns the names of all parts of a kind, so that an error message can list them. */
-export const partsOf = (seen: SeenPod, kind: PodPart['kind']): string[] => {
-  const { containers, volumes } = podActors(seen);
+export const partNames = (podWithTree: PodWithTree, kind: PodPart['kind']): string[] => {
+  const { containers, volumes } = podActors(podWithTree);
   return kind === 'volume' ? volumes.map(({ name }) => name) : containers.map(({ actor }) => actor.name);
 };

@@ -3,9 +3,9 @@
  */
 import type { Failure } from '../base/failure.ts';
 import { lookUp } from '../base/lookUp.ts';
-import { SERVER } from './actorNode.ts';
+import { NODE_API } from './actorNode.ts';
 import type { ExplainedActor } from './explain.ts';
-import { type NodeExplanation, ownPart, withPart } from './explainNode.ts';
+import { type NodeExplanation, nodePart, withPart } from './explainNode.ts';
 
 /** A long-lived client connection, such as `exec` or `port-forward`. Times are in milliseconds since the epoch. */
 interface ServedSession {
@@ -61,19 +61,19 @@ export function withServing(explanation: NodeExplanation, view: ServedView | und
   if (view === undefined) return explanation;
   const { port, since, lastFailure } = view;
   const isServed = port !== 0;
-  const own = ownPart(SERVER, {
+  const apiRoot = nodePart(NODE_API, {
     ...(isServed ? { state: 'serving', tags: ['steady'] } : { state: 'retrying', tags: ['retrying'] }),
     ...(isServed ? {} : { waitingFor: 'another attempt to serve' }),
     since,
     ...(lastFailure === undefined || isServed ? {} : { lastFailure }),
   });
-  const children = [...reviewsOf(view), ...view.scrapes.map((each) => scrapePart(each)), ...sessionsOf(view)];
-  const facts = [...(isServed ? [`port ${port}`] : []), ...countOf(view.sessions.length)];
-  const answer = `${explanation.answer}${troubleOf(view, explanation.at)}`;
-  return withPart({ ...explanation, answer }, { ...own, facts, children });
+  const children = [...reviewParts(view), ...view.scrapes.map((each) => scrapePart(each)), ...sessionParts(view)];
+  const facts = [...(isServed ? [`port ${port}`] : []), ...sessionCount(view.sessions.length)];
+  const answer = `${explanation.answer}${apiProblem(view, explanation.at)}`;
+  return withPart({ ...explanation, answer }, { ...apiRoot, facts, children });
 }
 
-const countOf = (sessions: number): string[] =>
+const sessionCount = (sessions: number): string[] =>
   sessions === 0 ? [] : [`${sessions} ${sessions === 1 ? 'session' : 'sessions'}`];
 
 /**
@@ -81,54 +81,54 @@ const countOf = (sessions: number): string[] =>
  */
 const RECENT_MS = 60_000;
 
-function troubleOf({ port, lastFailure, reviews }: ServedView, now: number): string {
+function apiProblem({ port, lastFailure, reviews }: ServedView, now: number): string {
   if (port === 0) return lastFailure === undefined ? '' : `; its API is not served: ${lastFailure.message}`;
-  const failures = Object.values(reviews).map(({ failingSince, lastFailure: last }) => failingSince && last);
-  const failing = failures.find((last) => last && now - last.at < RECENT_MS) || undefined;
+  const failures = Object.values(reviews).map(({ failingSince, lastFailure: failure }) => failingSince && failure);
+  const failing = failures.find((failure) => failure && now - failure.at < RECENT_MS) || undefined;
   return failing === undefined ? '' : `; it cannot ask who may use its API: ${failing.message}`;
 }
 
 /** Maximum number of sessions that are listed. The rest is shown as a count. */
-const MOST_SESSIONS = 50;
+const MAX_SESSIONS = 50;
 
-function sessionsOf({ sessions }: ServedView): ExplainedActor[] {
-  const shown = sessions.slice(0, MOST_SESSIONS).map(sessionPart);
-  const oldest = sessions[MOST_SESSIONS];
-  if (oldest === undefined) return shown;
+function sessionParts({ sessions }: ServedView): ExplainedActor[] {
+  const visible = sessions.slice(0, MAX_SESSIONS).map(sessionPart);
+  const oldest = sessions[MAX_SESSIONS];
+  if (oldest === undefined) return visible;
   const state = { state: 'open', tags: ['steady'], since: oldest.since };
-  const more = {
-    ...part('session/more', 'sessions', 'more', state),
-    facts: [`${sessions.length - MOST_SESSIONS} more`],
+  const remainder = {
+    ...apiPart('session/more', 'sessions', 'more', state),
+    facts: [`${sessions.length - MAX_SESSIONS} more`],
   };
-  return [...shown, more];
+  return [...visible, remainder];
 }
 
 const SESSION_KINDS = { portForward: 'port-forward', logs: 'log' };
 
 function sessionPart({ id, kind, namespace, pod, container, caller, since }: ServedSession): ExplainedActor {
-  const words = lookUp<string>(SESSION_KINDS, kind) ?? kind;
+  const kindText = lookUp<string>(SESSION_KINDS, kind) ?? kind;
   const state = { state: kind === 'logs' ? 'followed' : 'joined', tags: ['steady'], since };
-  const where = `${namespace}/${pod}${container === '' ? '' : ` (${container})`}`;
-  return { ...part(`session/${id}`, words, pod, state), facts: [where, `by ${caller}`] };
+  const target = `${namespace}/${pod}${container === '' ? '' : ` (${container})`}`;
+  return { ...apiPart(`session/${id}`, kindText, pod, state), facts: [target, `by ${caller}`] };
 }
 
 /** Creates the entry of a metrics path. The age of its state is the time since the last request. */
 function scrapePart({ path, count, failed, at, caller }: ServedScrape): ExplainedActor {
   const state = { state: 'answered', tags: ['steady'], since: at };
-  const facts = [times(count), ...(failed > 0 ? [`${failed} failed`] : []), `by ${caller}`];
-  return { ...part(`scrape${path}`, 'scrape', path, state), facts };
+  const facts = [timesText(count), ...(failed > 0 ? [`${failed} failed`] : []), `by ${caller}`];
+  return { ...apiPart(`scrape${path}`, 'scrape', path, state), facts };
 }
 
-const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
+const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 
-const reviewsOf = ({ reviews, since }: ServedView): ExplainedActor[] =>
-  Object.entries(reviews).map(([about, { made, cached, shared, failed, underWay, lastFailure, failingSince }]) => {
+const reviewParts = ({ reviews, since }: ServedView): ExplainedActor[] =>
+  Object.entries(reviews).map(([reviewKind, { made, cached, shared, failed, underWay, lastFailure, failingSince }]) => {
     const isFailing = failingSince !== undefined;
     const state = isFailing
       ? { state: 'failing', tags: ['retrying'], since: failingSince }
       : { state: 'answered', tags: ['steady'], since };
     return {
-      ...part(`review/${about}`, 'review', about, { ...state, ...(lastFailure ? { lastFailure } : {}) }),
+      ...apiPart(`review/${reviewKind}`, 'review', reviewKind, { ...state, ...(lastFailure ? { lastFailure } : {}) }),
       facts: [
         `${made} asked`,
         `${cached + shared} from the cache`,
@@ -138,7 +138,7 @@ const reviewsOf = ({ reviews, since }: ServedView): ExplainedActor[] =>
     };
   });
 
-function part(id: string, kind: string, name: string, state: Parameters<typeof ownPart>[1]): ExplainedActor {
-  const path = `${SERVER}/${id}`;
-  return { ...ownPart(name, state), id, path, kind, machine: SERVER };
+function apiPart(id: string, kind: string, name: string, state: Parameters<typeof nodePart>[1]): ExplainedActor {
+  const path = `${NODE_API}/${id}`;
+  return { ...nodePart(name, state), id, path, kind, machine: NODE_API };
 }

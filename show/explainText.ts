@@ -8,10 +8,10 @@ import type { ContainerRole, TerminatedRun } from '../kubernetes/status/view.ts'
 import type { LimiterView } from './actorNode.ts';
 
 /** Shown while an update waits for other pods to terminate. */
-export const AWAITS_ROOM = 'update waiting for room: other pods are being terminated to free it';
+export const UPDATE_AWAITS_ROOM = 'update waiting for room: other pods are being terminated to free it';
 
 /** Position in the queue of a limiter. */
-export interface QueuePlace {
+export interface QueuePosition {
   /** Name of the limiter, `start` or `pull`. */
   readonly limiter: string;
   /** 1 is the next position. */
@@ -22,7 +22,7 @@ export interface QueuePlace {
   readonly behind?: readonly string[];
 }
 
-const LONGEST_MESSAGE = 240;
+const MAX_MESSAGE_LENGTH = 240;
 
 /** Words shown to users for kinds of actors, if they differ from the kind itself. */
 export const KIND_NAMES = {
@@ -49,22 +49,22 @@ export function actorTitle({ kind, name }: { readonly kind: string; readonly nam
 type Queue = Pick<LimiterView, 'queue' | 'capacity' | 'behind'>;
 
 /** Returns the first queue position of a container of the pod or, if no name is passed, of the pod itself. */
-export type PlaceOf = (container?: string) => QueuePlace | undefined;
+export type QueueLookup = (container?: string) => QueuePosition | undefined;
 
 /**
  * Returns a lookup of the queue positions of a pod and its containers. Each queue is read only once, because hundreds
  * of containers may be queued.
  */
-export function queuePlaces(podUid: string, containers: readonly string[], limiters: readonly Queue[]): PlaceOf {
+export function queuePositions(podUid: string, containers: readonly string[], limiters: readonly Queue[]): QueueLookup {
   const names = new Set(containers);
-  const places = new Map<string | undefined, QueuePlace>();
+  const positions = new Map<string | undefined, QueuePosition>();
   for (const { queue, capacity, behind = [] } of limiters) {
     for (const [index, key] of queue.entries()) {
       const [uid, actor = '', limiter = ''] = key.split('/');
-      const who = names.has(actor) ? actor : undefined;
-      if (uid !== podUid || places.has(who)) continue;
+      const queuedContainer = names.has(actor) ? actor : undefined;
+      if (uid !== podUid || positions.has(queuedContainer)) continue;
       const purposes = behind[index] ?? [];
-      places.set(who, {
+      positions.set(queuedContainer, {
         limiter,
         place: index + 1,
         length: queue.length,
@@ -73,14 +73,14 @@ export function queuePlaces(podUid: string, containers: readonly string[], limit
       });
     }
   }
-  return (container) => places.get(container);
+  return (container) => positions.get(container);
 }
 
 /**
  * Formats a queue position, e.g. `in the pull queue: place 3 of 7, 1 at a time, behind the pull of app:1 for
  * default/web`.
  */
-export function queueText({ limiter, place, length, capacity, behind = [] }: QueuePlace): string {
+export function queueText({ limiter, place, length, capacity, behind = [] }: QueuePosition): string {
   const [first, ...others] = behind;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   const holders = first === undefined ? '' : `, behind ${first}${more}`;
@@ -88,47 +88,50 @@ export function queueText({ limiter, place, length, capacity, behind = [] }: Que
 }
 
 /** Formats a time in UTC, e.g. `12:03:10`. The date precedes the time unless it is today. */
-export function clockText(at: number, now: number): string {
+export function clockTime(at: number, now: number): string {
   const [date = '', time = ''] = isoTime(at).slice(0, 19).split('T');
   return isoTime(now).startsWith(date) ? time : `${date} ${time}`;
 }
 
 /** Formats a deadline, e.g. ` until 12:03:10 (in 14s)`. Empty if there is no deadline. */
-export function untilText(until: number | undefined, now: number): string {
-  return until === undefined ? '' : ` until${momentText(until, now)}`;
+export function untilClause(until: number | undefined, now: number): string {
+  return until === undefined ? '' : ` until${timeWithDistance(until, now)}`;
 }
 
 /** Minimum duration of a wait that is shown, because nobody cares about shorter waits. */
-const LONG_WAIT_MS = 10_000;
+const MIN_SHOWN_WAIT_MS = 10_000;
 
 /**
  * A deadline further away than this does not replace the duration of a wait, because it only limits work that should
  * take less time.
  */
-const NEAR_END_MS = 600_000;
+const NEAR_DEADLINE_MS = 600_000;
 
 /** Formats the deadline of a wait. If the deadline is not soon, the text includes the duration of the wait so far. */
-export function spanText({ until, since }: { readonly until?: number; readonly since: number }, now: number): string {
-  const isTold = now - since >= LONG_WAIT_MS && (until === undefined || until - now > NEAR_END_MS);
-  return `${isTold ? ` (for ${humanDuration(now - since)} so far)` : ''}${untilText(until, now)}`;
+export function waitDetails(
+  { until, since }: { readonly until?: number; readonly since: number },
+  now: number,
+): string {
+  const isDurationShown = now - since >= MIN_SHOWN_WAIT_MS && (until === undefined || until - now > NEAR_DEADLINE_MS);
+  return `${isDurationShown ? ` (for ${humanDuration(now - since)} so far)` : ''}${untilClause(until, now)}`;
 }
 
 /** Formats the subject of a wait, e.g. ` for its turn`. Empty if the actor is not waiting. */
-export const forText = ({ waitingFor }: { readonly waitingFor?: string }): string =>
+export const forClause = ({ waitingFor }: { readonly waitingFor?: string }): string =>
   waitingFor === undefined ? '' : ` for ${waitingFor}`;
 
 /** Delay after which an overdue action is reported as stuck. */
 const STUCK_AFTER_MS = 5_000;
 
 /** Formats a time and its distance from now, e.g. ` 12:03:10 (in 14s)`. */
-export function momentText(at: number, now: number): string {
+export function timeWithDistance(at: number, now: number): string {
   const left = at - now;
   const distance = left > 0 ? `in ${humanDuration(left)}` : -left < STUCK_AFTER_MS ? 'now' : 'stuck since then';
-  return ` ${clockText(at, now)} (${distance})`;
+  return ` ${clockTime(at, now)} (${distance})`;
 }
 
 /** Prefixes and suffixes that containerd and runc add to a message. */
-const LAYERS = /^.*unable to start container process: |: unknown$/g;
+const RUNTIME_AFFIXES = /^.*unable to start container process: |: unknown$/g;
 /** Reasons that add nothing to the exit code. */
 const PLAIN_REASONS: readonly string[] = ['Error', 'Completed', ''];
 
@@ -153,27 +156,27 @@ const SIGNALS: ReadonlyMap<number, string> = new Map([
  */
 export function endCause(run: Omit<TerminatedRun, 'containerId'>): string {
   const { exitCode, signal, reason, because, message = '', startedAt, finishedAt } = run;
-  const lastWords = lastLine(message);
+  const lastOutputLine = lastLine(message);
   if (neverBegan(reason)) {
-    return `could not be started${lastWords === '' ? '' : `: ${lastWords.replaceAll(LAYERS, '')}`}`;
+    return `could not be started${lastOutputLine === '' ? '' : `: ${lastOutputLine.replaceAll(RUNTIME_AFFIXES, '')}`}`;
   }
-  const length =
+  const duration =
     startedAt === undefined || finishedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
-  const name = SIGNALS.get(signal ? 128 + signal : exitCode);
-  const isKilled = name === 'SIGKILL';
+  const signalName = SIGNALS.get(signal ? 128 + signal : exitCode);
+  const isKilled = signalName === 'SIGKILL';
   if (isKilled && PLAIN_REASONS.includes(reason)) {
-    return `killed (SIGKILL)${length}${because === undefined ? '' : `: ${shortened(because)}`}`;
+    return `killed (SIGKILL)${duration}${because === undefined ? '' : `: ${shortenMessage(because)}`}`;
   }
-  const number = signal ? `signal ${signal}` : `exit code ${exitCode}`;
-  const end = name === undefined || isKilled ? number : `${number} (${name})`;
-  const killed = because === undefined ? '' : `, killed: ${shortened(because)}`;
-  const said = lastWords === '' || (isKilled && reason === 'OOMKilled') ? '' : `: ${lastWords}`;
-  return `${PLAIN_REASONS.includes(reason) ? end : `${reason}, ${end}`}${length}${killed}${said}`;
+  const code = signal ? `signal ${signal}` : `exit code ${exitCode}`;
+  const end = signalName === undefined || isKilled ? code : `${code} (${signalName})`;
+  const killReason = because === undefined ? '' : `, killed: ${shortenMessage(because)}`;
+  const output = lastOutputLine === '' || (isKilled && reason === 'OOMKilled') ? '' : `: ${lastOutputLine}`;
+  return `${PLAIN_REASONS.includes(reason) ? end : `${reason}, ${end}`}${duration}${killReason}${output}`;
 }
 
 /** Returns the last line of a text without trailing blank lines, shortened. */
 function lastLine(text: string): string {
-  return shortened(text.trimEnd().split('\n').at(-1) ?? '');
+  return shortenMessage(text.trimEnd().split('\n').at(-1) ?? '');
 }
 
 /** Waiting reasons for an image that is missing from the node. */
@@ -194,30 +197,30 @@ export function importAdvice(reason: string): string | undefined {
 
 /** Formats a failure, e.g. `ErrImagePull: no such host`. */
 export function failureText({ reason, message }: { readonly reason: string; readonly message: string }): string {
-  const said = shortened(message);
-  return said === '' || said === reason ? reason : `${reason}: ${said}`;
+  const shortMessage = shortenMessage(message);
+  return shortMessage === '' || shortMessage === reason ? reason : `${reason}: ${shortMessage}`;
 }
 
 /** Matches a path or URL without the quotes and punctuation around it. */
 const PATH = /[^\s'"()]*\/[^\s'"()]*[^\s'"():;,.]/g;
 /** Longer words are not paths that a user would copy. */
-const LONGEST_PATH = 1_024;
+const MAX_PATH_LENGTH = 1_024;
 /** Maximum number of paths per message that are exempt from shortening. */
-const WHOLE_PATHS = 3;
+const MAX_WHOLE_PATHS = 3;
 /** Stands for a path while the message is shortened, so that the path counts as a short word and remains whole. */
 const MASK = '\ue000';
 /** Short enough for a word with quotes around the path to remain whole (`shortSentence`). */
 const MASK_LENGTH = 24;
 
 /** Returns a message on one line of at most 240 characters, not counting its paths, which are never cut. */
-export function shortened(message: string): string {
+export function shortenMessage(message: string): string {
   const line = message.replace(/\s+/g, ' ').trim();
-  if (line.length <= LONGEST_MESSAGE || line.includes(MASK)) return shortSentence(line, LONGEST_MESSAGE);
+  if (line.length <= MAX_MESSAGE_LENGTH || line.includes(MASK)) return shortSentence(line, MAX_MESSAGE_LENGTH);
   const paths: string[] = [];
   const masked = line.replace(PATH, (path) => {
-    const isMasked = path.length > MASK_LENGTH && path.length <= LONGEST_PATH && paths.length < WHOLE_PATHS;
+    const isMasked = path.length > MASK_LENGTH && path.length <= MAX_PATH_LENGTH && paths.length < MAX_WHOLE_PATHS;
     return isMasked ? `${MASK}${paths.push(path) - 1}`.padEnd(MASK_LENGTH, MASK) : path;
   });
   const masks = new RegExp(`${MASK}(\\d)${MASK}+`, 'g');
-  return shortSentence(masked, LONGEST_MESSAGE).replace(masks, (mask, index) => paths[Number(index)] ?? mask);
+  return shortSentence(masked, MAX_MESSAGE_LENGTH).replace(masks, (mask, index) => paths[Number(index)] ?? mask);
 }

@@ -5,14 +5,14 @@ import { CALL } from './actorNode.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
 import type { NodeExplanation } from './explainNode.ts';
 import type { PartExplanation } from './explainPart.ts';
-import { actorTitle, clockText, endCause, failureText, queueText, shortened, untilText } from './explainText.ts';
+import { actorTitle, clockTime, endCause, failureText, queueText, shortenMessage, untilClause } from './explainText.ts';
 
 /** Width of the text if it is not written to a terminal. */
 const DEFAULT_WIDTH = 80;
 /** Minimum width, below which a terminal has to break the lines itself. */
 const MIN_WIDTH = 60;
-const LONGEST_LABEL = 36;
-const LONGEST_STATE = 34;
+const MAX_LABEL_LENGTH = 36;
+const MAX_STATE_LENGTH = 34;
 
 interface Line {
   /** Branch of the tree drawn before the label. */
@@ -30,39 +30,43 @@ interface Line {
 export function formatExplanation(explanation: Explanation, width = DEFAULT_WIDTH): string {
   const { namespace, name, status, ready, pod, manifestProblems, manifestWarnings } = explanation;
   const columns = Math.max(width, MIN_WIDTH);
-  return textOf({
+  return layOut({
     ...explanation,
     title: `${namespace}/${name}  ${status}  ${ready} ready`,
-    more: [
-      ...headed('its manifest has changed, but cannot be used:', manifestProblems, columns),
-      ...headed('warnings about its manifest:', manifestWarnings, columns),
+    extraLines: [
+      ...headedSection('its manifest has changed, but cannot be used:', manifestProblems, columns),
+      ...headedSection('warnings about its manifest:', manifestWarnings, columns),
     ],
-    top: pod,
+    root: pod,
     columns,
   });
 }
 
 /** Formats sentences below a heading. Returns no lines if there are no sentences. */
-const headed = (heading: string, sentences: readonly string[] = [], columns = DEFAULT_WIDTH): string[] =>
+const headedSection = (heading: string, sentences: readonly string[] = [], columns = DEFAULT_WIDTH): string[] =>
   sentences.length === 0
     ? []
-    : ['', ...wrapped(heading, '  ', columns), ...sentences.flatMap((sentence) => wrapped(sentence, '    ', columns))];
+    : [
+        '',
+        ...wrapText(heading, '  ', columns),
+        ...sentences.flatMap((sentence) => wrapText(sentence, '    ', columns)),
+      ];
 
 /** Formats the explanation of a node, including the pods that this agent did not create. */
 export function formatNodeExplanation(explanation: NodeExplanation, width = DEFAULT_WIDTH): string {
   const columns = Math.max(width, MIN_WIDTH);
-  return textOf({
+  return layOut({
     ...explanation,
     title: `node ${explanation.name}`,
-    more: [
-      ...headed('rejected manifests:', explanation.manifestProblems, columns),
-      ...headed('warnings about manifests:', explanation.manifestWarnings, columns),
-      ...headed('addresses:', explanation.addresses, columns),
-      ...headed('allocated resources:', explanation.use, columns),
+    extraLines: [
+      ...headedSection('rejected manifests:', explanation.manifestProblems, columns),
+      ...headedSection('warnings about manifests:', explanation.manifestWarnings, columns),
+      ...headedSection('addresses:', explanation.addresses, columns),
+      ...headedSection('allocated resources:', explanation.use, columns),
       ...foreignLines(explanation.foreign, columns),
     ],
     addresses: [],
-    top: explanation.node,
+    root: explanation.node,
     columns,
   });
 }
@@ -70,53 +74,53 @@ export function formatNodeExplanation(explanation: NodeExplanation, width = DEFA
 /** Formats the explanation of one container or volume. */
 export function formatPartExplanation(explanation: PartExplanation, width = DEFAULT_WIDTH): string {
   const { namespace, pod, kind, name, status, restarts = 0, actor } = explanation;
-  const counted = restarts > 0 ? [`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`] : [];
-  const title = [`${namespace}/${pod} ${kind} ${name}`, ...(status ? [status] : []), ...counted].join('  ');
+  const restartCount = restarts > 0 ? [`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`] : [];
+  const title = [`${namespace}/${pod} ${kind} ${name}`, ...(status ? [status] : []), ...restartCount].join('  ');
   const columns = Math.max(width, MIN_WIDTH);
-  return textOf({ ...explanation, title, more: [], addresses: [], top: actor, columns });
+  return layOut({ ...explanation, title, extraLines: [], addresses: [], root: actor, columns });
 }
 
 function foreignLines(foreign: readonly ForeignPod[], columns: number): string[] {
   if (foreign.length === 0) return [];
   const head = `${foreign.length === 1 ? 'a pod' : `${foreign.length} pods`} that this agent did not create, left alone:`;
-  const lines = foreign.flatMap((pod) => wrapped(foreignText(pod), '    ', columns));
-  return ['', ...wrapped(head, '  ', columns), ...lines];
+  const lines = foreign.flatMap((pod) => wrapText(foreignText(pod), '    ', columns));
+  return ['', ...wrapText(head, '  ', columns), ...lines];
 }
 
 function foreignText({ namespace, name, uid, why, directory, sandboxes }: ForeignPod): string {
   const count = sandboxes.length === 1 ? '1 sandbox' : `${sandboxes.length} sandboxes`;
-  const what = [...(directory ? [directory] : []), ...(sandboxes.length > 0 ? [count] : [])];
-  const who = namespace === UNKNOWN ? uid : `${namespace}/${name} (${uid})`;
-  return `${who}: ${what.join(' and ')}; ${why}`;
+  const leftovers = [...(directory ? [directory] : []), ...(sandboxes.length > 0 ? [count] : [])];
+  const pod = namespace === UNKNOWN ? uid : `${namespace}/${name} (${uid})`;
+  return `${pod}: ${leftovers.join(' and ')}; ${why}`;
 }
 
-interface Explained extends Pick<Explanation, 'at' | 'answer' | 'addresses'> {
+interface LayoutInput extends Pick<Explanation, 'at' | 'answer' | 'addresses'> {
   readonly title: string;
   /** Lines between the answer and the tree. */
-  readonly more: readonly string[];
-  readonly top: ExplainedActor;
+  readonly extraLines: readonly string[];
+  readonly root: ExplainedActor;
   readonly columns: number;
 }
 
-function textOf({ title, at, answer, addresses, more, top, columns }: Explained): string {
-  const lines = treeOf(withoutCalls(top));
-  const labels = Math.max(...lines.map((line) => labelOf(line, columns).length));
-  const states = Math.max(...lines.map(({ actor }) => stateOf(actor, columns).length));
+function layOut({ title, at, answer, addresses, extraLines, root, columns }: LayoutInput): string {
+  const lines = treeLines(withoutCalls(root));
+  const labelWidth = Math.max(...lines.map((line) => labelText(line, columns).length));
+  const stateWidth = Math.max(...lines.map(({ actor }) => stateText(actor, columns).length));
   return [
-    ...headOf(title, at, columns),
+    ...titleLines(title, at, columns),
     '',
-    ...wrapped(answer, '  ', columns),
-    ...more,
+    ...wrapText(answer, '  ', columns),
+    ...extraLines,
     '',
-    ...lines.flatMap((line) => rows(line, { labels, states, at, addresses, columns })),
+    ...lines.flatMap((line) => rowLines(line, { labelWidth, stateWidth, at, addresses, columns })),
     '',
   ].join('\n');
 }
 
 /** Formats the title with the time right-aligned. */
-function headOf(title: string, at: number, columns: number): string[] {
-  const head = wrapped(title, '', columns);
-  const clock = `${clockText(at, at)} UTC`;
+function titleLines(title: string, at: number, columns: number): string[] {
+  const head = wrapText(title, '', columns);
+  const clock = `${clockTime(at, at)} UTC`;
   const last = head.pop() ?? '';
   if (last.length + 2 + clock.length > columns) return [...head, last, clock.padStart(columns)];
   return [...head, last + clock.padStart(columns - last.length)];
@@ -128,7 +132,7 @@ const withoutCalls = (actor: ExplainedActor): ExplainedActor => ({
   children: actor.children.filter(({ kind }) => kind !== CALL).map(withoutCalls),
 });
 
-function treeOf(pod: ExplainedActor): Line[] {
+function treeLines(pod: ExplainedActor): Line[] {
   const trunk = pod.children.length > 0 ? '│    ' : '     ';
   return [{ branch: '', trunk, actor: pod }, ...linesBelow(pod, '')];
 }
@@ -137,55 +141,55 @@ function treeOf(pod: ExplainedActor): Line[] {
 function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
   return children.flatMap((actor, index) => {
     const isLast = index === children.length - 1;
-    const beside = indent + (isLast ? '   ' : '│  ');
-    const trunk = beside + (actor.children.length > 0 ? '│ ' : '  ');
-    return [{ branch: `${indent}${isLast ? '└─ ' : '├─ '}`, trunk, actor }, ...linesBelow(actor, beside)];
+    const childIndent = indent + (isLast ? '   ' : '│  ');
+    const trunk = childIndent + (actor.children.length > 0 ? '│ ' : '  ');
+    return [{ branch: `${indent}${isLast ? '└─ ' : '├─ '}`, trunk, actor }, ...linesBelow(actor, childIndent)];
   });
 }
 
-function labelOf({ branch, actor }: Line, columns: number): string {
-  return beginningOf(`${branch}${actorTitle(actor)}`, Math.min(LONGEST_LABEL, Math.floor(columns * 0.45)));
+function labelText({ branch, actor }: Line, columns: number): string {
+  return beginningOf(`${branch}${actorTitle(actor)}`, Math.min(MAX_LABEL_LENGTH, Math.floor(columns * 0.45)));
 }
 
-function stateOf({ state }: ExplainedActor, columns: number): string {
-  return beginningOf(state, columns < DEFAULT_WIDTH ? Math.floor(columns * 0.4) : LONGEST_STATE);
+function stateText({ state }: ExplainedActor, columns: number): string {
+  return beginningOf(state, columns < DEFAULT_WIDTH ? Math.floor(columns * 0.4) : MAX_STATE_LENGTH);
 }
 
-interface Layout {
-  readonly labels: number;
-  readonly states: number;
+interface RowLayout {
+  readonly labelWidth: number;
+  readonly stateWidth: number;
   readonly at: number;
   readonly addresses: readonly string[];
   readonly columns: number;
 }
 
-function rows(line: Line, { labels, states, at, addresses, columns }: Layout): string[] {
+function rowLines(line: Line, { labelWidth, stateWidth, at, addresses, columns }: RowLayout): string[] {
   const { actor, trunk } = line;
   const since = humanDuration(at - actor.since);
-  const start = `${labelOf(line, columns).padEnd(labels)}  ${stateOf(actor, columns).padEnd(states)}  ${since}`;
+  const start = `${labelText(line, columns).padEnd(labelWidth)}  ${stateText(actor, columns).padEnd(stateWidth)}  ${since}`;
   const facts = actor.facts.join(actor.facts.some((fact) => fact.includes(', ')) ? '; ' : ', ');
-  const whole = facts === '' ? start : `${start.padEnd(labels + states + 9)}  ${facts}`;
+  const whole = facts === '' ? start : `${start.padEnd(labelWidth + stateWidth + 9)}  ${facts}`;
   const fits = whole.length <= columns;
   const details = [
     ...(fits ? [] : [facts]),
     ...(actor.kind === 'pod' && addresses.length > 0 ? [`address ${addresses.join(', ')}`] : []),
-    ...detailsOf(actor, at),
+    ...detailLines(actor, at),
   ];
   return [
     fits ? whole : start,
-    ...details.flatMap((detail) => wrapped(detail, trunk, columns)),
+    ...details.flatMap((detail) => wrapText(detail, trunk, columns)),
     ...logLines(actor, trunk, columns),
   ];
 }
 
-function detailsOf(actor: ExplainedActor, at: number): string[] {
+function detailLines(actor: ExplainedActor, at: number): string[] {
   const { waitingFor, until, queue, lastRun, lastFailure, lists = {} } = actor;
   return [
-    ...(queue ? [`waiting ${queueText(queue)}`] : waitText(waitingFor, until, at)),
+    ...(queue ? [`waiting ${queueText(queue)}`] : waitLines(waitingFor, until, at)),
     ...Object.entries(lists).flatMap(([of, names]) => (names.length > 0 ? [`${of}: ${names.join(', ')}`] : [])),
-    ...(lastRun ? [`last run: ${endCause(lastRun)}${endedAt(lastRun, at)}`] : []),
-    ...messageOf(lastRun),
-    ...(lastFailure ? [`last failure, ${ago(lastFailure.at, at)}: ${failureText(lastFailure)}`] : []),
+    ...(lastRun ? [`last run: ${endCause(lastRun)}${endTime(lastRun, at)}`] : []),
+    ...fullMessage(lastRun),
+    ...(lastFailure ? [`last failure, ${agoText(lastFailure.at, at)}: ${failureText(lastFailure)}`] : []),
   ];
 }
 
@@ -194,27 +198,27 @@ function logLines({ log }: ExplainedActor, trunk: string, columns: number): stri
   if (log === undefined) return [];
   const title = log.lines.length === 0 ? 'no output in' : 'last lines of';
   return [
-    ...wrapped(`${title} ${log.file}`, trunk, columns),
-    ...log.lines.flatMap((line) => wrapped(line, `${trunk}  | `, columns)),
+    ...wrapText(`${title} ${log.file}`, trunk, columns),
+    ...log.lines.flatMap((line) => wrapText(line, `${trunk}  | `, columns)),
   ];
 }
 
-function waitText(waitingFor: string | undefined, until: number | undefined, at: number): string[] {
+function waitLines(waitingFor: string | undefined, until: number | undefined, at: number): string[] {
   if (waitingFor === undefined && until === undefined) return [];
-  return [`waiting${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilText(until, at)}`];
+  return [`waiting${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilClause(until, at)}`];
 }
 
 /** Formats the end of a run as a time of day, because the text before it already contains a duration. */
-const endedAt = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
-  finishedAt === undefined ? '' : `, at ${clockText(finishedAt, at)}`;
+const endTime = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
+  finishedAt === undefined ? '' : `, at ${clockTime(finishedAt, at)}`;
 
 /** Returns the full termination message, unless the cause of the exit already contains all of it. */
-function messageOf(run: ExplainedActor['lastRun']): string[] {
-  const message = shortened(run?.message ?? '');
+function fullMessage(run: ExplainedActor['lastRun']): string[] {
+  const message = shortenMessage(run?.message ?? '');
   return run && !endCause(run).endsWith(message) ? [`message: ${message}`] : [];
 }
 
-function ago(then: number, now: number): string {
+function agoText(then: number, now: number): string {
   return `${humanDuration(now - then)} ago`;
 }
 
@@ -222,12 +226,12 @@ function ago(then: number, now: number): string {
  * Wraps text between words. A word that is too long is split anywhere unless it contains a slash, as paths do. Each
  * line starts with `indent`.
  */
-function wrapped(text: string, indent: string, columns: number): string[] {
-  const room = Math.max(1, columns - indent.length);
+function wrapText(text: string, indent: string, columns: number): string[] {
+  const maxLength = Math.max(1, columns - indent.length);
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ').flatMap((whole) => pieces(whole, room))) {
-    if (line !== '' && line.length + 1 + word.length > room) {
+  for (const word of text.split(' ').flatMap((whole) => splitLongWord(whole, maxLength))) {
+    if (line !== '' && line.length + 1 + word.length > maxLength) {
       lines.push(indent + line);
       line = '';
     }
@@ -236,6 +240,8 @@ function wrapped(text: string, indent: string, columns: number): string[] {
   return [...lines, indent + line];
 }
 
-function pieces(word: string, room: number): string[] {
-  return word.length <= room || word.includes('/') ? [word] : (word.match(new RegExp(`.{1,${room}}`, 'gu')) ?? []);
+function splitLongWord(word: string, maxLength: number): string[] {
+  return word.length <= maxLength || word.includes('/')
+    ? [word]
+    : (word.match(new RegExp(`.{1,${maxLength}}`, 'gu')) ?? []);
 }

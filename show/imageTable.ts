@@ -13,15 +13,15 @@ export interface ShownImage {
 
 const NARROW = ['IMAGE', 'TAG', 'IMAGE ID', 'SIZE'];
 const WIDE = ['IMAGE', 'TAG', 'DIGEST', 'IMAGE ID', 'SIZE', 'PINNED'];
-const NONE = '<none>';
-const SHORT_ID = 13;
+const NO_VALUE = '<none>';
+const SHORT_ID_LENGTH = 13;
 
 /** Builds the table of images, a row for each tag, as lines of cells. The header is first. */
 export function imageTable(images: readonly ShownImage[], { wide }: { readonly wide: boolean }): string[][] {
   const rows = images.flatMap((image) => {
-    const [digestOf = NONE] = image.repoDigests;
-    const [repository = NONE, digest = NONE] = digestOf.split('@');
-    const names = image.repoTags.length > 0 ? image.repoTags.map(splitTag) : [{ name: repository, tag: NONE }];
+    const [reference = NO_VALUE] = image.repoDigests;
+    const [repository = NO_VALUE, digest = NO_VALUE] = reference.split('@');
+    const names = image.repoTags.length > 0 ? image.repoTags.map(splitTag) : [{ name: repository, tag: NO_VALUE }];
     const [id, size] = [shortId(image.id), decimalSize(image.sizeBytes)];
     return names.map(({ name, tag }) =>
       wide ? [name, tag, digest, id, size, String(image.pinned)] : [name, tag, id, size],
@@ -32,7 +32,7 @@ export function imageTable(images: readonly ShownImage[], { wide }: { readonly w
 }
 
 /** Returns the first digits of an ID, without the name of the digest's algorithm. */
-export const shortId = (id: string): string => id.replace(/^sha256:/, '').slice(0, SHORT_ID);
+export const shortId = (id: string): string => id.replace(/^sha256:/, '').slice(0, SHORT_ID_LENGTH);
 
 function splitTag(name: string): { readonly name: string; readonly tag: string } {
   const colon = name.lastIndexOf(':');

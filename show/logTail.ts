@@ -1,7 +1,7 @@
 /** The last lines of a failed container's log. They are read on demand and never cached. */
 import { neverBegan } from '../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../kubernetes/status/view.ts';
-import type { PodActors, SeenContainer } from './seenPod.ts';
+import type { ContainerWithActor, PodActors } from './podActors.ts';
 
 export interface LogTail {
   /** Path of the log on the host. */
@@ -14,19 +14,19 @@ export interface LogTail {
 export type LogTails = ReadonlyMap<string, LogTail>;
 
 /** Returns the number of the last run that failed. Undefined if no run failed or the failed run never started. */
-export function failedRun({ actor: { lastRun }, status }: SeenContainer): number | undefined {
+export function lastFailedRun({ actor: { lastRun }, status }: ContainerWithActor): number | undefined {
   if (lastRun === undefined || lastRun.exitCode === 0 || neverBegan(lastRun.reason)) return undefined;
   const { restartCount = 0, state } = status ?? {};
   return state?.running ? restartCount - 1 : restartCount;
 }
 
 /** Returns the number of the latest run. Undefined if no run has started. */
-export function latestRun({ actor, status }: SeenContainer): number | undefined {
+export function latestRun({ actor, status }: ContainerWithActor): number | undefined {
   const { restartCount = 0, state } = status ?? {};
   return state?.running || state?.terminated || actor.lastRun ? restartCount : undefined;
 }
 
-function withLine(run: TerminatedRun, { lines }: LogTail): TerminatedRun {
+function withLastLine(run: TerminatedRun, { lines }: LogTail): TerminatedRun {
   const line = lines.findLast((each) => each.trim() !== '');
   return run.message || line === undefined ? run : { ...run, message: line };
 }
@@ -38,6 +38,6 @@ export const withLogTails = (actors: PodActors, tails: LogTails): PodActors => (
     const { actor } = container;
     const tail = tails.get(actor.name);
     if (tail === undefined || actor.lastRun === undefined) return container;
-    return { ...container, actor: { ...actor, lastRun: withLine(actor.lastRun, tail) } };
+    return { ...container, actor: { ...actor, lastRun: withLastLine(actor.lastRun, tail) } };
   }),
 });

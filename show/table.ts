@@ -42,7 +42,7 @@ export function podRow(pod: Pod, now: number): PodRow {
   return {
     name: metadata.name,
     ready: `${init.ready + main.ready}/${spec.containers.length + (spec.initContainers ?? []).filter(isSidecar).length}`,
-    status: endingReason(pod, status) ?? main.reason,
+    status: deletionStatus(pod, status) ?? main.reason,
     restarts: restartsCell(main.restarting, now),
     age: since(metadata.creationTimestamp ?? status.startTime, now),
     ip: status.podIPs?.[0]?.ip ?? '<none>',
@@ -52,38 +52,38 @@ export function podRow(pod: Pod, now: number): PodRow {
   };
 }
 
-function endingReason({ metadata }: Pod, status: PodStatus): string | undefined {
+function deletionStatus({ metadata }: Pod, status: PodStatus): string | undefined {
   if (metadata.deletionTimestamp === undefined) return undefined;
   if (status.reason === 'NodeLost') return 'Unknown';
   return isTerminalPhase(status.phase) ? undefined : 'Terminating';
 }
 
-interface InitReading {
+interface InitSummary {
   readonly ready: number;
   readonly reason: string;
   readonly initializing: boolean;
   /** The containers whose restarts count during initialization, and those whose restarts count afterwards. */
-  readonly all: readonly ContainerStatus[];
+  readonly reached: readonly ContainerStatus[];
   readonly sidecars: readonly ContainerStatus[];
 }
 
 /** Reads the init containers up to the first one that has not completed. */
-function readInit({ spec }: Pod, status: PodStatus): InitReading {
+function readInit({ spec }: Pod, status: PodStatus): InitSummary {
   const statuses = status.initContainerStatuses ?? [];
   const sidecarNames = (spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name);
   const isStarted = ({ name, started }: ContainerStatus) => sidecarNames.includes(name) && started === true;
   const isDone = (s: ContainerStatus) => s.state?.terminated?.exitCode === 0 || isStarted(s);
   const blocking = statuses.findIndex((s) => !isDone(s));
-  const all = blocking < 0 ? statuses : statuses.slice(0, blocking + 1);
+  const reached = blocking < 0 ? statuses : statuses.slice(0, blocking + 1);
   const blocker = statuses[blocking];
   return {
-    ready: all.filter((s) => s.ready && s.state?.terminated?.exitCode !== 0 && isStarted(s)).length,
+    ready: reached.filter((s) => s.ready && s.state?.terminated?.exitCode !== 0 && isStarted(s)).length,
     reason: blocker
       ? `Init:${initReason(blocker) ?? `${blocking}/${(spec.initContainers ?? []).length}`}`
       : startingReason(status),
     initializing: blocker !== undefined,
-    all,
-    sidecars: all.filter(({ name }) => sidecarNames.includes(name)),
+    reached,
+    sidecars: reached.filter(({ name }) => sidecarNames.includes(name)),
   };
 }
 
@@ -98,16 +98,16 @@ function initReason({ state }: ContainerStatus): string | undefined {
   return waiting && waiting !== 'PodInitializing' ? waiting : undefined;
 }
 
-interface MainReading {
+interface MainSummary {
   readonly ready: number;
   readonly reason: string;
   readonly restarting: readonly ContainerStatus[];
 }
 
 /** Reads the regular containers. The reason of the first container takes precedence. */
-function readMain(status: PodStatus, init: InitReading): MainReading {
+function readMain(status: PodStatus, init: InitSummary): MainSummary {
   const initialized = hasCondition(status, 'Initialized');
-  if (init.initializing && !initialized) return { ready: 0, reason: init.reason, restarting: init.all };
+  if (init.initializing && !initialized) return { ready: 0, reason: init.reason, restarting: init.reached };
   const statuses = status.containerStatuses ?? [];
   const ready = statuses.filter((s) => s.ready && s.state?.running).length;
   const reason = statuses.map(mainReason).find((word) => word !== undefined) ?? init.reason;

@@ -6,8 +6,8 @@
 import { shownName, withoutNode } from '../kubernetes/shownName.ts';
 import type { ActorFilter } from './actorFilter.ts';
 import { type ActorNode, CALL } from './actorNode.ts';
-import { byWorst, type Category, categoryOf } from './category.ts';
-import { kindText, type PlaceOf } from './explainText.ts';
+import { type Category, categoryOf, compareSeverity } from './category.ts';
+import { kindText, type QueueLookup } from './explainText.ts';
 
 /** A pod in the tree of actors, either from this process or from data sent to the page. */
 export interface RowPod {
@@ -18,20 +18,20 @@ export interface RowPod {
   /** The full name. */
   readonly name: string;
   /** Creation time in milliseconds since the epoch. */
-  readonly beganAt: number;
+  readonly createdAt: number;
   /** Returns the cells of kubectl's columns STATUS and READY at the given time. */
-  readonly columns: (now: number) => { readonly status: string; readonly ready: string };
+  readonly statusColumns: (now: number) => { readonly status: string; readonly ready: string };
   /**
    * Returns the Kubernetes reason for the state of the container at this actor path. Undefined if the actor's state is
    * more informative.
    */
-  readonly wordOf: (path: string) => string | undefined;
+  readonly containerReasonAt: (path: string) => string | undefined;
   /** Returns the queue position of a container or, if no name is passed, of the pod itself. */
-  readonly placeOf: PlaceOf;
+  readonly queuePositionOf: QueueLookup;
 }
 
 /** All actors of a node at one time, either from this process or from data sent to the page. */
-export interface SeenTree {
+export interface ActorTrees {
   /** In milliseconds since the epoch. */
   readonly at: number;
   /** The node agent with the actors that serve all pods. Its name is the name of the node. */
@@ -52,7 +52,7 @@ export interface RowsView {
   readonly order?: RowOrder | undefined;
   readonly reversed?: boolean | undefined;
   /** Paths of pods that retain their current order. New pods are appended. */
-  readonly held?: readonly string[] | undefined;
+  readonly retainedOrder?: readonly string[] | undefined;
 }
 
 /** An actor in the tree. */
@@ -75,105 +75,112 @@ export interface ActorRow {
    * The actor that the row describes: the actor itself or, in a collapsed row, its descendant with the most severe
    * state.
    */
-  readonly told: ActorNode;
+  readonly subject: ActorNode;
   /** The pod that contains the actor. Undefined for actors of the node. */
-  readonly of?: RowPod;
+  readonly pod?: RowPod;
 }
 
-const shownChildren = ({ children }: ActorNode): readonly ActorNode[] => children.filter(({ kind }) => kind !== CALL);
+const visibleChildren = ({ children }: ActorNode): readonly ActorNode[] => children.filter(({ kind }) => kind !== CALL);
 
 /**
  * Returns the actor with the most severe category among an actor and its descendants. The closest one wins a tie. Calls
  * in flight are ignored.
  */
 export function worstOf(actor: ActorNode): ActorNode {
-  return shownChildren(actor)
+  return visibleChildren(actor)
     .map(worstOf)
-    .reduce((worst, each) => (byWorst(categoryOf(each), categoryOf(worst)) < 0 ? each : worst), actor);
+    .reduce((worst, each) => (compareSeverity(categoryOf(each), categoryOf(worst)) < 0 ? each : worst), actor);
 }
 
-export interface Count {
+export interface TreeCount {
   readonly pods: number;
   readonly actors: number;
 }
 
 /** Returns the number of pods and the number of rows of the fully expanded tree. */
-export function treeCount({ node, pods }: SeenTree): Count {
-  const below = (actor: ActorNode): number => shownChildren(actor).reduce((sum, child) => sum + below(child), 1);
+export function countTree({ node, pods }: ActorTrees): TreeCount {
+  const countRows = (actor: ActorNode): number =>
+    visibleChildren(actor).reduce((sum, child) => sum + countRows(child), 1);
   const trees = [node, ...pods.map(({ tree }) => tree)];
-  return { pods: pods.length, actors: trees.reduce((sum, tree) => sum + below(tree), 0) };
+  return { pods: pods.length, actors: trees.reduce((sum, tree) => sum + countRows(tree), 0) };
 }
 
 /** A pod with its sort keys. */
-interface Ordered {
+interface SortablePod {
   readonly pod: RowPod;
   readonly worst: Category;
   readonly name: string;
 }
 
 /** Returns the time of the latest change among an actor and its descendants. */
-const changedAt = (actor: ActorNode): number => Math.max(actor.since, ...shownChildren(actor).map(changedAt));
+const changedAt = (actor: ActorNode): number => Math.max(actor.since, ...visibleChildren(actor).map(changedAt));
 
-const COMPARISONS: Readonly<Record<RowOrder, (a: Ordered, b: Ordered) => number>> = {
-  worst: (a, b) => byWorst(a.worst, b.worst),
+const COMPARISONS: Readonly<Record<RowOrder, (a: SortablePod, b: SortablePod) => number>> = {
+  worst: (a, b) => compareSeverity(a.worst, b.worst),
   name: () => 0,
-  age: (a, b) => b.pod.beganAt - a.pod.beganAt,
+  age: (a, b) => b.pod.createdAt - a.pod.createdAt,
   changed: (a, b) => changedAt(b.pod.tree) - changedAt(a.pod.tree),
 };
 
-function inOrder(pods: readonly RowPod[], node: string, { order = 'worst', reversed, held = [] }: RowsView): Ordered[] {
-  const named = pods.map((pod) => ({
+function sortPods(
+  pods: readonly RowPod[],
+  node: string,
+  { order = 'worst', reversed, retainedOrder = [] }: RowsView,
+): SortablePod[] {
+  const sortable = pods.map((pod) => ({
     pod,
     worst: categoryOf(worstOf(pod.tree)),
     name: shownName({ ...pod, name: withoutNode(pod.name, node) }),
   }));
   const compare = COMPARISONS[order];
-  const sorted = named.toSorted((a, b) => compare(a, b) || (a.name < b.name ? -1 : 1));
+  const sorted = sortable.toSorted((a, b) => compare(a, b) || (a.name < b.name ? -1 : 1));
   if (reversed) sorted.reverse();
-  const places = new Map(held.map((path, index) => [path, index]));
-  const placeOf = ({ pod }: Ordered) => places.get(pod.tree.path) ?? held.length;
-  return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
+  const retainedIndex = new Map(retainedOrder.map((path, index) => [path, index]));
+  const indexOf = ({ pod }: SortablePod) => retainedIndex.get(pod.tree.path) ?? retainedOrder.length;
+  return sorted.toSorted((a, b) => indexOf(a) - indexOf(b));
 }
 
 /** Returns the visible rows in order. The ancestors of a match are visible and expanded. */
-export function treeRows({ at: now, node, pods }: SeenTree, view: RowsView): ActorRow[] {
+export function treeRows({ at: now, node, pods }: ActorTrees, view: RowsView): ActorRow[] {
   const rows = rowsOf(node, { depth: 0, name: node.name, now, view });
-  for (const { pod, name } of inOrder(pods, node.name, view)) {
-    rows.push(...rowsOf(pod.tree, { depth: 0, name, now, view, of: pod }));
+  for (const { pod, name } of sortPods(pods, node.name, view)) {
+    rows.push(...rowsOf(pod.tree, { depth: 0, name, now, view, pod }));
   }
   return rows;
 }
 
-interface RowPlace {
+interface RowContext {
   readonly depth: number;
   readonly name: string;
   readonly now: number;
   readonly view: RowsView;
-  readonly of?: RowPod;
+  readonly pod?: RowPod;
 }
 
 /** Returns the rows of an actor and its visible descendants. Empty if none of them matches. */
-function rowsOf(actor: ActorNode, { depth, name, now, view, of }: RowPlace): ActorRow[] {
-  const { namespace, name: podName } = of ?? {};
+function rowsOf(actor: ActorNode, { depth, name, now, view, pod }: RowContext): ActorRow[] {
+  const { namespace, name: podName } = pod ?? {};
   const isMatch = view.matches?.({ node: actor, namespace, podName, now }) ?? true;
-  const children = shownChildren(actor);
+  const children = visibleChildren(actor);
   const isOpen = view.isOpen(actor.path);
-  const place = { depth: depth + 1, now, view, ...(of ? { of } : {}) };
-  const isSearched = isOpen || !isMatch;
-  const below = isSearched ? children.flatMap((child) => rowsOf(child, { ...place, name: child.name })) : [];
-  if (!isMatch && below.length === 0) return [];
-  const told = below.length > 0 ? actor : worstOf(actor);
+  const childContext = { depth: depth + 1, now, view, ...(pod ? { pod } : {}) };
+  const includesChildren = isOpen || !isMatch;
+  const descendants = includesChildren
+    ? children.flatMap((child) => rowsOf(child, { ...childContext, name: child.name }))
+    : [];
+  if (!isMatch && descendants.length === 0) return [];
+  const subject = descendants.length > 0 ? actor : worstOf(actor);
   const row = {
     path: actor.path,
     depth,
-    category: categoryOf(told),
+    category: categoryOf(subject),
     name,
     isMatch,
     actor,
-    told,
+    subject,
     kind: kindText(actor.kind),
-    ...(children.length > 0 ? { isOpen: isOpen || below.length > 0 } : {}),
-    ...(of ? { of } : {}),
+    ...(children.length > 0 ? { isOpen: isOpen || descendants.length > 0 } : {}),
+    ...(pod ? { pod } : {}),
   };
-  return [row, ...below];
+  return [row, ...descendants];
 }

@@ -1,10 +1,10 @@
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import { ambiguity, podsCalled } from '../show/called.ts';
 import type { Explanation } from '../show/explain.ts';
 import { withUse } from '../show/explainNodeUse.ts';
-import { type PartExplanation, type PodPart, partsOf } from '../show/explainPart.ts';
+import { type PartExplanation, type PodPart, partNames } from '../show/explainPart.ts';
 import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../show/formatExplanation.ts';
 import { podList } from '../show/podList.ts';
+import { ambiguityMessage, findPodsByName } from '../show/podsByName.ts';
 import type { AgentPort } from './agent.ts';
 import { nearestPod, problemSentence, problemsOf } from './manifestProblems.ts';
 import { failure } from './status.ts';
@@ -73,14 +73,14 @@ async function explained(agent: AgentPort, { metadata: { uid } }: Pod): Promise<
 /** Of the one pod that is asked for; a Status where there is none, or more than one. */
 async function explanationOf(agent: AgentPort, { name, namespace, isUid }: Asked): Promise<Explanation | Answer> {
   const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
-  const called = isUid ? pods.filter(({ metadata }) => metadata.uid === name) : podsCalled(name, pods);
-  const why = ambiguity(called);
+  const called = isUid ? pods.filter(({ metadata }) => metadata.uid === name) : findPodsByName(name, pods);
+  const why = ambiguityMessage(called);
   if (why !== undefined) return { code: 400, body: failure(400, 'BadRequest', why) };
   const [pod] = called;
   const { problems, warnings, name: node } = agent.node();
   const found = pod && (await explained(agent, pod));
   if (!found) {
-    const [elsewhere] = podsCalled(name, agent.pods());
+    const [elsewhere] = findPodsByName(name, agent.pods());
     const near = () => nearestPod(name, { node, namespace }, pods, problems);
     const meant = elsewhere ? `the one in namespace ${elsewhere.metadata.namespace}` : near();
     return notFound(name, problemsOf(name, { node, namespace }, problems), meant);
@@ -107,7 +107,7 @@ async function partExplanation(
   if (found !== undefined) return found;
   const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
   const tree = agent.trees().get(uid);
-  const known = pod && tree ? partsOf({ pod, tree }, part.kind) : [];
+  const known = pod && tree ? partNames({ pod, tree }, part.kind) : [];
   const message = `pod ${name}: ${part.kind} "${part.name}" not found${known.length > 0 ? `; it has ${known.join(', ')}` : ''}`;
   return { code: 404, body: failure(404, 'NotFound', message) };
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { loggedText } from '../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { createLayout, type LayoutFolders } from '../../host/pods/layout.ts';
-import { failedRun, type LogTail, type LogTails, latestRun } from '../../show/logTail.ts';
-import { podActors, type SeenPod } from '../../show/seenPod.ts';
+import { type LogTail, type LogTails, lastFailedRun, latestRun } from '../../show/logTail.ts';
+import { type PodWithTree, podActors } from '../../show/podActors.ts';
 
 const LINES = 5;
 /** So much of a log's end is read for its last lines; a longer line is seen from where this begins. */
@@ -25,11 +25,11 @@ async function tailOf(files: FileSystem, file: string, count = LINES): Promise<L
 }
 
 /** What the failed containers of a pod said last; those that did not fail, or have no log, are not in it. */
-export async function readLogTails(seen: SeenPod, folders: LayoutFolders): Promise<LogTails> {
+export async function readLogTails(seen: PodWithTree, folders: LayoutFolders): Promise<LogTails> {
   const { containerLogDir, files } = createLayout(folders);
   const found = podActors(seen).containers.map(async (container) => {
     const { name } = container.actor;
-    const run = failedRun(container);
+    const run = lastFailedRun(container);
     const tail =
       run === undefined ? undefined : await tailOf(files, join(containerLogDir(seen.pod.metadata, name), `${run}.log`));
     return tail ? [[name, tail] as const] : [];
@@ -41,7 +41,11 @@ export async function readLogTails(seen: SeenPod, folders: LayoutFolders): Promi
 const LATEST_LINES = 10;
 
 /** How the log of a container ends that it writes, or wrote last; undefined where there is none. */
-export async function readLatestLog(seen: SeenPod, name: string, folders: LayoutFolders): Promise<LogTail | undefined> {
+export async function readLatestLog(
+  seen: PodWithTree,
+  name: string,
+  folders: LayoutFolders,
+): Promise<LogTail | undefined> {
   const { containerLogDir, files } = createLayout(folders);
   const container = podActors(seen).containers.find(({ actor }) => actor.name === name);
   const run = container && latestRun(container);

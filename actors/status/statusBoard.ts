@@ -10,7 +10,7 @@ import { showsFailure } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
 import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machines/shared/views.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
-import type { SeenPod } from '../../show/seenPod.ts';
+import type { PodWithTree } from '../../show/podActors.ts';
 import type { Boundary } from '../boundary.ts';
 import { done } from '../guarded.ts';
 import { isTold, podOf } from './actorsOfPods.ts';
@@ -22,7 +22,7 @@ import { byNamespaceAndName, isActor, isAt, isSamePod, type Posted, type Seen, s
  * A pod after a change of its status or of its actors' states; `removed` when it is gone from the node. The tree is made
  * for who first asks for it, of what the actors are then.
  */
-export interface PodChange extends SeenPod {
+export interface PodChange extends PodWithTree {
   readonly uid: string;
   readonly removed: boolean;
   /** Whether any of its actors shows a failure: without one nobody needs to look at the tree for it. */
@@ -62,9 +62,9 @@ export interface StatusBoard {
   /** That of one pod. */
   tree(uid: string): ActorNode | undefined;
   /** The pod of a full name; without a namespace, the first of any. */
-  find(name: string, namespace?: string): SeenPod | undefined;
+  find(name: string, namespace?: string): PodWithTree | undefined;
   /** The pod of a UID. */
-  of(uid: string): SeenPod | undefined;
+  of(uid: string): PodWithTree | undefined;
   subscribe(listener: (change: StatusChange) => void): () => void;
   close(): void;
 }
@@ -180,12 +180,12 @@ class Board implements StatusBoard {
 
   tree = (uid: string): ActorNode | undefined => this.of(uid)?.tree;
 
-  find(name: string, namespace?: string): SeenPod | undefined {
+  find(name: string, namespace?: string): PodWithTree | undefined {
     const found = this.#seen().find(({ pod }) => isAt(pod, name, namespace));
     return found && this.#present(found);
   }
 
-  of(uid: string): SeenPod | undefined {
+  of(uid: string): PodWithTree | undefined {
     const found = this.#seenOf(uid);
     return found && this.#present(found);
   }
@@ -340,7 +340,7 @@ class Board implements StatusBoard {
   }
 
   /** What a pod shows at present, whose probes go on without a change of status as long as their results are the same. */
-  #present({ shown, pod }: Seen): SeenPod {
+  #present({ shown, pod }: Seen): PodWithTree {
     const { uid } = pod.metadata;
     return { pod: this.#due.has(uid) ? this.#upToDate(pod, shown) : pod, tree: this.#shownTree(uid, shown) };
   }

@@ -2,7 +2,7 @@ import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { shownName } from '../../kubernetes/shownName.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
-import { podActors } from '../../show/seenPod.ts';
+import { podActors } from '../../show/podActors.ts';
 
 /** A change; or a pod as it is when somebody begins to look. */
 export type ToldPod = Omit<PodChange, 'hasFailures'>;

@@ -1,7 +1,7 @@
 /** Text in columns that fits a width: first columns are left out, then the others shrink. */
 
 import { printableLine } from '../../base/printable.ts';
-import { cut, displayWidth, padded } from '../../show/displayWidth.ts';
+import { displayWidth, padText, truncate } from '../../show/displayWidth.ts';
 
 export interface Column {
   readonly header: string;
@@ -84,9 +84,9 @@ export function layOut(columns: readonly Column[], given: Rows, width: number): 
   const line = (cells: readonly string[]) => {
     const filled = shown.map(({ index, column }, position) => {
       const columnWidth = widths[position] ?? 0;
-      return padded(cut(cells[index] ?? '', columnWidth), columnWidth, column.align);
+      return padText(truncate(cells[index] ?? '', columnWidth), columnWidth, column.align);
     });
-    return cut(filled.join(' '.repeat(GAP)).trimEnd(), width);
+    return truncate(filled.join(' '.repeat(GAP)).trimEnd(), width);
   };
   return [line(columns.map(({ header }) => header)), ...rows.map(line)];
 }

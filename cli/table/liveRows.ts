@@ -2,8 +2,8 @@ import { humanDuration } from '../../base/duration.ts';
 import { shownName } from '../../kubernetes/shownName.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
 import { categoryOf } from '../../show/category.ts';
-import { containerReason, containerWord, podReason, waitReason } from '../../show/reason.ts';
-import { type PodActors, podActors, type SeenContainer, type SeenPod } from '../../show/seenPod.ts';
+import { type ContainerWithActor, type PodActors, type PodWithTree, podActors } from '../../show/podActors.ts';
+import { containerReason, containerStatusWord, podReason, waitReason } from '../../show/reason.ts';
 import { podRow as kubectlRow } from '../../show/table.ts';
 import type { Controls, Sort } from './controls.ts';
 import { filterOf } from './controls.ts';
@@ -37,7 +37,7 @@ const stateOf = ({ state }: ActorNode) => state.replace(/\.steady$/, '');
 
 const age = (actor: ActorNode, now: number) => humanDuration(Math.max(0, now - actor.since));
 
-function containerTone({ actor, role, status, willRestart }: SeenContainer): Tone {
+function containerTone({ actor, role, status, willRestart }: ContainerWithActor): Tone {
   const { state = {}, ready } = status ?? {};
   if (state.running) return ready && role !== 'init' ? 'good' : 'busy';
   if (state.terminated) return state.terminated.exitCode === 0 && !willRestart ? 'done' : 'bad';
@@ -45,10 +45,10 @@ function containerTone({ actor, role, status, willRestart }: SeenContainer): Ton
   return state.waiting?.reason === 'CrashLoopBackOff' || failed ? 'bad' : 'busy';
 }
 
-function containerRow(container: SeenContainer, now: number): LiveRow {
+function containerRow(container: ContainerWithActor, now: number): LiveRow {
   const { actor, status } = container;
   const restarts = `${status?.restartCount ?? 0}`;
-  const cells = [actor.name, containerWord(container), stateOf(actor), age(actor, now), restarts, ''];
+  const cells = [actor.name, containerStatusWord(container), stateOf(actor), age(actor, now), restarts, ''];
   return { kind: 'container', tone: containerTone(container), cells: [...cells, containerReason(container, now)] };
 }
 
@@ -80,7 +80,7 @@ function podTone({ pod, tree }: PodActors, actors: readonly LiveRow[]): Tone {
   return tree.termination === undefined && actors.some(({ tone }) => tone === 'bad') ? 'bad' : 'busy';
 }
 
-function familyOf(seen: SeenPod, now: number): Family {
+function familyOf(seen: PodWithTree, now: number): Family {
   const live = podActors(seen);
   const { pod, tree, volumes, containers } = live;
   const ofVolumes = volumes.map((each) => volumeRow(each, now));
@@ -165,7 +165,7 @@ function rowsOf({ pod, actors }: Family, level: Level): LiveRow[] {
 }
 
 /** The rows of all pods that are to be shown; `room` is how many fit, for who lets that choose the detail. */
-export function liveRows(pods: readonly SeenPod[], now: number, controls: Controls, room: number): LiveRow[] {
+export function liveRows(pods: readonly PodWithTree[], now: number, controls: Controls, room: number): LiveRow[] {
   const filter = filterOf(controls);
   const all = pods.map((live) => familyOf(live, now));
   const families = sorted(filter === '' ? all : all.filter((family) => matches(family, filter)), controls, now);

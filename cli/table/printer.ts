@@ -1,5 +1,5 @@
 import { printableLine } from '../../base/printable.ts';
-import { cut, displayWidth, padded } from '../../show/displayWidth.ts';
+import { displayWidth, padText, truncate } from '../../show/displayWidth.ts';
 import { fittedWidths } from './layout.ts';
 
 const GAP = '   ';
@@ -51,7 +51,8 @@ export function tablePrinter(
         header.map((_, index) => Math.max(0, ...lines.map((cells) => displayWidth(cells[index] ?? '')))),
       );
       const room = (index: number) => widths?.[index] ?? 0;
-      const shownAs = fit === undefined ? padded : (cell: string, width: number) => padded(cut(cell, width), width);
+      const shownAs =
+        fit === undefined ? padText : (cell: string, width: number) => padText(truncate(cell, width), width);
       const filled = lines.map((cells) => cells.map((cell, index) => shownAs(cell, room(index))));
       write(filled.map((cells) => `${cells.join(GAP).trimEnd()}\n`).join(''));
     },

@@ -2,8 +2,8 @@ import { styleText } from 'node:util';
 import { humanDuration } from '../../base/duration.ts';
 import { printableLine } from '../../base/printable.ts';
 import * as display from '../../show/displayWidth.ts';
-import { endingText } from '../../show/explainNode.ts';
-import type { SeenPod } from '../../show/seenPod.ts';
+import { drainProgress } from '../../show/explainNode.ts';
+import type { PodWithTree } from '../../show/podActors.ts';
 import type { NodeSummary } from '../../socket/agent.ts';
 import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
 import { HELP } from './help.ts';
@@ -12,8 +12,8 @@ import { liveRows, type Tone } from './liveRows.ts';
 import { nodeReadiness, readinessText } from './ready.ts';
 
 /** All text on the screen goes through one of these. */
-const cut = (text: string, width: number): string => display.cut(printableLine(text), width);
-const wrapped = (text: string, width: number): string[] => display.wrapped(printableLine(text), width);
+const cut = (text: string, width: number): string => display.truncate(printableLine(text), width);
+const wrapped = (text: string, width: number): string[] => display.wrapText(printableLine(text), width);
 
 /** On a narrow terminal, columns other than NAME and STATUS are left out to leave room for the reason, which goes last. */
 const COLUMNS: readonly Column[] = [
@@ -36,7 +36,7 @@ export interface Surface {
 /** What there is to draw. */
 export interface Scene {
   readonly node: NodeSummary;
-  readonly pods: readonly SeenPod[];
+  readonly pods: readonly PodWithTree[];
   /** The lines that were told, the latest last. */
   readonly log: readonly string[];
   /** The link to the page, once it is served. */
@@ -61,7 +61,7 @@ function painter({ colour }: Surface): (text: string, format: Format) => string 
 /** How far it is: on its way in and out it has other things to tell than how many pods run. */
 function progress({ node, pods, now }: Scene): string {
   const { tags, waitingFor, until } = node;
-  if (tags.includes('ending') && pods.length > 0) return endingText(pods.length, until, now);
+  if (tags.includes('ending') && pods.length > 0) return drainProgress(pods.length, until, now);
   if (pods.length === 0 && tags.includes('done')) return 'no pods left';
   if (pods.length === 0 && waitingFor !== undefined) return `waiting for ${waitingFor}`;
   return readinessText(
@@ -254,7 +254,7 @@ export function renderFrame(scene: Scene, surface: Surface): Frame {
   const from = clamped(scene.controls.offset, extent);
   const seen = body.slice(from, from + room);
   const blank = Array.from({ length: Math.max(0, room - seen.length) }, () => '');
-  const status = painter(surface)(display.padded(statusLine(scene, extent, surface), surface.width), 'inverse');
+  const status = painter(surface)(display.padText(statusLine(scene, extent, surface), surface.width), 'inverse');
   const lines = [...above, ...seen, ...blank, ...below].slice(0, Math.max(0, surface.height - 1));
   return { ...extent, lines: surface.height > 1 ? [...lines, status] : [...above.slice(0, 1)] };
 }

@@ -1,7 +1,7 @@
 /** What is set by keys in `top`, and what each key does. */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { type ActorFilter, readFilter } from '../../show/actorFilter.ts';
+import { type ActorFilter, parseFilter } from '../../show/actorFilter.ts';
 import { type ActorRow, ROW_ORDERS, type RowOrder } from '../../show/treeRows.ts';
 import { type Key, scrollOf, typedText } from '../table/controls.ts';
 
@@ -58,7 +58,7 @@ export const filterText = ({ filter, typing }: TopControls): string => typing ??
 /** What the filter lets through, or what is wrong with it: then all is shown. */
 export function filterOf(controls: TopControls): { readonly matches?: ActorFilter; readonly problem?: string } {
   const text = filterText(controls);
-  return text.trim() === '' ? {} : readFilter(text);
+  return text.trim() === '' ? {} : parseFilter(text);
 }
 
 /** Where the selected actor stands: in its place the one above it where that is closed, or else what stands there now. */

@@ -23,26 +23,26 @@ function partOf({ path }: ActorRow['actor']): { readonly kind: string; readonly 
   return name !== undefined && (kind === 'container' || kind === 'volume') ? { kind, name } : undefined;
 }
 
-function resourceOf({ actor, of }: ActorRow): string | undefined {
-  if (of === undefined) return actor.machine === 'nodeAgent' ? '/explain/node' : undefined;
+function resourceOf({ actor, pod }: ActorRow): string | undefined {
+  if (pod === undefined) return actor.machine === 'nodeAgent' ? '/explain/node' : undefined;
   const part = partOf(actor);
   const below = part ? `/${part.kind}s/${encodeURIComponent(part.name)}` : '';
-  return `/explain/uids/${encodeURIComponent(of.uid)}${below}`;
+  return `/explain/uids/${encodeURIComponent(pod.uid)}${below}`;
 }
 
 /** Asks the agent for what its actors do not show. */
 export async function askDetail(agent: AgentClient, row: ActorRow): Promise<Detail> {
-  const { actor, of } = row;
+  const { actor, pod } = row;
   const resource = resourceOf(row);
   const part = partOf(actor);
   try {
     const explained = resource === undefined ? {} : readAnswer(await agent.json(resource));
-    const events = of ? readEventList(await agent.json('/api/v1/events')) : [];
+    const events = pod ? readEventList(await agent.json('/api/v1/events')) : [];
     const container = part?.kind === 'container' ? part.name : undefined;
     return {
       path: actor.path,
       ...explained,
-      events: of ? toldEvents(events, of.uid, container) : [],
+      events: pod ? toldEvents(events, pod.uid, container) : [],
     };
   } catch (error) {
     return { path: actor.path, answer: messageOf(error), events: [] };

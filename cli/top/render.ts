@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
 import { humanDuration } from '../../base/duration.ts';
 import { printableLine } from '../../base/printable.ts';
-import { actorCount, actorRows } from '../../show/actorRows.ts';
+import { actorRows, countActors } from '../../show/actorRows.ts';
 import { rowText } from '../../show/actorRowText.ts';
-import { CATEGORIES, type Category, isWell } from '../../show/category.ts';
+import { CATEGORIES, type Category, isHealthy } from '../../show/category.ts';
 import * as display from '../../show/displayWidth.ts';
-import { clockText } from '../../show/explainText.ts';
+import { clockTime } from '../../show/explainText.ts';
 import type { ActorRow } from '../../show/treeRows.ts';
 import type { Surface } from '../table/render.ts';
 import { type DrawnTree, filterOf, filterText, firstControls, selectedIndex, type TopControls } from './controls.ts';
@@ -59,17 +59,17 @@ const painter = ({ colour }: Surface, isStale: boolean): Paint => {
   return (text, format) => (text === '' ? '' : styleText(isStale ? 'dim' : format, text, { validateStream: false }));
 };
 
-const cut = (text: string, width: number): string => display.cut(printableLine(text), width);
+const cut = (text: string, width: number): string => display.truncate(printableLine(text), width);
 
 /** The node, how many actors there are, and what of them is not well. */
 function headLine({ actors }: TopScene): string {
   const { node, pods, at, simulated, limiters } = actors;
-  const count = actorCount(actors);
+  const count = countActors(actors);
   const [start, pull] = limiters.map(({ held, capacity, queue }) => {
     return `${held.length}/${capacity}${queue.length > 0 ? ` +${queue.length} queued` : ''}`;
   });
   return [
-    `${clockText(at, at)} node ${node.name} ${node.state}`,
+    `${clockTime(at, at)} node ${node.name} ${node.state}`,
     `${pods.length} ${pods.length === 1 ? 'pod' : 'pods'}, ${count.actors} actors`,
     ...troubleText(actorRows(actors, { isOpen: () => false })),
     ...(simulated ? ['SIMULATED runtime'] : []),
@@ -96,21 +96,21 @@ function widthsOf(width: number) {
 function rowLine(row: ActorRow, at: number, { width }: Surface, paint: Paint, isSelected: boolean): string {
   const { depth, category, kind, name, isOpen, isMatch } = row;
   const widths = widthsOf(width);
-  const { what, time } = rowText(row, at);
+  const { detail, time } = rowText(row, at);
   const fold = isOpen === undefined ? ' ' : isOpen ? '▾' : '▸';
   const before = `${isSelected ? '>' : ' '}${'  '.repeat(depth)}${fold} `;
   const called = cut(name, widths.name - display.displayWidth(before) - 2);
-  const label = display.padded(`${before}${ICONS[category]} ${called}`, widths.name);
-  const shownKind = widths.kind > 0 ? ` ${display.padded(cut(kind, widths.kind), widths.kind)}` : '';
-  const shownWhat = ` ${display.padded(cut(what, widths.what), widths.what)}`;
-  const end = ` ${display.padded(time, widths.time, 'right')}`;
-  if (isSelected) return paint(display.cut(label + shownKind + shownWhat + end, width), 'inverse');
-  if (display.displayWidth(label + shownKind + shownWhat + end) > width) return display.cut(label + end, width);
+  const label = display.padText(`${before}${ICONS[category]} ${called}`, widths.name);
+  const shownKind = widths.kind > 0 ? ` ${display.padText(cut(kind, widths.kind), widths.kind)}` : '';
+  const shownWhat = ` ${display.padText(cut(detail, widths.what), widths.what)}`;
+  const end = ` ${display.padText(time, widths.time, 'right')}`;
+  if (isSelected) return paint(display.truncate(label + shownKind + shownWhat + end, width), 'inverse');
+  if (display.displayWidth(label + shownKind + shownWhat + end) > width) return display.truncate(label + end, width);
   const icon = label.indexOf(ICONS[category]);
   const coloured = [
     label.slice(0, icon) + paint(ICONS[category], COLOURS[category]),
     (isMatch ? label.slice(icon + 1) : paint(label.slice(icon + 1), 'dim')) + paint(shownKind, 'dim'),
-    paint(shownWhat, isWell(category) ? 'dim' : COLOURS[category]) + paint(end, 'dim'),
+    paint(shownWhat, isHealthy(category) ? 'dim' : COLOURS[category]) + paint(end, 'dim'),
   ];
   return coloured.join('');
 }
@@ -140,7 +140,7 @@ const detailRoom = (height: number, tells: boolean): number => (tells ? Math.max
 
 /** What a tree without rows says. */
 function emptyText({ actors, controls }: TopScene): string {
-  const { actors: count } = actorCount(actors);
+  const { actors: count } = countActors(actors);
   return filterText(controls) === '' ? 'no actors' : `the filter hides all ${count} actors; Esc clears it`;
 }
 
@@ -173,8 +173,8 @@ export function renderTop(scene: TopScene, surface: Surface): TopFrame {
   const head = paint(cut(headLine(scene), surface.width), 'bold');
   const above = surface.height < 4 ? [] : [head, ...lostLine(scene).map((line) => cut(line, surface.width))];
   const { body, ...tree } = treeFrame(scene, surface, above);
-  const status = paint(display.padded(statusLine(scene, tree, surface), surface.width), 'inverse');
-  const help = TOP_HELP.flatMap((line) => display.wrapped(line, surface.width)).slice(controls.offset);
+  const status = paint(display.padText(statusLine(scene, tree, surface), surface.width), 'inverse');
+  const help = TOP_HELP.flatMap((line) => display.wrapText(line, surface.width)).slice(controls.offset);
   const page = controls.page === 'help' ? [...help, ...body.map(() => '')].slice(0, body.length) : body;
   const lines = [...above, ...page].slice(0, Math.max(0, surface.height - 1));
   return { ...tree, lines: [...lines, ...(surface.height > 0 ? [status] : [])] };
@@ -182,7 +182,7 @@ export function renderTop(scene: TopScene, surface: Surface): TopFrame {
 
 /** How many of the pods, and of the node itself, are not well. */
 function troubleText(rows: readonly ActorRow[]): string[] {
-  const counts = CATEGORIES.filter((each) => !isWell(each)).flatMap((each) => {
+  const counts = CATEGORIES.filter((each) => !isHealthy(each)).flatMap((each) => {
     const count = rows.filter(({ category }) => category === each).length;
     return count > 0 ? [`${count} ${each}`] : [];
   });

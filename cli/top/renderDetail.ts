@@ -2,7 +2,7 @@
 
 import { printableLine } from '../../base/printable.ts';
 import * as display from '../../show/displayWidth.ts';
-import { clockText, forText, untilText } from '../../show/explainText.ts';
+import { clockTime, forClause, untilClause } from '../../show/explainText.ts';
 import type { ActorRow } from '../../show/treeRows.ts';
 import type { Detail } from './detail.ts';
 import type { Told } from './story.ts';
@@ -32,7 +32,7 @@ const LEAST_STORY = 4;
 export function detailLines(detail: TopDetail | undefined, { width, height, offset }: Room): string[] {
   if (detail === undefined || height < 1) return Array.from({ length: Math.max(0, height) }, () => '');
   const fitted = (lines: readonly string[]) => lines.flatMap((line) => indented(line, width));
-  const title = display.cut(printableLine(`── ${titleOf(detail)} `).padEnd(width, '─'), width);
+  const title = display.truncate(printableLine(`── ${titleOf(detail)} `).padEnd(width, '─'), width);
   const [heading, ...story] = fitted(storyLines(detail));
   const said = fitted([...answerLines(detail), ...logLines(detail)]).slice(0, Math.max(1, height - 1 - LEAST_STORY));
   const room = Math.max(0, height - 2 - said.length);
@@ -45,20 +45,20 @@ export function detailLines(detail: TopDetail | undefined, { width, height, offs
 /** A text in several lines, those that go on further in. */
 function indented(text: string, width: number): string[] {
   const indent = /^ */.exec(text)?.[0] ?? '';
-  const [first = '', ...rest] = display.wrapped(
+  const [first = '', ...rest] = display.wrapText(
     printableLine(text.trimStart()),
     Math.max(8, width - indent.length - 2),
   );
   return [indent + first, ...rest.map((line) => `${indent}  ${line}`)];
 }
 
-function titleOf({ row: { kind, name, of, actor } }: TopDetail): string {
-  const { namespace, name: pod } = of ?? {};
-  return actor.machine === 'pod' ? `pod ${namespace}/${pod}` : `${kind} ${name}${of ? ` of ${namespace}/${pod}` : ''}`;
+function titleOf({ row: { kind, name, pod: rowPod, actor } }: TopDetail): string {
+  const { namespace, name: pod } = rowPod ?? {};
+  return actor.machine === 'pod' ? `pod ${namespace}/${pod}` : `${kind} ${name}${pod ? ` of ${namespace}/${pod}` : ''}`;
 }
 
 function answerLines({ row: { actor }, asked, at }: TopDetail): string[] {
-  const state = `${actor.state}${actor.waitingFor === undefined ? '' : `, waiting${forText(actor)}${untilText(actor.until, at)}`}`;
+  const state = `${actor.state}${actor.waitingFor === undefined ? '' : `, waiting${forClause(actor)}${untilClause(actor.until, at)}`}`;
   return [...(asked?.answer === undefined ? [] : [asked.answer]), state];
 }
 
@@ -70,7 +70,7 @@ function logLines({ asked }: TopDetail): string[] {
 
 function storyLines({ asked, moves, since, at }: TopDetail): string[] {
   const all = [...(asked?.events ?? []), ...moves].toSorted((a, b) => a.at - b.at);
-  const heading = `story: seen once a second since ${clockText(since, at)}${asked?.events.length ? ', with the events of the last hour' : ''}`;
+  const heading = `story: seen once a second since ${clockTime(since, at)}${asked?.events.length ? ', with the events of the last hour' : ''}`;
   if (all.length === 0) return [heading, '  nothing has changed'];
-  return [heading, ...all.map((told) => `  ${clockText(told.at, at)} ${told.text}`)];
+  return [heading, ...all.map((told) => `  ${clockTime(told.at, at)} ${told.text}`)];
 }

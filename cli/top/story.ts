@@ -2,9 +2,9 @@
 import type { CoreEvent } from '../../kubernetes/events/event.ts';
 import { type ActorNode, CALL } from '../../show/actorNode.ts';
 import type { NodeActors } from '../../show/actorRows.ts';
-import { categoryOf, isWell, lastingState } from '../../show/category.ts';
+import { categoryOf, isHealthy, stableState } from '../../show/category.ts';
 import { failureText } from '../../show/explainText.ts';
-import { podActors } from '../../show/seenPod.ts';
+import { podActors } from '../../show/podActors.ts';
 
 /** One thing that happened. */
 export interface Told {
@@ -39,17 +39,17 @@ const allOf = ({ node, pods }: NodeActors): Map<string, ActorNode> =>
 
 /** What tells two looks at an actor apart: a try of a probe does not. */
 function signOf(actor: ActorNode): string {
-  const state = lastingState(actor);
+  const state = stableState(actor);
   return state === actor.state ? `${state} ${actor.since}` : state;
 }
 
 function moveText(actor: ActorNode, before: ActorNode | undefined): string {
   const { lastFailure, waitingFor } = actor;
-  const was = before === undefined ? '' : `${lastingState(before)} → `;
-  const why = !isWell(categoryOf(actor)) && lastFailure ? `: ${failureText(lastFailure)}` : '';
+  const was = before === undefined ? '' : `${stableState(before)} → `;
+  const why = !isHealthy(categoryOf(actor)) && lastFailure ? `: ${failureText(lastFailure)}` : '';
   const wait =
-    why === '' && waitingFor !== undefined && !isWell(categoryOf(actor)) ? `, waiting for ${waitingFor}` : '';
-  return `${was}${lastingState(actor)}${why}${wait}`;
+    why === '' && waitingFor !== undefined && !isHealthy(categoryOf(actor)) ? `, waiting for ${waitingFor}` : '';
+  return `${was}${stableState(actor)}${why}${wait}`;
 }
 
 export function createStory(): Story {

@@ -94,9 +94,11 @@ class TopView {
   #rows(controls: TopControls): ActorRow[] {
     const { order, reversed, open } = controls;
     const isHeld = systemClock.monotonic() - this.#pressedAt < HELD_MS;
-    const held = isHeld ? this.#frame.rows.flatMap(({ path, depth }) => (depth === 0 ? [path] : [])) : undefined;
+    const retainedOrder = isHeld
+      ? this.#frame.rows.flatMap(({ path, depth }) => (depth === 0 ? [path] : []))
+      : undefined;
     const { matches } = filterOf(controls);
-    return actorRows(this.#look.actors, { isOpen: (path) => open.has(path), matches, order, reversed, held });
+    return actorRows(this.#look.actors, { isOpen: (path) => open.has(path), matches, order, reversed, retainedOrder });
   }
 
   #draw(surface: Surface): readonly string[] {

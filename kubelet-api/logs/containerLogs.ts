@@ -8,7 +8,7 @@ import { ContainerState, type ContainerStatus } from '../../cri/generated/runtim
 import type { Pause } from '../../host/logs/logChanges.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { runToLog } from '../../show/containerLog.ts';
+import { selectRun } from '../../show/containerLog.ts';
 import { sendText } from '../answers.ts';
 import type { Exchange, HttpResponse, Route } from '../exchange.ts';
 import type { StreamSessions } from '../sessions.ts';
@@ -110,7 +110,7 @@ function namesOf(pathname: string): string[] {
 
 function containerId({ pod, container, query: { previous } }: Asked): string | Refusal {
   try {
-    return runToLog(pod, container, { previous }).id;
+    return selectRun(pod, container, { previous }).id;
   } catch (error) {
     return { status: 400, text: messageOf(error) };
   }

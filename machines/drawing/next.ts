@@ -6,7 +6,7 @@ import {
   getStateNodes,
   type StateValue,
 } from 'xstate';
-import type { NextWay } from '../../show/nextWay.ts';
+import type { NextTransition } from '../../show/nextTransition.ts';
 import { transitionsOf, wayOf } from './ways.ts';
 
 const TIMER = 'timer.elapsed';
@@ -15,10 +15,10 @@ const TIMER = 'timer.elapsed';
  * The ways out of a state, those of timers first, then those of the innermost state. What an inner state takes whatever
  * holds, an outer one never gets. `until` is when the wait ends that the state shows.
  */
-export function nextWays(machine: AnyStateMachine, state: StateValue, until?: number): NextWay[] {
+export function nextWays(machine: AnyStateMachine, state: StateValue, until?: number): NextTransition[] {
   const ways = leavesOf(machine, state).flatMap((leaf) => waysOutOf(leaf, until));
   const once = [...new Map(ways.map((way) => [way.way, way])).values()];
-  const isTimed = ({ at }: NextWay) => at !== undefined;
+  const isTimed = ({ at }: NextTransition) => at !== undefined;
   return [...once.filter(isTimed), ...once.filter((way) => !isTimed(way))];
 }
 
@@ -30,7 +30,7 @@ function leavesOf(machine: AnyStateMachine, state: StateValue): AnyStateNode[] {
 
 const withParents = (node: AnyStateNode): AnyStateNode[] => [node, ...(node.parent ? withParents(node.parent) : [])];
 
-function waysOutOf(leaf: AnyStateNode, until: number | undefined): NextWay[] {
+function waysOutOf(leaf: AnyStateNode, until: number | undefined): NextTransition[] {
   const answered = new Set<string>();
   return withParents(leaf).flatMap((node) => {
     const own = transitionsOf(node).filter(([first]) => first && !answered.has(first.eventType));
@@ -57,7 +57,7 @@ function nextWay(
   transition: AnyTransitionDefinition,
   tried: readonly AnyTransitionDefinition[],
   until: number | undefined,
-): NextWay {
+): NextTransition {
   const { id, to, label } = wayOf(transition, tried);
   const isTimed = transition.eventType === TIMER && until !== undefined;
   return { way: id, on: label, ...(to === undefined ? {} : { to }), ...(isTimed ? { at: until } : {}) };

@@ -1,7 +1,7 @@
 /** Which machine an actor runs, and how its states are told: found from names alone, for actors that are no more. */
 import type { AnyStateMachine } from 'xstate';
 import { actorSteps } from '../../show/actorPath.ts';
-import { type Category, categoryIn } from '../../show/category.ts';
+import { type Category, findCategory } from '../../show/category.ts';
 import { machines } from './charts.ts';
 
 const byId: ReadonlyMap<string, AnyStateMachine> = new Map(machines.map((machine) => [machine.id, machine]));
@@ -18,7 +18,7 @@ export function machineAt(path: string): string | undefined {
 
 /** The tag of a state, by its dotted path; of regions in parallel, parted by blanks, the worst. */
 export const tagOf = (machine: string | undefined, state: string): Category | undefined =>
-  categoryIn(allTagsOf(machine, state));
+  findCategory(allTagsOf(machine, state));
 
 /** Whether a state, by its dotted path, has a tag. */
 export const hasTag = (machine: string, state: string, tag: string): boolean => allTagsOf(machine, state).includes(tag);

@@ -1,7 +1,7 @@
 /** What trees of actors show of the node beside its state. */
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import type { ActorFacts, FeedView } from '../../show/actorNode.ts';
+import type { FeedView, ReportedDetails } from '../../show/actorNode.ts';
 import { deadlineOf } from '../pod/termination.ts';
 import { childrenOf } from '../shared/actorTree.ts';
 import type { RuntimeHealth } from '../shared/events.ts';
@@ -24,7 +24,7 @@ export function moments({ snapshot }: Seen<NodeContext>): Moments {
 }
 
 /** The node has heard how each of its feeds gets on. */
-export function facts({ since, snapshot: { context } }: Seen<NodeContext>): ActorFacts {
+export function facts({ since, snapshot: { context } }: Seen<NodeContext>): ReportedDetails {
   const { nodeName, health, pleg, sources, sourceStates, desired, brokenFeeds } = context;
   const sourceViews = sources.map((source) =>
     sourceView(source, lookUp(sourceStates, source), { begun: since, hasListed: Object.hasOwn(desired, source) }),

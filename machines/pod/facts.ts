@@ -1,8 +1,8 @@
 /** What trees of actors show of a pod beside its state. */
 import type { ActorRefFrom } from 'xstate';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
-import type { ActorFacts } from '../../show/actorNode.ts';
-import { AWAITS_ROOM, failureText, KIND_NAMES } from '../../show/explainText.ts';
+import type { ReportedDetails } from '../../show/actorNode.ts';
+import { failureText, KIND_NAMES, UPDATE_AWAITS_ROOM } from '../../show/explainText.ts';
 import type { containerMachine } from '../container/chart.ts';
 import { childrenOf } from '../shared/actorTree.ts';
 import type { Seen } from '../shared/stateMeta.ts';
@@ -13,7 +13,7 @@ import type { PodTag } from './setup.ts';
 
 type SeenPod = Seen<PodContext, PodTag>;
 
-export function facts({ snapshot }: SeenPod): ActorFacts {
+export function facts({ snapshot }: SeenPod): ReportedDetails {
   const { allocated, refused, termination } = snapshot.context;
   return {
     name: allocated.metadata.name,
@@ -28,7 +28,7 @@ export function facts({ snapshot }: SeenPod): ActorFacts {
 function updateNotes(snapshot: SeenPod['snapshot']): string[] {
   const { unadmitted } = snapshot.context;
   if (unadmitted) return [`update not admitted: ${refusalText(unadmitted)}`];
-  return snapshot.hasTag('active') && awaitsRoom(snapshot.context) ? [AWAITS_ROOM] : [];
+  return snapshot.hasTag('active') && awaitsRoom(snapshot.context) ? [UPDATE_AWAITS_ROOM] : [];
 }
 
 const refusalText = ({ reason, message, cause }: Refusal): string => failureText({ reason, message: cause ?? message });

@@ -1,7 +1,7 @@
 /** One probe of one run of a container: tries again and again, and tells its container when the result changes. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedPod, type RecordedEvent, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
-import type { ActorFacts } from '../../show/actorNode.ts';
+import type { ReportedDetails } from '../../show/actorNode.ts';
 import { parent } from '../shared/actorRefs.ts';
 import type { ProbeFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
@@ -59,7 +59,7 @@ const probeSetup = setup({
 });
 
 /** How near its tries are to counting as a failure, and how many have failed since. */
-function facts({ snapshot }: Seen<ProbeContext>): ActorFacts {
+function facts({ snapshot }: Seen<ProbeContext>): ReportedDetails {
   const { count, limit } = failuresOf(snapshot.context) ?? { count: 0, limit: 0 };
   if (count === 0) return {};
   return { facts: [count <= limit ? `${count} of ${limit} failures` : `${count} failures in a row`] };

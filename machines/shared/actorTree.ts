@@ -2,8 +2,8 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import { type ActorFacts, type ActorNode, type ActorView, CALL } from '../../show/actorNode.ts';
-import { categoryIn } from '../../show/category.ts';
+import { type ActorNode, type ActorView, CALL, type ReportedDetails } from '../../show/actorNode.ts';
+import { findCategory } from '../../show/category.ts';
 import { pathOf } from './actorRefs.ts';
 import { latestViews } from './latestViews.ts';
 import { isFacet, type Moments, type Seen, type SinceOf, type StateMeta, statePath } from './stateMeta.ts';
@@ -31,7 +31,7 @@ const rootMeta = ({ snapshot }: SeenMachine) =>
   (snapshot.machine.root.meta ?? {}) as {
     readonly moments?: (actor: SeenMachine) => Moments;
     readonly named?: (waitsFor: string, actor: SeenMachine) => string;
-    readonly facts?: (actor: SeenMachine) => ActorFacts;
+    readonly facts?: (actor: SeenMachine) => ReportedDetails;
   };
 
 /** The state of a machine's actor: since when, what it waits for and until when. */
@@ -65,7 +65,7 @@ function innermostMeta(snapshot: SeenMachine['snapshot']): StateMeta | undefined
 
 /** Where regions run in parallel there are several of the seven tags: the worst is shown, and what else is asked of the states. */
 function worstFirst(tags: ReadonlySet<string>): string[] {
-  const worst = categoryIn(tags);
+  const worst = findCategory(tags);
   const others = [...tags].filter(isFacet);
   return [...(worst ? [worst] : []), ...others];
 }
@@ -133,7 +133,7 @@ function nodeOf(ref: AnyActorRef, actor: SeenMachine, { machines, others }: Fami
 }
 
 /** A feed as it has told of itself; a call as long as it has no answer. */
-function othersOf(ref: AnyActorRef, sinceOf: SinceOf, feeds: ActorFacts['feeds']): ActorNode[] {
+function othersOf(ref: AnyActorRef, sinceOf: SinceOf, feeds: ReportedDetails['feeds']): ActorNode[] {
   const snapshot = ref.getSnapshot();
   const machine = typeof ref.src === 'string' ? ref.src : ref.id;
   const told = lookUp(feeds, machine);

@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate';
-import type { ActorFacts } from '../../show/actorNode.ts';
+import type { ReportedDetails } from '../../show/actorNode.ts';
 import { CATEGORIES, type Category } from '../../show/category.ts';
 
 /** Since when an actor has been in its present state, in milliseconds since the epoch. */
@@ -33,7 +33,7 @@ export interface StateMeta {
   /** Of a machine's root: `waitsFor` with the names that only its actor knows. */
   readonly named?: (waitsFor: string, actor: Seen<never>) => string;
   /** Of a machine's root: what trees of actors show beside its state. */
-  readonly facts?: (actor: Seen<never>) => ActorFacts;
+  readonly facts?: (actor: Seen<never>) => ReportedDetails;
 }
 
 /**

@@ -16,7 +16,7 @@ import {
 } from '../../kubernetes/events/recordedEvent.ts';
 import { nextBackOff, volumeBackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import type { MountedVolume } from '../../kubernetes/mountedVolume.ts';
-import type { ActorFacts } from '../../show/actorNode.ts';
+import type { ReportedDetails } from '../../show/actorNode.ts';
 import { type AwaitedImage, awaitedImage } from '../image/awaited.ts';
 import { imageMachine } from '../image/chart.ts';
 import type { ImageInput } from '../image/setup.ts';
@@ -77,7 +77,7 @@ export const renewAt = ({ mounted }: VolumeContext): number | undefined =>
   mounted?.kind === 'path' ? mounted.renewAt : undefined;
 
 /** How long its tokens are good, where it shows any. */
-export function facts({ snapshot: { context } }: Seen<VolumeContext>): ActorFacts {
+export function facts({ snapshot: { context } }: Seen<VolumeContext>): ReportedDetails {
   const goodUntil = context.mounted?.kind === 'path' ? context.mounted.goodUntil : undefined;
   return { facts: goodUntil === undefined ? [] : [`token good until ${rfc3339(goodUntil)}`] };
 }

@@ -56,22 +56,22 @@ function describeContainer(
     ),
     ...(status ? statusLines(status) : []),
     ...(log ? [`Last Log File:\t${log.file}`, ...section('Last Log Lines:', log.lines)] : []),
-    ...section('Limits:', amounts(resources.limits)),
-    ...section('Requests:', amounts(resources.requests)),
+    ...section('Limits:', amountLines(resources.limits)),
+    ...section('Requests:', amountLines(resources.requests)),
     ...probeLines(container),
     ...section('Environment Variables from:', envFrom.map(envFromLine)),
-    ...orNone(
+    ...sectionOrNone(
       'Environment:',
       env.flatMap((variable) => envLines(pod, container, variable)),
     ),
-    ...orNone('Mounts:', mountLines(volumeMounts)),
+    ...sectionOrNone('Mounts:', mountLines(volumeMounts)),
   ];
 }
 
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [title, ...indented(1, lines)];
 
-const orNone = (title: string, lines: readonly string[]): string[] =>
+const sectionOrNone = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [`${title}\t<none>`] : section(title, lines);
 
 function portLines(ports: readonly ContainerPort[]): string[] {
@@ -131,7 +131,7 @@ function stateLines(name: string, { running, waiting, terminated }: ContainerSta
   ];
 }
 
-const amounts = (list: Readonly<Record<string, string>> = {}): string[] =>
+const amountLines = (list: Readonly<Record<string, string>> = {}): string[] =>
   Object.keys(list)
     .sort()
     .map((name) => `${name}:\t${lookUp(list, name)}`);
@@ -172,13 +172,13 @@ function envLines(pod: Pod, container: Container, { name, value = '', valueFrom 
   if (fieldRef) {
     // kubectl leaves out values that only the node knows.
     const isOwn = fieldRef.fieldPath.startsWith('metadata.');
-    const shown = isOwn ? (fieldValue(pod, fieldRef.fieldPath, { podIps: [], hostIps: [] }) ?? '') : '';
-    return [`${name}:\t${shown.replaceAll('\n', ' ')} (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`];
+    const value = isOwn ? (fieldValue(pod, fieldRef.fieldPath, { podIps: [], hostIps: [] }) ?? '') : '';
+    return [`${name}:\t${value.replaceAll('\n', ' ')} (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`];
   }
   if (resourceFieldRef) {
-    const shown = resourceValue(pod, resourceFieldRef, { self: container, allocatable: {} }) ?? '';
-    const isNodes = shown === '0' && /^limits\.(cpu|memory)$/.test(resourceFieldRef.resource);
-    return [`${name}:\t${isNodes ? 'node allocatable' : shown} (${resourceFieldRef.resource})`];
+    const value = resourceValue(pod, resourceFieldRef, { self: container, allocatable: {} }) ?? '';
+    const isNodeAllocatable = value === '0' && /^limits\.(cpu|memory)$/.test(resourceFieldRef.resource);
+    return [`${name}:\t${isNodeAllocatable ? 'node allocatable' : value} (${resourceFieldRef.resource})`];
   }
   if (secretKeyRef) {
     const { key, name: secret = '', optional = false } = secretKeyRef;

@@ -8,7 +8,7 @@ import { rolesOf } from '../../kubernetes/node/nodeTable.ts';
 import { nodeUse, nonTerminated, shareOf, shareText } from '../../kubernetes/node/nodeUse.ts';
 import { effectiveResources } from '../../kubernetes/resources/effectiveResources.ts';
 import { describeEvents } from './events.ts';
-import { labelText, listed } from './labels.ts';
+import { labelLines, titledList } from './labels.ts';
 import { indented, tabbed } from './tabbed.ts';
 import { localTime } from './time.ts';
 
@@ -24,10 +24,10 @@ export function describeNode(
   const lines = [
     `Name:\t${metadata.name}`,
     `Roles:\t${rolesOf(node)}`,
-    ...listed('Labels', labelText(metadata.labels)),
+    ...titledList('Labels', labelLines(metadata.labels)),
     'Annotations:\t<none>',
     `CreationTimestamp:\t${localTime(metadata.creationTimestamp)}`,
-    ...listed('Taints', taints),
+    ...titledList('Taints', taints),
     'Unschedulable:\tfalse',
     ...conditionLines(node),
     ...section(
@@ -46,7 +46,7 @@ export function describeNode(
 const section = (title: string, lines: readonly string[]): string[] => [`${title}:`, ...indented(1, lines)];
 
 /** Returns a header line and a line of dashes below each of its words. */
-const headed = (...words: readonly string[]): string[] => [
+const headerLines = (...words: readonly string[]): string[] => [
   words.join('\t'),
   words.map((word) => word.replace(/./g, '-')).join('\t'),
 ];
@@ -55,7 +55,7 @@ function conditionLines({ status: { conditions } }: NodeObject): string[] {
   const rows = conditions.map(({ type, status, lastHeartbeatTime, lastTransitionTime, reason, message }) =>
     [`${type} `, status, localTime(lastHeartbeatTime), localTime(lastTransitionTime), reason, message].join('\t'),
   );
-  const head = headed('Type', 'Status', 'LastHeartbeatTime', 'LastTransitionTime', 'Reason', 'Message');
+  const head = headerLines('Type', 'Status', 'LastHeartbeatTime', 'LastTransitionTime', 'Reason', 'Message');
   return section('Conditions', [...head, ...rows]);
 }
 
@@ -92,7 +92,16 @@ function podLines({ status: { allocatable } }: NodeObject, pods: readonly Pod[],
       since === undefined ? '<unknown>' : humanDuration(now - Date.parse(since)),
     ].join('\t');
   });
-  const head = headed('Namespace', 'Name', '', 'CPU Requests', 'CPU Limits', 'Memory Requests', 'Memory Limits', 'Age');
+  const head = headerLines(
+    'Namespace',
+    'Name',
+    '',
+    'CPU Requests',
+    'CPU Limits',
+    'Memory Requests',
+    'Memory Limits',
+    'Age',
+  );
   return [`Non-terminated Pods:\t(${pods.length} in total)`, ...indented(1, [...head, ...rows])];
 }
 
@@ -102,7 +111,7 @@ function useLines(node: NodeObject, pods: readonly Pod[]): string[] {
   );
   return section('Allocated resources', [
     '(Total limits may be over 100 percent, i.e., overcommitted.)',
-    ...headed('Resource', 'Requests', 'Limits'),
+    ...headerLines('Resource', 'Requests', 'Limits'),
     ...rows,
   ]);
 }

@@ -6,7 +6,7 @@ import { qosClass } from '../../kubernetes/resources/qos.ts';
 import type { LogTails } from '../logTail.ts';
 import { describeContainers } from './containers.ts';
 import { describeEvents } from './events.ts';
-import { annotationLines, labelText, listed } from './labels.ts';
+import { annotationLines, labelLines, titledList } from './labels.ts';
 import { indented, tabbed } from './tabbed.ts';
 import { localTime } from './time.ts';
 import { describeVolumes } from './volumes.ts';
@@ -21,8 +21,8 @@ export interface PodExtras {
 }
 
 /** Formats a pod and its events. `now` is in milliseconds since the epoch. */
-export function describePod(pod: Pod, events: readonly CoreEvent[], now: number, told: PodExtras = {}): string {
-  const { logs = new Map(), manifestProblems = [], manifestWarnings = [] } = told;
+export function describePod(pod: Pod, events: readonly CoreEvent[], now: number, extras: PodExtras = {}): string {
+  const { logs = new Map(), manifestProblems = [], manifestWarnings = [] } = extras;
   const { spec, status = {} } = pod;
   const { initContainers = [], ephemeralContainers = [] } = spec;
   const lines = [
@@ -44,10 +44,10 @@ export function describePod(pod: Pod, events: readonly CoreEvent[], now: number,
     ...conditionLines(pod),
     ...describeVolumes(spec.volumes),
     `QoS Class:\t${status.qosClass ?? qosClass(spec)}`,
-    ...listed('Node-Selectors', labelText(spec.nodeSelector)),
-    ...listed('Tolerations', [...(spec.tolerations ?? [])].sort(byKey).map(tolerationText)),
-    ...(manifestProblems.length > 0 ? listed('Manifest Problems', manifestProblems) : []),
-    ...(manifestWarnings.length > 0 ? listed('Manifest Warnings', manifestWarnings) : []),
+    ...titledList('Node-Selectors', labelLines(spec.nodeSelector)),
+    ...titledList('Tolerations', [...(spec.tolerations ?? [])].sort(byKey).map(tolerationText)),
+    ...(manifestProblems.length > 0 ? titledList('Manifest Problems', manifestProblems) : []),
+    ...(manifestWarnings.length > 0 ? titledList('Manifest Warnings', manifestWarnings) : []),
   ];
   return `${tabbed(lines.join('\n'))}\n${describeEvents(events, now)}`;
 }
@@ -63,7 +63,7 @@ function headLines({ metadata, spec, status = {} }: Pod): string[] {
     ...(serviceAccountName ? [`Service Account:\t${serviceAccountName}`] : []),
     `Node:\t${nodeName ? `${nodeName}/${status.hostIP ?? ''}` : '<none>'}`,
     ...(status.startTime ? [`Start Time:\t${localTime(status.startTime)}`] : []),
-    ...listed('Labels', labelText(metadata.labels)),
+    ...titledList('Labels', labelLines(metadata.labels)),
     ...annotationLines(metadata.annotations ?? {}),
   ];
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { problemsToTell } from '../../actors/sources/problemsToTell.ts';
 import { beginningOf, shortSentence, shortText } from '../../base/shortText.ts';
 import { describeIssues } from '../../node/config/configError.ts';
-import { shortened } from '../../show/explainText.ts';
+import { shortenMessage } from '../../show/explainText.ts';
 
 const path = `/var/lib/${'directory/'.repeat(400)}data`;
 const text = `cannot mount ${path}: it belongs to another pod; expected a path below ${path}`;
@@ -21,7 +21,7 @@ test('of a long text the long words are cut in their middle, and what is said of
 });
 
 test('so it is wherever a message is shortened', () => {
-  expect(shortened(text)).toContain(reason);
+  expect(shortenMessage(text)).toContain(reason);
   expect(problemsToTell([{ path: 'spec.volumes', message: text }])[0]?.message).toContain(reason);
   const issue = { code: 'custom' as const, path: ['staticPodPath'], message: text, input: path };
   expect(describeIssues([issue], {}).join()).toContain(reason);
@@ -41,19 +41,19 @@ const messages = [
 
 test('a shortened message still says "cannot", still ends with the cause, and never breaks a path', () => {
   for (const message of messages) {
-    const short = shortened(message);
+    const short = shortenMessage(message);
     expect(short.replaceAll(LOGS, '').length).toBeLessThanOrEqual(240);
     expect(short.includes('cannot be used')).toBe(message.includes('cannot be used'));
     expect(short).toContain(LOGS);
     expect(short).not.toMatch(/\/\S*…/);
   }
-  expect(shortened(messages[1] ?? '')).toBe(messages[1]);
+  expect(shortenMessage(messages[1] ?? '')).toBe(messages[1]);
 });
 
 test('a path stays whole also where the message around it loses its middle', () => {
   const file = '/var/lib/statelet/pods/0123456789abcdef0123456789abcdef/volumes/kubernetes.io~secret/token';
   const clauses = Array.from({ length: 20 }, (_, index) => `layer ${index} is not usable`).join(': ');
-  const short = shortened(`cannot mount "${file}": ${clauses}: open ${file}: permission denied`);
+  const short = shortenMessage(`cannot mount "${file}": ${clauses}: open ${file}: permission denied`);
   expect(short).toMatch(/^cannot mount "/);
   expect(short).toMatch(/permission denied$/);
   expect(short.match(/\/[^\s":…]*/g)).toEqual([file, file]);
@@ -61,10 +61,10 @@ test('a path stays whole also where the message around it loses its middle', () 
 
 test('a message of many clauses loses those in its middle', () => {
   const clauses = Array.from({ length: 40 }, (_, index) => `layer ${index} is not usable`);
-  const short = shortened(clauses.join(': '));
+  const short = shortenMessage(clauses.join(': '));
   expect(short).toMatch(/^layer 0 is not usable…: layer \d+ is not usable(: layer \d+ is not usable)+$/);
   expect(short).toMatch(/: layer 39 is not usable$/);
-  expect(shortened('word '.repeat(100))).toMatch(/^(word )+word…$/);
+  expect(shortenMessage('word '.repeat(100))).toMatch(/^(word )+word…$/);
 });
 
 const word = fc.oneof(

@@ -11,7 +11,7 @@ import type {
   WaitReason,
 } from '../../kubernetes/status/view.ts';
 import type { ActorNode, ActorView, NodeView } from '../../show/actorNode.ts';
-import { podActors, type SeenPod } from '../../show/seenPod.ts';
+import { type PodWithTree, podActors } from '../../show/podActors.ts';
 
 /** What a status is computed from, and what the tree of actors shows, in one. */
 export interface ShownPod extends PodView, ActorView {
@@ -143,7 +143,7 @@ export function podView({ init = {}, sidecars = {}, main = {}, ephemeral = {}, s
 }
 
 /** The pod with its status, and the tree that its actors would make. */
-export function seenPod(shown: ShownPod, hostIps: readonly string[] = []): SeenPod {
+export function seenPod(shown: ShownPod, hostIps: readonly string[] = []): PodWithTree {
   const { pod, termination, ended, reclaimed, refused, volumes, containers, facts = [] } = shown;
   const status = podStatus(shown, { now: NOW, hostIps, runtimeName: 'containerd' });
   const ending = termination ? { deletionTimestamp: new Date(termination.at).toISOString() } : {};

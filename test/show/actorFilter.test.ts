@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type FilteredActor, readFilter } from '../../show/actorFilter.ts';
+import { type FilteredActor, parseFilter } from '../../show/actorFilter.ts';
 import { NOW } from '../kubernetes/views.ts';
 
 const crash: FilteredActor = {
@@ -25,7 +25,7 @@ const sidecar: FilteredActor = { ...crash, node: { ...crash.node, kind: 'sidecar
 
 /** Which of the actors the text lets through. */
 function found(text: string): string {
-  const read = readFilter(text);
+  const read = parseFilter(text);
   if ('problem' in read) throw new Error(read.problem);
   const all = { crash, well, sidecar };
   return Object.entries(all)
@@ -61,14 +61,14 @@ describe('a filter lets through what all of its words hold of', () => {
   ])('%j', (text, names) => expect(found(text)).toBe(names));
 
   test('what an actor got over is not looked through', () => {
-    const read = readFilter('such file');
+    const read = parseFilter('such file');
     const over: FilteredActor = { ...crash, node: { ...crash.node, tags: ['steady'] } };
     expect('matches' in read && [read.matches(crash), read.matches(over)]).toEqual([true, false]);
   });
 
   test('a try of a probe does not hide what the last one has found', () => {
     const probe = { ...crash, node: { ...crash.node, machine: 'probe', tags: ['working', 'failing'] } };
-    const [retrying, working] = [readFilter('is:retrying'), readFilter('is:working')];
+    const [retrying, working] = [parseFilter('is:retrying'), parseFilter('is:working')];
     expect('matches' in retrying && retrying.matches(probe)).toBe(true);
     expect('matches' in working && working.matches(probe)).toBe(false);
   });
@@ -89,5 +89,5 @@ describe('what cannot be read is told in a sentence', () => {
       'is:retying',
       'is:retying: expected one of broken, retrying, failed, waiting, working, steady, done; did you mean retrying?',
     ],
-  ])('%j', (text, problem) => expect(readFilter(text)).toEqual({ problem }));
+  ])('%j', (text, problem) => expect(parseFilter(text)).toEqual({ problem }));
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { machineAt } from '../../machines/drawing/stateTags.ts';
-import { actorSteps, containerIn, podUidIn } from '../../show/actorPath.ts';
+import { actorSteps, containerNameOf, podUidOf } from '../../show/actorPath.ts';
 import { foldedOf } from '../../web/model/storyRows.ts';
 import { kindOf } from '../../web/model/storyWho.ts';
 
@@ -51,6 +51,6 @@ test.each([
   ['pod/u/container/image/image', 'u', 'image'],
   ['pod/u/container/web/probe/readiness', 'u', 'web'],
 ])('of "%s" the pod is %s, the container %s', (path, uid, container) => {
-  expect(podUidIn(path)).toBe(uid);
-  expect(containerIn(path)).toBe(container);
+  expect(podUidOf(path)).toBe(uid);
+  expect(containerNameOf(path)).toBe(container);
 });

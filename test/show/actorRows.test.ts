@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { readFilter } from '../../show/actorFilter.ts';
+import { parseFilter } from '../../show/actorFilter.ts';
 import type { ActorNode, LimiterView } from '../../show/actorNode.ts';
-import { actorCount, actorRows, type NodeActors } from '../../show/actorRows.ts';
+import { actorRows, countActors, type NodeActors } from '../../show/actorRows.ts';
 import { rowText } from '../../show/actorRowText.ts';
 import type { RowsView } from '../../show/treeRows.ts';
 import {
@@ -81,10 +81,10 @@ function drawn(actors: NodeActors, view: Partial<RowsView> = {}): string {
   const rows = actorRows(actors, { isOpen: () => false, ...view });
   const lines = rows.map((row) => {
     const { depth, category, kind, name, isOpen, isMatch } = row;
-    const { what, time } = rowText(row, NOW);
+    const { detail, time } = rowText(row, NOW);
     const mark = isOpen === undefined ? ' ' : isOpen ? '-' : '+';
     const text = `${mark} ${category} ${kind} ${name}`;
-    return `${'  '.repeat(depth)}${[isMatch ? text : `(${text})`, what, time].filter((each) => each !== '').join(' | ')}`;
+    return `${'  '.repeat(depth)}${[isMatch ? text : `(${text})`, detail, time].filter((each) => each !== '').join(' | ')}`;
   });
   return `\n${lines.join('\n')}\n`;
 }
@@ -135,7 +135,7 @@ test('what is worst is told by its name where it is not the pod itself', () => {
 
 describe('a filter', () => {
   const filtered = (text: string) => {
-    const read = readFilter(text);
+    const read = parseFilter(text);
     return drawn(seen(crash, web), 'matches' in read ? { matches: read.matches } : {});
   };
 
@@ -165,10 +165,15 @@ describe('the order', () => {
   });
 
   test('stays as it is held, and what is new comes last', () => {
-    expect(names({ held: ['pod/web', 'pod/once', 'pod/gone'] })).toEqual(['web', 'once', 'crash', 'shop/pulling']);
+    expect(names({ retainedOrder: ['pod/web', 'pod/once', 'pod/gone'] })).toEqual([
+      'web',
+      'once',
+      'crash',
+      'shop/pulling',
+    ]);
   });
 });
 
 test('all actors are counted, open or not', () => {
-  expect(actorCount(seen(crash, web))).toEqual({ pods: 2, actors: 7 + 3 + 3 });
+  expect(countActors(seen(crash, web))).toEqual({ pods: 2, actors: 7 + 3 + 3 });
 });

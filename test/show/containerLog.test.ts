@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { defaultContainer, expectContainer, isRunning, runToLog } from '../../show/containerLog.ts';
+import { defaultContainer, expectContainer, isRunning, selectRun } from '../../show/containerLog.ts';
 import { backOff, exited, podView, run, running, seenPod, waiting } from '../kubernetes/views.ts';
 
 type Parts = Parameters<typeof podView>[0];
@@ -31,9 +31,9 @@ describe('the container whose log is meant', () => {
 });
 
 describe('the run whose log is meant', () => {
-  const present = (state: ReturnType<typeof running>) => runToLog(podOf({ main: { app: state } }), 'app');
+  const present = (state: ReturnType<typeof running>) => selectRun(podOf({ main: { app: state } }), 'app');
   const previous = (state: ReturnType<typeof running>) =>
-    runToLog(podOf({ main: { app: state } }), 'app', { previous: true });
+    selectRun(podOf({ main: { app: state } }), 'app', { previous: true });
   const before = run(1, { containerId: 'before' });
 
   test('the present one, and the one before it', () => {
@@ -67,11 +67,11 @@ describe('the run whose log is meant', () => {
 
   test('a pod without statuses has none', () => {
     const { status: _, ...pod } = podOf({ main: { app: running() } });
-    expect(() => runToLog(pod, 'app')).toThrow('container "app" in pod "web" is not available');
+    expect(() => selectRun(pod, 'app')).toThrow('container "app" in pod "web" is not available');
     const silent = { ...podOf({ main: { app: running() } }) };
     const statuses = (silent.status?.containerStatuses ?? []).map((each) => ({ ...each, state: {} }));
     const unknown = { ...silent, status: { ...silent.status, containerStatuses: statuses } };
-    expect(() => runToLog(unknown, 'app')).toThrow('container "app" in pod "web" is waiting to start - no logs yet');
+    expect(() => selectRun(unknown, 'app')).toThrow('container "app" in pod "web" is waiting to start - no logs yet');
   });
 
   test('goes on as long as the container runs, and is this run', () => {

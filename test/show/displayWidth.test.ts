@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { beginning, cut, displayWidth, padded, wrapped } from '../../show/displayWidth.ts';
+import { displayWidth, padText, prefixOfWidth, truncate, wrapText } from '../../show/displayWidth.ts';
 
 describe('the width of text on a terminal', () => {
   test.each([
@@ -18,26 +18,26 @@ describe('the width of text on a terminal', () => {
   });
 
   test('a cut is marked, fits, and parts no mark from its character', () => {
-    expect(cut('日本語', 6)).toBe('日本語');
-    expect(cut('日本語', 5)).toBe('日本…');
-    expect(cut('日本語', 4)).toBe('日…');
-    expect(cut('e\u0301e\u0301e\u0301', 2)).toBe('e\u0301…');
-    expect(cut('anything', 0)).toBe('');
+    expect(truncate('日本語', 6)).toBe('日本語');
+    expect(truncate('日本語', 5)).toBe('日本…');
+    expect(truncate('日本語', 4)).toBe('日…');
+    expect(truncate('e\u0301e\u0301e\u0301', 2)).toBe('e\u0301…');
+    expect(truncate('anything', 0)).toBe('');
   });
 
   test('text is filled with spaces at either side', () => {
-    expect(padded('日本', 6)).toBe('日本  ');
-    expect(padded('日本', 6, 'right')).toBe('  日本');
-    expect(padded('日本', 2)).toBe('日本');
+    expect(padText('日本', 6)).toBe('日本  ');
+    expect(padText('日本', 6, 'right')).toBe('  日本');
+    expect(padText('日本', 2)).toBe('日本');
   });
 
   test('no text is ever wider than it is cut or wrapped to, and wrapping loses nothing', () => {
     const texts = fc.string({ unit: fc.constantFrom('a', ' ', '日', '\u0301', '🚀', '·') });
     fc.assert(
       fc.property(texts, fc.integer({ min: 2, max: 20 }), (text, width) => {
-        expect(displayWidth(cut(text, width))).toBeLessThanOrEqual(width);
-        expect(text.startsWith(beginning(text, width))).toBe(true);
-        const lines = wrapped(text, width);
+        expect(displayWidth(truncate(text, width))).toBeLessThanOrEqual(width);
+        expect(text.startsWith(prefixOfWidth(text, width))).toBe(true);
+        const lines = wrapText(text, width);
         expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width);
         expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
       }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ActorNode, NodeView } from '../../show/actorNode.ts';
-import { explainNode, withUnwritten } from '../../show/explainNode.ts';
+import { explainNode, withUnwrittenFiles } from '../../show/explainNode.ts';
 import { formatNodeExplanation } from '../../show/formatExplanation.ts';
 import { NOW, nodeActor, nodeActors, nodeView } from '../kubernetes/views.ts';
 
@@ -137,8 +137,8 @@ test('facts that cannot be written are an actor of their own, with how many, why
   const failure = { reason: 'StoreFailed', message: 'ENOSPC: no space left on device', at: NOW - 2_000 } as const;
   const trouble = { facts: 2, failure, since: NOW - 60_000, retryAt: NOW + 3_000 };
   const explanation = explainNode(nodeView('host'), NOW);
-  expect(withUnwritten(explanation, undefined)).toBe(explanation);
-  const lines = formatNodeExplanation(withUnwritten(explanation, trouble)).trimEnd().split('\n');
+  expect(withUnwrittenFiles(explanation, undefined)).toBe(explanation);
+  const lines = formatNodeExplanation(withUnwrittenFiles(explanation, trouble)).trimEnd().split('\n');
   expect(lines.slice(lines.findIndex((line) => line.includes('store')))).toEqual([
     '└─ store               retrying  60s    2 files not written',
     '     waiting for the disk until 12:02:59 (in 3s)',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LimiterView } from '../../show/actorNode.ts';
-import { explainPart, type PodPart, partsOf } from '../../show/explainPart.ts';
+import { explainPart, type PodPart, partNames } from '../../show/explainPart.ts';
 import { formatPartExplanation } from '../../show/formatExplanation.ts';
 import {
   backOff,
@@ -155,5 +155,5 @@ test('a part that the pod does not have is none, and those that it has are known
   const seen = seenPod(podView({ main: { app: running() }, view: { volumes: [volumeView('data')] } }));
   expect(explainPart(seen, container('data'), NOW)).toBeUndefined();
   expect(explainPart(seen, { kind: 'volume', name: 'constructor' }, NOW)).toBeUndefined();
-  expect([partsOf(seen, 'container'), partsOf(seen, 'volume')]).toEqual([['app'], ['data']]);
+  expect([partNames(seen, 'container'), partNames(seen, 'volume')]).toEqual([['app'], ['data']]);
 });

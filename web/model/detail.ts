@@ -2,7 +2,7 @@
 
 import { batch } from '@preact/signals';
 import type { ActorHistory, Detail, ShownActor } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import { isSameList, keepAsking } from './keepAsking.ts';
 import type { Page } from './page.ts';
@@ -13,7 +13,7 @@ const AGAIN_MS = 5_000;
 
 /** The actors of a pod, or the node's own: while they are the same objects, nothing has changed. */
 export function familyOf(world: World, uid: string | undefined): readonly ShownActor[] {
-  return [...world.actors.values()].filter((actor) => podUidIn(actor.path) === uid);
+  return [...world.actors.values()].filter((actor) => podUidOf(actor.path) === uid);
 }
 
 /** Which question was asked last. */
@@ -54,7 +54,7 @@ function questionOf(page: Page, isSeen: boolean): Asked | undefined {
   if (path === undefined || isStill || !world.actors.has(path)) return undefined;
   const at = page.past.value || page.held.value ? world.at : undefined;
   const again = isSeen && at === undefined ? Math.floor(page.wall.value / AGAIN_MS) : 0;
-  return { path, at, of: [tries, again, ...familyOf(world, podUidIn(path))] };
+  return { path, at, of: [tries, again, ...familyOf(world, podUidOf(path))] };
 }
 
 async function askDetail(page: Page, { path, at }: Asked): Promise<void> {

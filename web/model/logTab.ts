@@ -1,7 +1,7 @@
 /** The log of the selected container, read again each second while its tab is open, and what is searched for in it. */
 import { signal } from '@preact/signals';
 import type { ShownLog } from '../../inspect/protocol.ts';
-import { containerIn, podUidIn } from '../../show/actorPath.ts';
+import { containerNameOf, podUidOf } from '../../show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import { keepAsking } from './keepAsking.ts';
 import type { Page } from './page.ts';
@@ -30,7 +30,7 @@ type LogTab = ReturnType<typeof createLogTab>;
 
 /** Returns the path of the container that an actor is, or is part of. */
 export function containerPathOf(path: string): string | undefined {
-  const [uid, name] = [podUidIn(path), containerIn(path)];
+  const [uid, name] = [podUidOf(path), containerNameOf(path)];
   return name === undefined ? undefined : `pod/${uid}/container/${name}`;
 }
 

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { StoryLine } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actorPath.ts';
 import { goLive, goTo } from './actions.ts';
 import type { Page } from './page.ts';
 import { toldFrom } from './storyGrowth.ts';
@@ -35,7 +35,7 @@ interface Told {
 /** Goes to the next such moment, or to that before; past the last one the node goes on. */
 export async function stepTo(page: Page, told: Told, by: By, isForward: boolean): Promise<void> {
   const actor = page.selected.peek() ?? '';
-  const uid = podUidIn(actor) ?? '';
+  const uid = podUidOf(actor) ?? '';
   // Keys that are pressed fast go on from where they lead, not from what has come of it so far.
   const at = page.place.peek().at ?? latestOf(page);
   const how = { at, by, actor, isForward };

@@ -2,7 +2,7 @@
 
 import { humanDuration } from '../../base/duration.ts';
 import type { NextWay, ShownActor, TriedRun } from '../../inspect/protocol.ts';
-import { categoryOf, isWell } from '../../show/category.ts';
+import { categoryOf, isHealthy } from '../../show/category.ts';
 import type { KnownDetail } from './detail.ts';
 import { clockOf } from './time.ts';
 import { lastFirst } from './tried.ts';
@@ -106,7 +106,7 @@ const MOST_OTHERS = 3;
 
 /** Returns the lines of "What comes next", the deadline first. An actor at rest waits for nothing, so it has none. */
 export function nextLines(detail: NextDetail, actor: NextActor | undefined): NextLine[] {
-  if (actor && isWell(categoryOf(actor))) return [];
+  if (actor && isHealthy(categoryOf(actor))) return [];
   const { tried = [] } = detail;
   const timed = detail.next.filter(({ at }) => at !== undefined);
   const others = detail.next.filter(({ at }) => at === undefined);

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { ShownObject } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import { familyOf } from './detail.ts';
 import { isSameList, keepAsking } from './keepAsking.ts';
@@ -73,7 +73,7 @@ export const followObject = (
 
 /** Nothing while the hand is on the rail or the connection is lost; of a pod that is gone what was last. */
 function questionOf(page: Page, { object, objectTries }: Reading): ObjectQuestion | undefined {
-  const uid = podUidIn(page.selected.value ?? '');
+  const uid = podUidOf(page.selected.value ?? '');
   const world = page.world.value;
   const tries = objectTries.value;
   if (uid === undefined || page.isMoving.value || page.connection.value.kind === 'lost') return undefined;
@@ -88,7 +88,7 @@ function questionOf(page: Page, { object, objectTries }: Reading): ObjectQuestio
 async function readObject(page: Page, { object }: Reading, { uid, at }: ObjectQuestion): Promise<void> {
   const known = object.peek()?.uid === uid ? object.peek() : undefined;
   object.value = { ...known, uid };
-  const isWanted = () => podUidIn(page.selected.peek() ?? '') === uid;
+  const isWanted = () => podUidOf(page.selected.peek() ?? '') === uid;
   try {
     const shown = await page.asking.object(uid, at);
     if (isWanted()) object.value = { uid, shown };

@@ -1,11 +1,11 @@
 /** The rows of the tree as the page shows them: which are open, what is looked for, and that nothing moves under the hand. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ShownPod } from '../../inspect/protocol.ts';
-import { type ActorFilter, readFilter } from '../../show/actorFilter.ts';
+import { type ActorFilter, parseFilter } from '../../show/actorFilter.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
 import { rowText } from '../../show/actorRowText.ts';
-import { type Category, categoryOf, isWell } from '../../show/category.ts';
-import { type ActorRow, type SeenTree, treeCount, treeRows, worstOf } from '../../show/treeRows.ts';
+import { type Category, categoryOf, isHealthy } from '../../show/category.ts';
+import { type ActorRow, type ActorTrees, countTree, treeRows, worstOf } from '../../show/treeRows.ts';
 import type { Page } from './page.ts';
 import { podOf } from './selection.ts';
 import { ROOT, seenTree } from './tree.ts';
@@ -55,7 +55,7 @@ const there = (row: ActorRow): TreeRow => ({ row, isGone: false });
 export function createTree(page: Page) {
   const open = signal<ReadonlySet<string>>(new Set());
   const hands = signal<ReadonlySet<string>>(new Set());
-  const read = computed(() => readFilter(page.place.value.query ?? ''));
+  const read = computed(() => parseFilter(page.place.value.query ?? ''));
   const seen = computed(() => seenTree(page.world.value));
   const matches = computed<ActorFilter | undefined>(() => {
     const found = read.value;
@@ -71,7 +71,7 @@ export function createTree(page: Page) {
     cursor: signal<string>(ROOT),
     /** One sentence, where the filter cannot be read. */
     problem: computed(() => ('problem' in read.value ? read.value.problem : undefined)),
-    count: computed(() => (seen.value ? treeCount(seen.value) : { pods: 0, actors: 0 })),
+    count: computed(() => (seen.value ? countTree(seen.value) : { pods: 0, actors: 0 })),
     rows: rowsAsHeld(page, { open, isHeld, matches, seen }),
   };
 }
@@ -83,7 +83,7 @@ interface Inputs {
   readonly open: ReadonlySignal<ReadonlySet<string>>;
   readonly isHeld: ReadonlySignal<boolean>;
   readonly matches: ReadonlySignal<ActorFilter | undefined>;
-  readonly seen: ReadonlySignal<SeenTree | undefined>;
+  readonly seen: ReadonlySignal<ActorTrees | undefined>;
 }
 
 /** What the hand itself has done, a row opened or a filter written, may move rows; what happens on the node may not. */
@@ -94,11 +94,11 @@ function rowsAsHeld(page: Page, { open, isHeld, matches, seen }: Inputs) {
     const done = [open.value, page.place.value.query, page.past.value];
     const isSame = last?.done.every((each, index) => each === done[index]) ?? false;
     const before = isHeld.value ? (last?.rows ?? []) : [];
-    const held = before.filter(({ row }) => row.depth === 0).map(({ row }) => row.path);
+    const retainedOrder = before.filter(({ row }) => row.depth === 0).map(({ row }) => row.path);
     const isOpen = (path: string) => open.value.has(path);
     // Ages are those of the page's clock, which goes on while nothing changes on the node.
     const at = matches.value ? page.now.value : (tree?.at ?? 0);
-    const fresh = tree ? treeRows({ ...tree, at }, { isOpen, matches: matches.value, held }) : [];
+    const fresh = tree ? treeRows({ ...tree, at }, { isOpen, matches: matches.value, retainedOrder }) : [];
     const rows = isHeld.value && isSame ? standing(before, fresh) : fresh.map(there);
     last = { rows, done };
     return rows;
@@ -109,25 +109,25 @@ function rowsAsHeld(page: Page, { open, isHeld, matches, seen }: Inputs) {
 export function wordsOf({ row }: TreeRow, world: World, now: number): RowWords {
   const { path, actor, depth } = row;
   const pod = depth === 0 ? podOf(world, path) : undefined;
-  const told = pod ? worstOf(actor) : row.told;
-  const category = categoryOf(told);
-  const { what, time } = rowText(pod && !isWell(category) ? { ...row, told, isOpen: false } : row, now);
+  const subject = pod ? worstOf(actor) : row.subject;
+  const category = categoryOf(subject);
+  const { detail, time } = rowText(pod && !isHealthy(category) ? { ...row, subject, isOpen: false } : row, now);
   return {
     time,
     category,
     ...namesOf(row, world),
-    what: what === '' && path !== ROOT ? calmOf(actor, pod) : what,
-    isWell: isWell(category),
+    what: detail === '' && path !== ROOT ? calmOf(actor, pod) : detail,
+    isWell: isHealthy(category),
   };
 }
 
 /** A pod's row has its namespace in its name, unless it is `default`; here that stands beside it. */
-function namesOf({ path, kind, depth, name, of }: ActorRow, world: World) {
-  const isPod = depth === 0 && of !== undefined;
+function namesOf({ path, kind, depth, name, pod }: ActorRow, world: World) {
+  const isPod = depth === 0 && pod !== undefined;
   return {
     name: path === ROOT ? 'nodeAgent' : isPod ? (name.split('/').at(-1) ?? name) : name,
     kind: depth === 0 ? '' : kind,
-    beside: path === ROOT ? `${ownCount(world)} actors` : isPod ? of.namespace : '',
+    beside: path === ROOT ? `${ownCount(world)} actors` : isPod ? pod.namespace : '',
   };
 }
 

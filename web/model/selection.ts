@@ -4,7 +4,7 @@ import { batch, effect } from '@preact/signals';
 import { nearest } from '../../base/nearest.ts';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { withoutNode } from '../../kubernetes/shownName.ts';
-import { podUidIn } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actorPath.ts';
 import { go } from './go.ts';
 import type { LastSeen, Page } from './page.ts';
 import type { Place } from './place.ts';
@@ -16,7 +16,7 @@ export const podName = ({ name, isStatic }: ShownPod, { node }: World): string =
 
 /** The pod that an actor belongs to. */
 export const podOf = (world: World, path: string): ShownPod | undefined => {
-  const uid = podUidIn(path);
+  const uid = podUidOf(path);
   return uid === undefined ? undefined : world.pods.get(uid);
 };
 
@@ -98,7 +98,7 @@ export function stepsOf(
   world: World,
   path: string,
 ): { readonly steps: readonly string[]; readonly uid: string | undefined } {
-  const uid = podUidIn(path);
+  const uid = podUidOf(path);
   const below = path.split('/').filter(Boolean);
   const pod = uid === undefined ? undefined : world.pods.get(uid);
   if (!pod) return { steps: ['node', ...below], uid: undefined };

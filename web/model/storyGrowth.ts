@@ -1,8 +1,8 @@
 /** How a story goes on: lines come to it at its end, and the oldest leave it when there are too many. */
 
 import type { Story, StoryLine } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../show/actorPath.ts';
-import { categoryIn } from '../../show/category.ts';
+import { podUidOf } from '../../show/actorPath.ts';
+import { findCategory } from '../../show/category.ts';
 import type { World } from './world.ts';
 
 /** More are not kept. */
@@ -13,7 +13,7 @@ export function isOfPod(line: StoryLine, uid: string): boolean {
   if (line.kind === 'began' || line.kind === 'ended') return true;
   if (line.kind === 'event' || line.kind === 'gone') return line.uid === uid;
   if (line.kind === 'entered' && line.uid !== undefined) return line.uid === uid;
-  return (podUidIn(line.actor) ?? '') === uid;
+  return (podUidOf(line.actor) ?? '') === uid;
 }
 
 /** A story with what came after it; `unsaid`: so much was left out. What it has too much of is counted as that. */
@@ -98,13 +98,13 @@ const isOwn = ({ kind }: StoryLine): boolean => kind === 'state' || kind === 'as
 
 /** A story that begins now, with what its actors are in. */
 export function storyOfNow({ at, actors }: World, uid: string): Story {
-  const own = [...actors.values()].filter(({ path }) => (podUidIn(path) ?? '') === uid);
+  const own = [...actors.values()].filter(({ path }) => (podUidOf(path) ?? '') === uid);
   return {
     from: at,
     to: at,
     lines: [],
     before: own.map(({ path, state, since, tags }) => {
-      const tag = categoryIn(tags);
+      const tag = findCategory(tags);
       return { actor: path, state, since, ...(tag === undefined ? {} : { tag }) };
     }),
   };

@@ -2,7 +2,7 @@
 
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { ShownActor } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actorPath.ts';
 import type { Page } from './page.ts';
 import { podName, podOf } from './selection.ts';
 import { type Burst, burstAt, growingBursts } from './storyBursts.ts';
@@ -60,7 +60,7 @@ function shownBurst({ telling, subject, moment, bursts }: Bursts): ReadonlySigna
   const index = computed(() => burstAt(bursts.value, telling.burst.value ?? moment.value));
   const rows = computed(() => {
     const burst = bursts.value[index.value];
-    const isSampled = podUidIn(subject.value) === undefined;
+    const isSampled = podUidOf(subject.value) === undefined;
     return burst ? rowsOf(burst.steps, { subject: subject.value, isSampled }) : [];
   });
   const current = computed(() =>
@@ -83,8 +83,8 @@ function presentActors(page: Page): ReadonlySignal<ReadonlyMap<string, ShownActo
   let last: ReadonlyMap<string, ShownActor> = new Map();
   return computed(() => {
     const world = page.past.value && page.mode === 'live' ? page.live.value : page.world.value;
-    const uid = podUidIn(page.selected.value ?? '');
-    const own = new Map([...world.actors].filter(([path]) => podUidIn(path) === uid));
+    const uid = podUidOf(page.selected.value ?? '');
+    const own = new Map([...world.actors].filter(([path]) => podUidOf(path) === uid));
     const isSame = own.size === last.size && [...own].every(([path, actor]) => last.get(path) === actor);
     if (!isSame) last = own;
     return last;
@@ -149,6 +149,6 @@ function sequenceNow(
 export function storyName(page: Page): string {
   const selected = page.selected.value ?? '';
   const world = page.world.value;
-  const pod = podOf(world, selected) ?? (podUidIn(selected) === undefined ? undefined : page.lastSeen.value?.pod);
-  return pod ? podName(pod, world) : podUidIn(selected) === undefined ? world.node.name : 'pod';
+  const pod = podOf(world, selected) ?? (podUidOf(selected) === undefined ? undefined : page.lastSeen.value?.pod);
+  return pod ? podName(pod, world) : podUidOf(selected) === undefined ? world.node.name : 'pod';
 }

@@ -2,7 +2,7 @@
 
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { Story, StoryLine } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actorPath.ts';
 import { messageOf } from './actions.ts';
 import type { Page } from './page.ts';
 import { appended, isOfPod, lifeCutter, rejoined, storyOfNow, toldFrom, withoutKnown } from './storyGrowth.ts';
@@ -139,7 +139,7 @@ function wantedOf(page: Page, telling: Telling): Wanted | undefined {
   // What came last may be ahead of a clock of seconds.
   const isOpen = page.mode === 'live' && window.to >= Math.min(end, lastOf(page));
   const to = isOpen ? end : Math.min(window.to, end);
-  return { uid: podUidIn(selected) ?? '', from, to, isOpen, tries, holes };
+  return { uid: podUidOf(selected) ?? '', from, to, isOpen, tries, holes };
 }
 
 function isKnown(wanted: Wanted, known: Known | undefined): boolean {

@@ -1,9 +1,9 @@
 /** The actors of a world as the tree that terminals show too: the same order, the same words, the same filters. */
 import type { ShownActor } from '../../inspect/protocol.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
-import { byWorst, categoryOf } from '../../show/category.ts';
-import { type PlaceOf, queuePlaces } from '../../show/explainText.ts';
-import { type RowPod, type SeenTree, treeRows, worstOf } from '../../show/treeRows.ts';
+import { categoryOf, compareSeverity } from '../../show/category.ts';
+import { type QueueLookup, queuePositions } from '../../show/explainText.ts';
+import { type ActorTrees, type RowPod, treeRows, worstOf } from '../../show/treeRows.ts';
 import type { World } from './world.ts';
 
 /** The path of the node agent, the root of all. */
@@ -35,7 +35,7 @@ function nodesAt(world: World, path: string): ActorNode[] {
 }
 
 /** All actors of a world; nothing before the node agent itself is known. */
-export function seenTree(world: World): SeenTree | undefined {
+export function seenTree(world: World): ActorTrees | undefined {
   const [node] = nodesAt(world, ROOT);
   if (!node) return undefined;
   return {
@@ -52,18 +52,18 @@ function rowPodAt(world: World, actor: ShownActor): RowPod {
   const tree = nodeAt(world, actor);
   const uid = actor.id.replace(/^pod\//, '');
   const pod = world.pods.get(uid);
-  let places: PlaceOf | undefined;
+  let places: QueueLookup | undefined;
   return {
     tree,
     uid,
     namespace: pod?.namespace ?? '',
     name: pod?.name ?? actor.name,
-    beganAt: actor.since,
-    columns: () => ({ status: pod?.status ?? '', ready: pod?.ready ?? '' }),
-    wordOf: (path) => wordOf(world, path),
-    placeOf(container) {
+    createdAt: actor.since,
+    statusColumns: () => ({ status: pod?.status ?? '', ready: pod?.ready ?? '' }),
+    containerReasonAt: (path) => wordOf(world, path),
+    queuePositionOf(container) {
       const names = tree.children.filter(({ machine }) => machine === 'container').map(({ name }) => name);
-      places ??= queuePlaces(uid, names, queuesOf(world));
+      places ??= queuePositions(uid, names, queuesOf(world));
       return places(container);
     },
   };
@@ -82,9 +82,10 @@ function wordOf(world: World, path: string): string | undefined {
  */
 export function worstPath(world: World): string | undefined {
   const tree = seenTree(world);
-  const pod = tree && treeRows(tree, { isOpen: () => false }).find(({ of }) => of !== undefined)?.actor;
+  const pod = tree && treeRows(tree, { isOpen: () => false }).find(({ pod }) => pod !== undefined)?.actor;
   const [first, ...others] = (pod?.children ?? []).filter(({ machine }) => machine === 'container');
   if (first === undefined || (pod && categoryOf(pod) === 'broken')) return pod?.path;
   const worstIn = (container: ActorNode) => categoryOf(worstOf(container));
-  return others.reduce((worst, each) => (byWorst(worstIn(each), worstIn(worst)) < 0 ? each : worst), first).path;
+  return others.reduce((worst, each) => (compareSeverity(worstIn(each), worstIn(worst)) < 0 ? each : worst), first)
+    .path;
 }

@@ -2,7 +2,7 @@
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Drawing, ShownActor } from '../../inspect/protocol.ts';
-import { CALL, SERVER } from '../../show/actorNode.ts';
+import { CALL, NODE_API } from '../../show/actorNode.ts';
 import { select } from '../model/actions.ts';
 import { begin, type Chart as ChartModel, createChart } from '../model/chart/chart.ts';
 import { CHARTED, createDrawings, keyOf, shownDrawing } from '../model/chart/drawings.ts';
@@ -136,7 +136,7 @@ function Stateless({ page, actor }: { readonly page: Page; readonly actor: Shown
   const what =
     actor.kind === CALL
       ? 'is a call in flight: it has been asked'
-      : actor.machine === SERVER
+      : actor.machine === NODE_API
         ? "belongs to the node's own API: it is told of here"
         : 'is a feed: it tells what happens outside';
   const parent = actor.parent === undefined ? undefined : page.world.value.actors.get(actor.parent);

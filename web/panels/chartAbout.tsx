@@ -1,6 +1,6 @@
 /** What is said of one state: what it means, where it leads, and the rule of Kubernetes behind it. */
 import type { Drawing, DrawnState, FoldedState } from '../../inspect/protocol.ts';
-import { categoryIn } from '../../show/category.ts';
+import { findCategory } from '../../show/category.ts';
 import { waysOutOf } from '../model/chart/text.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import { Mark } from '../parts/mark.tsx';
@@ -39,7 +39,7 @@ export function ChartAbout({ drawing, state, active, onClose }: AboutProps) {
 }
 
 function Title({ state: { label, tag } }: { readonly state: FoldedState }) {
-  const category = categoryIn(tag === undefined ? [] : [tag]);
+  const category = findCategory(tag === undefined ? [] : [tag]);
   return (
     <h3>
       {category && <Mark of={category} />}

@@ -1,5 +1,5 @@
 /** What stands before a lane: whose it is, and what that is now. */
-import { categoryIn, categoryOf } from '../../show/category.ts';
+import { categoryOf, findCategory } from '../../show/category.ts';
 import type { PlacedLane } from '../model/storyLayout.ts';
 import { Mark } from '../parts/mark.tsx';
 import type { StoryPanel } from './storyPanel.ts';
@@ -18,7 +18,7 @@ export function LaneLabel({ page, placed, width, left, onSelect }: LabelProps) {
   const [path] = lane.actors;
   const actor = path === undefined ? undefined : page.world.value.actors.get(path);
   const last = lane.bars.at(-1)?.tag;
-  const category = actor ? categoryOf(actor) : last === undefined ? undefined : categoryIn([last]);
+  const category = actor ? categoryOf(actor) : last === undefined ? undefined : findCategory([last]);
   const isOfStory = path === undefined;
   const name = isSelected ? 'name is-selected' : isOfStory ? 'name is-third' : 'name';
   return (

@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { humanDuration } from '../../base/duration.ts';
-import { categoryIn } from '../../show/category.ts';
+import { findCategory } from '../../show/category.ts';
 import { select } from '../model/actions.ts';
 import type { Row } from '../model/storyRows.ts';
 import type { ShownBurst } from '../model/storyView.ts';
@@ -198,7 +198,7 @@ function Line({ row, number, shown, telling, page }: LineProps) {
 }
 
 function StateOf({ row: { state } }: { readonly row: Row }) {
-  const category = state?.tag === undefined ? undefined : categoryIn([state.tag]);
+  const category = state?.tag === undefined ? undefined : findCategory([state.tag]);
   return (
     <span class="s">
       {category && <Mark of={category} />}

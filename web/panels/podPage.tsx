@@ -1,7 +1,7 @@
 /** The pod page: why at full width, its conditions and actors, its manifest beside its status. */
 import type { ActorNode } from '../../show/actorNode.ts';
 import { CALL } from '../../show/actorNode.ts';
-import { timeOf } from '../../show/actorRowText.ts';
+import { rowTime } from '../../show/actorRowText.ts';
 import { categoryOf } from '../../show/category.ts';
 import { kindText } from '../../show/explainText.ts';
 import { select } from '../model/actions.ts';
@@ -50,7 +50,7 @@ function Actors({ page, subject }: Panel & { readonly subject: Subject }) {
               <small>{kindText(actor.kind)}</small>
               <span class="name">{actor.name}</span>
               <span class="sub">{actor.state}</span>
-              <span class="dim">{timeOf(actor, now)}</span>
+              <span class="dim">{rowTime(actor, now)}</span>
             </button>
           </li>
         ))}

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { humanDuration } from '../../base/duration.ts';
 import type { ShownActor, TriedRun } from '../../inspect/protocol.ts';
-import { podUidIn } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actorPath.ts';
 import type { KnownDetail } from '../model/detail.ts';
 import { nextLines } from '../model/next.ts';
 import { heldParts } from '../model/objectLines.ts';
@@ -49,7 +49,7 @@ interface OfActor extends OfDetail {
 
 /** What an actor of the node, or a volume, says of itself, which its headline has no room for. */
 export function Facts({ actor }: { readonly actor: ShownActor }) {
-  const isTold = podUidIn(actor.path) === undefined || actor.kind === 'volume';
+  const isTold = podUidOf(actor.path) === undefined || actor.kind === 'volume';
   if (!isTold || actor.facts.length === 0) return null;
   return (
     <Section title="What it says of itself">

@@ -103,7 +103,7 @@ test('of thousands of actors only the rows that are seen are made, around the se
     ...each,
     get told() {
       looked += 1;
-      return each.told;
+      return each.subject;
     },
   }));
   const { lines, from } = renderTop({ ...scene, rows }, surface(80, 10));

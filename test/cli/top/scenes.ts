@@ -2,11 +2,11 @@
 import type { AnsweredActors } from '../../../cli/readActors.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { ActorNode } from '../../../show/actorNode.ts';
-import type { SeenPod } from '../../../show/seenPod.ts';
+import type { PodWithTree } from '../../../show/podActors.ts';
 import { NOW, nodeActor, nodeView } from '../../kubernetes/views.ts';
 
 /** A pod of one container, in these states. */
-export function seen(uid: string, container: Partial<ActorNode> = {}, name = `${uid}-host`): SeenPod {
+export function seen(uid: string, container: Partial<ActorNode> = {}, name = `${uid}-host`): PodWithTree {
   const path = `pod/${uid}/container/app`;
   const app = nodeActor('app', { machine: 'container', kind: 'regular', path, state: 'running.steady', ...container });
   const spec: Container = { name: 'app', image: 'app:1' };
@@ -33,7 +33,7 @@ export const crashed: Partial<ActorNode> = {
 };
 
 /** All actors of a node with these pods. */
-export const actorsOf = (pods: readonly SeenPod[], more: Partial<AnsweredActors> = {}): AnsweredActors => ({
+export const actorsOf = (pods: readonly PodWithTree[], more: Partial<AnsweredActors> = {}): AnsweredActors => ({
   simulated: false,
   at: NOW,
   node: nodeView('host').tree,

@@ -2,7 +2,7 @@
 
 import { humanDuration } from '../../../base/duration.ts';
 import type { Drawing, DrawnState, DrawnWay, FoldedState, NextWay, Taken } from '../../../inspect/protocol.ts';
-import { type Category, categoryIn } from '../../../show/category.ts';
+import { type Category, findCategory } from '../../../show/category.ts';
 import { shortSpan } from '../time.ts';
 
 /** An actor as its chart shows it. */
@@ -106,7 +106,7 @@ function litView(state: string, drawn: DrawnState, seen: Seen): LitView {
   return {
     state,
     label: folded?.label ?? drawn.label,
-    category: categoryIn(seen.tags) ?? 'broken',
+    category: findCategory(seen.tags) ?? 'broken',
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(progress === undefined ? {} : { progress }),
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hasNetwork, podActors } from '../../show/seenPod.ts';
+import { hasNetwork, podActors } from '../../show/podActors.ts';
 import {
   backOff,
   ending,

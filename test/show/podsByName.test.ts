@@ -1,11 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { ambiguity, haveTwins, podsCalled } from '../../show/called.ts';
+import { ambiguityMessage, findPodsByName, haveDuplicateNames } from '../../show/podsByName.ts';
 import { podView } from '../kubernetes/views.ts';
 
 const pod = (name: string, namespace = 'default', uid = `${namespace}-${name}-uid`) =>
   podView({ main: {}, meta: { name, namespace, uid }, spec: { nodeName: 'host' } }).pod;
 const pods = [pod('web-host'), pod('web'), pod('db-host'), pod('db-host', 'shop')];
-const called = (name: string) => podsCalled(name, pods).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+const called = (name: string) =>
+  findPodsByName(name, pods).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
 
 test('a pod of the very name comes before one whose manifest has it', () => {
   expect(called('web')).toEqual(['default/web']);
@@ -19,19 +20,21 @@ test('C24: the name in a manifest lacks the node; several namespaces may have it
 
 test('a UID is meant where nothing has such a name', () => {
   expect(called('shop-db-host-uid')).toEqual(['shop/db-host']);
-  expect(podsCalled('web', [pod('db', 'default', 'web'), pod('web')])).toMatchObject([{ metadata: { name: 'web' } }]);
+  expect(findPodsByName('web', [pod('db', 'default', 'web'), pod('web')])).toMatchObject([
+    { metadata: { name: 'web' } },
+  ]);
 });
 
 test('of several it is said how to ask for one: by the namespace, or else by the UID', () => {
   const [old, again] = [pod('web-host', 'default', 'u1'), pod('web-host', 'default', 'u2')];
   const ending = { ...old, metadata: { ...old.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
   const running = { ...again, status: { phase: 'Running' as const } };
-  expect(ambiguity([ending, running])).toBe(
+  expect(ambiguityMessage([ending, running])).toBe(
     'ambiguous: there are 2 pods default/web-host: choose one by its UID, pod/u1 (Terminating) or pod/u2 (Running)',
   );
-  expect(ambiguity([again, pod('web-host', 'shop')])).toBe(
+  expect(ambiguityMessage([again, pod('web-host', 'shop')])).toBe(
     'ambiguous: default/web-host and shop/web-host: choose one with -n, --namespace',
   );
-  expect([ambiguity([again]), ambiguity([])]).toEqual([undefined, undefined]);
-  expect([haveTwins([ending, running]), haveTwins(pods)]).toEqual([true, false]);
+  expect([ambiguityMessage([again]), ambiguityMessage([])]).toEqual([undefined, undefined]);
+  expect([haveDuplicateNames([ending, running]), haveDuplicateNames(pods)]).toEqual([true, false]);
 });

@@ -1,5 +1,5 @@
 /** A transition out of the current state of an actor, as sent to observers. */
-export interface NextWay {
+export interface NextTransition {
   /**
    * Name of the transition in the chart. It consists of the state, the event, and the index among the transitions for
    * this event.

@@ -5,20 +5,20 @@ import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
 import type { ContainerRole } from '../kubernetes/status/view.ts';
 import type { ActorNode } from './actorNode.ts';
 
-export interface SeenPod {
+export interface PodWithTree {
   /** The pod object with its status. */
   readonly pod: Pod;
   readonly tree: ActorNode;
 }
 
 /** Pairs each pod with its actor tree, keyed by UID in `trees`. Pods without a tree are omitted. */
-export const seenPods = (pods: readonly Pod[], trees: ReadonlyMap<string, ActorNode>): SeenPod[] =>
+export const pairWithTrees = (pods: readonly Pod[], trees: ReadonlyMap<string, ActorNode>): PodWithTree[] =>
   pods.flatMap((pod) => {
     const tree = trees.get(pod.metadata.uid);
     return tree ? [{ pod, tree }] : [];
   });
 
-export interface SeenContainer {
+export interface ContainerWithActor {
   readonly actor: ActorNode;
   readonly role: ContainerRole;
   /** Undefined if the pod's status does not contain the container, for example after its removal from the pod. */
@@ -31,16 +31,16 @@ export interface SeenContainer {
 }
 
 /** A pod with the actors that users know. The state of an image is merged into the actor that waits for it. */
-export interface PodActors extends SeenPod {
+export interface PodActors extends PodWithTree {
   readonly volumes: readonly ActorNode[];
-  readonly containers: readonly SeenContainer[];
+  readonly containers: readonly ContainerWithActor[];
 }
 
-export function podActors({ pod, tree }: SeenPod): PodActors {
+export function podActors({ pod, tree }: PodWithTree): PodActors {
   const statuses = new Map(statusesOf(pod).map((status) => [status.name, status]));
   const roles = new Map(containersOf(pod.spec).map(({ container, role }) => [container.name, role]));
-  const children = tree.children.map(withImage);
-  const ends = tree.termination !== undefined || tree.tags.includes('ended');
+  const children = tree.children.map(withImageState);
+  const isEnding = tree.termination !== undefined || tree.tags.includes('ended');
   return {
     pod,
     tree: { ...tree, children },
@@ -49,7 +49,7 @@ export function podActors({ pod, tree }: SeenPod): PodActors {
       .filter(({ machine }) => machine === 'container')
       .map((actor) => {
         const status = statuses.get(actor.name);
-        const willRestart = !ends && !actor.tags.includes('rests');
+        const willRestart = !isEnding && !actor.tags.includes('rests');
         return { actor, role: roles.get(actor.name) ?? 'regular', willRestart, ...(status ? { status } : {}) };
       }),
   };
@@ -68,7 +68,7 @@ export const statusesOf = ({ status = {} }: Pod): ContainerStatus[] => [
 ];
 
 /** Replaces the state and wait of an actor with those of the image that it is waiting for. */
-function withImage(actor: ActorNode): ActorNode {
+function withImageState(actor: ActorNode): ActorNode {
   const image = actor.children.find(({ machine }) => machine === 'image');
   if (image === undefined) return actor;
   const { state, tags, since, waitingFor, until, lastFailure } = image;
