@@ -1,4 +1,4 @@
-/** The page's panels in their places. */
+/** The layout of the page. */
 import { subjectOf } from './model/headline.ts';
 import { Bar } from './panels/bar.tsx';
 import { Chart } from './panels/chart.tsx';
@@ -15,7 +15,6 @@ import { Tree } from './panels/tree.tsx';
 import { Why } from './panels/why.tsx';
 import { usePainted } from './parts/usePainted.tsx';
 
-/** The whole page. */
 export function App(panel: Panel) {
   const { page, reading } = panel;
   const isPainted = usePainted();

@@ -1,2 +1,2 @@
-/** esbuild puts style sheets beside the script. */
+/** esbuild bundles the imported style sheets. */
 declare module '*.css';

@@ -1,4 +1,4 @@
-/** The page begins: with the snapshot that came in its HTML, at the place that its URL names. */
+/** Starts the page with the snapshot in its HTML and the location in its URL. */
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import type { Frame, Snapshot, StoryLine } from '../inspect/protocol.ts';
@@ -22,16 +22,16 @@ import type { Panel } from './panels/panel.ts';
 import { registerPageKeys } from './parts/pageKeys.tsx';
 import './style.css';
 
-/** The snapshot that the server has put into the page. */
+/** Returns the snapshot that the server has written into the page. */
 function firstSnapshot(): Snapshot {
-  // The server of this page wrote it.
+  // Safe cast: the server of this page wrote the snapshot.
   return shownTexts(JSON.parse(document.getElementById('snapshot')?.textContent ?? '') as Snapshot);
 }
 
 function eventStream(): Stream {
   const source = new EventSource('/api/stream');
   const on = <T,>(name: string, listener: (data: T) => void) =>
-    // The server of this page speaks its version of the protocol.
+    // Safe cast: the page and its server have the same version of the protocol.
     source.addEventListener(name, ({ data }: MessageEvent<string>) => listener(shownTexts(JSON.parse(data) as T)));
   return {
     onSnapshot: (listener) => on<Snapshot>('snapshot', listener),
@@ -43,12 +43,12 @@ function eventStream(): Stream {
   };
 }
 
-/** A browser that has had enough of a page's places throws; the page goes on without that one. */
+/** Ignores an exception of the history API. Browsers throw if the history changes too often. */
 function quietly(write: () => void): void {
   try {
     write();
   } catch {
-    // The next one is written again.
+    // The next change updates the URL.
   }
 }
 
@@ -66,7 +66,7 @@ const page = createPage({
   },
 });
 
-/** What of the page is not in its model: the class of the past, its title, keys, and where back and forward lead. */
+/** Connects the page to the browser: CSS classes, title, keys, and the back and forward buttons. */
 function bindBrowser({ page, tree }: Panel): void {
   effect(() => {
     document.documentElement.classList.toggle('past', page.past.value !== undefined);
@@ -88,7 +88,7 @@ function onKey(page: Page, event: KeyboardEvent): void {
   const { key, shiftKey, target } = event;
   if (event.defaultPrevented || document.querySelector('dialog[open]')) return;
   const isTyping = target instanceof HTMLElement && target.matches('input, textarea, select');
-  // A button is pressed by these two itself.
+  // The browser itself activates a button with these keys.
   if (target instanceof Element && target.matches(PRESSED) && (key === 'Enter' || key === ' ')) return;
   const isCommand = event.ctrlKey || event.altKey || event.metaKey;
   if (press(page, { key, shiftKey, isCommand, isTyping })) event.preventDefault();

@@ -1,4 +1,4 @@
-/** What changes where one is on the page: another actor, another moment, another view. */
+/** Actions that change the location on the page, which is the selected actor, time and view. */
 import { batch } from '@preact/signals';
 import { go } from './go.ts';
 import type { Page } from './page.ts';
@@ -8,7 +8,6 @@ import { worldOf } from './world.ts';
 
 export { go } from './go.ts';
 
-/** Selects an actor by its path. */
 export function select(page: Page, path: string): void {
   if (path === page.selected.peek() && page.place.peek().steps.length > 0) return;
   batch(() => {
@@ -17,13 +16,13 @@ export function select(page: Page, path: string): void {
   });
 }
 
-/** Filters the tree; an empty text shows all. */
+/** Filters the tree. An empty text removes the filter. */
 export const filterBy = (page: Page, text: string): void =>
   go(page, { query: text.trim() === '' ? undefined : text }, 'replace');
 
 /**
- * Goes to a moment of the past. The old picture stays until the new one has come; of many moments asked for in a row only
- * the last is shown. `isMoving`: the hand is still on the rail.
+ * Shows a time in the past. The current view stays until the snapshot has arrived. If several times are requested in
+ * quick succession, only the last is shown. `isMoving` is true while the user drags the rail.
  */
 export function goTo(page: Page, at: number, { isMoving = false } = {}): void {
   batch(() => {
@@ -33,7 +32,7 @@ export function goTo(page: Page, at: number, { isMoving = false } = {}): void {
   void show(page);
 }
 
-/** Shows the moment of the place, one question at a time. */
+/** Loads and shows the snapshot for the current location, one request at a time. */
 async function show(page: Page): Promise<void> {
   const { moment } = page;
   const at = page.place.peek().at;
@@ -46,7 +45,7 @@ async function show(page: Page): Promise<void> {
       if (page.place.peek().at !== undefined) page.past.value = worldOf(snapshot);
     });
   } catch (error) {
-    // Who has gone on by now is not told of it.
+    // Do not report the failure if the user has moved to a different time.
     const isWanted = page.place.peek().at === at;
     moment.value = isWanted ? { kind: 'failed', at, message: messageOf(error) } : undefined;
   }
@@ -54,7 +53,7 @@ async function show(page: Page): Promise<void> {
   if (next !== undefined && next !== at) await show(page);
 }
 
-/** Back to the node as it goes on; nothing is replayed. */
+/** Returns to the live view. */
 export function goLive(page: Page): void {
   if (page.mode !== 'live') return;
   batch(() => {
@@ -66,7 +65,7 @@ export function goLive(page: Page): void {
   });
 }
 
-/** Holds the picture while the node goes on, or lets it go. */
+/** Freezes or unfreezes the live view. */
 export function toggleHold(page: Page): void {
   if (page.past.peek()) return;
   batch(() => {
@@ -75,7 +74,7 @@ export function toggleHold(page: Page): void {
   });
 }
 
-/** Takes the place that back and forward lead to. */
+/** Applies the location that the browser's back or forward button leads to. */
 export function arriveAt(page: Page, place: Place): void {
   batch(() => {
     page.place.value = place;
@@ -86,5 +85,4 @@ export function arriveAt(page: Page, place: Place): void {
   void show(page);
 }
 
-/** What went wrong, in words. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

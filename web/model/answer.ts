@@ -1,4 +1,6 @@
-/** The answer of `explain` as a headline: what it is about and its times stand out, and what has failed most of all. */
+/**
+ * Formats the answer of `explain` as a headline that emphasizes the subject, the times and, most of all, the failures.
+ */
 
 /** A part of the sentence. */
 export interface AnswerPart {
@@ -6,20 +8,20 @@ export interface AnswerPart {
   readonly weight: 'plain' | 'strong' | 'bad';
 }
 
-/** Who it is about: it stands at the beginning. */
+/** The subject at the start of the sentence. */
 const SUBJECT = /^(?:(?:init |ephemeral )?container|sidecar|pod|volume|node) \S+(?=[\s:])/;
-/** What went wrong: how a run ended, or a reason of Kubernetes that says that something failed. */
+/** Failures: the outcome of a run, or a Kubernetes reason that denotes a failure. */
 const BAD =
   /(?:[A-Z]\w+, )?(?:exit code|signal) \w+(?: \(\w+\))?|\bkilled \(SIGKILL\)|\b(?:Err[A-Z]\w+|Failed[A-Z]\w*|OOMKilled|[A-Z]\w+(?:Error|Failed|Exceeded|Unavailable))\b/;
 const STRONG = /\b(?:image pull )?back-off\b|\b(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\b|place \d+ of \d+/;
 const TOLD = new RegExp(`(?<bad>${BAD.source})|(?<strong>${STRONG.source})`, 'g');
-/** Ages, and distances from now. The countdown beside the answer shows them and goes on, while the answer stands still. */
+/** Durations relative to now. They are removed because the countdown beside the answer shows them and stays current. */
 const BY_CLOCK = / \((?:in \w+|now|for \w+ so far)\)|, for (?:\d+[a-z]+)+$|(?<= has been running) for \w+/g;
 
-/** Returns an answer without what the countdown beside it says. */
+/** Removes the durations that the countdown shows. */
 export const withoutClock = (answer: string): string => answer.replaceAll(BY_CLOCK, '');
 
-/** The parts of an answer, which begins like a sentence. */
+/** Splits an answer into parts and capitalizes it. */
 export function answerParts(answer: string): AnswerPart[] {
   const text = withoutClock(answer);
   const subject = SUBJECT.exec(text)?.[0] ?? '';

@@ -1,4 +1,4 @@
-/** Asks the server: one function for each thing that it answers. */
+/** The HTTP client for the page's server. */
 import type {
   ActorHistory,
   Detail,
@@ -12,23 +12,23 @@ import type {
 } from '../../inspect/protocol.ts';
 import { shownTexts } from './shownTexts.ts';
 
-/** What answers the page's questions; each rejects with an `Error` whose message says why not. */
+/** The requests that the page can send. Each one rejects with an `Error` whose message is the reason. */
 export interface Asking {
   snapshot(at: number): Promise<Snapshot>;
-  /** `uid` empty: of the node's own actors. */
+  /** An empty `uid` selects the story of the node's own actors. */
   story(uid: string, from: number, to: number): Promise<Story>;
   rail(): Promise<Rail>;
   detail(path: string, at?: number): Promise<Detail>;
   actorHistory(path: string, at?: number): Promise<ActorHistory>;
-  /** The log of a container as it is now. */
+  /** Returns the current log of a container. */
   log(path: string): Promise<ShownLog>;
   object(uid: string, at?: number): Promise<ShownObject>;
-  /** What entered an actor at a moment from a source. */
+  /** Returns the input that an actor received from a source at a given time. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
   drawing(machine: string, region?: string): Promise<Drawing>;
 }
 
-/** Asks over HTTP, `token` being that of the link where the server asks for one. */
+/** Creates a client that sends requests with `fetch`, which adds the token if the server requires one. */
 export function askingOver(fetch: (resource: string) => Promise<Response>): Asking {
   const json = async <T>(
     resource: string,
@@ -39,7 +39,7 @@ export function askingOver(fetch: (resource: string) => Promise<Response>): Aski
     const query = new URLSearchParams(Object.fromEntries(given.map(([key, value]) => [key, String(value)]))).toString();
     const response = await fetch(`${resource}${query ? `?${query}` : ''}`);
     if (!response.ok) throw new Error(await whyNot(response));
-    // The server of this page speaks its version of the protocol.
+    // Safe cast: the page and its server have the same version of the protocol.
     return shownTexts((await response.json()) as T, asLines);
   };
   return {
@@ -55,7 +55,7 @@ export function askingOver(fetch: (resource: string) => Promise<Response>): Aski
   };
 }
 
-/** A Status of Kubernetes says it in words. */
+/** Returns the message of a Kubernetes Status, or the HTTP status code. */
 async function whyNot(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => undefined);
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined;

@@ -1,27 +1,30 @@
-/** The node at a glance: what the bar counts, and the filter that shows what was counted. */
+/** The counts of pods and containers in the bar at the top, with the filters that list the counted actors. */
 import { type CATEGORIES, type Category, categoryOf } from '../../show/category.ts';
 import type { World } from './world.ts';
 
-/** A number of the bar. */
+/** A value with its number of occurrences. */
 interface Counted<T> {
   readonly of: T;
   readonly count: number;
 }
 
-/** The phases in the order of the bar. */
+/** The pod phases in display order. */
 const PHASES = ['Running', 'Pending', 'Succeeded', 'Failed', 'Unknown'];
 
-/** The pods in each phase that there are any in. */
+/** Counts the pods in each phase. Phases without pods are omitted. */
 export function podsByPhase({ pods }: World): readonly Counted<string>[] {
   const counts = new Map(PHASES.map((phase) => [phase, 0]));
   for (const { phase } of pods.values()) counts.set(phase, (counts.get(phase) ?? 0) + 1);
   return counted(counts);
 }
 
-/** What steady state is shown first, then the rest, the worst last but what has ended. */
+/** Display order. Steady comes first, then the other categories by increasing severity, then done. */
 const IN_BAR: readonly Category[] = ['steady', 'working', 'waiting', 'retrying', 'failed', 'broken', 'done'];
 
-/** The containers in each category that there are any in; one that waits for its image is what its image is. */
+/**
+ * Counts the containers in each category. Categories without containers are omitted. A container that waits for its
+ * image has the category of the image.
+ */
 export function containersByCategory({ actors }: World): readonly Counted<Category>[] {
   const counts = new Map(IN_BAR.map((category) => [category, 0]));
   for (const actor of actors.values()) {
@@ -33,7 +36,7 @@ export function containersByCategory({ actors }: World): readonly Counted<Catego
 const counted = <T>(counts: ReadonlyMap<T, number>): Counted<T>[] =>
   [...counts].flatMap(([of, count]) => (count > 0 ? [{ of, count }] : []));
 
-/** The filters that the cells set. */
+/** The filters applied by the cells of the bar. */
 export const CELL_FILTERS = {
   pods: 'kind:pod',
   failedPods: 'kind:pod is:failed',
@@ -43,6 +46,6 @@ export const CELL_FILTERS = {
   loop: 'changed<1m',
 } as const;
 
-/** The filter for the containers of a category. */
+/** Returns the filter for the containers of a category. */
 export const containersThat = (category: (typeof CATEGORIES)[number]): string =>
   `${CELL_FILTERS.containers} is:${category}`;

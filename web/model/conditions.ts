@@ -1,15 +1,14 @@
 /** The conditions in a pod's status. */
 
-/** One condition. */
 export interface Condition {
   readonly type: string;
   /** `True`, `False` or `Unknown`. */
   readonly status: string;
-  /** It is as it is of a pod that is well. */
+  /** Whether the condition has the status that a healthy pod has. */
   readonly isWell: boolean;
-  /** Its reason and message; empty where it has none. */
+  /** Reason and message. Empty if the condition has neither. */
   readonly why: string;
-  /** When it changed. */
+  /** Time of the last transition. */
   readonly at: number | undefined;
 }
 
@@ -18,10 +17,10 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** What is not well where they are true. */
+/** Conditions whose status is `False` in a healthy pod. */
 const BAD: ReadonlySet<string> = new Set(['DisruptionTarget', 'PodResizePending', 'PodResizeInProgress']);
 
-/** The conditions of a status; what is none is left out. */
+/** Returns the conditions of a status. Malformed entries are omitted. */
 export function conditionsOf(status: unknown): Condition[] {
   const all = isObject(status) && Array.isArray(status.conditions) ? status.conditions : [];
   return all.filter(isObject).map(({ type, status: is, reason, message, lastTransitionTime }) => {

@@ -1,4 +1,4 @@
-/** The details of the selected actor: its answer first, then its history. Both are requested again when the actor has changed. */
+/** Loads the answer and the history of the selected actor. Both are reloaded when the actor has changed. */
 
 import { batch } from '@preact/signals';
 import type { ActorHistory, Detail, ShownActor } from '../../inspect/protocol.ts';
@@ -8,15 +8,15 @@ import { isSameList, keepAsking } from './keepAsking.ts';
 import type { Page } from './page.ts';
 import type { World } from './world.ts';
 
-/** Logs and events go on while no actor moves: so often they are asked for while they are seen. */
+/** Interval between requests while the panel is open. Logs and events may change while the actor does not. */
 const AGAIN_MS = 5_000;
 
-/** The actors of a pod, or the node's own: while they are the same objects, nothing has changed. */
+/** Returns the actors of a pod, or the node's own if `uid` is undefined. Unchanged actors are identical objects. */
 export function familyOf(world: World, uid: string | undefined): readonly ShownActor[] {
   return [...world.actors.values()].filter((actor) => podUidOf(actor.path) === uid);
 }
 
-/** Which question was asked last. */
+/** Identifies a request, so that the same one is not sent twice. */
 interface Asked {
   readonly path: string;
   readonly at: number | undefined;
@@ -25,11 +25,14 @@ interface Asked {
 
 interface Waits {
   readonly setTimeout: (after: () => void, ms: number) => unknown;
-  /** Whether the panel with logs and events is looked at. */
+  /** Whether the panel with logs and events is visible. */
   readonly isSeen: () => boolean;
 }
 
-/** Keeps the page's details to its selection until the function that it returns is called. The answer waits for no history. */
+/**
+ * Loads the details of the selected actor until the returned function is called. The answer does not wait for the
+ * history.
+ */
 export function followDetail(page: Page, { setTimeout, isSeen }: Waits): () => void {
   const keep = (ask: (question: Asked) => Promise<void>) =>
     keepAsking<Asked>({
@@ -45,7 +48,9 @@ export function followDetail(page: Page, { setTimeout, isSeen }: Waits): () => v
   };
 }
 
-/** What is to be asked now; nothing while the hand is on the rail, the connection is lost, or the actor is gone. */
+/**
+ * Returns the request to send. Undefined while the user drags the rail, the connection is lost or the actor is missing.
+ */
 function questionOf(page: Page, isSeen: boolean): Asked | undefined {
   const path = page.selected.value;
   const world = page.world.value;
@@ -86,13 +91,19 @@ async function askHistory(page: Page, { path, at }: Asked): Promise<void> {
 /** The details of an actor that the page has received so far. */
 export interface KnownDetail extends Detail, Partial<Pick<ActorHistory, 'tried' | 'taken'>> {}
 
-/** What is known of an actor as it is shown: not of one that has moved on since, and not of a later moment. */
+/**
+ * Returns the details of an actor at the displayed time. Undefined if the actor has changed since, or if the details
+ * are later than that time.
+ */
 export function detailOf(page: Page, { path, since }: ShownActor): KnownDetail | undefined {
   const detail = earlierDetailOf(page, path);
   return detail && detail.at >= since ? detail : undefined;
 }
 
-/** The same also of an actor that has moved on since: until the next answer comes that tells more than nothing. */
+/**
+ * Returns the details even if the actor has changed since, because outdated details are better than none until the next
+ * response.
+ */
 export function earlierDetailOf(page: Page, path: string): KnownDetail | undefined {
   const { value: past } = page.past;
   const isShown = (each: { readonly path: string; readonly at: number } | undefined) =>

@@ -1,10 +1,10 @@
-/** Follows a live node: takes its frames in as they come, and tries again when the connection is lost. */
+/** Subscribes to a live node, applies its frames and reconnects after the connection is lost. */
 import { batch } from '@preact/signals';
 import type { Frame, Snapshot, StoryLine } from '../../inspect/protocol.ts';
 import type { Page } from './page.ts';
 import { withFrame, worldOf } from './world.ts';
 
-/** A connection that tells of a snapshot first, then of frames: in a browser an EventSource. */
+/** A connection that sends a snapshot followed by frames. In a browser it is an EventSource. */
 export interface Stream {
   onSnapshot(listener: (snapshot: Snapshot) => void): void;
   onFrame(listener: (frame: Frame) => void): void;
@@ -16,15 +16,15 @@ interface Following {
   readonly open: () => Stream;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
   readonly now: () => number;
-  /** Told of a snapshot: what happened before it may have been missed. */
+  /** Called after each snapshot. Lines sent before it may have been missed. */
   readonly onSnapshot: () => void;
-  /** Told of what happened, live. */
+  /** Called with the live lines of each frame. */
   readonly onLines: (lines: readonly StoryLine[], unsaid: number) => void;
 }
 
 const RETRY_MS = 2_000;
 
-/** Follows until the function that it returns is called. */
+/** Subscribes until the returned function is called. */
 export function follow(page: Page, { open, setTimeout: later, now, onSnapshot, onLines }: Following): () => void {
   let isOver = false;
   let stream: Stream | undefined;
@@ -74,6 +74,6 @@ function takeFrame(page: Page, frame: Frame): void {
   });
 }
 
-/** What entered is an event; of what was left out nobody knows what it was. */
+/** Counts the inputs in a frame. Lines that the server left out count as well, because their kind is unknown. */
 const eventsIn = ({ lines, unsaid = 0 }: Frame): number =>
   lines.filter(({ kind }) => kind === 'entered').length + unsaid;

@@ -2,8 +2,8 @@ import type { Page } from './page.ts';
 import { type Place, urlOf } from './place.ts';
 
 /**
- * Goes to another place; what `undefined` is given for is left out of it. `push` adds to the history. While the hand is on
- * the rail nothing is written: browsers allow only so many changes in a while, and where it lets go is what counts.
+ * Changes the location. A part with the value `undefined` is removed. `push` adds a history entry. While the user drags
+ * the rail, the URL is not updated, because browsers limit the rate of history changes.
  */
 export function go(
   page: Page,
@@ -11,9 +11,9 @@ export function go(
   how: 'push' | 'replace',
 ) {
   const all = Object.entries({ ...page.place.peek(), ...to }).filter(([, value]) => value !== undefined);
-  // Of the parts of a place only those may be undefined that may be absent.
+  // Safe cast: only optional parts may be undefined.
   const place = Object.fromEntries(all) as unknown as Place;
-  // Of a moment that there is not it throws, and one stays where one is.
+  // This throws for an invalid date, before the location changes.
   const url = urlOf(place);
   page.place.value = place;
   if (!page.isMoving.peek()) page.history[how](url);

@@ -1,4 +1,4 @@
-/** What the headline says of the selected actor: where it is, how it is, and how long still. */
+/** The headline of the selected actor with its path, state and countdown. */
 
 import type { ShownActor, ShownPod } from '../../inspect/protocol.ts';
 import { actorSteps } from '../../show/actorPath.ts';
@@ -10,25 +10,28 @@ import { podOf } from './selection.ts';
 import { nodeAt, ROOT } from './tree.ts';
 import type { World } from './world.ts';
 
-/** A step of the path; one without a path is no actor. */
+/** An element of the breadcrumb. Undefined `path` if the actor does not exist or the element is a namespace. */
 export interface Crumb {
   readonly name: string;
   readonly path?: string;
 }
 
-/** The selected actor, as the reading panels show it. */
+/** The selected actor as shown by the reading panels. */
 export interface Subject {
   readonly actor: ShownActor;
   readonly pod: ShownPod | undefined;
-  /** It is not there at the moment that is shown; it was last at `at`. */
+  /** Whether the actor is missing from the snapshot on display. `at` is then the time at which it was last present. */
   readonly isGone: boolean;
   readonly at: number;
-  /** The worst of it and all below it: what it waits for is what counts. */
+  /**
+   * The actor with the most severe category among the selected actor and its descendants. Its wait determines the
+   * headline.
+   */
   readonly told: Pick<ShownActor, 'since' | 'until' | 'waitingFor' | 'state' | 'tags'>;
   readonly category: Category;
 }
 
-/** What is selected; nothing before anything is known of it. */
+/** Returns the selected actor, or undefined if it has never been received. */
 export function subjectOf(page: Page): Subject | undefined {
   const path = page.selected.value;
   const world = page.world.value;
@@ -43,7 +46,7 @@ export function subjectOf(page: Page): Subject | undefined {
   return { actor, pod: podOf(world, actor.path), isGone: false, at: world.at, told, category: categoryOf(told) };
 }
 
-/** Returns the actor's path in words, itself last. A step that is gone keeps its name, and leads nowhere. */
+/** Returns the breadcrumb of the actor, itself last. An actor that no longer exists has a name but no link. */
 export function crumbsOf(world: World, { actor, pod }: Subject): Crumb[] {
   let path = ROOT;
   const steps = actorSteps(actor.path).map(({ kind, name }): Crumb => {
@@ -57,13 +60,13 @@ export function crumbsOf(world: World, { actor, pod }: Subject): Crumb[] {
   return [place, ...steps];
 }
 
-/** Returns what the actor is called in a sentence: `container api`. */
+/** Returns the actor's kind and name for use in a sentence, e.g. `container api`. */
 export const titleOf = ({ actor, pod }: Subject): string =>
   actor.path === ROOT
     ? 'the node agent'
     : actorTitle(actor.kind === 'pod' && pod ? { kind: 'pod', name: pod.name } : actor);
 
-/** Returns the sentence that is shown until the answer has come, and for an actor that is gone. It names no state. */
+/** Returns the sentence shown until the answer arrives, or if the actor no longer exists. It contains no state names. */
 export function plainAnswer(subject: Subject): string {
   const { told, isGone } = subject;
   const does = told.waitingFor === undefined ? conditionText(told) : `is waiting for ${told.waitingFor}`;
@@ -72,7 +75,7 @@ export function plainAnswer(subject: Subject): string {
   return `${titleOf(subject)} is gone; it ${did}`;
 }
 
-/** The words of its chip: of a pod kubectl's, of any other its state's. */
+/** Returns the text of the status chip. It is kubectl's STATUS for a pod, otherwise the last part of the state. */
 export function statusOf({ actor, pod, told }: Subject): string {
   if (pod && (actor.machine === 'pod' || (actor.machine === 'container' && pod.status !== 'Running')))
     return pod.status;

@@ -1,12 +1,12 @@
 import { effect } from '@preact/signals';
 
-/** So long after a question the next one is asked at the earliest. */
+/** Minimum interval between two requests. */
 const EVERY_MS = 500;
 
 interface Asked<Question> {
-  /** What is to be asked now, out of signals; undefined: nothing. */
+  /** Returns the current request, computed from signals. Undefined if nothing should be requested. */
   readonly question: () => Question | undefined;
-  /** Whether both have the same answer. */
+  /** Whether two requests have the same response. */
   readonly isSame: (one: Question, other: Question) => boolean;
   /** Whether a request is sent at once, even while the previous one is in progress. The default is never. */
   readonly isUrgent?: (question: Question, before: Question) => boolean;
@@ -15,7 +15,7 @@ interface Asked<Question> {
   readonly setTimeout: (after: () => void, ms: number) => unknown;
 }
 
-/** Asks whenever there is something else to ask, one question at a time, until the function that it returns is called. */
+/** Sends a request whenever its parameters change, one at a time, until the returned function is called. */
 export function keepAsking<Question>({
   question,
   isSame,
@@ -49,6 +49,6 @@ export function keepAsking<Question>({
   };
 }
 
-/** Whether two lists have the same in the same places. */
+/** Whether two lists have identical elements. */
 export const isSameList = (one: readonly unknown[], other: readonly unknown[]): boolean =>
   one.length === other.length && one.every((each, index) => each === other[index]);

@@ -1,43 +1,46 @@
 /**
- * All keys of the page in one place: each panel registers what its keys do, the overlay lists them, and one listener
- * finds the one that was meant.
+ * The keyboard shortcuts of the page. Panels register their shortcuts, the overlay lists them, and one listener
+ * dispatches key presses.
  */
 import { type Signal, signal } from '@preact/signals';
 
-/** The groups of the overlay, in its order. */
+/** The groups of the overlay, in display order. */
 const KEY_GROUPS = ['Actors', 'Time', 'Chart', 'Story', 'Page'] as const;
 
-/** What one or more keys do. */
+/** A keyboard shortcut. */
 export interface KeyAction {
-  /** As the event names them (`KeyboardEvent.key`): `j`, `ArrowDown`, ` `, `?`; each does the same. */
+  /** Values of `KeyboardEvent.key`, e.g. `j`, `ArrowDown`, ` ` or `?`. All of them have the same effect. */
   readonly keys: readonly string[];
   readonly group: (typeof KEY_GROUPS)[number];
-  /** For the overlay, as an imperative: `Move down`. */
+  /** Imperative description for the overlay, e.g. `Move down`. */
   readonly does: string;
   readonly run: (stroke: Stroke) => void;
-  /** Whether they mean this just now, as the arrows do only in the panel that has the focus; absent: always. */
+  /** Whether the shortcut is active, for example because its panel has the focus. The default is always. */
   readonly isMeant?: () => boolean;
 }
 
-/** A key that was pressed. */
+/** A key press. */
 export interface Stroke {
   readonly key: string;
   readonly shiftKey: boolean;
-  /** Ctrl, Alt or Meta: those belong to the browser. */
+  /** Whether Ctrl, Alt or Meta is pressed. The browser handles these combinations. */
   readonly isCommand: boolean;
-  /** In a field that takes text; only Escape is ours there. */
+  /** Whether the focus is in a text field, where only Escape is a shortcut. */
   readonly isTyping: boolean;
 }
 
-/** What of the page has to do with keys. */
+/** The part of the page state that contains the shortcuts. */
 export interface Keyed {
   readonly keys: Signal<readonly KeyAction[]>;
 }
 
-/** The keys of a page that has no panels yet. */
+/** Creates an empty list of shortcuts. */
 export const noKeys = (): Keyed['keys'] => signal<readonly KeyAction[]>([]);
 
-/** Registers what keys do until the function that it returns is called. Of two that are meant, the later one wins. */
+/**
+ * Registers shortcuts until the returned function is called. If several shortcuts are active for a key, the latest one
+ * wins.
+ */
 export function registerKeys({ keys }: Keyed, actions: readonly KeyAction[]): () => void {
   keys.value = [...keys.peek(), ...actions];
   return () => {
@@ -45,7 +48,7 @@ export function registerKeys({ keys }: Keyed, actions: readonly KeyAction[]): ()
   };
 }
 
-/** Does what the key is registered for; false: it is none of ours, and the browser's. */
+/** Runs the shortcut for a key press. Returns false if there is none, so that the browser handles the key. */
 export function press({ keys }: Keyed, stroke: Stroke): boolean {
   if (stroke.isCommand || (stroke.isTyping && stroke.key !== 'Escape')) return false;
   const action = keys.peek().findLast((each) => each.keys.includes(stroke.key) && (each.isMeant?.() ?? true));
@@ -53,7 +56,7 @@ export function press({ keys }: Keyed, stroke: Stroke): boolean {
   return action !== undefined;
 }
 
-/** How keys are written on a keyboard. */
+/** Symbols and abbreviations of keys. */
 const CAPS: ReadonlyMap<string, string> = new Map([
   ['ArrowUp', '↑'],
   ['ArrowDown', '↓'],
@@ -63,10 +66,10 @@ const CAPS: ReadonlyMap<string, string> = new Map([
   ['Escape', 'Esc'],
 ]);
 
-/** What stands on a key's cap. */
+/** Returns the label of a key. */
 export const capOf = (key: string): string => CAPS.get(key) ?? key;
 
-/** What the overlay lists: each group with what its keys do; keys that do the same stand together. */
+/** Returns the content of the overlay by group. Keys with the same description share an entry. */
 export function keyGroups(actions: readonly KeyAction[]): { readonly group: string; readonly actions: KeyAction[] }[] {
   return KEY_GROUPS.map((group) => {
     const byWords = new Map<string, KeyAction>();

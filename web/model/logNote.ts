@@ -1,12 +1,12 @@
 import type { ShownLog } from '../../inspect/protocol.ts';
 
 interface Place {
-  /** Whether a container is selected, or a part of one. */
+  /** Whether the selected actor is a container or part of one. */
   readonly isContainer: boolean;
   readonly isPast: boolean;
 }
 
-/** Returns why there are no lines of a log to show; undefined if there are, or none have come yet. */
+/** Returns the reason why no log lines are shown. Undefined if there are lines or the log is still loading. */
 export function logNote(
   log: Pick<ShownLog, 'lines' | 'note'> | undefined,
   { isContainer, isPast }: Place,

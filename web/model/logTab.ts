@@ -1,4 +1,6 @@
-/** The log of the selected container, read again each second while its tab is open, and what is searched for in it. */
+/**
+ * The log tab of the selected container, with a text search. The log is reloaded every second while the tab is open.
+ */
 import { signal } from '@preact/signals';
 import type { ShownLog } from '../../inspect/protocol.ts';
 import { containerNameOf, podUidOf } from '../../show/actorPath.ts';
@@ -11,24 +13,23 @@ interface KnownLog {
   /** Path of the container. */
   readonly container: string;
   readonly shown?: ShownLog;
-  /** Why it could not be read. */
+  /** Error message of the last failed request. */
   readonly trouble?: string;
 }
 
-/** The state of the tab. */
 export const createLogTab = () => ({
   log: signal<KnownLog | undefined>(undefined),
-  /** The lines that contain this text are shown; all if it is empty. */
+  /** Text that the visible lines contain. Empty to show all lines. */
   search: signal(''),
-  /** Whether the last line stays in sight. */
+  /** Whether the view scrolls to new lines. */
   isFollowed: signal(true),
-  /** The number of attempts that the user has requested. */
+  /** Number of retries requested by the user. */
   tries: signal(0),
 });
 
 type LogTab = ReturnType<typeof createLogTab>;
 
-/** Returns the path of the container that an actor is, or is part of. */
+/** Returns the path of the container that contains the actor, if any. */
 export function containerPathOf(path: string): string | undefined {
   const [uid, name] = [podUidOf(path), containerNameOf(path)];
   return name === undefined ? undefined : `pod/${uid}/container/${name}`;
@@ -42,11 +43,10 @@ interface LogQuestion {
 
 interface Waits {
   readonly setTimeout: (after: () => void, ms: number) => unknown;
-  /** Whether the tab is open. */
   readonly isSeen: () => boolean;
 }
 
-/** Keeps the log to the selected container until the function that it returns is called. There is none of the past. */
+/** Loads the log of the selected container until the returned function is called. Past logs are not available. */
 export const followLog = (page: Page, tab: LogTab, { setTimeout, isSeen }: Waits): (() => void) =>
   keepAsking<LogQuestion>({
     setTimeout,
@@ -56,7 +56,7 @@ export const followLog = (page: Page, tab: LogTab, { setTimeout, isSeen }: Waits
     ask: ({ container }) => readLog(page, tab, container),
   });
 
-/** Each second, while the node goes on and the container is there. */
+/** Returns the current request. A live log is requested every second. Undefined while nothing new is expected. */
 function questionOf(page: Page, { tries }: LogTab): LogQuestion | undefined {
   const container = containerPathOf(page.selected.value ?? '');
   const isStill = page.mode !== 'live' || page.past.value !== undefined || page.connection.value.kind === 'lost';
@@ -64,7 +64,7 @@ function questionOf(page: Page, { tries }: LogTab): LogQuestion | undefined {
   return { container, at: page.wall.value, tries: tries.value };
 }
 
-/** The lines that are known stay until the answer has come. */
+/** Loads the log. The previous lines stay visible until the response arrives. */
 async function readLog(page: Page, { log }: LogTab, container: string): Promise<void> {
   const isWanted = () => containerPathOf(page.selected.peek() ?? '') === container;
   try {
@@ -76,19 +76,19 @@ async function readLog(page: Page, { log }: LogTab, container: string): Promise<
   }
 }
 
-/** A part of a line; a match is what was searched for. */
+/** A part of a line. `isMatch` marks an occurrence of the search text. */
 interface LinePart {
   readonly text: string;
   readonly isMatch: boolean;
 }
 
-/** A line with its place among all lines. */
+/** A line with its index in the whole log. */
 export interface FoundLine {
   readonly at: number;
   readonly parts: readonly LinePart[];
 }
 
-/** Returns the lines that contain a text, ignoring case, or all lines if the text is empty. */
+/** Returns the lines that contain the search text, ignoring case. Returns all lines if the text is empty. */
 export function foundLines(lines: readonly string[], search: string): FoundLine[] {
   const wanted = search.toLowerCase();
   return lines.flatMap((line, at) => {
@@ -100,7 +100,7 @@ export function foundLines(lines: readonly string[], search: string): FoundLine[
 
 function partsOf(line: string, wanted: string): LinePart[] {
   const lower = line.toLowerCase();
-  // A letter whose lower case is longer would move the matches.
+  // A letter whose lower case has a different length would shift the offsets of the matches.
   if (lower.length !== line.length) return [{ text: line, isMatch: lower.includes(wanted) }];
   const parts: LinePart[] = [];
   let from = 0;

@@ -1,18 +1,19 @@
-/** How each tag of a state looks: a shape of its own and a colour, so that neither is needed to tell them apart. */
+/**
+ * The icon of each category. Categories differ in both shape and color, so that either is enough to distinguish them.
+ */
 import type { Category } from '../../show/category.ts';
 
-/** A shape in a box of 12 by 12; what is absent of it is not drawn. */
+/** A shape in a box of 12 by 12. */
 interface Mark {
-  /** The class that colours it: `c-` and the name of the token. */
+  /** The suffix of the CSS class that sets the color: `c-` and the name of the token. */
   readonly tone: string;
   /** A path that is filled. */
   readonly fill?: string;
-  /** A path that is drawn as a line. */
+  /** A path that is stroked. */
   readonly line?: string;
   readonly width?: number;
 }
 
-/** The mark of each tag. */
 export const MARKS: ReadonlyMap<Category, Mark> = new Map<Category, Mark>([
   ['steady', { tone: 'steady', fill: 'M6 2.5a3.5 3.5 0 1 1 0 7 3.5 3.5 0 1 1 0-7Z' }],
   ['working', { tone: 'working', line: 'M6 1.6A4.4 4.4 0 1 1 1.6 6', width: 1.8 }],
@@ -34,5 +35,5 @@ export const MARKS: ReadonlyMap<Category, Mark> = new Map<Category, Mark>([
   ['broken', { tone: 'broken', fill: 'M6 .9 11.1 6 6 11.1.9 6Z' }],
 ]);
 
-/** The class that colours a text or mark of a tag. */
+/** Returns the CSS class that sets the color of a category. */
 export const toneOf = (category: Category): string => `c-${MARKS.get(category)?.tone ?? 'broken'}`;

@@ -1,4 +1,4 @@
-/** Going through time: by event, by the selection's change, and playing what was recorded. */
+/** Navigation through time: stepping by input or by change of the selected actor, and playback of the recording. */
 
 import { signal } from '@preact/signals';
 import type { StoryLine } from '../../inspect/protocol.ts';
@@ -9,10 +9,10 @@ import { toldFrom } from './storyGrowth.ts';
 import type { Known } from './telling.ts';
 import { dateOf, isMoment, utcMoment } from './time.ts';
 
-/** What one goes by. */
+/** Unit of a step. */
 export type By = 'event' | 'change';
 
-/** The nearest moment before or after another one at which something entered, or at which an actor came into a state. */
+/** Returns the time of the nearest input, or of the nearest transition of the actor, before or after a given time. */
 export function nearest(
   lines: readonly StoryLine[],
   { at, by, actor, isForward }: { at: number; by: By; actor: string; isForward: boolean },
@@ -32,11 +32,11 @@ interface Told {
   readonly holes: { peek(): number };
 }
 
-/** Goes to the next such moment, or to that before; past the last one the node goes on. */
+/** Goes to the next or previous step. Stepping beyond the last one returns to the live view. */
 export async function stepTo(page: Page, told: Told, by: By, isForward: boolean): Promise<void> {
   const actor = page.selected.peek() ?? '';
   const uid = podUidOf(actor) ?? '';
-  // Keys that are pressed fast go on from where they lead, not from what has come of it so far.
+  // Start from the requested location instead of the displayed snapshot, which lags behind if keys are pressed quickly.
   const at = page.place.peek().at ?? latestOf(page);
   const how = { at, by, actor, isForward };
   const lines = linesAround(told, uid, at);
@@ -46,12 +46,12 @@ export async function stepTo(page: Page, told: Told, by: By, isForward: boolean)
   else if (isForward) goLive(page);
 }
 
-/** What came last may be ahead of a clock of seconds. */
+/** Returns the latest known time. The latest lines may be ahead of the clock, which only has whole seconds. */
 function latestOf({ now, held, live }: Page): number {
   return held.peek() ? now.peek() : Math.max(now.peek(), live.peek().at);
 }
 
-/** The lines at hand, where they tell of a moment and of all around it. */
+/** Returns the loaded lines if they are complete around a given time. */
 function linesAround({ known, holes }: Told, uid: string, at: number): readonly StoryLine[] | undefined {
   const now = known.peek();
   if (now?.uid !== uid) return undefined;
@@ -60,11 +60,11 @@ function linesAround({ known, holes }: Told, uid: string, at: number): readonly 
   return isTold ? now.story.lines : undefined;
 }
 
-/** How much is asked for at first; each time that nothing is found there, more. */
+/** Initial range of a search. It grows each time that nothing was found. */
 const FIRST_MS = 60_000;
 const GROWTH = 4;
 
-/** Of what is not at hand. */
+/** Searches the recording on the server, beyond the loaded lines. */
 async function fartherMoment(page: Page, uid: string, how: Parameters<typeof nearest>[1]): Promise<number | undefined> {
   const recorded = page.recorded.peek();
   if (!recorded || (how.isForward && !page.past.peek())) return undefined;
@@ -74,7 +74,7 @@ async function fartherMoment(page: Page, uid: string, how: Parameters<typeof nea
     while (how.isForward ? edge < end : edge > end) {
       const [from, to] = how.isForward ? [edge, Math.min(end, edge + span)] : [Math.max(end, edge - span), edge];
       const { lines, unsaid = 0 } = await page.asking.story(uid, from, to);
-      // The earliest were left out, and one of them is what is looked for.
+      // The earliest lines were left out, and one of them may be the nearest.
       const isTooMuch = how.isForward && unsaid > 0 && span > 1;
       const found = isTooMuch ? undefined : nearest(lines, how);
       if (found !== undefined) return found;
@@ -82,27 +82,27 @@ async function fartherMoment(page: Page, uid: string, how: Parameters<typeof nea
       span = isTooMuch ? Math.ceil(span / GROWTH) : span * GROWTH;
     }
   } catch {
-    // It is as if there were none: what cannot be read says so where it is shown.
+    // Treat a failure as no result, because the panels report failed requests themselves.
   }
   return undefined;
 }
 
-/** How fast the past is played. */
+/** Playback speeds, as factors. */
 export const SPEEDS = [1, 10, 60] as const;
 
-/** So often the picture moves on while it is played. */
+/** Interval between updates during playback. */
 const TICK_MS = 200;
 
 interface Timers {
   readonly later: (after: () => void, ms: number) => unknown;
 }
 
-/** Plays what was recorded, from the moment that is shown on. */
+/** Creates the player, which plays the recording from the displayed time on. */
 export function createPlayer(page: Page, { later }: Timers) {
-  /** How many times as fast; undefined: it stands still. */
+  /** Factor of the current playback. Undefined while paused. */
   const speed = signal<(typeof SPEEDS)[number] | undefined>(undefined);
   let turn = 0;
-  /** When it should be at which moment. */
+  /** Pairs the browser's clock with the recorded time at the start of the playback. */
   let began = { wall: 0, at: 0 };
   const end = () => (page.mode === 'live' ? page.live.peek().at : (page.recorded.peek()?.to ?? 0));
   const tick = (mine: number) => {
@@ -136,12 +136,11 @@ export function createPlayer(page: Page, { later }: Timers) {
   };
 }
 
-/** Plays what was recorded. */
 export type Player = ReturnType<typeof createPlayer>;
 
 /**
- * The moment that a text names: `07:41:31`, `07:41`, `5m ago` or one of RFC 3339, in UTC unless it says where; a time of
- * day is the last one before `now`. Undefined: it names none.
+ * Parses a time entered by the user, e.g. `07:41:31`, `07:41`, `5m ago` or an RFC 3339 timestamp. UTC is the default. A
+ * time of day refers to its last occurrence before `now`. Undefined if the text is not a time.
  */
 export function momentIn(text: string, now: number): number | undefined {
   const trimmed = text.trim();

@@ -1,4 +1,4 @@
-/** What comes next, in words: the ways out of the state that an actor is in. */
+/** The section "What comes next", which describes the possible transitions from an actor's current state. */
 
 import { humanDuration } from '../../base/duration.ts';
 import type { NextWay, ShownActor, TriedRun } from '../../inspect/protocol.ts';
@@ -7,18 +7,18 @@ import type { KnownDetail } from './detail.ts';
 import { clockOf } from './time.ts';
 import { lastFirst } from './tried.ts';
 
-/** One thing that may come. */
+/** A line that describes one possible transition. */
 export interface NextLine {
-  /** `07:44:40`, `Sooner`, `If it fails` */
+  /** E.g. `07:44:40`, `Sooner` or `If it fails`. */
   readonly when: string;
   readonly text: string;
-  /** How the text ends: what stands out of it. */
+  /** The emphasized end of the text. */
   readonly strong: string;
-  /** The way of the chart that it takes, where it takes one. */
+  /** The corresponding transition of the chart, if any. */
   readonly way?: string;
 }
 
-/** Events in words that follow "when". They name the event, not the machine's condition for a transition on it. */
+/** Phrases for events that follow "when". They describe the event, not the guard of the transition. */
 const EVENTS: ReadonlyMap<string, string> = new Map([
   ['container.update', 'its manifest is changed'],
   ['container.stop', 'it is told to stop'],
@@ -68,12 +68,12 @@ const EVENTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * `container.update [changesBackOffKey]` is an event with its guard; `findImage done` how a call ends; `[isComplete]` alone
- * is a condition.
+ * Parses an event with its guard, e.g. `container.update [changesBackOffKey]`, the outcome of a call, e.g. `findImage
+ * done`, or a guard alone, e.g. `[isComplete]`.
  */
 const ON = /^(?<event>[^\s[]\S*)?(?: (?<end>done|failed))?(?: ?\[(?<guard>.*)\])?$/;
 
-/** Guards in words, of those that say more than their event. The name of a guard is never shown. */
+/** Phrases for guards that are more specific than their event. The name of a guard is never displayed. */
 const GUARDS: ReadonlyMap<string, string> = new Map([
   ['changesBackOffKey', 'its image or resources are changed'],
   ['changesIdentity', 'its image is changed'],
@@ -89,11 +89,11 @@ const GUARDS: ReadonlyMap<string, string> = new Map([
   ['canGrant', 'a slot is free'],
 ]);
 
-/** Returns the name of a call in words: `createContainer` is `"create container"`. */
+/** Returns the name of a call as words, so `createContainer` becomes `"create container"`. */
 const callText = (port: string): string =>
   !/[A-Z]/.test(port) ? port : `"${port.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}"`;
 
-/** When a transition is taken, in words; undefined if only its machine's own condition says when. */
+/** Describes when a transition is taken. Undefined if that is determined by a guard without a phrase. */
 export function whenText(on: string): string | undefined {
   const { event = '', end, guard = '' } = ON.exec(on)?.groups ?? {};
   if (event === '') return GUARDS.get(guard);
@@ -101,10 +101,13 @@ export function whenText(on: string): string | undefined {
   return GUARDS.get(guard) ?? EVENTS.get(event);
 }
 
-/** The chart has all of them. */
+/** Maximum number of event transitions that are listed. The chart shows all of them. */
 const MOST_OTHERS = 3;
 
-/** Returns the lines of "What comes next", the deadline first. An actor at rest waits for nothing, so it has none. */
+/**
+ * Returns the lines of the section, the deadline first. Empty for a healthy actor, because it is not waiting for
+ * anything.
+ */
 export function nextLines(detail: NextDetail, actor: NextActor | undefined): NextLine[] {
   if (actor && isHealthy(categoryOf(actor))) return [];
   const { tried = [] } = detail;
@@ -129,7 +132,7 @@ export function nextLines(detail: NextDetail, actor: NextActor | undefined): Nex
 type NextDetail = Pick<KnownDetail, 'next' | 'tried'>;
 type NextActor = Pick<ShownActor, 'machine' | 'tags' | 'lastRun' | 'since' | 'until'>;
 
-/** `tried` is empty until the history of the container has been read. */
+/** Describes a transition that a timer takes. `tried` is empty until the history of the container has been loaded. */
 function timedLine({ at = 0, to, way }: NextWay, isBackOff: boolean, tried: readonly TriedRun[]): NextLine {
   const run = Math.max(...tried.map((each) => each.run)) + 1;
   const started = tried.length > 0 ? `started as run ${run}` : 'started again';
@@ -140,10 +143,15 @@ function timedLine({ at = 0, to, way }: NextWay, isBackOff: boolean, tried: read
 const towards = (text: string, to: string | undefined) =>
   to === undefined ? { text, strong: '' } : { text: `${text}, to`, strong: to };
 
-/** A kubelet's longest back-off; a node can be told of another one, which its waits then show. */
+/**
+ * The kubelet's default maximum back-off. A node may be configured with a different one, which then shows in its waits.
+ */
 const LONGEST_MS = 300_000;
 
-/** Waits double until one is as long as that before it: that is then the longest there is. */
+/**
+ * Describes the next back-off. The back-off doubles until two consecutive waits are equal, which means that it has
+ * reached the maximum.
+ */
 function ifItFails(tried: readonly TriedRun[]): NextLine[] {
   const waits = tried.flatMap(({ waitedMs }) => waitedMs ?? []);
   const [last, before] = waits;

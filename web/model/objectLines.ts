@@ -1,22 +1,22 @@
-/** Objects as text like YAML, and in any text what is held back. */
+/** Formats objects as YAML-like lines, and marks redacted values in any text. */
 import { HELD_BACK } from '../../inspect/protocol.ts';
 
-/** A part of a text: as it is, or held back. */
+/** A part of a text, either unchanged or redacted. */
 export interface TextPart {
   readonly text: string;
   readonly isHeldBack: boolean;
 }
 
-/** One line of an object. */
+/** A line of an object. */
 export interface ObjectLine {
-  /** With what stands before the key: `- ` of the first line of an item. */
+  /** Text before the key, including `- ` on the first line of a list item. */
   readonly indent: string;
-  /** Empty where there is none. */
+  /** Empty if the line has no key. */
   readonly key: string;
   readonly value: readonly TextPart[];
 }
 
-/** The parts of a text. */
+/** Splits a text into plain and redacted parts. */
 export function heldParts(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let from = 0;
@@ -28,17 +28,17 @@ export function heldParts(text: string): TextPart[] {
   return parts.filter((each) => each.text !== '');
 }
 
-/** What stands for nothing in YAML. */
+/** YAML notation of empty collections. */
 const EMPTY = { list: '[]', map: '{}' } as const;
 
-/** The lines of an object; what is undefined in it is left out. */
+/** Returns the lines of an object. Undefined values are omitted. */
 export function objectLines(value: unknown, indent = ''): ObjectLine[] {
   if (Array.isArray(value)) return value.flatMap((each) => itemLines(each, indent));
   if (typeof value !== 'object' || value === null) return scalarLines('', value, { indent, below: indent });
   return Object.entries(value).flatMap(([key, each]) => entryLines(key, each, indent));
 }
 
-/** The first line of an item begins with a dash. */
+/** Returns the lines of a list item, the first one prefixed with a dash. */
 function itemLines(item: unknown, indent: string): ObjectLine[] {
   const lines = isEmpty(item) ? scalarLines('', item, { indent: '', below: '' }) : objectLines(item, '');
   return lines.map((line, index) => ({ ...line, indent: `${indent}${index === 0 ? '- ' : '  '}${line.indent}` }));
@@ -74,7 +74,7 @@ function scalarText(value: unknown): string {
   if (Array.isArray(value)) return EMPTY.list;
   if (typeof value === 'object' && value !== null) return EMPTY.map;
   if (typeof value !== 'string') return String(value);
-  // What YAML would read as something else than this text.
+  // Quote strings that YAML would interpret as a different value.
   return /^$|^[\s\-?:,[\]{}#&*!|>'"%@`~]|: |^(true|false|null|yes|no|on|off)$|^[\d.+-]+$/i.test(value) &&
     !value.includes('\n')
     ? JSON.stringify(value)

@@ -1,4 +1,4 @@
-/** All that the panels share, as signals: who, when, how, and what is known of the node. */
+/** The state shared by all panels, as signals: selection, time, connection and the data of the node. */
 import { computed, signal } from '@preact/signals';
 import type { ActorHistory, Detail, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';
 import type { Asking } from './asking.ts';
@@ -6,33 +6,33 @@ import { noKeys } from './keys.ts';
 import type { Place } from './place.ts';
 import { type World, worldOf } from './world.ts';
 
-/** How the page is connected to what it shows. */
+/** State of the connection to the server. */
 type Connection =
   | { readonly kind: 'live' }
-  /** A recording: nothing comes by itself. */
+  /** A recording, which receives no updates. */
   | { readonly kind: 'still' }
   | { readonly kind: 'lost'; readonly since: number; readonly retryAt: number };
 
-/** A moment of the past that is asked for. */
+/** A past snapshot that is being loaded, or could not be loaded. */
 type MomentAsked =
   | { readonly kind: 'asked'; readonly at: number; readonly since: number }
   | { readonly kind: 'failed'; readonly at: number; readonly message: string };
 
-/** The selected actor as it was seen last: it may be gone in the world that is shown. */
+/** The last known state of the selected actor, which may be missing from the snapshot on display. */
 export interface LastSeen {
   readonly actor: ShownActor;
-  /** Absent: one of the node's own. */
+  /** Undefined for an actor of the node. */
   readonly pod?: ShownPod;
   readonly at: number;
 }
 
-/** The browser's history: URLs of places. */
+/** The browser's history of URLs. */
 interface PageHistory {
   push(url: string): void;
   replace(url: string): void;
 }
 
-/** A page that nobody goes back on. */
+/** Used if the page has no browser history. */
 const NO_HISTORY: PageHistory = { push: () => {}, replace: () => {} };
 
 interface Given {
@@ -43,39 +43,41 @@ interface Given {
   readonly history?: PageHistory;
 }
 
-/** A frame takes no longer, as a rule. */
+/** Maximum usual latency of a frame. */
 const UNDERWAY_MS = 500;
 
-/** The clocks of the browser and of the node, which may differ. */
+/** Creates the clocks of the browser and of the node, which may differ. */
 function clockOfNode({ at, mode }: Snapshot, now: () => number) {
-  /** The browser's own clock, once a second: one timer for all countdowns. */
+  /** The browser's clock, updated every second. All countdowns share its timer. */
   const wall = signal(now());
-  /** So far the node's clock is ahead of the browser's; nobody knows of what clock a recording is. */
+  /** Offset of the node's clock from the browser's. 0 for a recording, because its clock cannot be compared. */
   const ahead = signal(mode === 'live' ? at - wall.peek() : 0);
   return {
     wall,
-    /** The node's clock, once a second: it goes on whatever is shown, and while nothing is told. */
+    /** The node's clock, updated every second, even if no frames arrive or a past time is shown. */
     present: computed(() => wall.value + ahead.value),
-    /** Takes in what the node's clock has just shown. */
+    /** Updates the offset from a timestamp received from the node. */
     tellTime(shown: number): void {
       const told = shown - now();
-      // How long it was underway differs: not each frame is to move all that counts time.
+      // Latency varies between frames, so small differences are ignored to prevent all times from jittering.
       if (Math.abs(told - ahead.peek()) > UNDERWAY_MS) ahead.value = told;
     },
   };
 }
 
-/** Clocks show whole seconds. With a fraction, what is left of a wait would not fit the clock and the end of the wait. */
+/**
+ * Rounds down to whole seconds as clocks show them. Otherwise a countdown and the displayed end time would not add up.
+ */
 const wholeSeconds = (at: number): number => Math.floor(at / 1_000) * 1_000;
 
-/** When: the node as it goes on, a moment of the past, or the picture that is held. */
+/** Creates the signals that determine the time on display, which is live, past or frozen. */
 function timeOf(first: Snapshot, now: () => number) {
   const world = worldOf(first);
-  /** The node as it goes on. */
+  /** The latest state received from the node. */
   const live = signal<World>(world);
-  /** The moment that is looked at; undefined: now. */
+  /** The past snapshot on display. Undefined in the live view. */
   const past = signal<World | undefined>(first.mode === 'live' ? undefined : world);
-  /** Space: the picture stands while the node goes on. */
+  /** The frozen view, toggled with the space key. */
   const held = signal<World | undefined>(undefined);
   const clock = clockOfNode(first, now);
   const connection = signal<Connection>(first.mode === 'file' ? { kind: 'still' } : { kind: 'live' });
@@ -85,26 +87,29 @@ function timeOf(first: Snapshot, now: () => number) {
     held,
     connection,
     ...clock,
-    /** What every panel shows. */
+    /** The snapshot that all panels show. */
     world: computed(() => past.value ?? held.value ?? live.value),
-    /** What ages and countdowns count from, once a second; they stop while the connection is lost. */
+    /** Reference time for ages and countdowns, updated every second. It stops while the connection is lost. */
     now: computed(() => {
       const still = past.value ?? held.value;
       if (still || connection.value.kind === 'lost') return (still ?? live.value).at;
       return wholeSeconds(clock.present.value);
     }),
-    /** The moment that is on its way, or why it did not come; undefined: what is shown is what was asked for. */
+    /**
+     * The past snapshot that is being loaded, or the failure to load it. Undefined if the requested snapshot is on
+     * display.
+     */
     moment: signal<MomentAsked | undefined>(undefined),
-    /** The head of the rail is being dragged: only tree and chart follow. */
+    /** Whether the user drags the handle of the rail. Only the tree and the chart are updated meanwhile. */
     isMoving: signal(false),
-    /** How much has happened since the picture is held. */
+    /** Number of lines received since the view was frozen. */
     sinceHeld: signal(0),
     recorded: signal(first.recorded),
     rail: signal<Rail | undefined>(undefined),
   };
 }
 
-/** The page's state. Panels read its signals; `actions.ts` has what changes several of them at once. */
+/** Creates the state of the page. Panels read its signals, and `actions.ts` changes several of them at once. */
 export function createPage({ first, place, asking, now, history = NO_HISTORY }: Given) {
   return {
     asking,
@@ -113,22 +118,21 @@ export function createPage({ first, place, asking, now, history = NO_HISTORY }: 
     mode: first.mode,
     place: signal(place),
     ...timeOf(first, now),
-    /** The path of the actor that is selected; undefined: none yet. It follows the place. */
+    /** Path of the selected actor, derived from the location. Undefined until an actor is selected. */
     selected: signal<string | undefined>(undefined),
     lastSeen: signal<LastSeen | undefined>(undefined),
-    /** What is known of the selected actor beside; that of another path, or none, until it has come. */
+    /** Details of the selected actor. Until they arrive, this may contain the details of the previous actor. */
     detail: signal<Detail | undefined>(undefined),
-    /** Why that of an actor does not come. */
+    /** Failure to load the details of an actor. */
     detailTrouble: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
-    /** The history of the selected actor; that of a different path, or none, until it has been read. */
+    /** History of the selected actor. Until it arrives, this may contain the history of the previous actor. */
     actorHistory: signal<ActorHistory | undefined>(undefined),
-    /** Why the history of an actor could not be read. */
+    /** Failure to load the history of an actor. */
     historyTrouble: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
-    /** Counts the attempts that somebody has asked for. */
+    /** Number of retries requested by the user. */
     detailTries: signal(0),
     keys: noKeys(),
   };
 }
 
-/** The page's state. */
 export type Page = ReturnType<typeof createPage>;

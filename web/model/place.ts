@@ -1,23 +1,26 @@
-/** Where one is on the page, as its URL says it: which actor, which moment, which view. */
+/** The location on the page, as encoded in its URL: the selected actor, the time and the view. */
 import { utcMoment } from './time.ts';
 
-/** A view of the page; its parts that are absent are as the page begins. */
+/** A location. Undefined fields have their default. */
 export interface Place {
-  /** The words of the path: `['pod', 'shop', 'checkout-api', 'container', 'api']`, `['node', 'startLimiter']`; empty: the worst pod. */
+  /**
+   * The segments of the URL path, e.g. `['pod', 'shop', 'checkout-api', 'container', 'api']` or `['node',
+   * 'startLimiter']`. Empty to select the pod with the most severe state.
+   */
   readonly steps: readonly string[];
-  /** Milliseconds since the epoch; absent: live. */
+  /** In milliseconds since the epoch. Undefined for the live view. */
   readonly at?: number;
-  /** Tells pods of one name apart. */
+  /** Distinguishes pods with the same name. */
   readonly uid?: string;
-  /** What the tree is filtered by. */
+  /** Filter of the tree. */
   readonly query?: string;
   readonly view: 'region' | 'whole';
   readonly story: 'time' | 'steps';
-  /** The pod page is open. */
+  /** Whether the pod page is open. */
   readonly isPodPage: boolean;
 }
 
-/** The place that a URL's path and query name. What they hold beside is left out. */
+/** Parses the location from a URL. Unknown parameters are ignored. */
 export function placeOf(url: URL): Place {
   const { searchParams } = url;
   const views = (searchParams.get('view') ?? '').split(' ');
@@ -35,7 +38,7 @@ export function placeOf(url: URL): Place {
   };
 }
 
-/** A part that is no encoding of anything is taken as it is. */
+/** Decodes a segment. Malformed escapes are left as they are. */
 function decoded(step: string): string {
   try {
     return decodeURIComponent(step);
@@ -44,7 +47,7 @@ function decoded(step: string): string {
   }
 }
 
-/** The path and query of a place. */
+/** Returns the path and query of a location. */
 export function urlOf({ steps, at, uid, query, view, story, isPodPage }: Place): string {
   const views = [view === 'whole' && 'whole', story === 'steps' && 'steps', isPodPage && 'pod'].filter(Boolean);
   const search = new URLSearchParams({

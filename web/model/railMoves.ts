@@ -1,21 +1,24 @@
-/** What a hand does on the rail: it drags the moment, or the window by its middle or one of its edges. */
+/** Dragging on the rail, which moves the displayed time, the time range or one of its edges. */
 import type { TimeWindow, WindowChoice } from './storyWindow.ts';
 import { moved, resized } from './storyWindow.ts';
 
-/** What of the rail is held. */
+/** The dragged part of the rail. */
 export type Held = 'head' | 'window' | 'from' | 'to';
 
-/** Where the hand came down, in milliseconds of the rail. */
+/** Position where the drag started. `at` is the corresponding time. */
 export interface Grip {
   readonly held: Held;
   readonly at: number;
   readonly window: TimeWindow;
 }
 
-/** An edge is taken hold of this near, in pixels. */
+/** Distance within which an edge is grabbed, in pixels. */
 const EDGE = 5;
 
-/** What a hand takes hold of at a place: the edges of the window in its upper half, its middle with Shift, else the moment. */
+/**
+ * Returns the part of the rail at a position. The upper half has the edges of the time range. With Shift, the range
+ * itself is dragged, otherwise the displayed time.
+ */
 export function heldAt(
   x: number,
   window: { readonly left: number; readonly right: number },
@@ -26,7 +29,7 @@ export function heldAt(
   return isShifted && x > window.left && x < window.right ? 'window' : 'head';
 }
 
-/** The window while it is dragged to a moment; undefined: the moment is what is dragged. */
+/** Returns the time range during a drag. Undefined if the displayed time is dragged. */
 export function draggedWindow(
   { held, at, window }: Grip,
   to: number,
@@ -36,7 +39,7 @@ export function draggedWindow(
   return held === 'window' ? moved(window, to - at, bounds) : resized(window, held, to);
 }
 
-/** So far a key of the slider goes, in milliseconds; undefined: the key is none of its. */
+/** Returns the step of a key on the slider, in milliseconds. Undefined for other keys. */
 export function keyStep(key: string, span: number): number | undefined {
   switch (key) {
     case 'ArrowLeft':

@@ -1,13 +1,13 @@
-/** The rail: all of a recording as bars, marks and words, in shares of its width. */
+/** The rail, which shows the whole recording as bars and marks. Positions are fractions of its width. */
 
 import { humanDuration } from '../../base/duration.ts';
 import type { Rail } from '../../inspect/protocol.ts';
 import { type Tick, ticksOf } from './storyPixels.ts';
 import { clockOf } from './time.ts';
 
-/** A bar of the rail: how much entered in a stretch of time. */
+/** A bar whose height shows the number of inputs in a time range. */
 interface RailBar {
-  /** From 0 to 1, as `width`. */
+  /** Fraction of the width, from 0 to 1. */
   readonly x: number;
   readonly width: number;
   /** From 0 to 1. */
@@ -15,22 +15,21 @@ interface RailBar {
   readonly isInWindow: boolean;
 }
 
-/** What is drawn of the rail. */
 export interface RailView {
   readonly from: number;
   readonly to: number;
   readonly bars: readonly RailBar[];
-  /** Where something failed. */
+  /** Positions of failures. */
   readonly failures: readonly number[];
   readonly restarts: readonly number[];
 }
 
-/** About so many bars are told apart. */
+/** Approximate maximum number of bars. */
 const MOST_BARS = 200;
-/** The lowest that something is drawn. */
+/** Minimum height of a bar that is not empty. */
 const LOWEST = 0.07;
 
-/** The rail up to a moment, which may be later than what was told of it. */
+/** Builds the rail up to `to`, which may be later than the end of the received data. */
 export function railView(rail: Rail, to: number, window: { readonly from: number; readonly to: number }): RailView {
   const { from } = rail;
   const end = Math.max(to, rail.to);
@@ -54,7 +53,7 @@ export function railView(rail: Rail, to: number, window: { readonly from: number
   };
 }
 
-/** Few are told from none, and many from more. */
+/** Scales heights by the square root, so that small counts are visible and large ones distinguishable. */
 const heightOf = (count: number, most: number): number => LOWEST + (1 - LOWEST) * Math.sqrt(count / most);
 
 function inGroups(counts: readonly number[], size: number): number[] {
@@ -66,11 +65,11 @@ function inGroups(counts: readonly number[], size: number): number[] {
   return groups;
 }
 
-/** The labels below the rail, in pixels of its width. */
+/** Returns the time labels below the rail, in pixels. */
 export const railTicks = ({ from, to }: Pick<RailView, 'from' | 'to'>, width: number): readonly Tick[] =>
   ticksOf({ from, to, left: 0, right: width }, 110).filter(({ x }) => x > 16 && x < width - 16);
 
-/** `30 min recorded`. */
+/** Formats the duration of the recording, e.g. `30 min recorded`. */
 export function recordedText({ from, to }: Pick<RailView, 'from' | 'to'>): string {
   const ms = to - from;
   return ms < 120_000 ? `${humanDuration(ms)} recorded` : `${lengthText(ms)} recorded`;
@@ -85,18 +84,18 @@ interface Shown {
   readonly at: number;
   readonly live: number;
   readonly mode: 'live' | 'past' | 'held' | 'file';
-  /** While held: how much has happened since. */
+  /** Number of events since the view was frozen. */
   readonly since?: number;
 }
 
-/** What stands below the clock. */
+/** Returns the text below the clock. */
 export function clockNote({ at, live, mode, since = 0 }: Shown): string {
   if (mode === 'past') return `${humanDuration(Math.max(0, live - at))} ago, UTC`;
   if (mode === 'held') return `held, ${since} ${since === 1 ? 'event' : 'events'} since`;
   return 'UTC';
 }
 
-/** The moment as the slider reads it. */
+/** Returns the time as announced by the slider to screen readers. */
 export function spokenMoment(shown: Shown): string {
   const { at, mode } = shown;
   if (mode === 'live') return `${clockOf(at)}, live`;

@@ -1,4 +1,4 @@
-/** What the reading panels ask for beside: a pod's object, when it is looked at; and what the page says aloud. */
+/** The state of the reading panels: tabs, the pod's object, and screen reader announcements. */
 
 import { signal } from '@preact/signals';
 import type { ShownObject } from '../../inspect/protocol.ts';
@@ -9,56 +9,55 @@ import { isSameList, keepAsking } from './keepAsking.ts';
 import { createLogTab } from './logTab.ts';
 import type { Page } from './page.ts';
 
-/** The panels that one may look at where not all of them have room. */
+/** The panels of a narrow page, which shows one at a time. */
 export const NARROW_TABS = ['why', 'story', 'chart', 'actors'] as const;
 
 /** The tabs of the Why panel. */
 export const WHY_TABS = ['why', 'log', 'events', 'manifest'] as const;
 
-/** What of a page only its reading panels know. */
+/** Creates the state that only the reading panels use. */
 export function createReading() {
   return {
-    /** Of a narrow page: which panel is shown. */
+    /** The visible panel of a narrow page. */
     narrowTab: signal<(typeof NARROW_TABS)[number]>('why'),
     whyTab: signal<(typeof WHY_TABS)[number]>('why'),
-    /** Where Why and the lines have no place of their own: they are pulled out. */
+    /** Whether the drawer with the Why panel is open, on pages too narrow for a separate column. */
     isDrawerOpen: signal(false),
     areKeysShown: signal(false),
     logTab: createLogTab(),
     object: signal<ObjectAsked | undefined>(undefined),
-    /** Counts the attempts that somebody has asked for. */
+    /** Number of retries requested by the user. */
     objectTries: signal(0),
   };
 }
 
-/** What of a page only its reading panels know. */
 export type Reading = ReturnType<typeof createReading>;
 
-/** A pod's object, or why there is none. */
+/** A pod's object, or the failure to load it. */
 interface ObjectAsked {
   readonly uid: string;
-  /** As it was last; absent: it is on its way. */
+  /** The last loaded object. Undefined while the first one is loading. */
   readonly shown?: ShownObject;
-  /** Why it does not come. */
+  /** Error message of the last failed request. */
   readonly trouble?: string;
 }
 
-/** Whether manifest, conditions or status are looked at. */
+/** Whether the manifest, the conditions or the status are visible. */
 const isObjectSeen = ({ whyTab }: Reading, page: Page): boolean =>
   whyTab.value === 'manifest' || page.place.value.isPodPage;
 
-/** Whether the selected actor's log and events are looked at. */
+/** Whether the log and the events of the selected actor are visible. */
 export const areDetailsSeen = ({ whyTab }: Reading, page: Page): boolean =>
   whyTab.value !== 'manifest' || page.place.value.isPodPage;
 
 interface ObjectQuestion {
   readonly uid: string;
   readonly at: number | undefined;
-  /** What it is of: as long as these are the same, it is, too. */
+  /** Values that the object depends on. It is not requested again while these are identical. */
   readonly of: readonly unknown[];
 }
 
-/** Keeps the object to the selected actor's pod while it is looked at, until the function that it returns is called. */
+/** Loads the object of the selected actor's pod while it is visible, until the returned function is called. */
 export const followObject = (
   page: Page,
   reading: Reading,
@@ -71,7 +70,10 @@ export const followObject = (
     ask: (question) => readObject(page, reading, question),
   });
 
-/** Nothing while the hand is on the rail or the connection is lost; of a pod that is gone what was last. */
+/**
+ * Returns the request to send. Undefined while the user drags the rail or the connection is lost. For a deleted pod, it
+ * requests the last known object.
+ */
 function questionOf(page: Page, { object, objectTries }: Reading): ObjectQuestion | undefined {
   const uid = podUidOf(page.selected.value ?? '');
   const world = page.world.value;
@@ -84,7 +86,7 @@ function questionOf(page: Page, { object, objectTries }: Reading): ObjectQuestio
   return { uid, at, of: [tries, pod, ...familyOf(world, uid)] };
 }
 
-/** What was known of the pod stays until the answer has come. */
+/** Loads the object. The previous one stays visible until the response arrives. */
 async function readObject(page: Page, { object }: Reading, { uid, at }: ObjectQuestion): Promise<void> {
   const known = object.peek()?.uid === uid ? object.peek() : undefined;
   object.value = { ...known, uid };
@@ -97,10 +99,13 @@ async function readObject(page: Page, { object }: Reading, { uid, at }: ObjectQu
   }
 }
 
-/** A changed answer is said at most so often. */
+/** Minimum interval between announcements. */
 const SAY_EVERY_MS = 5_000;
 
-/** Says each new answer, never more often than every five seconds, and then the last one. */
+/**
+ * Creates an announcer for screen readers. It announces changed answers, at most one every five seconds, and drops
+ * intermediate ones.
+ */
 export function createSpeaker({
   now,
   setTimeout: later,
@@ -118,7 +123,7 @@ export function createSpeaker({
     last = now();
   };
   return {
-    /** What is said. */
+    /** The announced text. */
     said,
     say(text: string): void {
       if (text === (next ?? said.peek())) return;

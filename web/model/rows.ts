@@ -1,4 +1,4 @@
-/** The rows of the tree as the page shows them: which are open, what is looked for, and that nothing moves under the hand. */
+/** The rows of the tree on the page: expansion, filter, and a stable order while the user interacts with the list. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { type ActorFilter, parseFilter } from '../../show/actorFilter.ts';
@@ -11,37 +11,37 @@ import { podOf } from './selection.ts';
 import { ROOT, seenTree } from './tree.ts';
 import type { World } from './world.ts';
 
-/** A row of the tree, and its place among its siblings for those who hear it. */
+/** A row of the tree. */
 export interface TreeRow {
   readonly row: ActorRow;
-  /** Its actor is not there any more: it keeps its place as long as the hand is in the list. */
+  /** Whether the actor no longer exists. Its row stays while the pointer or the focus is in the list. */
   readonly isGone: boolean;
 }
 
-/** The words of a row. */
+/** The texts of a row. */
 export interface RowWords {
   readonly name: string;
-  /** Before the name: what it is, of one that is no pod. */
+  /** Kind of the actor, shown before the name. Empty for a pod. */
   readonly kind: string;
-  /** After the name: the namespace, or how many actors it stands for. */
+  /** Text after the name: the namespace, or the number of actors that the row represents. */
   readonly beside: string;
   readonly what: string;
   readonly time: string;
-  /** Of the worst that it tells of. */
+  /** The most severe category that the row reports. */
   readonly category: Category;
   readonly isWell: boolean;
 }
 
-/** So many rows stay of actors that are gone. */
+/** Maximum number of rows of actors that no longer exist. */
 const MOST_GONE = 50;
 
-/** The rows as they stood, with what is said of them now; new pods come last, what is gone stays. */
+/** Updates the rows without moving them. New pods are appended, and rows of actors that no longer exist stay. */
 function standing(before: readonly TreeRow[], fresh: readonly ActorRow[]): TreeRow[] {
   const byPath = new Map(fresh.map((row) => [row.path, row]));
   const isTooMany = before.filter(({ isGone }) => isGone).length > MOST_GONE;
   const kept = before.flatMap(({ row, isGone }) => {
     const now = byPath.get(row.path);
-    // A hand may stay for long, as the focus does.
+    // The pointer or the focus may stay in the list for a long time.
     return now === undefined && isGone && isTooMany ? [] : [{ row: now ?? row, isGone: now === undefined }];
   });
   const known = new Set(before.map(({ row }) => row.path));
@@ -51,7 +51,7 @@ function standing(before: readonly TreeRow[], fresh: readonly ActorRow[]): TreeR
 
 const there = (row: ActorRow): TreeRow => ({ row, isGone: false });
 
-/** The state of the tree of a page. */
+/** Creates the state of the tree. */
 export function createTree(page: Page) {
   const open = signal<ReadonlySet<string>>(new Set());
   const hands = signal<ReadonlySet<string>>(new Set());
@@ -64,19 +64,18 @@ export function createTree(page: Page) {
   const isHeld = computed(() => hands.value.size > 0);
   return {
     open,
-    /** What holds the rows: the pointer, the focus. */
+    /** The input devices that prevent rows from moving: the pointer or the keyboard focus. */
     hands,
     isHeld,
-    /** Where the keyboard is: the path of a row. */
+    /** Path of the row with the keyboard cursor. */
     cursor: signal<string>(ROOT),
-    /** One sentence, where the filter cannot be read. */
+    /** One sentence that describes the syntax error in the filter. */
     problem: computed(() => ('problem' in read.value ? read.value.problem : undefined)),
     count: computed(() => (seen.value ? countTree(seen.value) : { pods: 0, actors: 0 })),
     rows: rowsAsHeld(page, { open, isHeld, matches, seen }),
   };
 }
 
-/** The tree of a page. */
 export type Tree = ReturnType<typeof createTree>;
 
 interface Inputs {
@@ -86,7 +85,10 @@ interface Inputs {
   readonly seen: ReadonlySignal<ActorTrees | undefined>;
 }
 
-/** What the hand itself has done, a row opened or a filter written, may move rows; what happens on the node may not. */
+/**
+ * Computes the rows. While the list is in use, the user's own actions, such as expanding a row or changing the filter,
+ * may move rows, but changes on the node may not.
+ */
 function rowsAsHeld(page: Page, { open, isHeld, matches, seen }: Inputs) {
   let last: { readonly rows: readonly TreeRow[]; readonly done: readonly unknown[] } | undefined;
   return computed(() => {
@@ -96,7 +98,7 @@ function rowsAsHeld(page: Page, { open, isHeld, matches, seen }: Inputs) {
     const before = isHeld.value ? (last?.rows ?? []) : [];
     const retainedOrder = before.filter(({ row }) => row.depth === 0).map(({ row }) => row.path);
     const isOpen = (path: string) => open.value.has(path);
-    // Ages are those of the page's clock, which goes on while nothing changes on the node.
+    // A filter on ages uses the clock of the page, which advances even if nothing changes on the node.
     const at = matches.value ? page.now.value : (tree?.at ?? 0);
     const fresh = tree ? treeRows({ ...tree, at }, { isOpen, matches: matches.value, retainedOrder }) : [];
     const rows = isHeld.value && isSame ? standing(before, fresh) : fresh.map(there);
@@ -105,7 +107,10 @@ function rowsAsHeld(page: Page, { open, isHeld, matches, seen }: Inputs) {
   });
 }
 
-/** What a row says. A pod that is not well says so, open or not; one that is well says how many of its containers are ready. */
+/**
+ * Returns the texts of a row. An unhealthy pod shows its problem even if it is expanded. A healthy pod shows the number
+ * of its ready containers.
+ */
 export function wordsOf({ row }: TreeRow, world: World, now: number): RowWords {
   const { path, actor, depth } = row;
   const pod = depth === 0 ? podOf(world, path) : undefined;
@@ -121,7 +126,7 @@ export function wordsOf({ row }: TreeRow, world: World, now: number): RowWords {
   };
 }
 
-/** A pod's row has its namespace in its name, unless it is `default`; here that stands beside it. */
+/** Returns the name and its additions. The namespace is shown beside a pod's name instead of in it. */
 function namesOf({ path, kind, depth, name, pod }: ActorRow, world: World) {
   const isPod = depth === 0 && pod !== undefined;
   return {
@@ -134,13 +139,13 @@ function namesOf({ path, kind, depth, name, pod }: ActorRow, world: World) {
 const ownCount = (world: World): number =>
   world.children.get(ROOT)?.filter((each) => podOf(world, each) === undefined).length ?? 0;
 
-/** What is said quietly. */
+/** Returns the unobtrusive text of a healthy row. */
 function calmOf({ state }: Pick<ActorNode, 'state'>, pod: ShownPod | undefined): string {
   if (pod) return pod.status === 'Running' ? pod.ready : pod.status;
   return state.split('.').at(0) ?? '';
 }
 
-/** Opens or closes a row; without `isOpen` the other of the two. */
+/** Expands or collapses a row. Without `isOpen`, it toggles the row. */
 export function fold({ open }: Tree, path: string, isOpen = !open.peek().has(path)): void {
   const next = new Set(open.peek());
   if (isOpen) next.add(path);
@@ -148,14 +153,14 @@ export function fold({ open }: Tree, path: string, isOpen = !open.peek().has(pat
   open.value = next;
 }
 
-/** Opens all that is above an actor. */
+/** Expands all ancestors of an actor. */
 export function reveal({ open }: Tree, world: World, path: string): void {
   const next = new Set(open.peek());
   for (let above = world.actors.get(path)?.parent; above; above = world.actors.get(above)?.parent) next.add(above);
   open.value = next;
 }
 
-/** Puts a hand on the rows, or takes it off. */
+/** Records that the pointer or the focus has entered or left the list. */
 export function hold({ hands }: Tree, hand: 'pointer' | 'focus', isOn: boolean): void {
   const next = new Set(hands.peek());
   if (isOn) next.add(hand);
@@ -163,14 +168,16 @@ export function hold({ hands }: Tree, hand: 'pointer' | 'focus', isOn: boolean):
   hands.value = next;
 }
 
-/** The path of the row so many further than that of the cursor; at an end it stays. */
+/** Returns the path of the row `by` rows after the cursor, limited to the first and last row. */
 export function pathBeside(rows: readonly TreeRow[], cursor: string, by: number): string {
   const at = rows.findIndex(({ row }) => row.path === cursor);
   const to = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by));
   return rows[to]?.row.path ?? cursor;
 }
 
-/** The rows that a window of the list shows, with some more at either side, so that scrolling finds them there. */
+/**
+ * Returns the range of rows that the visible part of the list shows, with some spare rows on both sides for scrolling.
+ */
 export function inWindow(
   count: number,
   { top, height, row }: { readonly top: number; readonly height: number; readonly row: number },
@@ -180,7 +187,7 @@ export function inWindow(
   return { from, to: Math.min(count, Math.ceil((top + height) / row) + spare) };
 }
 
-/** The place of each row among its siblings, as `aria-posinset` and `aria-setsize` tell it. */
+/** Returns the position of each row among its siblings, for `aria-posinset` and `aria-setsize`. */
 export function placesOf(rows: readonly TreeRow[]): readonly { readonly at: number; readonly of: number }[] {
   const above: string[] = [];
   const sizes = new Map<string, number>();

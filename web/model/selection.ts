@@ -1,4 +1,4 @@
-/** Which actor a place names, and which place names an actor. */
+/** Converts between the path of an actor and the location that selects it. */
 
 import { batch, effect } from '@preact/signals';
 import { nearest } from '../../base/nearest.ts';
@@ -10,30 +10,30 @@ import type { LastSeen, Page } from './page.ts';
 import type { Place } from './place.ts';
 import type { World } from './world.ts';
 
-/** A pod's name without the node that a static pod's is given. */
+/** Returns the name of a pod. For a static pod, the node suffix is removed. */
 export const podName = ({ name, isStatic }: ShownPod, { node }: World): string =>
   isStatic ? withoutNode(name, node.name) : name;
 
-/** The pod that an actor belongs to. */
+/** Returns the pod that contains an actor. */
 export const podOf = (world: World, path: string): ShownPod | undefined => {
   const uid = podUidOf(path);
   return uid === undefined ? undefined : world.pods.get(uid);
 };
 
-/** The pods of a name: by its full one, else by that in its manifest. */
+/** Returns the pods with this full name, otherwise the static pods whose manifest has this name. */
 function podsCalled(world: World, namespace: string, name: string): ShownPod[] {
   const pods = [...world.pods.values()].filter((pod) => pod.namespace === namespace);
   const exact = pods.filter((pod) => pod.name === name);
   return exact.length > 0 ? exact : pods.filter((pod) => podName(pod, world) === name);
 }
 
-/** Of several pods of a name that of the uid, else the last one made. */
+/** Returns the pod with this name. If there are several, the UID decides, otherwise the latest one wins. */
 function podCalled(world: World, namespace: string, name: string, uid?: string): ShownPod | undefined {
   const called = podsCalled(world, namespace, name);
   return called.find((pod) => pod.uid === uid) ?? called.at(-1);
 }
 
-/** The path of the actor that a place names; undefined where there is none now. Of no steps: nothing is named. */
+/** Returns the path of the actor at a location. Undefined if the actor does not exist or the location has no steps. */
 export function pathAt(world: World, { steps, uid }: Pick<Place, 'steps' | 'uid'>): string | undefined {
   const [kind, ...others] = steps;
   if (kind === 'node') return known(world, others.join('/'));
@@ -44,9 +44,9 @@ export function pathAt(world: World, { steps, uid }: Pick<Place, 'steps' | 'uid'
 }
 
 /**
- * Returns the path of the actor that was most likely meant by a place that names none, step by step: the pod of the nearest
- * name, then the nearest of its actors. Where a step has no near match, the actor above it is returned. Undefined if not even
- * the pod, or the actor of the node, has one.
+ * Returns the path of the actor that a location with an unknown name most likely refers to. It matches step by step,
+ * first the pod with the most similar name, then its most similar actor. If a step has no similar match, the parent is
+ * returned. Undefined if the first step has no similar match.
  */
 export function nearestPath(world: World, { steps }: Pick<Place, 'steps'>): string | undefined {
   const [kind, ...others] = steps;
@@ -56,7 +56,7 @@ export function nearestPath(world: World, { steps }: Pick<Place, 'steps'>): stri
   return pod && (nearestBelow(world, `pod/${pod.uid}`, below) ?? known(world, `pod/${pod.uid}`));
 }
 
-/** Looks in the namespace that was most likely meant, then in all others. */
+/** Searches the namespace with the most similar name first, then all namespaces. */
 function nearestPod(world: World, namespace: string, name: string): ShownPod | undefined {
   const pods = [...world.pods.values()];
   const meant = nearest(namespace, new Set(pods.map((pod) => pod.namespace)));
@@ -68,7 +68,7 @@ function nearestPod(world: World, namespace: string, name: string): ShownPod | u
   return undefined;
 }
 
-/** Follows the actors below one for as long as the next step has a near match. */
+/** Descends from an actor while the next step has a similar match. */
 function nearestBelow(world: World, above: string, steps: readonly string[]): string | undefined {
   let path: string | undefined;
   let from = above;
@@ -78,7 +78,7 @@ function nearestBelow(world: World, above: string, steps: readonly string[]): st
     const ids = new Map(
       children.map((child): [string, string] => [child.slice(from === '' ? 0 : from.length + 1), child]),
     );
-    // An id is one word, or a kind and a name.
+    // An id is a single word, or a kind and a name.
     const found = [2, 1].flatMap((length) => {
       const id = left.length < length ? undefined : nearest(left.slice(0, length).join('/'), ids.keys());
       return id === undefined || id.split('/').length !== length ? [] : [{ path: ids.get(id), length }];
@@ -93,7 +93,7 @@ function nearestBelow(world: World, above: string, steps: readonly string[]): st
 
 const known = (world: World, path: string): string | undefined => (world.actors.has(path) ? path : undefined);
 
-/** The steps that name an actor, with its pod's uid where a name is that of several. */
+/** Returns the steps that select an actor. The UID is added if several pods have the name. */
 export function stepsOf(
   world: World,
   path: string,
@@ -109,10 +109,10 @@ export function stepsOf(
   return { steps, uid: name === undefined ? uid : undefined };
 }
 
-/** Of so many places it is known who was shown there. */
+/** Maximum number of locations whose actor is remembered. */
 const MOST_PLACES = 100;
 
-/** Who was shown where: a name may come to be that of another, and of nobody. */
+/** Remembers which actor was shown at a location, because a name may later belong to another actor or to none. */
 class Shown {
   readonly #at = new Map<string, LastSeen>();
 
@@ -131,8 +131,9 @@ class Shown {
 const keyOf = ({ steps, uid = '' }: Place): string => JSON.stringify([steps, uid]);
 
 /**
- * Keeps `selected` and `lastSeen` to what the place names, until the function that it returns is called. Who was shown at a
- * place stays so, whoever else gets the name, and when it is gone. A place without a path: the actor that `worst` finds, once.
+ * Updates `selected` and `lastSeen` from the location until the returned function is called. The actor shown at a
+ * location stays selected even if another one gets its name or it no longer exists. A location without steps selects
+ * the actor returned by `worst` once.
  */
 export function followSelection(page: Page, worst: (world: World) => string | undefined): () => void {
   const shown = new Shown();
@@ -160,7 +161,7 @@ export function followSelection(page: Page, worst: (world: World) => string | un
   });
 }
 
-/** Where a place's words have come to name others, too, it gets those that name the one that is shown. */
+/** Updates the location if its steps no longer identify the selected actor uniquely. */
 function nameAgain(page: Page, world: World, place: Place, path: string): void {
   const { steps, uid } = stepsOf(world, path);
   const isNamed = pathAt(world, place) === path && (uid === undefined || uid === place.uid);

@@ -1,7 +1,10 @@
-/** Texts as the page may have them: what a container or a manifest says must neither hide nor turn what stands beside it. */
+/**
+ * Makes texts safe for display. Output of a container or text of a manifest must neither hide nor reorder the text next
+ * to it.
+ */
 import { printable, printableLine } from '../../base/printable.ts';
 
-/** The same with all its texts made safe, the names of its parts, too; `asLines`: none of them is more than a line. */
+/** Escapes all strings in a value, including property names. With `asLines`, line breaks are escaped as well. */
 export function shownTexts<T>(value: T, asLines = true): T {
   const shown = asLines ? printableLine : printable;
   const within = (each: unknown): unknown => {
@@ -10,6 +13,6 @@ export function shownTexts<T>(value: T, asLines = true): T {
     if (Array.isArray(each)) return each.map(within);
     return Object.fromEntries(Object.entries(each).map(([key, part]) => [shown(key), within(part)]));
   };
-  // It has the same parts, and a text for each text.
+  // Safe cast: the copy has the same structure, with a string for each string.
   return within(value) as T;
 }

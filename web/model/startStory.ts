@@ -1,18 +1,18 @@
-/** The story of a page begins: what its panels share, kept up with what is looked at. */
+/** Creates the state of the story panels and keeps it up to date. */
 import { effect } from '@preact/signals';
 import { createPlayer } from './moments.ts';
 import type { Page } from './page.ts';
 import { createStoryView } from './storyView.ts';
 import { createTelling, followStory } from './telling.ts';
 
-/** So often the rail is asked for anew while the node goes on. */
+/** Interval between requests for the rail of a live node. */
 const RAIL_MS = 10_000;
 
 interface Waits {
   readonly later: (after: () => void, ms: number) => unknown;
 }
 
-/** What the panels of story and time are given; it is kept up to date from now on. */
+/** Creates the state of the story and time panels. It is updated from then on. */
 export function startStory(page: Page, waits: Waits) {
   const telling = createTelling(page);
   followStory(page, telling);
@@ -21,12 +21,12 @@ export function startStory(page: Page, waits: Waits) {
   return { page, telling, view: createStoryView(page, telling), player: createPlayer(page, waits) };
 }
 
-/** Of another actor, and of another moment, the burst of the moment is shown. */
+/** Resets the burst when the selected actor or the displayed time changes. */
 function resetOnMove(page: Page, { burst, opened }: ReturnType<typeof createTelling>): void {
   let actor = page.selected.peek();
   effect(() => {
     const selected = page.selected.value;
-    // It moves with the moment.
+    // Depend on the displayed time.
     void page.past.value;
     burst.value = undefined;
     if (selected !== actor) opened.value = undefined;
@@ -34,13 +34,13 @@ function resetOnMove(page: Page, { burst, opened }: ReturnType<typeof createTell
   });
 }
 
-/** Asks for the rail, and again while it grows; what cannot be asked is tried again. */
+/** Loads the rail, and reloads it while it grows or if the request failed. */
 async function keepRail(page: Page, { later }: Waits): Promise<void> {
   if (page.recorded.peek() && page.connection.peek().kind !== 'lost') {
     try {
       page.rail.value = await page.asking.rail();
     } catch {
-      // What was known of it stays.
+      // The previous rail stays visible.
     }
   }
   if (page.mode === 'live' || page.rail.peek() === undefined) later(() => void keepRail(page, { later }), RAIL_MS);

@@ -1,8 +1,8 @@
-/** The stays of actors in states, as a story tells them: what lanes draw as bars. */
+/** Converts a story into the time ranges that actors spent in their states. Lanes draw them as bars. */
 import type { Story, StoryLine } from '../../inspect/protocol.ts';
 import { kindOf } from './storyWho.ts';
 
-/** An actor was in a state. */
+/** A time range that an actor spent in a state. */
 export interface Bar {
   readonly from: number;
   readonly to: number;
@@ -11,17 +11,20 @@ export interface Bar {
 }
 
 interface Until {
-  /** What is shown begins here: of what ended before there is no more than the last bar of each actor. */
+  /** Start of the visible range. Only the last bar of each actor before it is retained. */
   readonly from?: number | undefined;
-  /** What is shown ends here. */
+  /** End of the visible range. */
   readonly now: number;
-  /** Those that are there now; the others have ended with what was last told. Absent: it is not known. */
+  /**
+   * Actors that still exist. Bars of other actors end with the last line of the story. Undefined if the actors are
+   * unknown.
+   */
   readonly present?: { has(actor: string): boolean } | undefined;
 }
 
 /**
- * The stays of each actor, the earliest first and without a gap but where no agent ran; of a container that gets its
- * image, the stays of that.
+ * Returns the bars of each actor in chronological order, without gaps except where no agent was running. While a
+ * container gets its image, the bars of the image are used.
  */
 export function barsOf(story: Pick<Story, 'from' | 'before' | 'lines'>, until: Until): ReadonlyMap<string, Bar[]> {
   const bars = new Map<string, Bar[]>();
@@ -29,7 +32,7 @@ export function barsOf(story: Pick<Story, 'from' | 'before' | 'lines'>, until: U
   const close = (actor: string, to: number) => {
     const bar = open.get(actor);
     open.delete(actor);
-    // It has only passed what it was in for no time.
+    // Skip states that the actor only passed through.
     if (bar && to > bar.from) add(bars, actor, { ...bar, to }, until.from);
   };
   for (const { actor, state, since, tag } of story.before)
@@ -41,7 +44,7 @@ export function barsOf(story: Pick<Story, 'from' | 'before' | 'lines'>, until: U
       close(line.actor, line.at);
       open.set(line.actor, barFrom(line));
     }
-    // What an agent that was killed was doing is known up to what it told last.
+    // If an agent was killed, its state is known only up to its last line.
     if (line.kind === 'began') for (const actor of [...open.keys()]) close(actor, last);
     if (line.kind === 'ended') for (const actor of [...open.keys()]) close(actor, line.at);
     last = line.at;
@@ -65,7 +68,7 @@ function add(lists: Map<string, Bar[]>, actor: string, bar: Bar, from = Number.N
   else list.push(bar);
 }
 
-/** The state of whoever gets an image says less than that of the image. */
+/** The state of an actor that waits for its image, which is less specific than the state of the image. */
 const GETTING = 'gettingImage';
 
 function withImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Bar[]> {
@@ -77,7 +80,7 @@ function withImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Bar[]
   );
 }
 
-/** A bar in the states of others as far as there are such. */
+/** Replaces a bar with the bars that overlap it, and retains the parts that none of them covers. */
 function within(bar: Bar, others: readonly Bar[]): Bar[] {
   const parts: Bar[] = [];
   let at = bar.from;

@@ -1,28 +1,34 @@
-/** The steps of one actor in bursts: the runs of a container, and of any other what lies close together. */
+/**
+ * Groups the steps of an actor into bursts. A burst is one run of a container or, for other actors, a series of steps
+ * with short gaps.
+ */
 import type { Step } from './storySteps.ts';
 import { isWithin, kindOf } from './storyWho.ts';
 
-/** Steps that are shown together. */
+/** A group of consecutive steps that are displayed together. */
 export interface Burst {
-  /** `Run 6`, `Start`. */
+  /** E.g. `Run 6` or `Start`. */
   readonly title: string;
-  /** Of a container's run: its number, the first being 1. */
+  /** Number of the container's run, starting at 1. Undefined for other actors. */
   readonly run?: number;
   readonly from: number;
   readonly to: number;
   readonly steps: readonly Step[];
 }
 
-/** What lies farther apart than this is another burst. */
+/** A longer gap between two steps starts a new burst. */
 const GAP_MS = 10_000;
 
-/** The bursts of an actor and of those below it, the earliest first; empty where nothing happened to them. */
+/** Returns the bursts of an actor and its descendants in chronological order. */
 export const burstsOf = (steps: readonly Step[], subject: string): Burst[] => growingBursts()(steps, subject);
 
-/** So many of the latest steps may still change. */
+/** Number of the latest steps that may still change, so their relevance is not cached. */
 const UNSETTLED = 100;
 
-/** The bursts of steps that go on: whom a step concerns is looked at once, but for the latest. */
+/**
+ * Creates a function that groups a growing list of steps. It caches which steps concern the subject, except for the
+ * latest ones.
+ */
 export function growingBursts(): (steps: readonly Step[], subject: string) => Burst[] {
   let last = '';
   let known = new WeakMap<Step, boolean>();
@@ -49,13 +55,13 @@ function cutInto(own: readonly Step[], subject: string): Burst[] {
   });
 }
 
-/** The burst that a moment is in: the last one that has begun; before the first it is that. */
+/** Returns the index of the last burst that has started at a time. Returns 0 if none has. */
 export function burstAt(bursts: readonly Burst[], at: number): number {
   const index = bursts.findLastIndex(({ from }) => from <= at);
   return Math.max(0, index);
 }
 
-/** Whether a step is one of an actor or of those below it, or moved one of them. */
+/** Whether a step affects an actor or one of its descendants. */
 const concerns = ({ actor, moves, told, asks, event }: Step, subject: string): boolean =>
   isWithin(actor, subject) ||
   event === 'began' ||
@@ -70,23 +76,23 @@ interface Cut {
   readonly run?: number;
 }
 
-/** The number of the run that a step asks for; undefined: none. */
+/** Returns the number of the run that a step creates a container for, if any. */
 function runOf({ asks }: Pick<Step, 'asks'>, container: string): number | undefined {
   const ask = asks.find(({ port, actor }) => port === 'createContainer' && isWithin(actor, container));
   return ask && runIn(ask.about);
 }
 
-/** The number of the run that a container is created for. */
+/** Returns the number of the run from the description of a `createContainer` call. */
 export const runIn = (about: string): number => Number(/ attempt (\d+)$/.exec(about)?.[1] ?? 0) + 1;
 
-/** A run begins with what led away from the end of the one before. */
+/** Splits the steps into runs. A run starts with the transition away from the end of the previous run. */
 function runCuts(steps: readonly Step[], subject: string): readonly Cut[] {
   const cuts: Cut[] = [];
   let begin = 0;
   steps.forEach((step, index) => {
     if (step.moves.some(({ actor, from = '' }) => actor === subject && RESTED.test(from))) begin = index;
     const run = runOf(step, subject);
-    // A call that is made again belongs to the same run.
+    // A repeated call belongs to the same run.
     if (run !== undefined && run !== cuts.at(-1)?.run) cuts.push({ begin, title: `Run ${run}`, run });
   });
   const [first] = cuts;
@@ -95,7 +101,7 @@ function runCuts(steps: readonly Step[], subject: string): readonly Cut[] {
   return [{ begin: 0, title }, ...cuts];
 }
 
-/** A container leaves them only towards its next run, or to be stopped. */
+/** States that a container leaves only for its next run or to be stopped. */
 const RESTED = /^(running|ended)\b/;
 
 function gapCuts(steps: readonly Step[], subject: string): readonly Cut[] {

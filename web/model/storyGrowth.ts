@@ -1,14 +1,14 @@
-/** How a story goes on: lines come to it at its end, and the oldest leave it when there are too many. */
+/** Appends lines to a story, and removes the oldest lines when there are too many. */
 
 import type { Story, StoryLine } from '../../inspect/protocol.ts';
 import { podUidOf } from '../../show/actorPath.ts';
 import { findCategory } from '../../show/category.ts';
 import type { World } from './world.ts';
 
-/** More are not kept. */
+/** Maximum number of lines in a story. */
 const MOST_LINES = 20_000;
 
-/** Whether a line is about a pod, or about the node where the uid is empty. */
+/** Whether a line is about a pod. An empty UID stands for the node itself. */
 export function isOfPod(line: StoryLine, uid: string): boolean {
   if (line.kind === 'began' || line.kind === 'ended') return true;
   if (line.kind === 'event' || line.kind === 'gone') return line.uid === uid;
@@ -16,10 +16,13 @@ export function isOfPod(line: StoryLine, uid: string): boolean {
   return (podUidOf(line.actor) ?? '') === uid;
 }
 
-/** A story with what came after it; `unsaid`: so much was left out. What it has too much of is counted as that. */
+/**
+ * Appends lines to a story. `unsaid` is the number of lines that the server left out. Lines removed from the start
+ * count as left out as well.
+ */
 export function appended(story: Story, lines: readonly StoryLine[], unsaid: number, most = MOST_LINES): Story {
   const all = [...story.lines, ...lines];
-  // Now and then, not at each line: what is let go is looked through.
+  // Remove the excess in batches rather than for each new line, because the removed lines have to be scanned.
   const excess = all.length > most * 1.1 ? all.length - most : 0;
   const left = (story.unsaid ?? 0) + unsaid + excess;
   const kept = excess === 0 ? { from: story.from, before: story.before, lines: all } : withoutFirst(story, all, excess);
@@ -46,15 +49,18 @@ function withoutFirst(
   return { from: lines[0]?.at ?? 0, before: [...states.values()], lines };
 }
 
-/** Since when a story tells all there is: of what it has too much of the earliest was left out. */
+/** Returns the time from which the story is complete. If there were too many lines, the earliest were left out. */
 export const toldFrom = ({ unsaid, from, lines }: Story): number =>
   unsaid === undefined ? from : (lines[0]?.at ?? from);
 
-/** A story with what was missed of it: `told` is all there is from its end on. Too much of that takes its place. */
+/**
+ * Adds the missing end to a story. `told` contains all lines since the end of `story`. If it is itself incomplete, it
+ * replaces the story.
+ */
 export function rejoined(story: Story, told: Story): Story {
   if (told.unsaid !== undefined) return { ...told, unsaid: (story.unsaid ?? 0) + story.lines.length + told.unsaid };
   const head = story.lines.filter(({ at }) => at < told.from);
-  // An agent that was killed may have told what it did not come to write down.
+  // An agent that was killed may have sent lines that it had not recorded.
   const unwritten = withoutKnown(
     story.lines.filter(({ at }) => at >= told.from),
     told,
@@ -62,20 +68,20 @@ export function rejoined(story: Story, told: Story): Story {
   return appended({ ...story, lines: head, to: told.to }, [...unwritten, ...told.lines], 0);
 }
 
-/** Lines without those that a story has already. */
+/** Returns the lines that the story does not contain yet. */
 export function withoutKnown(lines: readonly StoryLine[], { lines: told }: Pick<Story, 'lines'>): StoryLine[] {
   const first = lines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
   const known = new Set(told.filter(({ at }) => at >= first).map((line) => JSON.stringify(line)));
   return lines.filter((line) => !known.has(JSON.stringify(line)));
 }
 
-/** Nothing is known of the time before a life. */
+/** States before the start of a life are unknown. */
 const NOTHING_BEFORE: Story['before'] = [];
 
 /**
- * Returns a function that cuts a story to the life of its pod at a moment: a pod that is created again under its UID, as a
- * static pod is, has several. Before the first line of the next life the last one is shown. The same cut of the same story
- * is the same object.
+ * Creates a function that cuts a story to the pod's life at a given time. A pod that is recreated with the same UID,
+ * such as a static pod, has several lives. The previous life is shown until the first line of the next one. Repeated
+ * calls with the same story and life return the same object.
  */
 export function lifeCutter(): (story: Story, at: number) => Story {
   let last: { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story } | undefined;
@@ -93,10 +99,10 @@ export function lifeCutter(): (story: Story, at: number) => Story {
   };
 }
 
-/** Whether a line shows that the pod exists. */
+/** Whether a line proves that the pod exists. */
 const isOwn = ({ kind }: StoryLine): boolean => kind === 'state' || kind === 'asked';
 
-/** A story that begins now, with what its actors are in. */
+/** Creates an empty story that starts now, with the current states of the actors. */
 export function storyOfNow({ at, actors }: World, uid: string): Story {
   const own = [...actors.values()].filter(({ path }) => (podUidOf(path) ?? '') === uid);
   return {

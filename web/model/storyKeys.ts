@@ -1,4 +1,4 @@
-/** What the keys of story and time do. */
+/** The keyboard shortcuts of the story and the time controls. */
 import { go, goLive, goTo, toggleHold } from './actions.ts';
 import type { KeyAction } from './keys.ts';
 import { type Player, SPEEDS, stepTo } from './moments.ts';
@@ -9,11 +9,10 @@ interface Parts {
   readonly page: Page;
   readonly telling: Telling;
   readonly player: Player;
-  /** Lets a moment be typed. */
+  /** Opens the field in which the user enters a time. */
   readonly askMoment: () => void;
 }
 
-/** The keys of the rail and of the story. */
 export function storyKeys({ page, telling, player, askMoment }: Parts): KeyAction[] {
   const step = (by: 'event' | 'change', isForward: boolean) => () => {
     player.stop();
@@ -38,25 +37,25 @@ export function storyKeys({ page, telling, player, askMoment }: Parts): KeyActio
   ];
 }
 
-/** By time, or by steps. */
+/** Switches between the views by time and by steps. */
 export function turnScale(page: Page): void {
   go(page, { story: page.place.peek().story === 'time' ? 'steps' : 'time' }, 'replace');
 }
 
-/** Space: in the past it plays and stops; live it holds the picture. */
+/** Toggles playback in the past, and freezes or unfreezes the live view. */
 export function holdOrPlay(page: Page, player: Player): void {
   if (player.speed.peek() !== undefined) player.stop();
   else if (page.past.peek()) player.play(SPEEDS[0]);
   else toggleHold(page);
 }
 
-/** Back to what goes on. */
+/** Stops playback and returns to the live view. */
 export function leavePast(page: Page, player: Player): void {
   player.stop();
   goLive(page);
 }
 
-/** The next speed of playing; past the fastest it stops. */
+/** Switches to the next playback speed. After the fastest one, playback stops. */
 export function turnSpeed(page: Page, player: Player): void {
   const now = player.speed.peek();
   const next = SPEEDS.find((speed) => speed > (now ?? 0));

@@ -1,4 +1,4 @@
-/** A story in lanes over time: who was in which state, what entered whom, and what is known to come. */
+/** Converts a story into lanes over time, with the states and inputs of each actor and its known deadline. */
 import type { ShownActor, Story } from '../../inspect/protocol.ts';
 import { type Bar, barsOf } from './storyBars.ts';
 import { runIn } from './storyBursts.ts';
@@ -6,32 +6,32 @@ import { isBadMove, isFailedStep } from './storyRows.ts';
 import { gateOf, type Move, type Step } from './storySteps.ts';
 import { kindOf, nameOf, ownerOf } from './storyWho.ts';
 
-/** One lane. */
+/** A lane of the diagram. */
 export interface Lane {
   readonly id: string;
   readonly label: string;
   readonly kind: 'source' | 'actor' | 'probe' | 'gate' | 'runtime' | 'events';
-  /** Whose states it shows: one that can be selected; of several folded ones the first. */
+  /** Actors whose states the lane shows. A folded lane has several, and the first one is selected on click. */
   readonly actors: readonly string[];
   readonly bars: readonly Bar[];
   readonly marks: readonly Mark[];
-  /** When a run of a container ended badly. */
+  /** Times at which a run of the container failed. */
   readonly exits: readonly Mark[];
   readonly runs: readonly Run[];
-  /** The state that the last of its bars shows goes on to a known moment. */
+  /** Deadline of the state shown by the last bar. */
   readonly until?: number;
 }
 
-/** Something happened. */
+/** A point in time at which something happened. */
 export interface Mark {
   readonly at: number;
   readonly isBad: boolean;
-  /** The first line of its step. */
+  /** Sequence number of the first line of the step. */
   readonly step: number;
   readonly actor: string;
 }
 
-/** A container's run was asked for. */
+/** A request to create a container for a run. */
 export interface Run {
   readonly at: number;
   readonly run: number;
@@ -40,15 +40,18 @@ export interface Run {
 interface LaneParts {
   readonly story: Story;
   readonly steps: readonly Step[];
-  /** What is shown begins here; what was before counts only for which lanes there are. */
+  /** Start of the visible range. Earlier steps only determine which lanes exist. */
   readonly from?: number | undefined;
   readonly now: number;
-  /** Its actors as they are at that moment; absent: they are not known. */
+  /** The actors at the time `now`. Undefined if they are unknown. */
   readonly actors?: ReadonlyMap<string, Pick<ShownActor, 'until'>> | undefined;
   readonly selected?: string | undefined;
 }
 
-/** The lanes of a pod's story, or of the node's own, from the source down to the events; those without anything are left out. */
+/**
+ * Returns the lanes of a pod's or the node's story in display order, from the source to the events. Empty lanes are
+ * omitted.
+ */
 export function lanesOf({ story, steps, from, now, actors, selected }: LaneParts): Lane[] {
   const known = steps.filter(({ at }) => at <= now);
   const told = sinceOf(known, from);
@@ -80,11 +83,11 @@ export function lanesOf({ story, steps, from, now, actors, selected }: LaneParts
 const sinceOf = (steps: readonly Step[], from = Number.NEGATIVE_INFINITY): readonly Step[] =>
   steps.filter(({ at }) => at >= from);
 
-/** A lane does not go and come with what is in sight: one mark out of sight keeps it. */
+/** Returns the last step if none is visible, so that a lane does not disappear when its marks scroll out of view. */
 const orLast = (shown: readonly Step[], all: readonly Step[]): readonly Step[] =>
   shown.length > 0 ? shown : all.slice(-1);
 
-/** Whose probe it is. */
+/** Returns the path of the probe's container. */
 const containerOf = (probe: string): string => probe.split('/').slice(0, -2).join('/');
 
 const NOTHING = { actors: [], bars: [], marks: [], exits: [], runs: [] };
@@ -136,7 +139,7 @@ interface Lives {
   readonly exits: Mark[];
 }
 
-/** The runs of each container, and which of them ended badly. */
+/** Returns the runs of each container and the ones that failed. */
 function livesIn(steps: readonly Step[]): ReadonlyMap<string, Lives> {
   const lives = new Map<string, Lives>();
   const of = (actor: string) => {
@@ -148,7 +151,7 @@ function livesIn(steps: readonly Step[]): ReadonlyMap<string, Lives> {
     for (const { port, actor, about } of step.asks) {
       if (port !== 'createContainer') continue;
       const { runs } = of(ownerOf(actor));
-      // A call that is made again is for the same run.
+      // A repeated call is for the same run.
       if (runs.at(-1)?.run !== runIn(about)) runs.push({ at: step.at, run: runIn(about) });
     }
     for (const move of step.moves)
@@ -160,7 +163,7 @@ function livesIn(steps: readonly Step[]): ReadonlyMap<string, Lives> {
 const isExit = ({ actor, from, state }: Move): boolean =>
   from?.startsWith('running') === true && !state.startsWith('running') && kindOf(actor) === 'container';
 
-/** Volumes of which none has another story than the others are one lane. */
+/** Merges the lanes of all volumes into one if they went through the same states. */
 function foldedVolumes(lanes: readonly Lane[], selected: string | undefined): readonly Lane[] {
   const [first] = lanes;
   const isSelected = lanes.some(({ id }) => id === selected);

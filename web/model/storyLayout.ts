@@ -1,27 +1,26 @@
-/** Where the lanes of a story stand above each other. */
+/** The vertical layout of the lanes. */
 import type { Lane } from './storyLanes.ts';
 
-/** A lane with its place. */
+/** A lane with its position. */
 export interface PlacedLane {
   readonly lane: Lane;
-  /** Its middle. */
+  /** Vertical center. */
   readonly y: number;
-  /** What is behind it when it is selected. */
+  /** Top and height of the background of the selected lane. */
   readonly top: number;
   readonly height: number;
-  /** The height of its bars. */
   readonly barHeight: number;
   readonly isSelected: boolean;
 }
 
 const HEIGHT = 21;
-/** Lanes are brought closer together before they are scrolled. */
+/** Minimum height of a lane. If the lanes need more room than is available, the panel scrolls. */
 const LEAST = 18;
 const SELECTED = 30;
-/** Above and below the lane that is selected. */
+/** Space above and below the selected lane. */
 const SPACE = 4;
 
-/** The lanes from top to bottom, in so much room as there is; `height` is what they take. */
+/** Positions the lanes from top to bottom within the available height. `height` is the total height. */
 export function placedLanes(
   lanes: readonly Lane[],
   selected: string | undefined,
@@ -51,7 +50,7 @@ export function placedLanes(
   return { placed, height: top };
 }
 
-/** What a timeline says to those who do not see it. */
+/** Returns the description of the timeline for screen readers. */
 export function timelineText(
   lanes: readonly Lane[],
   words: { readonly of: string; readonly from: string; readonly to: string },

@@ -1,11 +1,11 @@
-/** Where on a line of time things stand, in pixels: what is too near to be told apart is one. */
+/** Converts times to pixel positions and merges elements that are too close to each other. */
 import type { Bar } from './storyBars.ts';
 import type { Mark, Run } from './storyLanes.ts';
 import { shortState } from './storyWho.ts';
 import { minuteText, tookText } from './storyWords.ts';
 import { clockOf, dateOf } from './time.ts';
 
-/** A stretch of time on a stretch of pixels. */
+/** Maps a time range to a pixel range. */
 export interface Scale {
   readonly from: number;
   readonly to: number;
@@ -13,28 +13,28 @@ export interface Scale {
   readonly right: number;
 }
 
-/** Where a moment stands; one outside the stretch stands outside. */
+/** Returns the position of a time, which is outside the pixel range if the time is outside the time range. */
 export const xOf = ({ from, to, left, right }: Scale, at: number): number =>
   left + ((at - from) / Math.max(1, to - from)) * (right - left);
 
-/** The moment that stands at a place. */
+/** Returns the time at a position. */
 export const momentOf = ({ from, to, left, right }: Scale, x: number): number =>
   from + ((x - left) / Math.max(1, right - left)) * (to - from);
 
-/** A bar where it is drawn. */
+/** A bar with its position. */
 export interface PlacedBar extends Bar {
   readonly x: number;
   readonly width: number;
-  /** It stands for several that are too short to be told apart: the one of them that lasted longest. */
+  /** Whether the bar represents several that are too short to be drawn. It has the state of the longest one. */
   readonly isBlip: boolean;
 }
 
-/** A bar is never drawn narrower. */
+/** Minimum width of a bar. */
 const BLIP = 3.4;
-/** Between two bars. */
+/** Gap between two bars. */
 const GAP = 0.6;
 
-/** Bars within the scale, from left to right without overlapping. */
+/** Positions the visible bars from left to right without overlap. */
 export function placedBars(bars: readonly Bar[], scale: Scale): PlacedBar[] {
   const placed: PlacedBar[] = [];
   let blip: { readonly x: number; readonly bar: Bar } | undefined;
@@ -65,17 +65,17 @@ export function placedBars(bars: readonly Bar[], scale: Scale): PlacedBar[] {
   return placed;
 }
 
-/** Marks that stand so near to each other that they are one. */
+/** Marks merged at one position. */
 export interface PlacedMark {
   readonly x: number;
   readonly marks: readonly Mark[];
   readonly isBad: boolean;
 }
 
-/** Two marks nearer than this are one burst. */
+/** Marks closer than this are merged. */
 const BURST = 6;
 
-/** Marks within the scale, those of a burst together at the place of its first. */
+/** Positions the visible marks. Merged marks have the position of the first one. */
 export function placedMarks(marks: readonly Mark[], scale: Scale): PlacedMark[] {
   const placed: { readonly x: number; readonly marks: Mark[]; isBad: boolean; last: number }[] = [];
   for (const mark of marks) {
@@ -103,15 +103,15 @@ const TICKS = [
   ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
   ...[1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1_440].map((minutes) => minutes * MINUTE),
 ];
-/** Labels stand no nearer to each other. */
+/** Minimum distance between labels. */
 const BETWEEN_TICKS = 84;
 
-/** A text at a moment. */
+/** A label at a time. */
 export interface Tick extends Label {
   readonly at: number;
 }
 
-/** Round moments with room between them; at midnight stands the day that begins. */
+/** Returns labels at round times. A label at midnight shows the date. */
 export function ticksOf(scale: Scale, between = BETWEEN_TICKS): Tick[] {
   const perPixel = (scale.to - scale.from) / Math.max(1, scale.right - scale.left);
   const step = TICKS.find((each) => each / perPixel >= between) ?? TICKS.at(-1) ?? MINUTE;
@@ -123,7 +123,7 @@ export function ticksOf(scale: Scale, between = BETWEEN_TICKS): Tick[] {
   });
 }
 
-/** What stands within a bar of a width; the last of what may be said that fits, from the most to the least. */
+/** Returns the longest text that fits into a bar. Empty if none does. */
 export function barText({ state, tag, from, to }: Bar, width: number, until?: number): string {
   const short = shortState(state);
   const took = tookText((until ?? to) - from);
@@ -132,11 +132,11 @@ export function barText({ state, tag, from, to }: Bar, width: number, until?: nu
   return choices.find((each) => each.length * CHARACTER + 2 * PADDING <= width) ?? '';
 }
 
-/** About the width of one in the charts' labels. */
+/** Approximate width of a character. */
 const CHARACTER = 6;
 const PADDING = 6;
 
-/** The numbers of runs below their beginnings; those too near to each other share one label. */
+/** Returns labels with run numbers below the starts of the runs. Runs that are too close share a label. */
 export function runLabels(runs: readonly Run[], scale: Scale): Label[] {
   const groups: { from: number; to: number; runs: number[] }[] = [];
   for (const { at, run } of runs) {

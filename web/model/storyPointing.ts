@@ -1,10 +1,13 @@
-/** Joins the lines of the story with the chart: the arrows that their actors took. */
+/** Matches the lines of the story with the transitions drawn in the chart. */
 import type { Drawing } from '../../inspect/protocol.ts';
 import { boxOf } from './chart/view.ts';
 import type { Row } from './storyRows.ts';
 import type { Pointed } from './telling.ts';
 
-/** The arrow between two states of an actor, as the chart points at it; nothing where the drawing has none of them. */
+/**
+ * Returns the chart's transition between the two states of a highlighted line. Empty if the drawing does not contain
+ * it.
+ */
 export function wayOf(drawing: Drawing, actor: string, pointed: Pointed | undefined): { readonly way?: string } {
   if (pointed?.actor !== actor || pointed.from === undefined || pointed.to === undefined) return {};
   const [from, to] = [boxOf(drawing, pointed.from)?.state, boxOf(drawing, pointed.to)?.state];
@@ -12,7 +15,7 @@ export function wayOf(drawing: Drawing, actor: string, pointed: Pointed | undefi
   return way === undefined ? {} : { way };
 }
 
-/** The latest of some lines that took a way of the chart of an actor. */
+/** Returns the latest line in which an actor took the given transition of its chart. */
 export function lineOf(drawing: Drawing, actor: string, way: string, rows: readonly Row[]): Row | undefined {
   const taken = drawing.ways.find(({ ways }) => ways.includes(way));
   return rows.findLast(({ move }) => {

@@ -1,38 +1,41 @@
-/** The lines that the story is told in: one for what entered, one for each other actor that it moved, one for each event. */
+/**
+ * The rows of the story. A step has one row for its input, one for each other actor that changed its state, and one for
+ * each event.
+ */
 import type { Move, Step, Told } from './storySteps.ts';
 import { changedState, distanceOf, kindOf, nameOf } from './storyWho.ts';
 import { tookText } from './storyWords.ts';
 
-/** One line. */
+/** A row of the story. */
 export interface Row {
   readonly key: string;
   readonly at: number;
-  /** Of a sum: when the last of it happened. */
+  /** Time of the last summarized step. Only set for a summary. */
   readonly until?: number;
-  /** Whom it moved, or is about. */
+  /** Path of the actor that changed its state, or that the row is about. */
   readonly actor: string;
-  /** Absent of a sum. */
+  /** Undefined for a summary. */
   readonly step?: Step;
   readonly kind: 'entered' | 'moved' | 'event' | 'sum';
-  /** `runtime`, `→ pod`, `→ event`. */
+  /** E.g. `runtime`, `→ pod` or `→ event`. */
   readonly who: string;
   readonly text: string;
   readonly note?: string;
   readonly state?: { readonly text: string; readonly tag?: string };
   readonly move?: Move;
-  /** The states that it went through without staying, in their order. */
+  /** The intermediate states that the actor passed through immediately, in order. */
   readonly passed: readonly string[];
   readonly isBad: boolean;
 }
 
 interface RowOptions {
-  /** Whose steps they are: the tries of its probes are summed up unless it is one. */
+  /** Path of the selected actor. Probe attempts are summarized unless the subject is the probe itself. */
   readonly subject: string;
-  /** Whether seconds of which too much is told are summed up. */
+  /** Whether to summarize seconds with too many lines. */
   readonly isSampled?: boolean;
 }
 
-/** The lines of steps, in their order; of tries of probes in a row there is one line for each probe. */
+/** Returns the rows of steps in order. Consecutive attempts of probes are summarized in one row per probe. */
 export function rowsOf(steps: readonly Step[], { subject, isSampled = false }: RowOptions): Row[] {
   const busy = isSampled ? busySeconds(steps) : new Set<number>();
   const rows: Row[] = [];
@@ -54,7 +57,7 @@ export function rowsOf(steps: readonly Step[], { subject, isSampled = false }: R
   return rows;
 }
 
-/** Of more lines a second nobody reads one. */
+/** Above this number of lines, a second is summarized, because nobody reads that many. */
 const MOST_LINES_PER_SECOND = 200;
 
 const secondOf = ({ at }: Step): number => Math.floor(at / 1_000);
@@ -68,7 +71,7 @@ function busySeconds(steps: readonly Step[]): ReadonlySet<number> {
 const isTryOf = ({ actor, told }: Step, subject: string): boolean =>
   kindOf(actor) === 'probe' && actor !== subject && told.length === 0;
 
-/** One line for each actor. */
+/** Returns one summary row for each actor. */
 function sumsOf(steps: readonly Step[], isSecond: boolean): Row[] {
   const byActor = Map.groupBy(steps, ({ actor }) => actor);
   return [...byActor].flatMap(([actor, its]) => {
@@ -102,17 +105,19 @@ function sumOf(actor: string, steps: readonly Step[], first: Step): Row {
   };
 }
 
-/** `proxy/readiness`. */
+/** Returns a short name, e.g. `proxy/readiness`. */
 function sumName(actor: string): string {
   const steps = actor.split('/');
   return kindOf(actor) === 'probe' ? `${steps.at(-3)}/${steps.at(-1)}` : nameOf(actor);
 }
 
-/** Whether a try failed: the state that a probe is in says it, since its answer is one in either case. */
+/**
+ * Whether an attempt failed. For a probe this is visible in its state, because a failed attempt also returns a result.
+ */
 export const isFailedStep = ({ isBad, moves, actor }: Step): boolean =>
   isBad || moves.some((move) => move.actor === actor && isBadMove(move));
 
-/** Whether a state is one that nobody wants to see. */
+/** Whether a state is a failure. */
 export const isBadMove = ({ state, tag }: Pick<Move, 'state' | 'tag'>): boolean =>
   tag === 'failed' || tag === 'broken' || tag === 'retrying' || state.startsWith('failing.');
 
@@ -132,7 +137,7 @@ const stateOf = ({ actor, from, state, tag }: Move): NonNullable<Row['state']> =
   ...(tag === undefined ? {} : { tag }),
 });
 
-/** Of a container and its image the container's own state is told, as long as it has come into one. */
+/** Describes the final state of an actor. The container's own state takes precedence over that of its image. */
 function movedOf(moves: readonly Move[]): Pick<Row, 'state' | 'move' | 'passed'> {
   const last = moves.findLast(({ actor }) => kindOf(actor) !== 'image') ?? moves.at(-1);
   const passed = moves
@@ -143,7 +148,7 @@ function movedOf(moves: readonly Move[]): Pick<Row, 'state' | 'move' | 'passed'>
   return { state: stateOf(from === undefined ? last : { ...last, from }), move: last, passed };
 }
 
-/** An image is told of as a part of the container or volume that gets it. */
+/** Returns the actor that represents another one in the story. An image is represented by its container or volume. */
 export const foldedOf = (actor: string): string =>
   kindOf(actor) === 'image' ? actor.slice(0, actor.lastIndexOf('/')) : actor;
 

@@ -1,33 +1,38 @@
-/** Lines of a story as a sequence diagram on its side: a column for each line, and one for each call that went out. */
+/**
+ * Converts rows of a story into a horizontal sequence diagram. Each row has a column, and so does each outgoing call.
+ */
 import type { Row } from './storyRows.ts';
 import { foldedOf } from './storyRows.ts';
 import { type Ask, gateOf, type Step } from './storySteps.ts';
 import { kindOf, nameOf, ownerOf, shortState, type Who, whoAnswers } from './storyWho.ts';
 import { offsetText, tookText } from './storyWords.ts';
 
-/** Who takes part. */
+/** A participant of the sequence diagram. */
 interface Party {
   readonly id: string;
   readonly label: string;
-  /** Absent: none that can be selected. */
+  /** Undefined if the participant is not an actor that can be selected. */
   readonly actor?: string;
 }
 
 /** An arrow. */
 export interface Column {
   readonly kind: 'row' | 'ask';
-  /** The number of its line, the first being 1; absent of a call that goes out. */
+  /** Number of the row, starting at 1. Undefined for an outgoing call. */
   readonly number?: number;
   readonly row?: Row;
-  /** The ids of the parties. */
+  /** The ids of the participants. */
   readonly from: string;
   readonly to: string;
   readonly isBad: boolean;
-  /** Above it: how long after the beginning. */
+  /** Time since the first row, shown above the arrow. */
   readonly label?: string;
 }
 
-/** A stay of the subject between two columns; `to` is the number of all columns where it goes on. */
+/**
+ * The time that the subject spends in a state, between two columns. `to` equals the number of columns if the state is
+ * still active.
+ */
 interface SequenceBar {
   readonly from: number;
   readonly to: number;
@@ -35,17 +40,16 @@ interface SequenceBar {
   readonly tag?: string;
 }
 
-/** Between two columns much time goes by. */
+/** A long time between two columns. */
 interface SequenceGap {
   readonly from: number;
   readonly to: number;
   readonly text: string;
 }
 
-/** What is drawn. */
 export interface Sequence {
   readonly parties: readonly Party[];
-  /** The place of the subject among the parties. */
+  /** Index of the subject among the participants. */
   readonly subject: number;
   readonly columns: readonly Column[];
   readonly bars: readonly SequenceBar[];
@@ -56,13 +60,13 @@ interface SequenceParts {
   readonly rows: readonly Row[];
   readonly subject: string;
   readonly from: number;
-  /** Until when it goes on; absent: other lines follow. */
+  /** End of the current state. Undefined if other rows follow. */
   readonly now?: number | undefined;
-  /** What the subject was in before. */
+  /** State of the subject before the first row. */
   readonly before?: { readonly state: string; readonly tag?: string } | undefined;
 }
 
-/** The parties that are no actors, in their order above the subject. */
+/** Participants that are not actors, in their order above the subject. */
 const OUTSIDE: readonly { readonly id: string; readonly label: string }[] = [
   ...['source', 'timer', 'start gate', 'pull gate', 'runtime', 'volume', 'probe', 'node'].map((id) => ({
     id: `: ${id}`,
@@ -73,7 +77,7 @@ const EVENTS: Party = { id: ': events', label: 'events' };
 
 const outside = (name: Who | 'start gate' | 'pull gate'): string => `: ${name}`;
 
-/** The diagram of lines. */
+/** Builds the diagram of rows. */
 export function sequenceOf({ rows, subject, from, now, before }: SequenceParts): Sequence {
   const columns = rows.flatMap((row, index) => columnsOf(row, index, subject, from));
   const used = new Set(columns.flatMap((column) => [column.from, column.to]));
@@ -105,7 +109,7 @@ function columnsOf(row: Row, index: number, subject: string, from: number): Colu
   return [column, ...asksOf(step, subject)];
 }
 
-/** From whom to whom a line goes; an image is a part of who gets it. */
+/** Returns the source and the target of a row. An image is part of the actor that waits for it. */
 function arrowOf(row: Row, subject: string): { readonly from: string; readonly to: string } {
   const actor = partOf(row.actor, subject);
   const { step } = row;
@@ -116,10 +120,13 @@ function arrowOf(row: Row, subject: string): { readonly from: string; readonly t
   return { from: outside(step?.who === 'gate' ? gateOf(step) : (step?.who ?? 'node')), to: actor };
 }
 
-/** The party that stands for an actor. */
+/** Returns the participant that represents an actor. */
 const partOf = (actor: string, subject: string): string => (actor === '' ? subject : foldedOf(actor));
 
-/** The calls that a step makes, and the places that it asks for; a call that was granted comes with the grant. */
+/**
+ * Returns the outgoing calls of a step and its slot requests. A call that waits for a slot appears once the slot has
+ * been granted.
+ */
 function asksOf(step: Step, subject: string): Column[] {
   const asks = step.asks.map((ask) => askColumn(ask, subject));
   const queued = step.moves.filter(({ state }) => shortState(state) === 'queued');
@@ -151,7 +158,7 @@ function barsOf(columns: readonly Column[], subject: string, before: SequencePar
   return open ? [...bars, { ...open, to: columns.length }] : bars;
 }
 
-/** So much time between two columns is worth a word. */
+/** Minimum duration between two columns that is labelled. */
 const LONG_MS = 500;
 
 function gapsOf(columns: readonly Column[], now: number | undefined): SequenceGap[] {

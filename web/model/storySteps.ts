@@ -1,37 +1,37 @@
 /**
- * A story in steps: what entered, and all that followed from it at the same moment. A grant of a limiter is no entry of
- * the recording: it is seen from who stood in its queue.
+ * Groups the lines of a story into steps. A step is an input with all of its immediate consequences. A slot grant is
+ * not part of the recording, so it is inferred from the actor that was queued.
  */
 import type { EnteredLine, Story, StoryLine } from '../../inspect/protocol.ts';
 import { distanceOf, kindOf, ownerOf, shortState, type Who, whoTold } from './storyWho.ts';
 
-/** An actor came into a state. */
+/** A transition of an actor. */
 export interface Move {
   readonly at: number;
   readonly actor: string;
   readonly state: string;
   readonly tag?: string;
-  /** The state that it left; absent where that is not known. */
+  /** The previous state. Undefined if unknown. */
   readonly from?: string;
 }
 
-/** A call that went out. */
+/** An outgoing call. */
 export type Ask = Extract<StoryLine, { kind: 'asked' }>;
 
-/** An event of Kubernetes that was recorded. */
+/** A recorded Kubernetes event. */
 export type Told = Extract<StoryLine, { kind: 'event' }>;
 
-/** One macrostep. */
+/** A macrostep. */
 export interface Step {
-  /** The place of its first line in the story. */
+  /** Index of the first line in the story. */
   readonly first: number;
-  /** The places of all its lines. */
+  /** Indexes of all lines in the story. */
   readonly lines: readonly number[];
   readonly at: number;
   readonly who: Who;
-  /** The machine's actor that it entered; of a fact of the whole node the first one that it moved. */
+  /** The machine's actor that received the input. For an input of the whole node, the first actor that it moved. */
   readonly actor: string;
-  /** The call, the timer or the fact. */
+  /** Name of the call, the timer or the fact. */
   readonly event: string;
   readonly what?: string;
   readonly tookMs?: number;
@@ -39,16 +39,19 @@ export interface Step {
   readonly moves: readonly Move[];
   readonly asks: readonly Ask[];
   readonly told: readonly Told[];
-  /** What it begins with brought something, which can be asked for. */
+  /** The input that started the step, if it has a payload that can be requested. */
   readonly entered?: Pick<EnteredLine, 'actor' | 'source' | 'at'>;
 }
 
 type Lines = Pick<Story, 'before' | 'lines'>;
 
-/** The steps of a story, the earliest first; each of its lines is in exactly one. */
+/** Returns the steps of a story in chronological order. Each line belongs to exactly one step. */
 export const stepsOf = (story: Lines): Step[] => growingSteps()(story);
 
-/** The steps of a story that goes on: of one that begins as the last one did only what is new is looked at. */
+/**
+ * Creates a function that returns the steps of a growing story. If a story extends the previous one, only the new lines
+ * are processed.
+ */
 export function growingSteps(): (story: Lines) => Step[] {
   let maker: StepMaker | undefined;
   let last: Lines = { before: [], lines: [] };
@@ -66,12 +69,12 @@ export function growingSteps(): (story: Lines) => Step[] {
   };
 }
 
-/** What a call is asked for by comes into its state just after it: so far ahead it is looked for. */
+/** Maximum number of lines to search for the state that sent a call. Its line follows just after the call. */
 const AHEAD = 30;
 
 /**
- * The moment that a line belongs to: everything that follows from what entered has the time of that, but for calls, which
- * go out a little later. Undefined: that of the line before.
+ * Returns the time of the macrostep that a line belongs to. All consequences have the time of their input, except for
+ * calls, which are sent a little later. Undefined if the line belongs to the previous macrostep.
  */
 function momentOf(lines: readonly StoryLine[], index: number): number | undefined {
   const line = lines[index];
@@ -88,23 +91,23 @@ interface OpenStep extends Step {
   readonly moves: Move[];
   readonly asks: Ask[];
   readonly told: Told[];
-  /** Its fact names no actor. */
+  /** Whether the input is not addressed to a particular actor. */
   readonly isOfAll: boolean;
 }
 
 type Opening = Pick<Step, 'at' | 'who' | 'actor' | 'event'> &
   Partial<Pick<OpenStep, 'what' | 'tookMs' | 'isBad' | 'isOfAll' | 'entered'>>;
 
-/** The calls that a limiter grants. */
+/** Ports whose calls wait for a limiter's slot. */
 const GRANTED = new Set(['runSandbox', 'createContainer', 'startContainer', 'pullImage']);
 
-/** A call goes out so soon after what it follows from. */
+/** Maximum delay of a call after its input, in milliseconds. */
 const SOON = 100;
 
 class StepMaker {
   readonly steps: OpenStep[] = [];
   readonly #states: Map<string, string>;
-  /** The steps of the present moment begin here. */
+  /** Index of the first step of the current macrostep. */
   #momentBegins = 0;
   #at = Number.NEGATIVE_INFINITY;
 
@@ -177,7 +180,7 @@ class StepMaker {
     return shortState(this.#states.get(actor) ?? '') === 'queued';
   }
 
-  /** Whether its call went out at this moment, before it was told that it came into another state. */
+  /** Whether a slot was just granted to the actor, but its new state has not been reported yet. */
   #isGranted(actor: string): boolean {
     return this.#ofMoment().some((step) => step.event === 'granted' && step.actor === actor && step.moves.length === 0);
   }
@@ -186,7 +189,10 @@ class StepMaker {
     return this.steps.slice(Math.max(this.#momentBegins, this.steps.length - MOST_OPEN));
   }
 
-  /** The step that something about an actor belongs to: of this moment the nearest one of its line, the latest of those. */
+  /**
+   * Returns the step that caused a change of an actor. It is the closest step of the current macrostep by distance in
+   * the tree. The latest one wins a tie.
+   */
   #stepFor(actor: string, at: number, index: number): OpenStep {
     const near = this.#ofMoment().reduce<{ step?: OpenStep; distance: number }>(
       (best, step) => {
@@ -203,20 +209,22 @@ class StepMaker {
   }
 }
 
-/** Of one moment so many steps are looked at: what follows from one comes soon after it. */
+/** Maximum number of steps that are searched for a cause, because a consequence follows soon after its input. */
 const MOST_OPEN = 50;
 
-/** Whether a fact is rather about an actor than about the one that it moved before: those above others are. */
+/**
+ * Whether an input concerns this actor rather than the previously moved one. A parent takes precedence over its image.
+ */
 const isRatherOf = (actor: string, { moves, actor: before }: OpenStep): boolean =>
   moves.length === 1 || (kindOf(before) === 'image' && before.startsWith(`${actor}/`) && kindOf(actor) !== 'pod');
 
-/** Farther than any actor above or below is another one of the same moment. */
+/** Larger than any distance between related actors. */
 const UNRELATED = 1_000;
 
 function openingOf(line: EnteredLine): Opening {
   const { at, actor, outcome, source, tookMs, what, uid } = line;
   return {
-    // A timer brings nothing.
+    // A timer has no payload.
     ...(outcome === 'elapsed' ? {} : { entered: { actor, source, at } }),
     at,
     who: whoTold(line),
@@ -235,7 +243,7 @@ const factActor = (uid: string | undefined): Pick<Opening, 'actor' | 'isOfAll'> 
   isOfAll: true,
 });
 
-/** What the facts of a feed are called in a story. */
+/** Names of the facts of each feed in the story. */
 const FACTS: ReadonlyMap<string, string> = new Map([
   ['pleg', 'observed'],
   ['sources', 'manifest'],
@@ -249,6 +257,6 @@ const grantOf = (actor: string, at: number): Opening => ({ at, who: 'gate', acto
 const subjectOf = ({ uid, container }: Told): string =>
   container === undefined ? `pod/${uid}` : `pod/${uid}/container/${container}`;
 
-/** Which limiter granted a step. */
+/** Returns the limiter that granted a slot. */
 export const gateOf = ({ actor }: Pick<Step, 'actor'>): 'start gate' | 'pull gate' =>
   kindOf(actor) === 'image' ? 'pull gate' : 'start gate';

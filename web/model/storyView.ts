@@ -1,4 +1,4 @@
-/** What the panels of the story show just now, worked out once for all of them. */
+/** The derived state of the story panels, computed once for all of them. */
 
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { ShownActor } from '../../inspect/protocol.ts';
@@ -11,23 +11,29 @@ import { foldedOf, type Row, rowsOf } from './storyRows.ts';
 import { type Sequence, sequenceOf } from './storySequence.ts';
 import { lastOf, type Telling } from './telling.ts';
 
-/** The burst that is shown, and how many there are beside it. */
+/** The burst on display and its neighbors. */
 export interface ShownBurst {
   readonly burst: Burst;
   readonly before?: Burst;
   readonly after?: Burst;
-  /** The place of the line that led to the state of the moment that is shown; -1: none of these. */
+  /** Index of the row that led to the state at the displayed time. -1 if no row did. */
   readonly current: number;
-  /** The place of the first line that came after the moment that is shown. */
+  /** Index of the first row after the displayed time. */
   readonly later: number;
   readonly rows: readonly Row[];
 }
 
-/** What is drawn of the story. What is worked out of many lines depends on as little as it can: the clock moves the rest. */
+/**
+ * Creates the derived signals of the story. Signals computed from many lines do not depend on the clock, so that a tick
+ * does not recompute them.
+ */
 export function createStoryView(page: Page, telling: Telling) {
-  /** An image is told of as a part of who gets it. */
+  /** An image is represented by the actor that waits for it. */
   const subject = computed(() => foldedOf(page.selected.value ?? ''));
-  /** The story itself goes on while one looks at the past; what has just come is ahead of a clock of seconds. */
+  /**
+   * End of the known story. It advances while the user looks at the past, and may be ahead of the clock, which only has
+   * whole seconds.
+   */
   const edge = computed(() => {
     if (page.held.value && !page.past.value) return page.now.value;
     const known = telling.known.value;
@@ -78,7 +84,10 @@ function shownBurst({ telling, subject, moment, bursts }: Bursts): ReadonlySigna
   });
 }
 
-/** The actors of the selected pod, or the node's own, as they are: while none of them is another it is the same map. */
+/**
+ * Returns the actors of the selected pod, or the node's own. The map stays identical while no actor has changed, so
+ * that dependent signals are not recomputed.
+ */
 function presentActors(page: Page): ReadonlySignal<ReadonlyMap<string, ShownActor>> {
   let last: ReadonlyMap<string, ShownActor> = new Map();
   return computed(() => {
@@ -91,10 +100,9 @@ function presentActors(page: Page): ReadonlySignal<ReadonlyMap<string, ShownActo
   });
 }
 
-/** What is drawn of the story. */
 export type StoryView = ReturnType<typeof createStoryView>;
 
-/** What an actor is in now came with this line. */
+/** Whether the row changed the state of the subject. */
 const isMoveOf = ({ kind, move }: Row, subject: string): boolean =>
   kind !== 'event' && move !== undefined && foldedOf(move.actor) === subject;
 
@@ -120,7 +128,7 @@ function lanesNow(page: Page, telling: Telling, { edge, actors }: Present): read
     selected: page.selected.value,
     from: telling.window.value.from,
     now: Math.min(edge, known.isOpen ? edge : known.story.to),
-    // Of a recording only the moment that is shown is known, not how it ends.
+    // In a recording, the actors are known only at the displayed time, not at its end.
     actors: page.mode === 'live' && known.isOpen ? actors : undefined,
   });
 }
@@ -145,7 +153,7 @@ function sequenceNow(
   });
 }
 
-/** Whose story it is: a pod's, or the node's own. */
+/** Returns the name of the pod whose story is shown, or the node's name. */
 export function storyName(page: Page): string {
   const selected = page.selected.value ?? '';
   const world = page.world.value;

@@ -1,11 +1,11 @@
-/** Whom a line of a story is about, and who told it. */
+/** Determines the actor and the source of a line of the story. */
 import type { EnteredLine } from '../../inspect/protocol.ts';
 import { actorSteps } from '../../show/actorPath.ts';
 
-/** Who makes something happen, as a line of the story names it. */
+/** The source of an input, as named in the story. */
 export type Who = 'timer' | 'runtime' | 'gate' | 'source' | 'cluster' | 'probe' | 'volume' | 'node';
 
-/** What an actor is, as the story puts it into lanes. */
+/** The kind of an actor, which determines its lane. */
 export type ActorKind = 'pod' | 'volume' | 'container' | 'probe' | 'image' | 'other';
 
 const FEEDS: ReadonlyMap<string, Who> = new Map([
@@ -39,43 +39,43 @@ const PORTS: ReadonlyMap<string, Who> = new Map(
     probe: ['runProbe'],
     volume: ['mountVolume', 'unmountVolume'],
   } satisfies Partial<Record<Who, readonly string[]>>).flatMap(([who, ports]) =>
-    // The keys of the object above.
+    // Safe cast: `who` is a key of the object above.
     ports.map((port): [string, Who] => [port, who as Who]),
   ),
 );
 
-/** Who answers a port; what the node does itself is the node's. */
+/** Returns the component that implements a port. The node implements the ports without an entry. */
 export const whoAnswers = (port: string): Who => PORTS.get(port) ?? 'node';
 
-/** Who let a line in. */
+/** Returns the source of an input. */
 export function whoTold({ outcome, source }: Pick<EnteredLine, 'outcome' | 'source'>): Who {
   if (outcome === 'elapsed') return 'timer';
   return outcome === 'fact' ? (FEEDS.get(source) ?? 'node') : whoAnswers(source);
 }
 
-/** The calls of an actor go by the number and the place of their state in its chart. */
+/** Ids of calls and timers, which consist of the index and the position of their state in the chart. */
 const CALL = /^\d+\./;
 
-/** The machine's actor that a path names: of a call or a timer the one that made it. */
+/** Returns the machine's actor for a path. For a call or a timer, this is its parent. */
 export function ownerOf(path: string): string {
   const cut = path.lastIndexOf('/') + 1;
   if (!CALL.test(path.slice(cut))) return path;
   return path.slice(0, Math.max(0, cut - 1));
 }
 
-/** What the actor at a path is. */
+/** Returns the kind of the actor at a path. */
 export function kindOf(path: string): ActorKind {
   const { kind, name } = actorSteps(path).at(-1) ?? {};
   return kind ?? (name === 'image' ? 'image' : 'other');
 }
 
-/** What an actor is called among those of its pod: `api`, `pod`, `readiness`. */
+/** Returns the name of an actor within its pod, e.g. `api`, `pod` or `readiness`. */
 export function nameOf(path: string): string {
   if (kindOf(path) === 'pod') return 'pod';
   return path === '' ? 'nodeAgent' : (path.split('/').at(-1) ?? path);
 }
 
-/** How many actors lie between two, of which one is above the other; undefined: neither is. */
+/** Returns the number of levels between two actors. Undefined if neither is an ancestor of the other. */
 export function distanceOf(one: string, other: string): number | undefined {
   const [above, below] = one.length <= other.length ? [one, other] : [other, one];
   const isBelow = above === '' || above === below || below.startsWith(`${above}/`);
@@ -84,20 +84,23 @@ export function distanceOf(one: string, other: string): number | undefined {
 
 const depthOf = (path: string): number => (path === '' ? 0 : path.split('/').length);
 
-/** Whether an actor is another one or below it. */
+/** Whether an actor is the same as `above` or one of its descendants. */
 export const isWithin = (path: string, above: string): boolean =>
   path === above || above === '' || path.startsWith(`${above}/`);
 
-/** States that say no more than the one that they are in. */
+/** Names of substates that are not informative without their parent. */
 const PLAIN = new Set(['steady', 'waiting', 'idle']);
 
-/** A state in the fewest words that tell it: `launching.making.creating` is `creating`, `running.steady` itself. */
+/**
+ * Returns the shortest informative name of a state, so `launching.making.creating` becomes `creating`, but
+ * `running.steady` stays unchanged.
+ */
 export function shortState(state: string): string {
   const steps = state.split('.');
   return steps.slice(PLAIN.has(steps.at(-1) ?? '') ? -2 : -1).join('.');
 }
 
-/** A state as what became of another one: in full words where more than its end is new. */
+/** Returns the name of a state after a transition. It includes the top-level state if that has changed. */
 export function changedState(from: string | undefined, to: string): string {
   const [top] = to.split('.');
   const short = shortState(to);

@@ -1,32 +1,31 @@
-/** The stretch of time that the lanes show, and that the rail frames. */
+/** The time range shown by the lanes and marked on the rail. */
 
-/** A stretch of time. */
 export interface TimeWindow {
   readonly from: number;
   readonly to: number;
 }
 
-/** How long the window is, and where it stands; without `to` it goes along with what is known last. */
+/** Duration and end of the time range. Without `to`, the end follows the latest known time. */
 export interface WindowChoice {
   readonly spanMs: number;
   readonly to?: number;
 }
 
-/** About six minutes, as long as the longest wait of a container and what led to it. */
+/** About six minutes, which covers the longest back-off of a container and the events that led to it. */
 export const FIRST_WINDOW: WindowChoice = { spanMs: 344_000 };
 
-/** So much of the window lies ahead of the moment that is shown: for what is known to come. */
+/** Fraction of the time range after the latest known time, reserved for expected events. */
 const AHEAD = 0.18;
 const SHORTEST_MS = 2_000;
 const LONGEST_MS = 24 * 3_600_000;
 
-/** What may be gone back to. */
+/** The time range that the user can navigate to. */
 export interface Bounds {
   readonly from: number;
   readonly to: number;
 }
 
-/** The window, `last` being the end of what is known. It moves for a moment only when that would be out of it. */
+/** Returns the time range. `last` is the latest known time. The range is shifted only if `at` would be outside. */
 export function windowOf({ spanMs, to }: WindowChoice, at: number, last: number): TimeWindow {
   const end = to ?? last + spanMs * AHEAD;
   const isWithin = at <= end && at >= end - spanMs;
@@ -34,7 +33,7 @@ export function windowOf({ spanMs, to }: WindowChoice, at: number, last: number)
   return { from: shown - spanMs, to: shown };
 }
 
-/** The window moved by so much, as far as there is something to see. */
+/** Shifts the time range within the bounds. */
 export function moved({ from, to }: TimeWindow, byMs: number, bounds: Bounds): WindowChoice {
   const spanMs = to - from;
   const latest = bounds.to + spanMs * AHEAD;
@@ -42,7 +41,7 @@ export function moved({ from, to }: TimeWindow, byMs: number, bounds: Bounds): W
   return { spanMs, to: Math.min(latest, Math.max(earliest, to + byMs)) };
 }
 
-/** The window longer or shorter by a factor, a moment of it staying in its place; one that goes along goes on doing so. */
+/** Scales the time range by a factor around a fixed time. A range that follows the latest time continues to do so. */
 export function zoomed(choice: WindowChoice, { from, to }: TimeWindow, factor: number, around: number): WindowChoice {
   const spanMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (to - from) * factor));
   if (choice.to === undefined) return { spanMs };
@@ -50,7 +49,7 @@ export function zoomed(choice: WindowChoice, { from, to }: TimeWindow, factor: n
   return { spanMs, to: around + share * spanMs };
 }
 
-/** The window with another beginning or end, which does not pass the other one. */
+/** Moves the start or end of the time range, at most up to the opposite edge. */
 export function resized({ from, to }: TimeWindow, edge: 'from' | 'to', at: number): WindowChoice {
   return edge === 'from'
     ? { spanMs: Math.max(SHORTEST_MS, to - at), to }

@@ -1,4 +1,4 @@
-/** The story of the selected pod as the page has it: asked for as far as it is looked at, and gone on with by what comes live. */
+/** Loads the story of the selected pod for the visible time range, and continues it with live lines. */
 
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { Story, StoryLine } from '../../inspect/protocol.ts';
@@ -10,32 +10,32 @@ import type { Row } from './storyRows.ts';
 import { growingSteps, type Step } from './storySteps.ts';
 import { FIRST_WINDOW, type TimeWindow, type WindowChoice, windowOf } from './storyWindow.ts';
 
-/** A story that is known, and whose it is. */
+/** A loaded story and its owner. */
 export interface Known {
-  /** Empty: the node's own. */
+  /** UID of the pod. Empty for the node's own actors. */
   readonly uid: string;
   readonly story: Story;
-  /** What comes live continues it, as long as none of that was missed. */
+  /** Whether live lines continue the story, as long as none are missed. */
   readonly isOpen: boolean;
-  /** How often something live had been missed when it was asked for. */
+  /** Value of the `holes` counter at the time of the request. */
   readonly holes: number;
-  /** Since when it was asked for: of too much the earliest was left out. */
+  /** Start of the requested range. The server leaves out the earliest lines if there are too many. */
   readonly askedFrom: number;
-  /** Nothing could be asked for: it begins when the page did. */
+  /** Whether the node does not record, so that the story starts when the page was opened. */
   readonly isUnrecorded?: boolean;
 }
 
-/** What the pointer is at, in whichever panel: its line, its arrow and its way belong together. */
+/** The element under the pointer. All panels highlight the corresponding row, arrow and transition. */
 export interface Pointed {
-  /** The line's key. */
+  /** Key of the row. */
   readonly row?: string;
   readonly actor: string;
-  /** The states between which it moved. */
+  /** States before and after the transition. */
   readonly from?: string;
   readonly to?: string;
 }
 
-/** What of the story the panels share. */
+/** Creates the signals of the story that the panels share. */
 export function createTelling(page: Page) {
   const known = signal<Known | undefined>(undefined);
   const choice = signal<WindowChoice>(FIRST_WINDOW);
@@ -45,58 +45,59 @@ export function createTelling(page: Page) {
     const at = page.past.value ? page.now.value : Number.POSITIVE_INFINITY;
     return known.value && cutToLife(known.value.story, at);
   });
-  /** What comes live while a story is on its way; none: none is, or some of it was missed. */
+  /** Collects live lines while a story is loading. Undefined if no story is loading or live lines were missed. */
   const coming: { now?: Coming | undefined } = {};
   return {
     known,
     choice,
     coming,
     trouble: signal<string | undefined>(undefined),
-    /** The story of the pod's life at the moment that is shown. */
+    /** The story of the agent's life at the displayed time. */
     life,
     steps: computed<readonly Step[]>(() => (life.value ? stepsSoFar(life.value) : [])),
     window: computed<TimeWindow>(() => windowOf(choice.value, page.now.value, lastOf(page))),
     pointed: signal<Pointed | undefined>(undefined),
-    /** The line that is open. */
+    /** Key of the expanded row. */
     opened: signal<string | undefined>(undefined),
-    /** The beginning of the burst that was chosen; undefined: the one of the moment. */
+    /** Start of the selected burst. Undefined to follow the displayed time. */
     burst: signal<number | undefined>(undefined),
     tries: signal(0),
-    /** Counts how often something live was missed: what is known since before has to be asked for. */
+    /** Counts gaps in the live lines. A story loaded before the latest gap has to be completed by a request. */
     holes: signal(0),
   };
 }
 
-/** The lines about one pod, or about the node itself. */
+/** Live lines about one pod or about the node itself. */
 interface Coming {
   readonly uid: string;
   readonly lines: StoryLine[];
 }
 
-/** The last moment that is known: it goes on while one looks at the past. */
+/** Returns the latest known time, which advances even while the user looks at the past. */
 export const lastOf = (page: Page): number => {
   if (page.mode !== 'live') return page.recorded.value?.to ?? page.now.value;
   if (!page.past.value) return page.now.value;
   return page.connection.value.kind === 'lost' ? page.live.value.at : page.present.value;
 };
 
-/** What of the story the panels share. */
 export type Telling = ReturnType<typeof createTelling>;
 
 interface Wanted {
   readonly uid: string;
   readonly from: number;
   readonly to: number;
-  /** It goes on. */
+  /** Whether the range includes the latest known time. */
   readonly isOpen: boolean;
   readonly tries: number;
   readonly holes: number;
 }
 
-/** A busy node leaves lines out of frame after frame: what was missed is asked for no more often. */
+/** Minimum interval between requests for missed lines, because a busy node may leave out lines from every frame. */
 const MISSED_EVERY_MS = 1_000;
 
-/** Keeps the story to what is selected and looked at until the function that it returns is called: one question at a time. */
+/**
+ * Loads the story of the selection and the visible range until the returned function is called, one request at a time.
+ */
 export function followStory(page: Page, telling: Telling): () => void {
   let isAsking = false;
   let failed: Wanted | undefined;
@@ -107,7 +108,7 @@ export function followStory(page: Page, telling: Telling): () => void {
     if (isAsking || wanted === undefined || isKnown(wanted, telling.known.value) || isSame(wanted, failed)) return;
     const isMissed =
       last !== undefined && last.holes !== wanted.holes && isSame(wanted, { ...last, holes: wanted.holes });
-    // The clock looks again.
+    // The next tick of the clock tries again.
     if (isMissed && page.readNow() < missedAt + MISSED_EVERY_MS) return;
     if (isMissed) missedAt = page.readNow();
     last = wanted;
@@ -124,19 +125,19 @@ export function followStory(page: Page, telling: Telling): () => void {
 const isSame = (one: Wanted, other: Wanted | undefined): boolean =>
   one.uid === other?.uid && one.tries === other.tries && one.isOpen === other.isOpen && one.holes === other.holes;
 
-/** What is looked at; nothing new while the hand is on the rail or the connection is lost. */
+/** Returns the range to load. Undefined while the user drags the rail or the connection is lost. */
 function wantedOf(page: Page, telling: Telling): Wanted | undefined {
   const selected = page.selected.value;
   const isStill = page.isMoving.value || page.connection.value.kind === 'lost';
   const [tries, holes] = [telling.tries.value, telling.holes.value];
   const window = telling.window.value;
-  // What had to wait a little is looked at again.
+  // Depend on the clock, so that a postponed request is retried.
   void page.wall.value;
   if (selected === undefined || isStill) return undefined;
   const recorded = page.recorded.value;
   const end = page.mode === 'live' ? page.live.value.at : (recorded?.to ?? window.to);
   const from = Math.max(window.from, recorded?.from ?? Number.NEGATIVE_INFINITY);
-  // What came last may be ahead of a clock of seconds.
+  // The latest lines may be ahead of the clock, which only has whole seconds.
   const isOpen = page.mode === 'live' && window.to >= Math.min(end, lastOf(page));
   const to = isOpen ? end : Math.min(window.to, end);
   return { uid: podUidOf(selected) ?? '', from, to, isOpen, tries, holes };
@@ -149,17 +150,23 @@ function isKnown(wanted: Wanted, known: Known | undefined): boolean {
   return isWide(wanted, known) && ((known.isOpen && isWhole) || (!wanted.isOpen && known.story.to >= wanted.to));
 }
 
-/** What was left out of what was asked for is not asked for again; of another stretch there may be room for it. */
+/**
+ * Whether the loaded range is wide enough. Lines that the server left out are not requested again for the same range,
+ * but a different range may have room for them.
+ */
 const isWide = ({ from, isOpen }: Wanted, { story, askedFrom, isOpen: wasOpen }: Known): boolean =>
   toldFrom(story) <= from || (wasOpen === isOpen && askedFrom <= from);
 
-/** The story that goes on with what was missed of it; undefined: all of it has to be asked for. */
+/** Returns the loaded story if requesting its missing end is enough. Undefined if all of it has to be loaded. */
 const resumedOf = (wanted: Wanted, known: Known | undefined): Known | undefined => {
   if (known?.uid !== wanted.uid || known.isUnrecorded || !known.isOpen || !wanted.isOpen) return undefined;
   return isWide(wanted, known) && known.holes !== wanted.holes && known.story.to <= wanted.to ? known : undefined;
 };
 
-/** More than is looked at, so that not each step aside asks again; of what is known but for its end, only that. */
+/**
+ * Loads a story. It requests more than the visible range, so that scrolling a little needs no new request. If only the
+ * end is missing, it requests only that.
+ */
 async function ask(page: Page, telling: Telling, wanted: Wanted): Promise<boolean> {
   const { uid, from, to, isOpen, holes } = wanted;
   const { known, coming, trouble } = telling;
@@ -179,7 +186,7 @@ async function ask(page: Page, telling: Telling, wanted: Wanted): Promise<boolea
     return true;
   } catch (error) {
     batch(() => {
-      // A node that records nothing tells what happens from now on.
+      // A node that does not record only provides live lines.
       if (page.mode === 'live' && page.recorded.peek() === undefined)
         known.value = unrecorded(page, { uid, askedFrom, holes: telling.holes.peek() });
       else trouble.value = messageOf(error);
@@ -197,7 +204,7 @@ const unrecorded = (page: Page, asked: Pick<Known, 'uid' | 'askedFrom' | 'holes'
   isUnrecorded: true,
 });
 
-/** Takes in what came live; where lines were left out of it, nobody knows whose. */
+/** Appends live lines. If lines were left out, the owner of those lines is unknown. */
 export function takeLines(telling: Telling, lines: readonly StoryLine[], unsaid: number): void {
   const { known, coming } = telling;
   const now = known.peek();
@@ -212,13 +219,13 @@ export function takeLines(telling: Telling, lines: readonly StoryLine[], unsaid:
   if (own.length > 0 || unsaid > 0) known.value = { ...now, story: appended(now.story, own, unsaid) };
 }
 
-/** Some of what happened was not told: the story is asked for again from its end on. */
+/** Records a gap in the live lines, so that the story is requested again from its end on. */
 export function takeHole({ coming, holes }: Telling): void {
   coming.now = undefined;
   holes.value += 1;
 }
 
-/** What a line points at. */
+/** Returns the highlight for a row. */
 export const pointedAt = ({ key, actor, move }: Row): Pointed => ({
   row: key,
   actor,

@@ -1,4 +1,4 @@
-/** The actors of a world as the tree that terminals show too: the same order, the same words, the same filters. */
+/** Builds the tree of actors for the page. Order, texts and filters are shared with the terminal commands. */
 import type { ShownActor } from '../../inspect/protocol.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
 import { categoryOf, compareSeverity } from '../../show/category.ts';
@@ -6,13 +6,13 @@ import { type QueueLookup, queuePositions } from '../../show/explainText.ts';
 import { type ActorTrees, type RowPod, treeRows, worstOf } from '../../show/treeRows.ts';
 import type { World } from './world.ts';
 
-/** The path of the node agent, the root of all. */
+/** Path of the node agent, which is the root. */
 export const ROOT = '';
 
-/** Whether it is the actor of a pod, and none below one. */
+/** Whether the path is that of a pod itself. */
 const isPod = (path: string): boolean => /^pod\/[^/]+$/.test(path);
 
-/** An actor with those below it. */
+/** Returns an actor with its descendants. */
 export function nodeAt(world: World, actor: ShownActor): ActorNode {
   const { parent: _, order: __, ...view } = actor;
   const below = world.children.get(actor.path) ?? [];
@@ -23,7 +23,9 @@ export function nodeAt(world: World, actor: ShownActor): ActorNode {
   };
 }
 
-/** The machine of a pod is done with one that has failed as with any other that has ended; who looks is to see it. */
+/**
+ * Marks failed pods as failed. The machine's tag for any completed pod is `done`, but users need to see the difference.
+ */
 function tagsOf(world: World, { path, id, tags }: ShownActor): readonly string[] {
   const hasFailed = isPod(path) && world.pods.get(id.replace(/^pod\//, ''))?.phase === 'Failed';
   return hasFailed ? tags.map((tag) => (tag === 'done' ? 'failed' : tag)) : tags;
@@ -34,7 +36,7 @@ function nodesAt(world: World, path: string): ActorNode[] {
   return actor ? [nodeAt(world, actor)] : [];
 }
 
-/** All actors of a world; nothing before the node agent itself is known. */
+/** Returns all actors of a world. Undefined until the node agent has been received. */
 export function seenTree(world: World): ActorTrees | undefined {
   const [node] = nodesAt(world, ROOT);
   if (!node) return undefined;
@@ -45,7 +47,7 @@ export function seenTree(world: World): ActorTrees | undefined {
   };
 }
 
-/** Where pods and containers stand in line, as the limiters show it. */
+/** The queues of the limiters, which contain pods and containers. */
 const queuesOf = ({ node: { gates } }: World) => [gates.start, gates.pull];
 
 function rowPodAt(world: World, actor: ShownActor): RowPod {
@@ -69,15 +71,15 @@ function rowPodAt(world: World, actor: ShownActor): RowPod {
   };
 }
 
-/** Of a container that has ended badly: how. */
+/** Returns the reason why a container failed, if it did. */
 function wordOf(world: World, path: string): string | undefined {
   const actor = world.actors.get(path);
   return actor?.machine === 'container' && actor.tags.includes('failed') ? actor.lastRun?.reason : undefined;
 }
 
 /**
- * Returns the path of the worst container of the first pod of the tree, whose pods are ordered by the worst of their actors.
- * A pod that has none, as one that was rejected, or whose own actor is broken, stands for itself. Undefined if there are no
+ * Returns the path of the container with the most severe state in the first pod of the tree. Returns the pod itself if
+ * it has no containers, for example because it was rejected, or if its own actor is broken. Undefined if there are no
  * pods.
  */
 export function worstPath(world: World): string | undefined {

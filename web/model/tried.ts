@@ -1,21 +1,24 @@
-/** The runs of a container that have ended, for the table of what it tried. */
+/** The completed runs of a container, for the table of its attempts. */
 
 import { humanDuration } from '../../base/duration.ts';
 import type { ActorHistory, ShownActor, TriedRun } from '../../inspect/protocol.ts';
 
-/** The runs, the last first, with what is said of all. */
+/** The latest runs and a summary of all runs. */
 export interface Tried {
   readonly runs: readonly TriedRun[];
-  /** `6 runs, none over 2s` */
+  /** E.g. `6 runs, none over 2s`. */
   readonly summary: string;
-  /** What the others are drawn against; never 0. */
+  /** Scale of the bars. Never 0. */
   readonly longestMs: number;
 }
 
-/** So many runs are shown; the summary counts all. */
+/** Maximum number of runs in the table. The summary counts all runs. */
 const SHOWN = 4;
 
-/** All of them, the last first, with how long each waited; the last one still waits. */
+/**
+ * Returns all runs, the latest first, with the duration of the wait after each. The wait after the latest run is still
+ * in progress.
+ */
 export function lastFirst(
   { tried }: Pick<ActorHistory, 'tried'>,
   actor: Pick<ShownActor, 'tags' | 'since' | 'until'> | undefined,
@@ -27,7 +30,7 @@ export function lastFirst(
   );
 }
 
-/** What the table of the runs shows. */
+/** Builds the table of runs. */
 export function triedRuns(
   detail: Pick<ActorHistory, 'tried'>,
   actor: Pick<ShownActor, 'tags' | 'since' | 'until'> | undefined,

@@ -1,17 +1,15 @@
-/** The node as the page knows it at one moment: a snapshot, and the frames since. It changes nothing in place. */
+/** The state of the node at one time, built from a snapshot and the subsequent frames. It is immutable. */
 import type { Frame, ShownActor, ShownNode, ShownPod, Snapshot } from '../../inspect/protocol.ts';
 
-/** All actors and pods at one moment. */
 export interface World {
   readonly at: number;
   readonly node: ShownNode;
   readonly pods: ReadonlyMap<string, ShownPod>;
   readonly actors: ReadonlyMap<string, ShownActor>;
-  /** The paths of an actor's children, in their order, by its own path. */
+  /** Paths of an actor's children in order, keyed by the actor's path. */
   readonly children: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The world of a snapshot. */
 export function worldOf({ at, node, pods, actors }: Snapshot): World {
   const all = new Map(actors.map((actor) => [actor.path, actor]));
   return {
@@ -23,7 +21,7 @@ export function worldOf({ at, node, pods, actors }: Snapshot): World {
   };
 }
 
-/** The world after a frame: what the frame does not name is as it was. */
+/** Applies a frame to a world. Everything that the frame does not mention stays the same. */
 export function withFrame(world: World, { at, node, pods, podsGone, actors, actorsGone }: Frame): World {
   const nextPods = changed(world.pods, pods, ({ uid }) => uid, podsGone);
   const nextActors = changed(world.actors, actors, ({ path }) => path, actorsGone);

@@ -1,4 +1,4 @@
-/** The node at a glance, above everything. Each cell filters the tree. */
+/** The bar at the top with an overview of the node. Each cell filters the tree. */
 import type { ComponentChildren } from 'preact';
 import type { ShownGate, ShownNode } from '../../inspect/protocol.ts';
 import { filterBy } from '../model/actions.ts';
@@ -11,7 +11,6 @@ import { isDark, turnTheme } from '../parts/theme.tsx';
 import './bar.css';
 import type { Panel } from './panel.ts';
 
-/** The bar. */
 export const Bar = (panel: Panel) => (
   <header class="top">
     <Brand node={panel.page.world.value.node} />
@@ -53,7 +52,7 @@ interface CellProps extends Panel {
   readonly children: ComponentChildren;
 }
 
-/** A second click takes the filter off again. */
+/** Clicking the cell again removes the filter. */
 function Cell({ page, reading, filter, class: name = '', title, children }: CellProps) {
   const isOn = page.place.value.query === filter;
   const onClick = () => {
@@ -132,7 +131,7 @@ function Containers(panel: Panel) {
   );
 }
 
-/** More slots than fit are said in numbers only. */
+/** Maximum number of slots that are drawn. Above it, only numbers are shown. */
 const MOST_SLOTS = 8;
 
 interface GateProps extends Panel {
@@ -141,7 +140,7 @@ interface GateProps extends Panel {
 }
 
 function Gate({ name, gate: { held, waiting, ...gate }, ...panel }: GateProps) {
-  // What has no bound has no number in JSON.
+  // JSON has no infinity, so an unlimited capacity is null.
   const capacity = Number.isFinite(gate.capacity) ? gate.capacity : Number.POSITIVE_INFINITY;
   const isFew = capacity <= MOST_SLOTS;
   const slots = Array.from({ length: isFew ? capacity : 0 }, (_, at) => at < held);

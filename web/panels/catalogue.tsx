@@ -1,4 +1,4 @@
-/** All charts: the machines on the left, the chosen one beside them. */
+/** The catalog of charts, with the list of machines on the left and the chosen chart beside it. */
 import type { Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Drawing } from '../../inspect/protocol.ts';
@@ -14,11 +14,10 @@ import './catalogue.css';
 
 interface CatalogueProps {
   readonly drawings: readonly Drawing[];
-  /** Which one, as the address says it. */
+  /** Key of the chosen drawing, from the URL. */
   readonly chosen: Signal<string>;
 }
 
-/** The page of all charts. */
 export function Catalogue({ drawings, chosen }: CatalogueProps) {
   const catalogue = useMemo(() => catalogueOf(drawings), [drawings]);
   const drawing = drawingIn(catalogue, chosen.value);

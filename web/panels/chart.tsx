@@ -1,4 +1,4 @@
-/** The chart of the selected actor: where it is, how it came there, what comes next. */
+/** The chart of the selected actor with its active state, past transitions and next transition. */
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Drawing, ShownActor } from '../../inspect/protocol.ts';
@@ -19,7 +19,6 @@ import { ChartTools, keysOf } from './chartTools.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 import './chart.css';
 
-/** The panel. */
 export function Chart(panel: StoryPanel) {
   const { page } = panel;
   const drawings = useMemo(() => createDrawings(page.asking), [page]);
@@ -62,7 +61,7 @@ interface PictureProps extends StoryPanel {
   readonly actor: ShownActor;
 }
 
-/** The drawing, what is said below it, and beside it what is said of a state. */
+/** The drawing with its footer and the description of a state. */
 function Picture({ page, telling, view, chart, drawing, actor }: PictureProps) {
   useSignalEffect(() => {
     chart.pointed.value = wayOf(drawing, actor.path, telling.pointed.value);
@@ -105,7 +104,7 @@ function seenOf(page: Page, actor: ShownActor): Seen {
 
 const MOST_EXITS = 4;
 
-/** What the active state waits for, where its box has no room for it, and the ways that lead out of the drawing. */
+/** The wait of the active state, if its box has no room for it, and the transitions that leave the drawing. */
 function Foot({ waits, exits }: { readonly waits: string | undefined; readonly exits: readonly string[] }) {
   if (waits === undefined && exits.length === 0) return null;
   const left = exits.length - MOST_EXITS;
@@ -131,7 +130,7 @@ function Trouble({ text, onRetry }: { readonly text: string; readonly onRetry: (
   );
 }
 
-/** Calls in flight and feeds have no states to draw. */
+/** The text for calls in flight and feeds, which have no chart. */
 function Stateless({ page, actor }: { readonly page: Page; readonly actor: ShownActor }) {
   const what =
     actor.kind === CALL

@@ -1,4 +1,4 @@
-/** What is said of one state: what it means, where it leads, and the rule of Kubernetes behind it. */
+/** The description of a state with its meaning, its transitions and the Kubernetes rule that it implements. */
 import type { Drawing, DrawnState, FoldedState } from '../../inspect/protocol.ts';
 import { findCategory } from '../../show/category.ts';
 import { waysOutOf } from '../model/chart/text.ts';
@@ -8,12 +8,12 @@ import { Mark } from '../parts/mark.tsx';
 interface AboutProps {
   readonly drawing: Drawing;
   readonly state: DrawnState;
-  /** The state that is active, where it is folded into this one. */
+  /** The active state, if it is folded into this box. */
   readonly active: string | undefined;
   readonly onClose: () => void;
 }
 
-/** The description of a state; of folded ones that of each. */
+/** The descriptions of a state or of all states folded into a box. */
 export function ChartAbout({ drawing, state, active, onClose }: AboutProps) {
   const held = state.holds ?? [];
   return (

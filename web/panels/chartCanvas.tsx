@@ -1,4 +1,4 @@
-/** The drawing itself: it is moved by the hand, enlarged by the wheel, and its states are walked by the arrow keys. */
+/** The interactive drawing. The pointer drags it, the wheel zooms, and the arrow keys move between states. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Drawing, DrawnState } from '../../inspect/protocol.ts';
 import { boxTowards, type Camera } from '../model/chart/camera.ts';
@@ -12,11 +12,11 @@ interface CanvasProps {
   readonly drawing: Drawing;
   readonly seen?: Seen | undefined;
   readonly label: string;
-  /** Hears at which way the pointer is. */
+  /** Called with the transition under the pointer. */
   readonly onPoint?: (way: string | undefined) => void;
 }
 
-/** A chart with its states and ways, as far as it is in sight. */
+/** The visible part of a chart with its states and transitions. */
 export function ChartCanvas({ chart, drawing, seen, label, onPoint }: CanvasProps) {
   const svg = useRef<SVGSVGElement>(null);
   useSize(svg, chart);
@@ -49,12 +49,12 @@ interface PartsProps {
   readonly chart: Chart;
   readonly view: ChartView;
   readonly seen: Seen | undefined;
-  /** Where Tab leads at first. */
+  /** The first state that is reachable with Tab. */
   readonly start: DrawnState | undefined;
   readonly onPoint?: CanvasProps['onPoint'];
 }
 
-/** What is around others first, then ways, then the states by themselves, and on top what is written. */
+/** The elements in painting order: compound states, arrows, simple states, labels. */
 function Parts({ chart, view, seen, start, onPoint: tell }: PartsProps) {
   const { pointed } = chart;
   const isPointed = ({ drawn }: WayView) =>
@@ -83,7 +83,7 @@ function Parts({ chart, view, seen, start, onPoint: tell }: PartsProps) {
   );
 }
 
-/** Those with others inside, or those without. */
+/** The boxes of either compound or simple states. */
 function Boxes({ chart, view, seen, start, isOuter }: PartsProps & { readonly isOuter: boolean }) {
   const { pointed, focused, described } = chart;
   const actions = {
@@ -123,7 +123,7 @@ function useSize(svg: { readonly current: SVGSVGElement | null }, chart: Chart):
   }, [svg, chart]);
 }
 
-/** With Ctrl the wheel enlarges, as everywhere; without, it moves. */
+/** Zooms with Ctrl and the wheel, and scrolls with the wheel alone. */
 function useWheel(
   svg: { readonly current: SVGSVGElement | null },
   chart: Chart,
@@ -137,13 +137,13 @@ function useWheel(
       if (event.ctrlKey) zoom(chart, camera, Math.exp(-event.deltaY / 200), [event.offsetX, event.offsetY]);
       else pan(chart, camera, [-event.deltaX, -event.deltaY], drawing);
     };
-    // Only a listener that says so may keep the page from scrolling.
+    // Only a listener that is not passive can prevent the page from scrolling.
     current?.addEventListener('wheel', turn, { passive: false });
     return () => current?.removeEventListener('wheel', turn);
   });
 }
 
-/** How far a press may move and still be a click. */
+/** Maximum distance in pixels that the pointer may move during a click. */
 const STILL = 4;
 
 function dragging(chart: Chart, drawing: Drawing, camera: Camera) {
@@ -156,7 +156,7 @@ function dragging(chart: Chart, drawing: Drawing, camera: Camera) {
       const move = ({ clientX, clientY, pointerId }: PointerEvent) => {
         const by = [clientX - startX, clientY - startY] as const;
         if (!isMoving && Math.hypot(...by) < STILL) return;
-        // Taken only now: a captured press would not be a click on what is under it.
+        // Capture the pointer only now, because a captured press would not be a click on the element below it.
         if (!isMoving) svg.setPointerCapture(pointerId);
         isMoving = true;
         pan(chart, camera, by, drawing);
@@ -177,7 +177,7 @@ interface Walked {
   readonly camera: Camera;
 }
 
-/** Arrows follow ways; Enter, as Space, opens what is said of a state. */
+/** Arrow keys follow transitions. Enter and Space open the description of a state. */
 function walk(
   event: KeyboardEvent & { readonly currentTarget: SVGSVGElement },
   { chart, drawing, camera }: Walked,

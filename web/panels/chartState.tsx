@@ -1,10 +1,10 @@
-/** One box of a chart: a state, with what it waits for where it is the active one. */
+/** The box of a state. The active state also shows what it is waiting for. */
 
 import { type StateLine, stateLine, stateSentence, wrapped } from '../model/chart/text.ts';
 import type { Seen, StateView } from '../model/chart/view.ts';
 import { Mark } from '../parts/mark.tsx';
 
-/** What the panel does with a box. */
+/** Callbacks of a box. */
 interface StateActions {
   readonly onOpen: (state: string) => void;
   readonly onPoint: (state: string | undefined) => void;
@@ -14,12 +14,12 @@ interface StateActions {
 interface BoxProps extends StateActions {
   readonly view: StateView;
   readonly seen: Seen | undefined;
-  /** Whether Tab leads to it. */
+  /** Whether the box is reachable with Tab. */
   readonly isNext: boolean;
   readonly isDescribed: boolean;
 }
 
-/** Beneath the name there is room for more. */
+/** Whether there is room below the name. */
 const isLarge = ({ drawn }: StateView): boolean => drawn.height > 40 && drawn.kind !== 'compound';
 
 /** A box that can be focused and opened. */
@@ -55,7 +55,7 @@ function Frame({ view, class: name }: { readonly view: StateView; readonly class
   return <rect class={name} x={x} y={y} width={width} height={height} rx={radius} />;
 }
 
-/** The name, how long it was there last and, where there is room, what it waits for. */
+/** The name, the duration of the last stay and, if there is room, the wait. */
 function PlainText({ view }: { readonly view: StateView }) {
   const { drawn } = view;
   const { x, y, width, kind, waitsFor } = drawn;
@@ -82,7 +82,7 @@ interface LineProps {
   readonly isBig?: boolean;
 }
 
-/** The name, which never reaches the duration at the end of its line. */
+/** The name, clipped so that it never overlaps the duration at the end of its line. */
 const NameAndStay = ({ line: { label, labelWidth, stay }, x, end, base, isBig = false }: LineProps) => (
   <>
     <svg x={x} y={base - 16} width={labelWidth} height={22}>
@@ -101,7 +101,7 @@ const NameAndStay = ({ line: { label, labelWidth, stay }, x, end, base, isBig = 
 const waitLines = (waitsFor: string, width: number): string[] =>
   wrapped(`waits for ${waitsFor}`, Math.floor((width - 24) / 5.5), 2);
 
-/** The active one: its mark, how long it has been there, and how far its wait has come. */
+/** The content of the active state's box: its icon, the time spent there and the progress of its wait. */
 function LitText({ view }: { readonly view: StateView }) {
   const { drawn, lit } = view;
   if (lit === undefined) return null;

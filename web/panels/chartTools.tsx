@@ -1,4 +1,4 @@
-/** The buttons and keys of the chart: region or whole, smaller, larger, all of it. */
+/** The buttons and keyboard shortcuts of the chart for its extent and zoom. */
 import type { Drawing } from '../../inspect/protocol.ts';
 import { go } from '../model/actions.ts';
 import { type Chart, cameraOf, showAll, zoom } from '../model/chart/chart.ts';
@@ -8,10 +8,13 @@ import { Glyph } from '../parts/glyph.tsx';
 
 const STEP = 1.25;
 
-/** Region or whole; a change of the view is no place to come back to. */
+/**
+ * Switches between region and whole chart. The change replaces the history entry, because users do not expect Back to
+ * undo it.
+ */
 const show = (page: Page, view: 'region' | 'whole'): void => go(page, { view }, 'replace');
 
-/** Larger or smaller around the middle of what is seen. */
+/** Zooms around the center of the visible part. */
 function zoomBy(chart: Chart, drawing: Drawing, by: number): void {
   zoom(
     chart,
@@ -24,7 +27,7 @@ function zoomBy(chart: Chart, drawing: Drawing, by: number): void {
   );
 }
 
-/** What the chart's keys do; without a drawing they do nothing. */
+/** Returns the keyboard shortcuts of the chart. Empty without a drawing. */
 export function keysOf(page: Page, chart: Chart, drawing: Drawing | undefined): KeyAction[] {
   if (drawing === undefined) return [];
   return [
@@ -56,7 +59,7 @@ interface ToolsProps {
   readonly hasRegions: boolean;
 }
 
-/** The buttons in the panel's head. */
+/** The buttons in the header of the panel. */
 export function ChartTools({ page, chart, drawing, hasRegions }: ToolsProps) {
   const { view } = page.place.value;
   return (
@@ -76,7 +79,7 @@ export function ChartTools({ page, chart, drawing, hasRegions }: ToolsProps) {
   );
 }
 
-/** Smaller, larger, all of it. */
+/** The zoom buttons. */
 export function ZoomTools({ chart, drawing }: Pick<ToolsProps, 'chart' | 'drawing'>) {
   return (
     <>

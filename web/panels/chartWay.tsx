@@ -1,4 +1,4 @@
-/** One arrow of a chart, how often it was taken, and its label. */
+/** A transition of a chart: its arrow, its count and its label. */
 import { countText, labelLines, middleOf, pathOf } from '../model/chart/text.ts';
 import type { WayView } from '../model/chart/view.ts';
 
@@ -10,7 +10,7 @@ interface WayProps {
 
 const HEADS = { idle: 'm0', taken: 'm1', last: 'm2', next: 'm2' } as const;
 
-/** The heads of arrows, one for each colour. */
+/** The arrowheads, one for each color. */
 export const Heads = () => (
   <defs>
     {Object.values(HEADS)
@@ -34,7 +34,7 @@ export const Heads = () => (
   </defs>
 );
 
-/** The line of an arrow. Of one that was just taken a pulse runs along it, once. */
+/** The line of an arrow. If the transition was just taken, a pulse runs along it once. */
 export function WayLine({ view, isPointed, onPoint }: WayProps) {
   const { drawn, look, lastAt } = view;
   const d = pathOf(drawn);
@@ -52,7 +52,7 @@ export function WayLine({ view, isPointed, onPoint }: WayProps) {
   );
 }
 
-/** How often it was taken. */
+/** The number of times that the transition was taken. */
 export function WayCount({ view }: { readonly view: WayView }) {
   const { drawn, count, look } = view;
   if (count === 0 || drawn.countAt === undefined) return null;
@@ -72,7 +72,7 @@ export function WayCount({ view }: { readonly view: WayView }) {
 const LINE = 14;
 const LETTER = 6.35;
 
-/** Its label: where the drawing has room for it, else over what is there. */
+/** The label of an arrow. If the drawing has no room for it, it covers other elements. */
 export function WayLabel({ view, isPointed }: { readonly view: WayView; readonly isPointed: boolean }) {
   const { drawn, look } = view;
   const lines = labelLines(drawn.label, view.in, isPointed && drawn.labelAt === undefined ? 16 : undefined);

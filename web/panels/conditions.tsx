@@ -2,7 +2,7 @@ import { type Condition, conditionsOf } from '../model/conditions.ts';
 import { clockOf } from '../model/time.ts';
 import { Mark } from '../parts/mark.tsx';
 
-/** The conditions of a pod, as its status has them. */
+/** The conditions in a pod's status. */
 export function Conditions({ status }: { readonly status: unknown }) {
   const conditions = conditionsOf(status);
   if (conditions.length === 0) return null;

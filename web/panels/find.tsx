@@ -4,10 +4,10 @@ import { shownTexts } from '../model/shownTexts.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import type { Panel } from './panel.ts';
 
-/** The id of the field, for the key that leads to it. */
+/** Id of the filter field, for the shortcut that focuses it. */
 export const FIND_ID = 'find';
 
-/** The field that filters the tree, and what is wrong with what stands in it. */
+/** The field with the filter of the tree, and its syntax error. */
 export function Find(panel: Panel) {
   const { page, tree } = panel;
   const problem = tree.problem.value;
@@ -46,7 +46,7 @@ export function Find(panel: Panel) {
   );
 }
 
-/** Enter leads to what was found, Escape takes the filter off. */
+/** Enter moves the focus to the results, Escape removes the filter. */
 function onKeyDown({ page, tree }: Panel, event: KeyboardEvent): void {
   if (event.key === 'Escape') {
     event.stopPropagation();
@@ -58,5 +58,5 @@ function onKeyDown({ page, tree }: Panel, event: KeyboardEvent): void {
   rowsElement()?.focus();
 }
 
-/** The list of rows, which takes the keys. */
+/** Returns the list of rows, which receives key presses. */
 export const rowsElement = (): HTMLElement | null => document.querySelector<HTMLElement>('.rows');

@@ -1,4 +1,4 @@
-/** The answer first: why the selected actor is where it is, and until when. */
+/** The headline with the reason for the selected actor's state and the countdown to its deadline. */
 import { useEffect } from 'preact/hooks';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { go, goTo, select } from '../model/actions.ts';
@@ -16,10 +16,9 @@ import './headline.css';
 import type { Panel } from './panel.ts';
 import { Sources } from './tree.tsx';
 
-/** What has more characters takes two smaller lines. */
+/** Number of characters above which the answer is displayed in two smaller lines. */
 const LONG_ANSWER = 72;
 
-/** The headline. */
 export function Headline(panel: Panel) {
   const { page, say } = panel;
   const subject = subjectOf(page);
@@ -42,7 +41,7 @@ export function Headline(panel: Panel) {
   );
 }
 
-/** Of the actor itself the server knows why; until it has said so, its state does. */
+/** Returns the server's answer or, until it arrives, a sentence derived from the state. */
 function answerTo(page: Page, subject: Subject): string {
   const answer = subject.isGone ? undefined : detailOf(page, subject.actor)?.answer;
   return withoutClock(answer || plainAnswer(subject));
@@ -127,7 +126,7 @@ const Counts = ({ pod }: { readonly pod: ShownPod }) => (
   </>
 );
 
-/** Once around. */
+/** Circumference of the countdown ring. */
 const AROUND = 2 * Math.PI * 19;
 
 function Ring({ subject, countdown }: { readonly subject: Subject; readonly countdown: Countdown }) {
@@ -184,7 +183,7 @@ function PodPageButton({ page, hasPod }: { readonly page: Page; readonly hasPod:
   );
 }
 
-/** Nothing is selected: there is none, or not what the URL names. */
+/** The text shown if no actor exists or the URL refers to one that does not exist. */
 function Nobody({ page }: { readonly page: Page }) {
   const { node } = page.world.value;
   const { steps } = page.place.value;
@@ -207,7 +206,7 @@ const NotThere = ({ page }: { readonly page: Page }) => (
   </>
 );
 
-/** The actor that the link most likely means. */
+/** A suggestion of the actor that the URL most likely refers to. */
 function Nearest({ page }: { readonly page: Page }) {
   const world = page.world.value;
   const path = nearestPath(world, page.place.value);

@@ -1,11 +1,11 @@
-/** All keys of the page, over it. */
+/** The overlay that lists all keyboard shortcuts. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { capOf, keyGroups } from '../model/keys.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import './keysOverlay.css';
 import type { Panel } from './panel.ts';
 
-/** The overlay; it is a dialog of the browser, which keeps the focus in it and takes Escape. */
+/** The overlay is a modal dialog of the browser, which traps the focus and closes on Escape. */
 export function KeysOverlay({ page, reading }: Panel) {
   const dialog = useRef<HTMLDialogElement>(null);
   const isShown = reading.areKeysShown.value;

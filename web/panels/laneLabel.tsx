@@ -1,4 +1,4 @@
-/** What stands before a lane: whose it is, and what that is now. */
+/** The label of a lane with the name and the current state of its actor. */
 import { categoryOf, findCategory } from '../../show/category.ts';
 import type { PlacedLane } from '../model/storyLayout.ts';
 import { Mark } from '../parts/mark.tsx';
@@ -7,12 +7,12 @@ import type { StoryPanel } from './storyPanel.ts';
 interface LabelProps extends Pick<StoryPanel, 'page'> {
   readonly placed: PlacedLane;
   readonly width: number;
-  /** The bars begin here; a longer label is cut. */
+  /** Position at which the bars start. A longer label is truncated. */
   readonly left: number;
   readonly onSelect: (path: string) => void;
 }
 
-/** The label of a lane; one of an actor selects it. */
+/** The label of a lane. Clicking the label of an actor selects it. */
 export function LaneLabel({ page, placed, width, left, onSelect }: LabelProps) {
   const { lane, y, top, height, isSelected } = placed;
   const [path] = lane.actors;
@@ -47,7 +47,7 @@ export function LaneLabel({ page, placed, width, left, onSelect }: LabelProps) {
   );
 }
 
-/** The width of most letters, in pixels. What is wider all the same is clipped. */
+/** Approximate width of a character in pixels. Text that is still too wide is clipped. */
 const LETTER = 6.6;
 
 export function cut(label: string, room: number): string {

@@ -13,7 +13,6 @@ interface MarksProps extends StoryPanel {
   readonly scale: Scale;
 }
 
-/** What is in the lanes. */
 export function LaneMarks(props: MarksProps) {
   const { placed } = props;
   return (
@@ -35,7 +34,7 @@ interface LaneProps extends MarksProps {
   readonly of: PlacedLane;
 }
 
-/** What the pointer is at joins the panels. */
+/** Returns the event handlers that highlight the element under the pointer in all panels. */
 function pointing({ telling }: StoryPanel, marks: readonly Mark[]) {
   const [first] = marks;
   return {
@@ -90,7 +89,7 @@ function Bar({ bar, y, barHeight, until }: BarProps) {
   );
 }
 
-/** A state that goes on to a known moment. */
+/** The rest of a state with a known deadline. */
 function Due({ of: { lane, y, barHeight, isSelected, top, height }, scale, view }: LaneProps) {
   const { until } = lane;
   const from = xOf(scale, view.edge.value);
@@ -135,7 +134,7 @@ interface DotProps extends ReturnType<typeof pointing> {
   readonly children: ComponentChildren;
 }
 
-/** Larger for the pointer than for the eye. */
+/** A dot with a hit area that is larger than its visible part. */
 const Dot = ({ x, y, radius, name, children, ...events }: DotProps) => (
   <g class={`dot ${name}`} {...events}>
     <circle class="hit" cx={x} cy={y} r="6" />
@@ -144,7 +143,7 @@ const Dot = ({ x, y, radius, name, children, ...events }: DotProps) => (
   </g>
 );
 
-/** A triangle above the lane for each run that ended badly. */
+/** A triangle above the lane for each failed run. */
 function Exits({ of: { lane, y, barHeight }, scale, ...panel }: LaneProps) {
   const top = y - barHeight / 2 - 4;
   return (
@@ -162,7 +161,7 @@ function Exits({ of: { lane, y, barHeight }, scale, ...panel }: LaneProps) {
   );
 }
 
-/** Thin lines from what was said to whom it was said. */
+/** Thin lines that connect the source of an input with the lane of its recipient. */
 function Links({ placed, scale, view }: MarksProps) {
   const subject = placed.find(({ isSelected, lane }) => isSelected && lane.kind === 'actor' && lane.label !== 'pod');
   const runtime = placed.find(({ lane }) => lane.kind === 'runtime');
@@ -183,7 +182,7 @@ interface LinkProps {
   readonly scale: Scale;
   readonly from: number;
   readonly to: number;
-  /** Only what is about this one or those below it. */
+  /** Limits the links to inputs of this actor or its descendants. */
   readonly of: string;
 }
 

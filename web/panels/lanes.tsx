@@ -1,4 +1,4 @@
-/** The story in lanes: over time, or in steps. */
+/** The panel with the story as lanes over time or as a sequence diagram. */
 import { turnScale } from '../model/storyKeys.ts';
 import { storyName } from '../model/storyView.ts';
 import { nameOf } from '../model/storyWho.ts';
@@ -9,7 +9,6 @@ import { NoStory } from './noStory.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 import './lanes.css';
 
-/** The panel. */
 export function Lanes(panel: StoryPanel) {
   const { page } = panel;
   const isByTime = page.place.value.story === 'time';

@@ -1,4 +1,4 @@
-/** The lines that are listed beside, as a sequence diagram on its side. */
+/** The rows of the list beside it, as a horizontal sequence diagram. */
 import { categoryOf } from '../../show/category.ts';
 import type { Column, Sequence } from '../model/storySequence.ts';
 import { shortState } from '../model/storyWho.ts';
@@ -9,15 +9,14 @@ import { cut } from './laneLabel.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
 const LEFT = 156;
-/** Up to the lines of the parties. */
+/** Width of the participants' labels. */
 const LABEL_WIDTH = 96;
 const TOP = 20;
 const FOOT = 30;
-/** Between two columns. */
+/** Distances between two columns. */
 const [CLOSE, FAR] = [26, 41];
 const RIGHT = 60;
 
-/** The diagram. */
 export function LanesInSteps(panel: StoryPanel) {
   const { box, size } = useSize<HTMLDivElement>();
   const sequence = panel.view.sequence.value;
@@ -136,7 +135,7 @@ function States({ sequence, xOf, yOf }: Placed) {
   );
 }
 
-/** Half the height of the subject's bars: arrows end at their edges. */
+/** Half the height of the subject's bars. Arrows end at the edges of the bars. */
 const HALF = 9;
 
 interface ArrowProps extends Placed {
@@ -174,7 +173,7 @@ function Arrow({ column, index, sequence, xOf, yOf, telling }: ArrowProps) {
   );
 }
 
-/** In short arrows the number stands clear of the head. */
+/** On short arrows, the number is placed away from the arrowhead. */
 const middleOf = (y1: number, y2: number, { kind }: Column): number => (kind === 'ask' ? y1 : (y1 + y2) / 2);
 
 const Numbered = ({ x, y, number }: { readonly x: number; readonly y: number; readonly number: number }) => (
@@ -186,7 +185,7 @@ const Numbered = ({ x, y, number }: { readonly x: number; readonly y: number; re
   </>
 );
 
-/** How long after the beginning each arrow is, where there is room for it. */
+/** The time of each arrow since the first one, if there is room for it. */
 function Offsets({ sequence, xOf }: Placed) {
   let free = 0;
   const labels = sequence.columns.flatMap(({ label }, index) => {
@@ -206,7 +205,7 @@ function Offsets({ sequence, xOf }: Placed) {
   );
 }
 
-/** About so wide is a character of a label. */
+/** Approximate width of a character in a label. */
 const CHARACTER = 5.6;
 
 function Gaps({ sequence, xOf, bottom }: Placed) {
@@ -235,7 +234,7 @@ function Gaps({ sequence, xOf, bottom }: Placed) {
   );
 }
 
-/** Where the last state goes on. */
+/** The continuation of the last state. */
 function Now({ sequence, xOf, bottom, page }: Placed) {
   const last = sequence.gaps.at(-1);
   const goesOn = last?.to === sequence.columns.length;

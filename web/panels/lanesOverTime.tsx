@@ -1,4 +1,4 @@
-/** The lanes of a story over time: bars are states, marks are what happened, and what is known to come is hatched. */
+/** The lanes of a story over time. Bars are states, marks are inputs, and the expected future is hatched. */
 import { goTo, select } from '../model/actions.ts';
 import { placedLanes, timelineText } from '../model/storyLayout.ts';
 import { momentOf, type Scale, ticksOf, xOf } from '../model/storyPixels.ts';
@@ -12,13 +12,12 @@ import { LaneMarks } from './laneMarks.tsx';
 import { RunLabels } from './runLabels.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
-/** Above the lanes the axis, below them the numbers of runs. */
+/** Heights of the axis above the lanes and of the run numbers below them. */
 const AXIS = 20;
 const FOOT = 20;
 const LEFT = 140;
 const RIGHT = 18;
 
-/** The timeline. */
 export function LanesOverTime(panel: StoryPanel) {
   const { box, size } = useSize<HTMLDivElement>();
   return (
@@ -76,11 +75,14 @@ function Timeline({ width, height, ...panel }: Sized) {
 
 interface AfterProps extends Record<'from' | 'edge' | 'width' | 'height', number> {}
 
-/** What came after the moment that is shown is dimmed. */
+/** Dims the time after the displayed time. */
 const After = ({ from, edge, width, height }: AfterProps) =>
   from < edge ? <rect class="after" x={from} y="0" width={Math.max(0, width - from)} height={height} /> : null;
 
-/** A click goes to a moment, a wheel that is turned aside moves the window, one with Ctrl makes it longer or shorter. */
+/**
+ * Returns the event handlers. A click goes to a time, horizontal scrolling shifts the time range, and Ctrl with the
+ * wheel zooms it.
+ */
 function hands({ page, telling }: StoryPanel, scale: Scale) {
   const placeOf = ({ clientX, currentTarget }: MouseEvent) =>
     clientX - (currentTarget instanceof Element ? currentTarget.getBoundingClientRect().left : 0);
@@ -111,13 +113,13 @@ interface AxisProps {
   readonly until: number | undefined;
 }
 
-/** A label gives way to that of the moment, and to that of the deadline. */
+/** Minimum distance of tick labels from the labels of the displayed time and of the deadline. */
 const APART = 58;
 
 function Axis({ scale, now, until }: AxisProps) {
   const head = xOf(scale, now);
   const end = until === undefined || until > scale.to || until <= now ? undefined : xOf(scale, until);
-  // At the end it would be cut off.
+  // Shift the label so that it is not clipped at the edge.
   const endAt = end === undefined ? undefined : Math.min(end, scale.right - 8);
   const isFree = (x: number) => Math.abs(x - head) > APART && (endAt === undefined || Math.abs(x - endAt) > APART);
   return (
@@ -139,7 +141,7 @@ function Axis({ scale, now, until }: AxisProps) {
   );
 }
 
-/** The lines of the ticks, and the hatched future. */
+/** The lines of the ticks and the hatched future. */
 function Ground({ scale, edge, bottom }: { readonly scale: Scale; readonly edge: number; readonly bottom: number }) {
   const from = Math.max(edge, scale.left);
   return (
@@ -155,7 +157,7 @@ function Ground({ scale, edge, bottom }: { readonly scale: Scale; readonly edge:
   );
 }
 
-/** The moment that is shown. */
+/** The marker of the displayed time. */
 function Head({ scale, now, height }: { readonly scale: Scale; readonly now: number; readonly height: number }) {
   const x = xOf(scale, now);
   if (x < scale.left || x > scale.right) return null;

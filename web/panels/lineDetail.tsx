@@ -1,4 +1,4 @@
-/** A line that is open: what it passed, all that is known of what it brought, what it asked for. */
+/** The expanded part of a row: intermediate states, payload of the input, and outgoing calls. */
 import type { Asking } from '../model/asking.ts';
 import type { Row } from '../model/storyRows.ts';
 import { nameOf } from '../model/storyWho.ts';
@@ -11,7 +11,6 @@ interface DetailProps {
   readonly asking: Asking;
 }
 
-/** Below its line. */
 export function LineDetail({ row, onSelect, asking }: DetailProps) {
   const { step, move, passed, note } = row;
   return (

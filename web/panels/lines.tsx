@@ -1,4 +1,4 @@
-/** The story line by line: one burst of it at a time, the oldest line first. */
+/** The list of rows of one burst, the oldest first. */
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -18,7 +18,6 @@ import { NoStory } from './noStory.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 import './lines.css';
 
-/** The panel. */
 export function Lines(panel: StoryPanel) {
   const { page, telling, view } = panel;
   const shown = view.shown.value;
@@ -37,7 +36,7 @@ export function Lines(panel: StoryPanel) {
 function Title({ telling, view, shown }: StoryPanel & { readonly shown: ShownBurst | undefined }) {
   const turn = (to: { readonly from: number } | undefined) => {
     if (to) telling.burst.value = to.from;
-    // The last one is that of the moment again, and goes along with it.
+    // The last burst follows the displayed time again.
     if (to && to.from === view.bursts.peek().at(-1)?.from) telling.burst.value = undefined;
     telling.opened.value = undefined;
   };
@@ -71,7 +70,7 @@ function Turn({ label, glyph, to, onTurn }: TurnProps) {
   );
 }
 
-/** What was left out is said. */
+/** A note with the number of lines that the server left out. */
 function Unsaid({ telling }: StoryPanel) {
   const known = telling.known.value;
   const count = known?.story.unsaid;
@@ -91,7 +90,7 @@ function Nothing({ page, telling }: StoryPanel) {
   return <p class="no-story">Nothing happened to {nameOf(selected)} in the time that is shown.</p>;
 }
 
-/** More lines are not in the document at once. */
+/** Maximum number of rows in the document. */
 const MOST = 300;
 
 function List(panel: StoryPanel & { readonly shown: ShownBurst }) {
@@ -123,13 +122,13 @@ function List(panel: StoryPanel & { readonly shown: ShownBurst }) {
   );
 }
 
-/** Keeps the end in sight, or in the past the line of the moment. */
+/** Scrolls to the end of the list or, in the past, to the row of the displayed time. */
 function useSight({ page, shown }: StoryPanel & { readonly shown: ShownBurst }, isTouched: Signal<boolean>) {
   const list = useRef<HTMLOListElement>(null);
   const isAtEnd = page.past.value === undefined && shown.after === undefined;
   useLayoutEffect(() => {
     const { current } = list;
-    // Nothing moves under the hand.
+    // Do not scroll while the user interacts with the list.
     if (!current || isTouched.peek() || current.contains(document.activeElement)) return;
     if (isAtEnd) current.scrollTo({ top: current.scrollHeight });
     else current.querySelector('.now')?.scrollIntoView({ block: 'nearest' });
@@ -137,7 +136,7 @@ function useSight({ page, shown }: StoryPanel & { readonly shown: ShownBurst }, 
   return list;
 }
 
-/** Arrows go from line to line. */
+/** The arrow keys move the focus between rows. */
 function walk(event: KeyboardEvent): void {
   const isDown = event.key === 'ArrowDown';
   if (!isDown && event.key !== 'ArrowUp') return;
@@ -207,7 +206,7 @@ function StateOf({ row: { state } }: { readonly row: Row }) {
   );
 }
 
-/** How long nothing has happened. */
+/** The time since the last step. */
 function Since({ shown, page }: StoryPanel & { readonly shown: ShownBurst }) {
   if (shown.after || page.past.value) return null;
   const quiet = page.now.value - shown.burst.to;

@@ -1,4 +1,4 @@
-/** Lines in the places of what is on its way. */
+/** Placeholder for content that is being loaded. */
 export const Loading = () => (
   <div class="sec loading" role="status" aria-label="Loading">
     <i />

@@ -1,4 +1,4 @@
-/** The log of the selected container, followed while it is written, with a search. */
+/** The log of the selected container with a search. It is reloaded while the container writes. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ShownLog } from '../../inspect/protocol.ts';
 import type { Subject } from '../model/headline.ts';
@@ -10,7 +10,6 @@ import { Parts } from './objectText.tsx';
 import type { Panel } from './panel.ts';
 import { Trouble } from './trouble.tsx';
 
-/** The tab. */
 export function LogTab({ page, reading, subject }: Panel & { readonly subject: Subject }) {
   const { log, tries } = reading.logTab;
   const container = containerPathOf(subject.actor.path);
@@ -39,7 +38,7 @@ function Lines({ reading, shown }: Pick<Panel, 'reading'> & { readonly shown: Sh
   const box = useRef<HTMLDivElement>(null);
   const lines = foundLines(shown.lines, search.value);
   const follows = isFollowed.value;
-  // While it is followed, the last line is in sight after each answer.
+  // Scroll to the last line after each response while the log is followed.
   useLayoutEffect(() => {
     if (follows && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [shown, follows, search.value]);
@@ -81,7 +80,7 @@ function Lines({ reading, shown }: Pick<Panel, 'reading'> & { readonly shown: Sh
   );
 }
 
-/** Scrolled so near to the end, in pixels, the log is followed again. */
+/** Distance from the end in pixels within which the log is followed again. */
 const NEAR_END = 12;
 
 const Line = ({ parts }: FoundLine) => (
@@ -92,7 +91,7 @@ const Line = ({ parts }: FoundLine) => (
   </div>
 );
 
-/** `Run 3 goes on, 12 of 340 lines` */
+/** Returns the summary, e.g. `Run 3 goes on, 12 of 340 lines`. */
 function statusOf({ run, isRunning, lines, isCut }: ShownLog, count: number, search: string): string {
   const which = run === undefined ? '' : `Run ${run} ${isRunning ? 'goes on' : 'has ended'}, `;
   const all = `${isCut ? 'the last ' : ''}${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`;

@@ -1,4 +1,4 @@
-/** Where there is no room for lanes: the runs and waits of what is selected. */
+/** A single lane with the runs and waits of the selected actor, for narrow pages. */
 
 import { goTo } from '../model/actions.ts';
 import { barText, momentOf, placedBars, type Scale, xOf } from '../model/storyPixels.ts';
@@ -8,7 +8,6 @@ import { clockOf } from '../model/time.ts';
 import { useSize } from '../parts/useSize.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
-/** One lane, as wide as the page. */
 export function MiniLane(panel: StoryPanel) {
   const { view, telling } = panel;
   const { box, size } = useSize<HTMLDivElement>();

@@ -1,4 +1,4 @@
-/** Why there is no story, and a way to ask for it again. */
+/** The message shown if the story could not be loaded, with a button to retry. */
 import type { StoryPanel } from './storyPanel.ts';
 import { Trouble } from './trouble.tsx';
 
@@ -6,7 +6,6 @@ interface NoStoryProps extends StoryPanel {
   readonly cause: string;
 }
 
-/** In the place of the story. */
 export function NoStory({ telling, cause }: NoStoryProps) {
   const again = () => {
     telling.tries.value += 1;

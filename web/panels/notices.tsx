@@ -1,11 +1,10 @@
-/** What has to be known of the picture as a whole: it is old, it is held, it is on its way. */
+/** Notices about the whole page: connection lost, view frozen, or snapshot loading. */
 import { humanDuration } from '../../base/duration.ts';
 import { goLive, goTo, toggleHold } from '../model/actions.ts';
 import { clockOf, momentText } from '../model/time.ts';
 import './notices.css';
 import type { Panel } from './panel.ts';
 
-/** The notices, one line each at most. */
 export const Notices = (panel: Panel) => (
   <>
     <Lost {...panel} />
@@ -51,7 +50,7 @@ function Held({ page }: Panel) {
   );
 }
 
-/** A thin bar, which the style sheet lets appear only when it takes long; or why the moment did not come. */
+/** A progress bar, which the style sheet shows only after a delay, or the failure to load the snapshot. */
 function Moment({ page }: Panel) {
   const { value: moment } = page.moment;
   if (moment?.kind === 'asked')

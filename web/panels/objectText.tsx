@@ -1,6 +1,6 @@
 import { objectLines, type TextPart } from '../model/objectLines.ts';
 
-/** A text with what is held back in it as such. */
+/** A text with highlighted redacted parts. */
 export const Parts = ({ parts }: { readonly parts: readonly TextPart[] }) => (
   <>
     {parts.map(({ text, isHeldBack }, at) =>
@@ -15,7 +15,7 @@ export const Parts = ({ parts }: { readonly parts: readonly TextPart[] }) => (
   </>
 );
 
-/** An object as text like YAML. */
+/** An object in YAML notation. */
 export const ObjectText = ({ title, object }: { readonly title: string; readonly object: unknown }) => (
   <section class={`sec object ${title.toLowerCase()}`}>
     <h3>{title}</h3>

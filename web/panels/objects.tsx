@@ -10,7 +10,7 @@ interface ObjectsProps extends Panel {
   readonly isWhole?: boolean;
 }
 
-/** The manifest, and on the pod page the conditions and the status beside it. */
+/** The manifest and, on the pod page, the conditions and the status. */
 export function Objects({ reading, subject, isWhole = false }: ObjectsProps) {
   const uid = subject.pod?.uid;
   if (uid === undefined) return <p class="sec dim">Only pods have a manifest.</p>;

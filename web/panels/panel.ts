@@ -1,19 +1,19 @@
-/** What the reading panels are given. */
+/** The properties of the reading panels. */
 import type { ReadonlySignal } from '@preact/signals';
 import type { Page } from '../model/page.ts';
 import type { Reading } from '../model/reading.ts';
 import type { Tree } from '../model/rows.ts';
 import type { StoryPanel } from './storyPanel.ts';
 
-/** The page with what only its reading panels know. */
+/** The page with the state of its reading panels. */
 export interface Panel {
   readonly page: Page;
   readonly tree: Tree;
   readonly reading: Reading;
-  /** What the panels of story and time are given. */
+  /** The properties of the story and time panels. */
   readonly story: StoryPanel;
-  /** Says a text aloud, to those who hear the page. */
+  /** Announces a text to screen readers. */
   readonly say: (text: string) => void;
-  /** What is said aloud. */
+  /** The announced text. */
   readonly said: ReadonlySignal<string>;
 }

@@ -1,4 +1,4 @@
-/** What something that entered brought with it: it is asked for when its line is opened. */
+/** The payload of an input, which is loaded when its row is expanded. */
 import { useEffect, useState } from 'preact/hooks';
 import type { ShownPayload } from '../../inspect/protocol.ts';
 import type { Asking } from '../model/asking.ts';
@@ -13,7 +13,7 @@ interface PayloadProps {
 
 type Asked = { readonly payload: ShownPayload } | { readonly trouble: string };
 
-/** Within a list of what is known of a line. */
+/** The entries of a definition list. */
 export function Payload({ of: { actor, source, at }, asking }: PayloadProps) {
   const [asked, setAsked] = useState<Asked>();
   const [tries, setTries] = useState(0);

@@ -1,4 +1,4 @@
-/** The pod page: why at full width, its conditions and actors, its manifest beside its status. */
+/** The pod page with the answer at full width, conditions, actors, manifest and status. */
 import type { ActorNode } from '../../show/actorNode.ts';
 import { CALL } from '../../show/actorNode.ts';
 import { rowTime } from '../../show/actorRowText.ts';
@@ -13,7 +13,6 @@ import './podPage.css';
 import { Objects } from './objects.tsx';
 import { Shown } from './shown.tsx';
 
-/** The page of the selected actor's pod. */
 export function PodPage(panel: Panel) {
   const subject = subjectOf(panel.page);
   if (!subject) return null;

@@ -1,4 +1,4 @@
-/** Time: all of the recording below the page, the moment that is shown on it, and the ways through it. */
+/** The rail at the bottom with the whole recording, the displayed time and the time controls. */
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -12,7 +12,6 @@ import { Track } from './railTrack.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 import './rail.css';
 
-/** The rail. */
 export function Rail(panel: StoryPanel) {
   const { page, telling, player } = panel;
   const isTyping = useSignal(false);

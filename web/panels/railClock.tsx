@@ -1,4 +1,4 @@
-/** The moment that is shown, and a field in which another one can be typed. */
+/** The clock with the displayed time, and a field to enter a time. */
 import type { Signal } from '@preact/signals';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -12,14 +12,14 @@ interface ClockProps extends StoryPanel {
   readonly isTyping: Signal<boolean>;
 }
 
-/** How the page stands in time. */
+/** Returns whether the page shows the live node, the past, a frozen view or a recording. */
 export function modeOf({ page }: Pick<StoryPanel, 'page'>): 'live' | 'past' | 'held' | 'file' {
   if (page.mode !== 'live') return 'file';
   if (page.past.value) return 'past';
   return page.held.value ? 'held' : 'live';
 }
 
-/** The clock; a click lets a moment be typed. */
+/** The clock. Clicking it opens the field. */
 export function Clock({ isTyping, ...panel }: ClockProps) {
   const { page } = panel;
   if (isTyping.value) return <MomentField {...panel} isTyping={isTyping} />;
@@ -40,7 +40,7 @@ export function Clock({ isTyping, ...panel }: ClockProps) {
   );
 }
 
-/** While a moment is on its way the clock shows it already. */
+/** Returns the displayed time. While a snapshot is loading, this is already the requested time. */
 export const shownMoment = ({ page }: Pick<StoryPanel, 'page'>): number =>
   (page.past.value && page.place.value.at) ?? page.now.value;
 
@@ -75,6 +75,6 @@ function MomentField({ page, player, isTyping }: ClockProps) {
   );
 }
 
-/** What is not recorded cannot be gone to: the nearest of what is. */
+/** Limits a time to the recorded range. */
 const within = (at: number, recorded: { readonly from: number; readonly to: number } | undefined): number =>
   recorded ? Math.min(recorded.to, Math.max(recorded.from, at)) : at;

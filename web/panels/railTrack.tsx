@@ -1,4 +1,4 @@
-/** All of the recording as events a second, with the frame of the lanes' window and the moment that is shown. */
+/** The recording as a histogram of events, with the time range of the lanes and the displayed time. */
 import { useRef } from 'preact/hooks';
 import { goLive, goTo } from '../model/actions.ts';
 import { draggedWindow, type Grip, heldAt, keyStep } from '../model/railMoves.ts';
@@ -9,7 +9,7 @@ import { useSize } from '../parts/useSize.tsx';
 import { modeOf, shownMoment } from './railClock.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
-/** The track; without a recording it says so. */
+/** The track, or a note that the node does not record. */
 export function Track(panel: StoryPanel) {
   const { page, telling } = panel;
   const { box, size } = useSize<HTMLDivElement>();
@@ -61,17 +61,20 @@ function Scene(props: SceneProps) {
   );
 }
 
-/** So far from the beginning a word has room before its place, beside what is said there. */
+/**
+ * Minimum distance from the left edge for a label on the left side of its position, because the start of the track has
+ * its own label.
+ */
 const EARLY = 220;
 
-/** Marks nearer than they are wide are one. */
+/** Merges marks that would overlap. */
 function marksOf(failures: readonly number[], width: number): number[] {
   const marks: number[] = [];
   for (const each of failures) if ((each - (marks.at(-1) ?? -1)) * width >= 4) marks.push(each);
   return marks;
 }
 
-/** Of 36: above the highest bar there is room for what is said of the recording. */
+/** Maximum height of a bar within the viewBox of 36, which leaves room for the text above. */
 const HIGHEST = 22;
 
 const Bars = ({ shown: { bars } }: { readonly shown: RailView }) => (
@@ -120,16 +123,16 @@ function Playhead({ page, shown, left, ...panel }: SceneProps & { readonly left:
   );
 }
 
-/** At its end the rail is live. */
+/** Goes to a time. The end of the rail is the live view. */
 function go(page: StoryPanel['page'], at: number, end: number, isMoving = false): void {
   if (page.mode === 'live' && at >= end) goLive(page);
   else goTo(page, Math.round(Math.min(at, end)), { isMoving });
 }
 
-/** The end of the rail is as wide as a finger. */
+/** Width of the area at the end that stands for the live view, in pixels. */
 const LIVE_PX = 6;
 
-/** What one pointer does: it holds on to what it took hold of. */
+/** Handles dragging. A drag stays with the part that it started on. */
 function useHands({ page, telling, player, shown, width }: SceneProps) {
   const grip = useRef<Grip | undefined>(undefined);
   const scale = { from: shown.from, to: shown.to, left: 0, right: width };
@@ -167,7 +170,9 @@ function useHands({ page, telling, player, shown, width }: SceneProps) {
   return { onPointerDown, onPointerMove, onPointerUp, onPointerCancel, onWheel: wheelOf(telling, scale) };
 }
 
-/** Where the window has its edges; below them only the moment is moved. */
+/**
+ * Height of the upper part, in which the edges of the time range can be dragged. Below it, only the displayed time can.
+ */
 const UPPER = 44;
 
 function placeIn({ clientX, clientY, currentTarget }: MouseEvent): { readonly x: number; readonly y: number } {
@@ -176,7 +181,7 @@ function placeIn({ clientX, clientY, currentTarget }: MouseEvent): { readonly x:
   return { x: clientX - box.left, y: clientY - box.top };
 }
 
-/** A wheel makes the window longer or shorter around the place that it is turned at. */
+/** The wheel zooms the time range around the pointer. */
 const wheelOf =
   ({ choice, window }: StoryPanel['telling'], scale: Scale) =>
   (event: WheelEvent) => {

@@ -2,7 +2,7 @@ import { toneOf } from '../model/marks.ts';
 import type { RowWords, TreeRow } from '../model/rows.ts';
 import { Mark } from '../parts/mark.tsx';
 
-/** The id of a row's element: a path has characters that an id may have, but none that would make two alike. */
+/** Returns the element id of a row. Different paths have different ids. */
 export const rowId = (path: string): string => `row:${path}`;
 
 interface RowProps {
@@ -17,7 +17,7 @@ interface RowProps {
   readonly onFold: () => void;
 }
 
-/** A row that does not go well has colour; one that has gone is dimmed. */
+/** Returns the CSS classes. Unhealthy rows are colored, and rows of actors that no longer exist are dimmed. */
 function classesOf({ row: { row, isGone }, words, isSelected, isCursor }: RowProps): string {
   const isHot = ['broken', 'retrying', 'failed'].includes(words.category);
   return [
@@ -32,7 +32,6 @@ function classesOf({ row: { row, isGone }, words, isSelected, isCursor }: RowPro
     .join(' ');
 }
 
-/** One row of the tree. */
 export function Row(props: RowProps) {
   const { row: tree, at, height, words, place, isSelected, onSelect, onFold } = props;
   const { row, isGone } = tree;
@@ -69,7 +68,7 @@ export function Row(props: RowProps) {
   );
 }
 
-/** The sign that opens and closes a row; nothing where there is nothing below it. */
+/** The button that expands or collapses a row, or a spacer if the row has no children. */
 function Fold({ isOpen, onFold }: { readonly isOpen: boolean | undefined; readonly onFold: () => void }) {
   if (isOpen === undefined) return <i class="leaf" />;
   const onClick = (event: Event) => {

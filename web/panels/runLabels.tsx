@@ -1,4 +1,4 @@
-/** The numbers of a container's runs, below their beginnings. */
+/** The numbers of a container's runs below their starts. */
 import type { PlacedLane } from '../model/storyLayout.ts';
 import { runLabels, type Scale } from '../model/storyPixels.ts';
 
@@ -8,7 +8,7 @@ interface RunLabelsProps {
   readonly width: number;
 }
 
-/** Those of the container that is selected, else of the one that was run most often. */
+/** The labels of the selected container, or of the container with the most runs. */
 export function RunLabels({ lanes, scale, width }: RunLabelsProps) {
   const selected = lanes.find(({ isSelected, lane }) => isSelected && lane.runs.length > 0);
   const [most] = lanes

@@ -1,4 +1,4 @@
-/** The sections of Why: what it tried, what comes next, its log's last lines, its events. */
+/** The sections of the Why panel: attempts, next transitions, last log lines and events. */
 import type { ComponentChildren } from 'preact';
 import { humanDuration } from '../../base/duration.ts';
 import type { ShownActor, TriedRun } from '../../inspect/protocol.ts';
@@ -31,7 +31,7 @@ const Section = ({ title, beside, children }: SectionProps) => (
   </section>
 );
 
-/** What has to be seen to in the manifest. */
+/** The problems of the manifest. */
 export const Problems = ({ detail: { problems } }: OfDetail) =>
   problems.length === 0 ? null : (
     <Section title="Its manifest">
@@ -47,7 +47,7 @@ interface OfActor extends OfDetail {
   readonly actor: ShownActor | undefined;
 }
 
-/** What an actor of the node, or a volume, says of itself, which its headline has no room for. */
+/** The facts of a volume or an actor of the node, for which the headline has no room. */
 export function Facts({ actor }: { readonly actor: ShownActor }) {
   const isTold = podUidOf(actor.path) === undefined || actor.kind === 'volume';
   if (!isTold || actor.facts.length === 0) return null;
@@ -62,7 +62,9 @@ export function Facts({ actor }: { readonly actor: ShownActor }) {
   );
 }
 
-/** The ended runs of a container, the last first. They are read from the recording and come after the answer. */
+/**
+ * The completed runs of a container, the latest first. They are read from the recording and arrive after the answer.
+ */
 export function Tried({ detail: { tried }, actor }: OfActor) {
   if (tried === undefined) {
     if (actor?.lastRun === undefined) return null;
@@ -96,7 +98,7 @@ export function Tried({ detail: { tried }, actor }: OfActor) {
   );
 }
 
-/** The widest bar, in CSS pixels. */
+/** Maximum width of a bar, in CSS pixels. */
 const WIDEST = 45;
 
 function Run({
@@ -130,7 +132,7 @@ function Run({
   );
 }
 
-/** What comes next, and when. */
+/** The possible transitions and their times. */
 export function Next({ detail, actor }: OfActor) {
   const lines = nextLines(detail, actor);
   if (lines.length === 0) return null;
@@ -150,10 +152,9 @@ export function Next({ detail, actor }: OfActor) {
   );
 }
 
-/** Beside other sections only the end of a log has room. */
+/** Number of log lines that fit beside the other sections. */
 const LAST_LINES = 4;
 
-/** The log's last lines. */
 export function Log({ detail: { log } }: OfDetail) {
   if (!log || log.lines.length === 0) return null;
   return (
@@ -171,7 +172,7 @@ export function Log({ detail: { log } }: OfDetail) {
 
 const FEW_EVENTS = 4;
 
-/** The events of Kubernetes about its pod. */
+/** The Kubernetes events of the pod. */
 export function Events({ detail: { events }, isWhole = false }: OfDetail & { readonly isWhole?: boolean }) {
   if (events === undefined) return isWhole ? <Loading /> : null;
   if (events.length === 0) return isWhole ? <p class="sec dim">No events within the last hour.</p> : null;

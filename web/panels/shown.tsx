@@ -1,4 +1,4 @@
-/** What is known of the selected actor beside its state, in one of the tabs. */
+/** The details of the selected actor in one of the tabs. */
 import { earlierDetailOf, type KnownDetail } from '../model/detail.ts';
 import type { Subject } from '../model/headline.ts';
 import { Loading } from './loading.tsx';
@@ -11,7 +11,7 @@ interface ShownProps extends Panel {
   readonly tab: 'why' | 'events';
 }
 
-/** Its details, or why they are not there. */
+/** The details, or the failure to load them. */
 export function Shown({ page, subject, tab }: ShownProps) {
   const known = earlierDetailOf(page, subject.actor.path);
   const troubles = [page.detailTrouble.value, page.historyTrouble.value];

@@ -3,7 +3,7 @@ import type { Panel } from './panel.ts';
 
 const NAMES = { why: 'Why', story: 'Story', chart: 'Chart', actors: 'Actors' } as const;
 
-/** On a narrow page: which panel is shown. */
+/** The tabs of a narrow page, which shows one panel at a time. */
 export const Tabs = ({ reading }: Panel) => (
   <div class="tabs" role="tablist" aria-label="Panels">
     {NARROW_TABS.map((tab) => (

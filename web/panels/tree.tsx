@@ -1,4 +1,4 @@
-/** All actors, the worst first: a tree of which only the rows in sight are in the document. */
+/** The tree of all actors, sorted by severity. Only the visible rows are in the document. */
 
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -10,7 +10,6 @@ import type { Panel } from './panel.ts';
 import { Row, rowId } from './row.tsx';
 import './tree.css';
 
-/** The panel with the tree. */
 export function Tree(panel: Panel) {
   const { page, tree } = panel;
   const { pods, actors } = tree.count.value;
@@ -34,19 +33,19 @@ export function Tree(panel: Panel) {
   );
 }
 
-/** What of the list is in sight, in pixels. */
+/** The visible part of the list, in pixels. */
 interface View {
   readonly top: number;
   readonly height: number;
 }
 
-/** As high as a list is at most. */
+/** Initial size, which is larger than any list. */
 const UNSEEN: View = { top: 0, height: 900 };
 
 function Rows(panel: Panel) {
   const { page, tree } = panel;
   const box = useRef<HTMLDivElement>(null);
-  // Of what is asked before the browser has laid it out by itself the first paint would have to wait for.
+  // Undefined until the first layout. Measuring earlier would delay the first paint.
   const view = useSignal<View | undefined>(undefined);
   const measure = () => {
     const { current } = box;
@@ -81,7 +80,7 @@ function Rows(panel: Panel) {
   );
 }
 
-/** While the pointer or the focus is in the list, no row changes its place. */
+/** Returns the event handlers that prevent rows from moving while the pointer or the focus is in the list. */
 const handsOf = ({ tree }: Panel) => ({
   onPointerEnter: () => hold(tree, 'pointer', true),
   onPointerLeave: () => hold(tree, 'pointer', false),
@@ -89,7 +88,7 @@ const handsOf = ({ tree }: Panel) => ({
   onFocusOut: () => hold(tree, 'focus', false),
 });
 
-/** Scrolls no further than it has to. */
+/** Scrolls just enough to make the cursor visible. */
 function keepInSight(box: HTMLElement | null, view: View | undefined, rows: readonly TreeRow[], cursor: string): void {
   const at = rows.findIndex(({ row }) => row.path === cursor);
   if (!box || !view || at < 0) return;
@@ -135,7 +134,7 @@ function InSight({ page, tree, reading, rows, view }: InSightProps) {
   );
 }
 
-/** Why there is no row. */
+/** The text shown if there are no rows. */
 function Nothing({ page, tree }: Panel) {
   const { sources } = page.world.value.node;
   if (page.place.value.query !== undefined) {
@@ -149,7 +148,7 @@ function Nothing({ page, tree }: Panel) {
   );
 }
 
-/** Where pods come from, each with what is wrong there. */
+/** The sources of pods with their problems. */
 export const Sources = ({
   sources,
 }: {

@@ -4,7 +4,7 @@ interface TroubleProps {
   readonly again: () => void;
 }
 
-/** What went wrong in a panel, in its place, with its cause. */
+/** An error message that replaces the content of a panel. */
 export const Trouble = ({ what, cause, again }: TroubleProps) => (
   <div class="sec trouble" role="alert">
     <p>

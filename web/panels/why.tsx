@@ -1,4 +1,4 @@
-/** Why it is so, and what comes next; the log, the events and the object in full. */
+/** The Why panel with tabs for the reason, the log, the events and the object. */
 import { subjectOf } from '../model/headline.ts';
 import { WHY_TABS } from '../model/reading.ts';
 import { LogTab } from './logTab.tsx';
@@ -8,7 +8,6 @@ import type { Panel } from './panel.ts';
 import { Shown } from './shown.tsx';
 import './why.css';
 
-/** The panel beside the chart. */
 export function Why(panel: Panel) {
   const { page, reading } = panel;
   const subject = subjectOf(page);

@@ -1,4 +1,4 @@
-/** The signs on buttons, as lines in a box of 16 by 16. */
+/** Icons of buttons, as lines in a box of 16 by 16. */
 const GLYPHS = {
   find: 'M11.4 7a4.4 4.4 0 1 1-8.8 0 4.4 4.4 0 1 1 8.8 0ZM10.4 10.4l3 3',
   page: 'M3 2.5h10v11H3zM5.5 5.5h5M5.5 8h5M5.5 10.5h3',
@@ -19,7 +19,7 @@ const GLYPHS = {
   fit: 'M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3',
 } as const;
 
-/** A sign on a button; the button's label says the same. */
+/** An icon on a button. The button's label has the same meaning. */
 export const Glyph = ({ of }: { readonly of: keyof typeof GLYPHS }) => (
   <svg
     viewBox="0 0 16 16"

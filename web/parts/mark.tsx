@@ -3,13 +3,13 @@ import { MARKS, toneOf } from '../model/marks.ts';
 
 interface MarkProps {
   readonly of: Category;
-  /** Where it stands in another drawing; absent: in a line of text. */
+  /** Position within an SVG drawing. Undefined in a line of text. */
   readonly x?: number;
   readonly y?: number;
   readonly size?: number;
 }
 
-/** The mark of a state's tag, in its colour. Words beside it say the same. */
+/** The icon of a category in its color. The text beside it has the same meaning. */
 export function Mark({ of, x, y, size = 12 }: MarkProps) {
   const { fill, line, width } = MARKS.get(of) ?? {};
   return (

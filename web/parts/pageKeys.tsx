@@ -1,4 +1,4 @@
-/** The keys of the page itself and of its reading panels. */
+/** The keyboard shortcuts of the page and its reading panels. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { go, select } from '../model/actions.ts';
@@ -8,19 +8,19 @@ import { FIND_ID, rowsElement } from '../panels/find.tsx';
 import type { Panel } from '../panels/panel.ts';
 import { turnTheme } from './theme.tsx';
 
-/** Registers them for good. */
+/** Registers the shortcuts permanently. */
 export function registerPageKeys(panel: Panel): void {
   registerKeys(panel.page, [...treeKeys(panel), ...placeKeys(panel), ...pageKeys(panel)]);
 }
 
 const isInTree = (): boolean => document.activeElement === rowsElement();
 
-/** So far the keys for a page of rows move. */
+/** Number of rows that Page Up and Page Down move. */
 const FAR = 20;
-/** Further than there are rows. */
+/** Larger than any number of rows. */
 const END = 1_000_000;
 
-/** Moves the cursor, and the focus with it. */
+/** Moves the cursor and gives the tree the focus. */
 function move({ tree }: Panel, by: number): void {
   rowsElement()?.focus();
   tree.cursor.value = pathBeside(tree.rows.peek(), tree.cursor.peek(), by);
@@ -66,11 +66,11 @@ function treeKeys(panel: Panel): KeyAction[] {
   ];
 }
 
-/** Shows a panel where it is hidden, and gives it the focus. */
+/** Shows a panel if it is hidden, and gives it the focus. */
 function focusOn(reading: Panel['reading'], tab: Panel['reading']['narrowTab']['value'], selector: string): void {
   reading.narrowTab.value = tab;
   const focus = () => document.querySelector<HTMLElement>(selector)?.focus();
-  // What is typed next belongs there; but what is hidden takes no focus before it is drawn.
+  // Focus at once, so that the panel receives the next key. A hidden element cannot be focused before it is rendered.
   focus();
   if (!document.activeElement?.matches(selector)) requestAnimationFrame(focus);
 }

@@ -1,10 +1,10 @@
-/** How high a row of the tree is: on a narrow page a finger has to hit it. */
+/** The height of a row of the tree. Rows are higher on a narrow page, so that they can be tapped. */
 import { signal } from '@preact/signals';
 
 const narrow = matchMedia('(max-width: 699px)');
 const heightOf = (isNarrow: boolean): number => (isNarrow ? 40 : 24);
 
-/** In CSS pixels, as `tree.css` has it. */
+/** In CSS pixels. The value is the same as in `tree.css`. */
 export const rowHeight = signal(heightOf(narrow.matches));
 
 narrow.addEventListener('change', ({ matches }) => {

@@ -1,4 +1,4 @@
-/** A small line of what was measured lately, the newest at its right end; it is level until there is more than one. */
+/** A sparkline of recent measurements, the latest on the right. A single measurement is drawn as a horizontal line. */
 export function Spark({ values }: { readonly values: readonly number[] }) {
   const [only = 0] = values;
   const shown = values.length < 2 ? [only, only] : values;

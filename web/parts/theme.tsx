@@ -1,10 +1,10 @@
-/** Dark or light: as the system has it, until it is turned by hand; then so for good in this browser. */
+/** The dark or light theme. It follows the system until the user chooses one, which the browser then remembers. */
 import { signal } from '@preact/signals';
 
 const KEY = 'statelet.theme';
 const system = matchMedia('(prefers-color-scheme: dark)');
 
-/** What was chosen; a browser that keeps nothing has chosen nothing. */
+/** Returns the theme chosen by the user. Null if there is none or the browser has no storage. */
 function kept(): string | null {
   try {
     return localStorage.getItem(KEY);
@@ -17,13 +17,13 @@ function keep(theme: string): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // It then holds until the page is left.
+    // Without storage, the choice lasts until the page is closed.
   }
 }
 
 const chosen = kept();
 
-/** Whether the page is dark now. */
+/** Whether the dark theme is active. */
 export const isDark = signal(chosen === null ? system.matches : chosen === 'dark');
 
 function show(theme: string): void {
@@ -36,7 +36,7 @@ system.addEventListener('change', ({ matches }) => {
   if (kept() === null) isDark.value = matches;
 });
 
-/** Turns dark to light and light to dark. */
+/** Toggles between the dark and the light theme. */
 export function turnTheme(): void {
   isDark.value = !isDark.peek();
   const theme = isDark.peek() ? 'dark' : 'light';

@@ -1,7 +1,9 @@
-/** Whether something of the page has been painted. */
 import { useEffect, useState } from 'preact/hooks';
 
-/** What can wait for that lets the answer be seen first, where everything at once would take twice as long. */
+/**
+ * Returns whether the page has been painted. Less urgent panels wait for that, because rendering everything at once
+ * would take twice as long to show the answer.
+ */
 export function usePainted(): boolean {
   const [isPainted, setPainted] = useState(false);
   useEffect(() => {

@@ -1,14 +1,14 @@
-/** How large an element is drawn, as it changes. */
+/** Tracks the rendered size of an element. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** A reference for the element, and its size; nothing before it is drawn. */
+/** Returns a reference for the element and its size. The size is undefined before the first layout. */
 export function useSize<T extends Element>() {
   const box = useRef<T>(null);
   const [size, setSize] = useState<{ readonly width: number; readonly height: number }>();
   useLayoutEffect(() => {
     const { current } = box;
     if (!current) return undefined;
-    // It is told at once, when the browser has laid out the page: asked before, it would have to do so in the midst of it.
+    // The observer reports the first size right after the layout. Reading the size here would force an extra layout.
     const observer = new ResizeObserver(() => setSize({ width: current.clientWidth, height: current.clientHeight }));
     observer.observe(current);
     return () => observer.disconnect();

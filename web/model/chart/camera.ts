@@ -1,25 +1,28 @@
-/** Which part of a chart is seen, and how large; and which state the arrow keys lead to. */
+/** The visible part and scale of a chart, and navigation between states with the arrow keys. */
 import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
 
-/** Where the drawing's corner is in the panel, and its scale. */
+/** Position of the drawing's corner in the panel, and its scale. */
 export interface Camera {
   readonly x: number;
   readonly y: number;
   readonly scale: number;
 }
 
-/** The panel's inside, in CSS pixels. */
+/** Inner size of the panel, in CSS pixels. */
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** By itself a chart is never shrunk further. */
+/** Minimum scale of the default view. */
 const LEAST_BY_ITSELF = 0.85;
 const LEAST = 0.2;
 const MOST = 3;
 
-/** How a drawing is seen at first: all of it if that is large enough to read, else the part around a box. */
+/**
+ * Returns the default view of a drawing. It shows the whole drawing if that is large enough to read, otherwise the part
+ * around a box.
+ */
 export function cameraAt(size: Size, drawing: Size, around?: DrawnState, least = LEAST_BY_ITSELF): Camera {
   const fitting = Math.min(size.width / drawing.width, size.height / drawing.height);
   const scale = Math.min(1, Math.max(least, fitting));
@@ -35,17 +38,17 @@ export function cameraAt(size: Size, drawing: Size, around?: DrawnState, least =
   };
 }
 
-/** All of the drawing, however small. */
+/** Returns the view of the whole drawing at any scale. */
 export const fitted = (size: Size, drawing: Size): Camera => cameraAt(size, drawing, undefined, LEAST);
 
-/** Larger or smaller, around a point of the panel that stays where it is. */
+/** Zooms around a point of the panel that stays in place. */
 export function zoomed({ x, y, scale }: Camera, by: number, [atX, atY]: readonly [number, number]): Camera {
   const next = Math.min(MOST, Math.max(LEAST, scale * by));
   const grown = next / scale;
   return { x: atX - (atX - x) * grown, y: atY - (atY - y) * grown, scale: next };
 }
 
-/** Moved, so far that some of the drawing stays in sight. */
+/** Moves the view. Some of the drawing always stays visible. */
 export function moved(camera: Camera, [byX, byY]: readonly [number, number], size: Size, drawing: Size): Camera {
   const keep = (at: number, length: number, room: number) =>
     Math.min(room - 48, Math.max(48 - length * camera.scale, at));
@@ -63,7 +66,10 @@ const DIRECTIONS: ReadonlyMap<string, readonly [number, number]> = new Map([
   ['ArrowUp', [0, -1]],
 ]);
 
-/** The box that an arrow key leads to: along a way if one goes in that direction, else the nearest one there. */
+/**
+ * Returns the box in the direction of an arrow key. A box connected by a transition takes precedence over the nearest
+ * one.
+ */
 export function boxTowards({ states, ways }: Drawing, from: DrawnState, key: string): DrawnState | undefined {
   const direction = DIRECTIONS.get(key);
   if (direction === undefined) return undefined;

@@ -1,15 +1,15 @@
-/** The drawings of all machines, in the order in which they are read. */
+/** The catalog of all machines and their drawings, in reading order. */
 import type { Drawing } from '../../../inspect/protocol.ts';
 import { CHARTED, keyOf } from './drawings.ts';
 
-/** A machine with its drawings: its regions, then the whole of it. */
+/** A machine with the drawings of its regions, followed by the whole chart. */
 export interface Catalogued {
   readonly machine: string;
   readonly summary: string;
   readonly drawings: readonly { readonly key: string; readonly title: string; readonly drawing: Drawing }[];
 }
 
-/** All machines, from the node inward. */
+/** Returns all machines, starting with the node. */
 export function catalogueOf(drawings: readonly Drawing[]): Catalogued[] {
   const order = (machine: string) => (CHARTED.includes(machine) ? CHARTED.indexOf(machine) : CHARTED.length);
   const machines = [...new Set(drawings.map(({ machine }) => machine))].toSorted((a, b) => order(a) - order(b));
@@ -26,7 +26,7 @@ export function catalogueOf(drawings: readonly Drawing[]): Catalogued[] {
   });
 }
 
-/** The drawing of this key, else the first one of the container: the most is in that. */
+/** Returns the drawing with this key. The default is the first drawing of the container, because it shows the most. */
 export function drawingIn(catalogue: readonly Catalogued[], key: string): Drawing | undefined {
   const all = catalogue.flatMap((each) => each.drawings);
   const found = all.find((each) => each.key === key) ?? all.find((each) => each.drawing.machine === 'container');

@@ -1,39 +1,38 @@
-/** What of a chart is held by hand: how it is seen, what is pointed at, which state is described. */
+/** The interactive state of a chart: its visible part, the highlighted element and the described state. */
 import { batch, signal } from '@preact/signals';
 import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
 import { type Camera, cameraAt, fitted, moved, type Size, zoomed } from './camera.ts';
 
-/** What the pointer or the focus is on. */
+/** The element under the pointer or with the focus. */
 export interface Pointed {
   readonly state?: string;
-  /** An arrow, by its first way. */
+  /** An arrow, identified by its first transition. */
   readonly way?: string;
 }
 
-/** The state of one chart panel. */
+/** Creates the state of a chart panel. */
 export function createChart() {
   return {
     size: signal<Size>({ width: 0, height: 0 }),
-    /** The box that stands for the active state. */
+    /** The box of the active state. */
     lit: signal<string | undefined>(undefined),
-    /** The part that the hand has chosen; undefined: it shows where the actor is. */
+    /** The visible part chosen by the user. Undefined to follow the actor. */
     own: signal<Camera | undefined>(undefined),
     pointed: signal<Pointed>({}),
-    /** The state that Tab leads to. */
+    /** The state that is reachable with Tab. */
     focused: signal<string | undefined>(undefined),
     /** The state whose description is open. */
     described: signal<string | undefined>(undefined),
   };
 }
 
-/** The state of one chart panel. */
 export type Chart = ReturnType<typeof createChart>;
 
-/** The part of the drawing that is seen. */
+/** Returns the visible part of the drawing. */
 export const cameraOf = (chart: Chart, drawing: Drawing, around: DrawnState | undefined): Camera =>
   chart.own.value ?? cameraAt(chart.size.value, drawing, around);
 
-/** Another drawing is seen as it is by itself. */
+/** Resets the state for a different drawing. */
 export function begin(chart: Chart): void {
   batch(() => {
     chart.own.value = undefined;
@@ -43,24 +42,24 @@ export function begin(chart: Chart): void {
   });
 }
 
-/** Shows all of it; once more: as it is by itself. */
+/** Toggles between the whole drawing and the default view. */
 export function showAll(chart: Chart, drawing: Drawing): void {
   const all = fitted(chart.size.peek(), drawing);
   chart.own.value = chart.own.peek()?.scale === all.scale ? undefined : all;
 }
 
-/** Larger or smaller, around a point; absent: around the middle. */
+/** Zooms around a point, by default the center. */
 export function zoom(chart: Chart, camera: Camera, by: number, at?: readonly [number, number]): void {
   const { width, height } = chart.size.peek();
   chart.own.value = zoomed(camera, by, at ?? [width / 2, height / 2]);
 }
 
-/** Moves it under the hand. */
+/** Moves the visible part. */
 export function pan(chart: Chart, camera: Camera, by: readonly [number, number], drawing: Drawing): void {
   chart.own.value = moved(camera, by, chart.size.peek(), drawing);
 }
 
-/** So that a box that has the focus is in sight. */
+/** Moves the visible part so that it contains the focused box. */
 export function reveal(chart: Chart, camera: Camera, box: DrawnState, drawing: Drawing): void {
   const { width, height } = chart.size.peek();
   const left = box.x * camera.scale + camera.x;

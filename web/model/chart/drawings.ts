@@ -1,11 +1,11 @@
-/** Fetches the drawings of charts when they are first shown, and knows which one an actor is shown in. */
+/** Loads drawings of charts on demand, and selects the drawing that shows an actor. */
 import { signal } from '@preact/signals';
 import type { Drawing, ShownActor } from '../../../inspect/protocol.ts';
 import { messageOf } from '../actions.ts';
 import type { Asking } from '../asking.ts';
 import { activeStates } from './view.ts';
 
-/** The machines that have a chart; all other actors are calls in flight and feeds. */
+/** Machines that have a chart. All other actors are calls in flight and feeds. */
 export const CHARTED: readonly string[] = [
   'nodeAgent',
   'pod',
@@ -28,13 +28,13 @@ export const CHARTED: readonly string[] = [
   'certificate',
 ];
 
-/** A drawing, or why it is not there; neither: it is on its way. */
+/** A drawing, or the failure to load it. Neither is defined while it is loading. */
 export interface DrawingAsked {
   readonly drawing?: Drawing;
   readonly trouble?: string;
 }
 
-/** The drawings that were asked for. The whole of a machine comes first: it says which regions there are. */
+/** Creates the cache of drawings. The whole chart of a machine is loaded first, because it lists the regions. */
 export function createDrawings({ drawing }: Pick<Asking, 'drawing'>) {
   const asked = signal<ReadonlyMap<string, DrawingAsked>>(new Map());
   const put = (key: string, state: DrawingAsked) => {
@@ -52,25 +52,25 @@ export function createDrawings({ drawing }: Pick<Asking, 'drawing'>) {
   return { asked, ask };
 }
 
-/** By which a drawing is known. */
+/** Returns the cache key of a drawing. */
 export const keyOf = (machine: string, region?: string): string =>
   region === undefined ? machine : `${machine}.${region}`;
 
-/** The region that shows where an actor is; undefined where its machine has none. */
+/** Returns the region that contains an actor's state. Undefined if the machine has no regions. */
 export function regionOf({ regions }: Drawing, { state }: Pick<ShownActor, 'state'>): string | undefined {
   const active = activeStates(state);
   return (regions.find(({ states }) => active.some((each) => states.includes(each))) ?? regions[0])?.region;
 }
 
-/** What is shown of an actor's machine: a drawing, why it is not there, or neither yet. */
+/** The drawing that is displayed for an actor, or its loading state. */
 export interface ShownDrawing extends DrawingAsked {
-  /** What has to be asked for. */
+  /** Identifies the drawing to load. */
   readonly machine: string;
   readonly region?: string;
   readonly hasRegions: boolean;
 }
 
-/** The drawing that shows an actor: the region that it is in, or the whole of its machine. */
+/** Returns the drawing for an actor, which is the region with its state or the whole chart. */
 export function shownDrawing(
   asked: ReadonlyMap<string, DrawingAsked>,
   actor: Pick<ShownActor, 'machine' | 'state'>,

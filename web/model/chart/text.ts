@@ -1,20 +1,23 @@
-/** What a chart says: its title, its states aloud, its labels. */
+/** The texts of a chart: its title, its labels and the descriptions of its states. */
 import type { Drawing, DrawnWay, NextWay } from '../../../inspect/protocol.ts';
 import { clockOf } from '../time.ts';
 import { sansWidth } from './textWidth.ts';
 import type { Seen, StateView } from './view.ts';
 
-/** `container: run and restart, 17 of 56 states` */
+/** Returns the title, e.g. `container: run and restart, 17 of 56 states`. */
 export function chartTitle({ machine, region, title, states, statesOfAll }: Drawing): string {
   const shown = states.filter(({ kind }) => kind !== 'folded').length;
   const many = statesOfAll === 1 ? '1 state' : `${statesOfAll} states`;
   return region === undefined ? `${machine}: ${many}` : `${machine}: ${title}, ${shown} of ${many}`;
 }
 
-/** Of more lines the first are shown, and how many there are beside. */
+/** Maximum number of lines of a label. If there are more, the last line contains the number of hidden ones. */
 const LINES = 4;
 
-/** What stands beside an arrow: `timer.elapsed, in 48s` first, then the other ways that go the same way. */
+/**
+ * Returns the label of an arrow. A timer comes first, e.g. `timer.elapsed, in 48s`, followed by the other transitions
+ * along the same arrow.
+ */
 export function labelLines(label: readonly string[], left?: string, most = LINES): string[] {
   const all = label.map((line) => line || 'at once');
   const isTimed = (line: string) => left !== undefined && line.startsWith('timer.elapsed');
@@ -24,7 +27,7 @@ export function labelLines(label: readonly string[], left?: string, most = LINES
   return [...shown, shown.length === 0 ? `${sorted.length} ways` : `and ${sorted.length - shown.length} more`];
 }
 
-/** Returns how often a way was taken, in at most four letters: `3×`, `12k×`. */
+/** Returns the number of times that a transition was taken in at most four characters, e.g. `3×` or `12k×`. */
 export function countText(count: number): string {
   if (count < 1_000) return `${count}×`;
   return count < 100_000 ? `${Math.floor(count / 1_000)}k×` : '99k+';
@@ -33,22 +36,25 @@ export function countText(count: number): string {
 /** Space between two texts on one line, in pixels. */
 const BETWEEN = 6;
 
-/** Sizes of the fonts of a state: of its name, of the larger name of the active one, and of its bold duration. */
+/** Font sizes of a state's name, of the larger name of an active state, and of the bold duration. */
 const FONTS = { name: 12, big: 13.5, stay: 12.7 } as const;
 
-/** Names are bold. */
+/** Factor by which bold names are wider. */
 const BOLD = 1.1;
 
 /** The name and the duration of a state on one line. */
 export interface StateLine {
   readonly label: string;
-  /** The name is clipped where this ends, in whatever font it is drawn. */
+  /** Width at which the name is clipped, whatever the actual font is. */
   readonly labelWidth: number;
-  /** Absent if there is no room for it. */
+  /** Undefined if there is no room for it. */
   readonly stay?: string;
 }
 
-/** Returns the name and the duration of a state as far as a line has room for both: a long name is cut, or has no duration. */
+/**
+ * Fits the name and the duration of a state into one line. A name that is too long is truncated or shown without the
+ * duration.
+ */
 export function stateLine(label: string, stay: string | undefined, room: number, isBig = false): StateLine {
   const widthOf = (text: string) => sansWidth(text, BOLD * (isBig ? FONTS.big : FONTS.name));
   const stayWidth = stay === undefined ? 0 : sansWidth(stay, FONTS.stay) + BETWEEN;
@@ -59,7 +65,10 @@ export function stateLine(label: string, stay: string | undefined, room: number,
   return { label: `${cut}…`, labelWidth: room };
 }
 
-/** `backingOff, active for 112s, waits for … until 07:44:40, then restarting`. */
+/**
+ * Describes a state for screen readers, e.g. `backingOff, active for 112s, waits for … until 07:44:40, then
+ * restarting`.
+ */
 export function stateSentence({ drawn, lit, stay, isSeen }: StateView, seen: Seen | undefined): string {
   const { label, kind, waitsFor } = drawn;
   if (kind === 'folded' && lit === undefined)
@@ -75,14 +84,14 @@ export function stateSentence({ drawn, lit, stay, isSeen }: StateView, seen: See
   return [lit.label, `active for ${stay ?? '0s'}`, ...waits, ...(then ? [`then ${then}`] : [])].join(', ');
 }
 
-/** Where a timer leads to. */
+/** Returns the target of the timer's transition. */
 const thenState = (next: readonly NextWay[]): string | undefined =>
   next
     .find(({ at, to }) => at !== undefined && to !== undefined)
     ?.to?.split('.')
     .at(-1);
 
-/** The ways that lead out of what is drawn, for the state that is active: `container.stop → stopped`. */
+/** Returns the transitions from the active states to states outside the drawing, e.g. `container.stop → stopped`. */
 export function exitLines({ exits }: Drawing, states: readonly string[]): string[] {
   const leads = exits.filter(({ from }) =>
     states.some((state) => from === '' || state === from || state.startsWith(`${from}.`)),
@@ -90,7 +99,7 @@ export function exitLines({ exits }: Drawing, states: readonly string[]): string
   return [...new Set(leads.map(({ label, to }) => `${label || 'at once'} → ${to}`))];
 }
 
-/** Words in lines of at most so many letters; what is left over is cut. */
+/** Wraps text into at most `most` lines of at most `letters` characters. The last line is truncated if necessary. */
 export function wrapped(text: string, letters: number, most: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -109,7 +118,7 @@ export function wrapped(text: string, letters: number, most: number): string[] {
   ];
 }
 
-/** The path of an arrow, its corners rounded. */
+/** Returns the SVG path of an arrow with rounded corners. */
 export function pathOf({ points }: DrawnWay): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';
@@ -137,7 +146,7 @@ function towards([x, y]: Point, [toX, toY]: Point): Point {
   return [round(x + (toX - x) * step), round(y + (toY - y) * step)];
 }
 
-/** The middle of the longest stretch of an arrow: where its count stands. */
+/** Returns the middle of the longest segment of an arrow, where its count is drawn. */
 export function middleOf({ points }: DrawnWay): Point {
   let best: { readonly length: number; readonly at: Point } = { length: -1, at: points[0] ?? [0, 0] };
   for (const [index, [x, y]] of points.entries()) {
@@ -148,7 +157,7 @@ export function middleOf({ points }: DrawnWay): Point {
   return best.at;
 }
 
-/** Returns the ways out of a state that the drawing knows of. Ways that differ only in their guards are one. */
+/** Returns the transitions out of a state that the drawing contains. Transitions that differ only in their guards are merged. */
 export function waysOutOf({ ways, exits }: Drawing, state: string): { readonly label: string; readonly to: string }[] {
   const named = (label: string) => label || 'at once';
   const drawn = ways

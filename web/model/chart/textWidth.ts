@@ -1,6 +1,9 @@
-/** How wide a text is on the page, in pixels, without a page: a little more than in any of its fonts. */
+/**
+ * Estimates the width of text in pixels without a browser. The result is slightly larger than in any of the page's
+ * fonts.
+ */
 
-/** Widths of a proportional font at 1 px, of those that are not as most. */
+/** Widths at 1 px of characters that differ from the default. */
 const NARROW = new Map([
   ...[..."iljI|.,:;' !()[]"].map((letter) => [letter, 0.31] as const),
   ...[...'frt-"'].map((letter) => [letter, 0.4] as const),
@@ -11,9 +14,9 @@ const NARROW = new Map([
 const MOST = 0.59;
 const MONOSPACE = 0.605;
 
-/** In the font of names, of this size. */
+/** Returns the width in the proportional font that is used for names. */
 export const sansWidth = (text: string, size: number): number =>
   Math.ceil([...text].reduce((sum, letter) => sum + (NARROW.get(letter) ?? MOST), 0) * size);
 
-/** In the font of events and guards. */
+/** Returns the width in the monospace font that is used for events and guards. */
 export const monoWidth = (text: string, size: number): number => Math.ceil([...text].length * MONOSPACE * size);

@@ -1,13 +1,13 @@
-/** What a chart shows of an actor: where it is, which ways it took and how often, which one comes next. */
+/** Combines a drawing with the state of an actor: its active state, its past transitions and the next one. */
 
 import { humanDuration } from '../../../base/duration.ts';
 import type { Drawing, DrawnState, DrawnWay, FoldedState, NextWay, Taken } from '../../../inspect/protocol.ts';
 import { type Category, findCategory } from '../../../show/category.ts';
 import { shortSpan } from '../time.ts';
 
-/** An actor as its chart shows it. */
+/** The state of an actor as needed by its chart. */
 export interface Seen {
-  /** Dotted; regions that run in parallel are parted by blanks. */
+  /** The active states, separated by spaces if regions are parallel. */
   readonly state: string;
   readonly tags: readonly string[];
   readonly since: number;
@@ -18,58 +18,58 @@ export interface Seen {
   readonly now: number;
 }
 
-/** A box as it is drawn. */
+/** A state as it is drawn. */
 export interface StateView {
   readonly drawn: DrawnState;
-  /** The active state that this box stands for: its own, or one that is folded into it. */
+  /** The active state that the box represents, which is its own or one folded into it. */
   readonly lit?: LitView;
-  /** Whether an active state is inside it. */
+  /** Whether the box contains an active state. */
   readonly isAround: boolean;
-  /** Whether the actor was there, as far as is known. */
+  /** Whether the actor is known to have been in this state. */
   readonly isSeen: boolean;
-  /** How long it was there last, or has been by now. */
+  /** Duration of the current or last stay in this state. */
   readonly stay?: string;
 }
 
-/** The state that is active. */
+/** The active state. */
 interface LitView {
   readonly state: string;
   readonly label: string;
   readonly category: Category;
   readonly waitingFor?: string;
-  /** How much of the wait is over, from 0 to 1; absent where nothing ends it at a known time. */
+  /** Elapsed fraction of the wait, from 0 to 1. Undefined if its end is unknown. */
   readonly progress?: number;
 }
 
-/** An arrow as it is drawn. */
+/** A transition as it is drawn. */
 export interface WayView {
   readonly drawn: DrawnWay;
   readonly look: 'idle' | 'taken' | 'last' | 'next';
-  /** How often it was taken. */
+  /** Number of times that the transition was taken. */
   readonly count: number;
   readonly lastAt?: number;
-  /** `48s`, until a timer takes it. */
+  /** Time until a timer takes the transition, e.g. `48s`. */
   readonly in?: string;
 }
 
-/** Everything that is drawn. */
+/** The whole chart as it is drawn. */
 export interface ChartView {
   readonly states: readonly StateView[];
-  /** Those that stand out are last, so that they are drawn over the others. */
+  /** Sorted so that highlighted transitions are last and drawn on top. */
   readonly ways: readonly WayView[];
 }
 
-/** The active states of an actor. */
+/** Returns the active states of an actor. */
 export const activeStates = (state: string): string[] => state.split(' ').filter(Boolean);
 
 const isInside = (state: string, outer: string): boolean => state.startsWith(`${outer}.`);
 
-/** The box that stands for a state: its own, or the one that it is folded into. */
+/** Returns the box that represents a state, which is its own or the one that it is folded into. */
 export const boxOf = ({ states }: Drawing, state: string): DrawnState | undefined =>
   states.find((each) => each.state === state) ??
   states.find(({ holds }) => holds?.some((each) => each.state === state));
 
-/** What the drawing shows of an actor; of none the machine as it is. */
+/** Combines a drawing with an actor. Without an actor, it shows the plain machine. */
 export function chartView(drawing: Drawing, seen?: Seen): ChartView {
   const states = drawing.states.map((drawn) => stateView(drawn, seen));
   const lit = states.filter((state) => state.lit).map(({ drawn }) => drawn.state);
@@ -112,7 +112,7 @@ function litView(state: string, drawn: DrawnState, seen: Seen): LitView {
   };
 }
 
-/** `isOpen`: the actor is in the state that it leads out of. */
+/** `isOpen` is true if the actor is in the source state of the transition. */
 function wayView(drawn: DrawnWay, seen: Seen | undefined, isOpen: boolean): WayView {
   const taken = seen?.taken?.ways.filter(({ way }) => drawn.ways.includes(way)) ?? [];
   const count = taken.reduce((sum, way) => sum + way.count, 0);
@@ -122,7 +122,7 @@ function wayView(drawn: DrawnWay, seen: Seen | undefined, isOpen: boolean): WayV
   return { ...view, look: 'next', in: humanDuration(Math.max(0, timed.at - seen.now)) };
 }
 
-/** The way by which it came to where it is. */
+/** Returns the transition that led to the current state. */
 function lastWay(ways: readonly WayView[], lit: readonly string[]): WayView | undefined {
   const isTo = (to: string) => lit.some((state) => state === to || isInside(state, to));
   const led = ways.filter(({ drawn, lastAt }) => lastAt !== undefined && isTo(drawn.to));
