@@ -28,8 +28,8 @@ function topOf(node: AnyStateNode): string {
 }
 
 /** `a --> b` for each way from one top state, or from a state within it, to another. */
-function ways({ root: top }: AnyStateMachine): string[] {
-  const found = Object.values(top.states)
+function ways({ root }: AnyStateMachine): string[] {
+  const found = Object.values(root.states)
     .flatMap((state: AnyStateNode) => nodesBelow(state))
     .flatMap((node) => {
       const transitions = [...[...node.transitions.values()].flat(), ...(node.always ?? [])];

@@ -13,12 +13,12 @@ import { Rail } from './panels/rail.tsx';
 import { Tabs } from './panels/tabs.tsx';
 import { Tree } from './panels/tree.tsx';
 import { Why } from './panels/why.tsx';
-import { usePainted } from './parts/usePainted.tsx';
+import { useIsPainted } from './parts/usePainted.tsx';
 
 export function App(panel: Panel) {
   const { page, reading } = panel;
-  const isPainted = usePainted();
-  const isPodPage = page.place.value.isPodPage && subjectOf(page)?.pod !== undefined;
+  const isPainted = useIsPainted();
+  const isPodPage = page.location.value.isPodPage && subjectOf(page)?.pod !== undefined;
   const classes = [
     'app',
     `on-${reading.narrowTab.value}`,

@@ -3,20 +3,20 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import type { Frame, Snapshot, StoryLine } from '../inspect/protocol.ts';
 import { App } from './app.tsx';
-import { arriveAt } from './model/actions.ts';
-import { askingOver } from './model/asking.ts';
+import { applyLocation } from './model/actions.ts';
 import { followDetail } from './model/detail.ts';
-import { follow, type Stream } from './model/following.ts';
-import { press } from './model/keys.ts';
+import { escapeTexts } from './model/escapeTexts.ts';
+import { handleKey } from './model/keys.ts';
 import { followLog } from './model/logTab.ts';
 import { createPage, type Page } from './model/page.ts';
-import { placeOf } from './model/place.ts';
-import { areDetailsSeen, createReading, createSpeaker, followObject } from './model/reading.ts';
-import { createTree, reveal } from './model/rows.ts';
+import { parseLocation } from './model/pageLocation.ts';
+import { areDetailsVisible, createAnnouncer, createReading, followObject } from './model/reading.ts';
+import { createTree, expandAncestors } from './model/rows.ts';
 import { followSelection } from './model/selection.ts';
-import { shownTexts } from './model/shownTexts.ts';
+import { createClient } from './model/serverClient.ts';
 import { startStory } from './model/startStory.ts';
-import { takeHole, takeLines } from './model/telling.ts';
+import { appendLiveLines, recordGap } from './model/storyState.ts';
+import { type Stream, subscribe } from './model/subscription.ts';
 import { worstPath } from './model/tree.ts';
 import type { Panel } from './panels/panel.ts';
 import { registerPageKeys } from './parts/pageKeys.tsx';
@@ -25,14 +25,14 @@ import './style.css';
 /** Returns the snapshot that the server has written into the page. */
 function firstSnapshot(): Snapshot {
   // Safe cast: the server of this page wrote the snapshot.
-  return shownTexts(JSON.parse(document.getElementById('snapshot')?.textContent ?? '') as Snapshot);
+  return escapeTexts(JSON.parse(document.getElementById('snapshot')?.textContent ?? '') as Snapshot);
 }
 
 function eventStream(): Stream {
   const source = new EventSource('/api/stream');
   const on = <T,>(name: string, listener: (data: T) => void) =>
     // Safe cast: the page and its server have the same version of the protocol.
-    source.addEventListener(name, ({ data }: MessageEvent<string>) => listener(shownTexts(JSON.parse(data) as T)));
+    source.addEventListener(name, ({ data }: MessageEvent<string>) => listener(escapeTexts(JSON.parse(data) as T)));
   return {
     onSnapshot: (listener) => on<Snapshot>('snapshot', listener),
     onFrame: (listener) => on<Frame>('frame', listener),
@@ -52,13 +52,13 @@ function quietly(write: () => void): void {
   }
 }
 
-const place = () => placeOf(new URL(location.href));
+const place = () => parseLocation(new URL(location.href));
 const later = (after: () => void, ms: number) => setTimeout(after, ms);
 
 const page = createPage({
   first: firstSnapshot(),
-  place: place(),
-  asking: askingOver((resource) => fetch(resource)),
+  location: place(),
+  client: createClient((resource) => fetch(resource)),
   now: Date.now,
   history: {
     push: (url) => quietly(() => history.pushState(undefined, '', url)),
@@ -74,11 +74,11 @@ function bindBrowser({ page, tree }: Panel): void {
   effect(() => {
     const path = page.selected.value;
     if (path === undefined) return;
-    reveal(tree, page.world.peek(), path);
+    expandAncestors(tree, page.world.peek(), path);
     tree.cursor.value = path;
-    document.title = `${page.lastSeen.peek()?.actor.name ?? ''} · ${page.live.peek().node.name} · statelet`;
+    document.title = `${page.lastKnown.peek()?.actor.name ?? ''} · ${page.live.peek().node.name} · statelet`;
   });
-  addEventListener('popstate', () => arriveAt(page, place()));
+  addEventListener('popstate', () => applyLocation(page, place()));
   addEventListener('keydown', (event) => onKey(page, event));
 }
 
@@ -90,28 +90,28 @@ function onKey(page: Page, event: KeyboardEvent): void {
   const isTyping = target instanceof HTMLElement && target.matches('input, textarea, select');
   // The browser itself activates a button with these keys.
   if (target instanceof Element && target.matches(PRESSED) && (key === 'Enter' || key === ' ')) return;
-  const isCommand = event.ctrlKey || event.altKey || event.metaKey;
-  if (press(page, { key, shiftKey, isCommand, isTyping })) event.preventDefault();
+  const hasModifier = event.ctrlKey || event.altKey || event.metaKey;
+  if (handleKey(page, { key, shiftKey, hasModifier, isTyping })) event.preventDefault();
 }
 
 const tree = createTree(page);
-const { say, said } = createSpeaker({ now: Date.now, setTimeout: later });
+const { announce, announcement } = createAnnouncer({ now: Date.now, setTimeout: later });
 const story = startStory(page, { later });
-const panel: Panel = { page, tree, reading: createReading(), say, said, story };
+const panel: Panel = { page, tree, reading: createReading(), announce, announcement, story };
 followSelection(page, worstPath);
-followDetail(page, { setTimeout: later, isSeen: () => areDetailsSeen(panel.reading, page) });
+followDetail(page, { setTimeout: later, areDetailsVisible: () => areDetailsVisible(panel.reading, page) });
 followObject(page, panel.reading, { setTimeout: later });
 followLog(page, panel.reading.logTab, {
   setTimeout: later,
-  isSeen: () => panel.reading.whyTab.value === 'log' && !page.place.value.isPodPage,
+  isVisible: () => panel.reading.whyTab.value === 'log' && !page.location.value.isPodPage,
 });
 registerPageKeys(panel);
 bindBrowser(panel);
-arriveAt(page, page.place.peek());
+applyLocation(page, page.location.peek());
 setInterval(() => {
-  page.wall.value = Date.now();
+  page.browserTime.value = Date.now();
 }, 1_000);
-const onLines = (lines: readonly StoryLine[], unsaid: number) => takeLines(story.telling, lines, unsaid);
-const onSnapshot = () => takeHole(story.telling);
-if (page.mode === 'live') follow(page, { open: eventStream, setTimeout: later, now: Date.now, onSnapshot, onLines });
+const onLines = (lines: readonly StoryLine[], unsaid: number) => appendLiveLines(story.storyState, lines, unsaid);
+const onSnapshot = () => recordGap(story.storyState);
+if (page.mode === 'live') subscribe(page, { open: eventStream, setTimeout: later, now: Date.now, onSnapshot, onLines });
 render(<App {...panel} />, document.body);

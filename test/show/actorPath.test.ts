@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { machineAt } from '../../machines/drawing/stateTags.ts';
 import { actorSteps, containerNameOf, podUidOf } from '../../show/actorPath.ts';
-import { foldedOf } from '../../web/model/storyRows.ts';
+import { representativeOf } from '../../web/model/storyRows.ts';
 import { kindOf } from '../../web/model/storyWho.ts';
 
 test('a path is read from the left: kinds with their names, and what there is one of', () => {
@@ -25,8 +25,8 @@ describe.each(['image', 'pod', 'probe', 'volume', 'container', 'garbage', 'admis
   (name) => {
     test.each(['container', 'volume'] as const)('as a %s is one', (kind) => {
       const path = `pod/u/${kind}/${name}`;
-      expect([machineAt(path), kindOf(path), foldedOf(path)]).toEqual([kind, kind, path]);
-      expect([machineAt(`${path}/image`), kindOf(`${path}/image`), foldedOf(`${path}/image`)]).toEqual([
+      expect([machineAt(path), kindOf(path), representativeOf(path)]).toEqual([kind, kind, path]);
+      expect([machineAt(`${path}/image`), kindOf(`${path}/image`), representativeOf(`${path}/image`)]).toEqual([
         'image',
         'image',
         path,

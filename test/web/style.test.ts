@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { STATE_TAGS } from '../../machines/shared/stateMeta.ts';
-import { toneOf } from '../../web/model/marks.ts';
+import { colorClass } from '../../web/model/categoryIcons.ts';
 
 const css = readFileSync(join(import.meta.dirname, '../../web/style.css'), 'utf8');
 
@@ -79,7 +79,7 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (scheme) => {
   });
 
   test('a chip can be read on the tint of its own colour', () => {
-    const tints = STATE_TAGS.map((tag) => toneOf(tag).slice('c-'.length)).map((token) => {
+    const tints = STATE_TAGS.map((tag) => colorClass(tag).slice('c-'.length)).map((token) => {
       const [ink, panel] = [colourOf(token, scheme), colourOf('panel', scheme)];
       return { token, is: contrast(ink, mixed(ink, panel)) };
     });
@@ -87,7 +87,7 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (scheme) => {
   });
 
   test('all marks have one of 3 to the panel', () => {
-    const marks = [...MARKS, ...STATE_TAGS.map((tag) => toneOf(tag).slice('c-'.length))];
+    const marks = [...MARKS, ...STATE_TAGS.map((tag) => colorClass(tag).slice('c-'.length))];
     expect(
       tooFaint(
         marks.map((mark) => [mark, 'panel'] as const),
@@ -98,6 +98,6 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (scheme) => {
 });
 
 test('each tag of a state has a class that colours it', () => {
-  const classes = STATE_TAGS.map((tag) => `.${toneOf(tag)} {`);
+  const classes = STATE_TAGS.map((tag) => `.${colorClass(tag)} {`);
   expect(classes.filter((each) => !css.includes(each))).toEqual([]);
 });

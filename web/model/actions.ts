@@ -1,56 +1,56 @@
 /** Actions that change the location on the page, which is the selected actor, time and view. */
 import { batch } from '@preact/signals';
-import { go } from './go.ts';
+import { navigate } from './navigate.ts';
 import type { Page } from './page.ts';
-import type { Place } from './place.ts';
-import { stepsOf } from './selection.ts';
+import type { PageLocation } from './pageLocation.ts';
+import { locationSteps } from './selection.ts';
 import { worldOf } from './world.ts';
 
-export { go } from './go.ts';
+export { navigate as go } from './navigate.ts';
 
 export function select(page: Page, path: string): void {
-  if (path === page.selected.peek() && page.place.peek().steps.length > 0) return;
+  if (path === page.selected.peek() && page.location.peek().steps.length > 0) return;
   batch(() => {
     page.selected.value = path;
-    go(page, stepsOf(page.world.peek(), path), 'push');
+    navigate(page, locationSteps(page.world.peek(), path), 'push');
   });
 }
 
 /** Filters the tree. An empty text removes the filter. */
 export const filterBy = (page: Page, text: string): void =>
-  go(page, { query: text.trim() === '' ? undefined : text }, 'replace');
+  navigate(page, { query: text.trim() === '' ? undefined : text }, 'replace');
 
 /**
  * Shows a time in the past. The current view stays until the snapshot has arrived. If several times are requested in
  * quick succession, only the last is shown. `isMoving` is true while the user drags the rail.
  */
-export function goTo(page: Page, at: number, { isMoving = false } = {}): void {
+export function goToTime(page: Page, at: number, { isMoving = false } = {}): void {
   batch(() => {
-    page.isMoving.value = isMoving;
-    go(page, { at }, 'replace');
+    page.isDragging.value = isMoving;
+    navigate(page, { at }, 'replace');
   });
-  void show(page);
+  void loadSnapshot(page);
 }
 
 /** Loads and shows the snapshot for the current location, one request at a time. */
-async function show(page: Page): Promise<void> {
-  const { moment } = page;
-  const at = page.place.peek().at;
-  if (at === undefined || moment.peek()?.kind === 'asked') return;
-  moment.value = { kind: 'asked', at, since: page.readNow() };
+async function loadSnapshot(page: Page): Promise<void> {
+  const { pendingSnapshot } = page;
+  const at = page.location.peek().at;
+  if (at === undefined || pendingSnapshot.peek()?.kind === 'asked') return;
+  pendingSnapshot.value = { kind: 'asked', at, since: page.readNow() };
   try {
-    const snapshot = await page.asking.snapshot(at);
+    const snapshot = await page.client.snapshot(at);
     batch(() => {
-      moment.value = undefined;
-      if (page.place.peek().at !== undefined) page.past.value = worldOf(snapshot);
+      pendingSnapshot.value = undefined;
+      if (page.location.peek().at !== undefined) page.past.value = worldOf(snapshot);
     });
   } catch (error) {
     // Do not report the failure if the user has moved to a different time.
-    const isWanted = page.place.peek().at === at;
-    moment.value = isWanted ? { kind: 'failed', at, message: messageOf(error) } : undefined;
+    const isWanted = page.location.peek().at === at;
+    pendingSnapshot.value = isWanted ? { kind: 'failed', at, message: errorMessage(error) } : undefined;
   }
-  const next = page.place.peek().at;
-  if (next !== undefined && next !== at) await show(page);
+  const next = page.location.peek().at;
+  if (next !== undefined && next !== at) await loadSnapshot(page);
 }
 
 /** Returns to the live view. */
@@ -58,31 +58,32 @@ export function goLive(page: Page): void {
   if (page.mode !== 'live') return;
   batch(() => {
     page.past.value = undefined;
-    page.held.value = undefined;
-    page.isMoving.value = false;
-    if (page.moment.peek()?.kind === 'failed') page.moment.value = undefined;
-    go(page, { at: undefined }, 'replace');
+    page.frozen.value = undefined;
+    page.isDragging.value = false;
+    if (page.pendingSnapshot.peek()?.kind === 'failed') page.pendingSnapshot.value = undefined;
+    navigate(page, { at: undefined }, 'replace');
   });
 }
 
 /** Freezes or unfreezes the live view. */
-export function toggleHold(page: Page): void {
+export function toggleFreeze(page: Page): void {
   if (page.past.peek()) return;
   batch(() => {
-    page.sinceHeld.value = 0;
-    page.held.value = page.held.peek() ? undefined : page.live.peek();
+    page.eventsSinceFreeze.value = 0;
+    page.frozen.value = page.frozen.peek() ? undefined : page.live.peek();
   });
 }
 
 /** Applies the location that the browser's back or forward button leads to. */
-export function arriveAt(page: Page, place: Place): void {
+export function applyLocation(page: Page, place: PageLocation): void {
   batch(() => {
-    page.place.value = place;
-    page.isMoving.value = false;
+    page.location.value = place;
+    page.isDragging.value = false;
     if (place.at === undefined && page.mode === 'live') page.past.value = undefined;
-    if (place.at === undefined && page.moment.peek()?.kind === 'failed') page.moment.value = undefined;
+    if (place.at === undefined && page.pendingSnapshot.peek()?.kind === 'failed')
+      page.pendingSnapshot.value = undefined;
   });
-  void show(page);
+  void loadSnapshot(page);
 }
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));

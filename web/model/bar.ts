@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 
 /** A value with its number of occurrences. */
 interface Counted<T> {
-  readonly of: T;
+  readonly value: T;
   readonly count: number;
 }
 
@@ -15,26 +15,26 @@ const PHASES = ['Running', 'Pending', 'Succeeded', 'Failed', 'Unknown'];
 export function podsByPhase({ pods }: World): readonly Counted<string>[] {
   const counts = new Map(PHASES.map((phase) => [phase, 0]));
   for (const { phase } of pods.values()) counts.set(phase, (counts.get(phase) ?? 0) + 1);
-  return counted(counts);
+  return nonZeroCounts(counts);
 }
 
 /** Display order. Steady comes first, then the other categories by increasing severity, then done. */
-const IN_BAR: readonly Category[] = ['steady', 'working', 'waiting', 'retrying', 'failed', 'broken', 'done'];
+const BAR_ORDER: readonly Category[] = ['steady', 'working', 'waiting', 'retrying', 'failed', 'broken', 'done'];
 
 /**
  * Counts the containers in each category. Categories without containers are omitted. A container that waits for its
  * image has the category of the image.
  */
 export function containersByCategory({ actors }: World): readonly Counted<Category>[] {
-  const counts = new Map(IN_BAR.map((category) => [category, 0]));
+  const counts = new Map(BAR_ORDER.map((category) => [category, 0]));
   for (const actor of actors.values()) {
     if (actor.machine === 'container') counts.set(categoryOf(actor), (counts.get(categoryOf(actor)) ?? 0) + 1);
   }
-  return counted(counts);
+  return nonZeroCounts(counts);
 }
 
-const counted = <T>(counts: ReadonlyMap<T, number>): Counted<T>[] =>
-  [...counts].flatMap(([of, count]) => (count > 0 ? [{ of, count }] : []));
+const nonZeroCounts = <T>(counts: ReadonlyMap<T, number>): Counted<T>[] =>
+  [...counts].flatMap(([value, count]) => (count > 0 ? [{ value, count }] : []));
 
 /** The filters applied by the cells of the bar. */
 export const CELL_FILTERS = {
@@ -47,5 +47,5 @@ export const CELL_FILTERS = {
 } as const;
 
 /** Returns the filter for the containers of a category. */
-export const containersThat = (category: (typeof CATEGORIES)[number]): string =>
+export const containerFilter = (category: (typeof CATEGORIES)[number]): string =>
   `${CELL_FILTERS.containers} is:${category}`;

@@ -5,9 +5,9 @@ export interface Condition {
   /** `True`, `False` or `Unknown`. */
   readonly status: string;
   /** Whether the condition has the status that a healthy pod has. */
-  readonly isWell: boolean;
+  readonly isHealthy: boolean;
   /** Reason and message. Empty if the condition has neither. */
-  readonly why: string;
+  readonly explanation: string;
   /** Time of the last transition. */
   readonly at: number | undefined;
 }
@@ -15,22 +15,22 @@ export interface Condition {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Conditions whose status is `False` in a healthy pod. */
-const BAD: ReadonlySet<string> = new Set(['DisruptionTarget', 'PodResizePending', 'PodResizeInProgress']);
+const UNHEALTHY_IF_TRUE: ReadonlySet<string> = new Set(['DisruptionTarget', 'PodResizePending', 'PodResizeInProgress']);
 
 /** Returns the conditions of a status. Malformed entries are omitted. */
 export function conditionsOf(status: unknown): Condition[] {
   const all = isObject(status) && Array.isArray(status.conditions) ? status.conditions : [];
-  return all.filter(isObject).map(({ type, status: is, reason, message, lastTransitionTime }) => {
-    const at = Date.parse(textOf(lastTransitionTime));
-    const why = [textOf(reason), textOf(message)].filter((each) => each !== '').join(': ');
+  return all.filter(isObject).map(({ type, status: conditionStatus, reason, message, lastTransitionTime }) => {
+    const at = Date.parse(toText(lastTransitionTime));
+    const explanation = [toText(reason), toText(message)].filter((each) => each !== '').join(': ');
     return {
-      type: textOf(type),
-      status: textOf(is) || 'Unknown',
-      isWell: is === (BAD.has(textOf(type)) ? 'False' : 'True'),
-      why,
+      type: toText(type),
+      status: toText(conditionStatus) || 'Unknown',
+      isHealthy: conditionStatus === (UNHEALTHY_IF_TRUE.has(toText(type)) ? 'False' : 'True'),
+      explanation,
       at: Number.isNaN(at) ? undefined : at,
     };
   });

@@ -27,7 +27,7 @@ export interface Subject {
    * The actor with the most severe category among the selected actor and its descendants. Its wait determines the
    * headline.
    */
-  readonly told: Pick<ShownActor, 'since' | 'until' | 'waitingFor' | 'state' | 'tags'>;
+  readonly worst: Pick<ShownActor, 'since' | 'until' | 'waitingFor' | 'state' | 'tags'>;
   readonly category: Category;
 }
 
@@ -36,48 +36,48 @@ export function subjectOf(page: Page): Subject | undefined {
   const path = page.selected.value;
   const world = page.world.value;
   const actor = path === undefined ? undefined : world.actors.get(path);
-  const last = page.lastSeen.value;
+  const last = page.lastKnown.value;
   if (!actor) {
     if (!last || last.actor.path !== path) return undefined;
-    const { actor: then, pod, at } = last;
-    return { actor: then, pod, isGone: true, at, told: then, category: categoryOf(then) };
+    const { actor: lastActor, pod, at } = last;
+    return { actor: lastActor, pod, isGone: true, at, worst: lastActor, category: categoryOf(lastActor) };
   }
-  const told = worstOf(nodeAt(world, actor));
-  return { actor, pod: podOf(world, actor.path), isGone: false, at: world.at, told, category: categoryOf(told) };
+  const worst = worstOf(nodeAt(world, actor));
+  return { actor, pod: podOf(world, actor.path), isGone: false, at: world.at, worst, category: categoryOf(worst) };
 }
 
 /** Returns the breadcrumb of the actor, itself last. An actor that no longer exists has a name but no link. */
-export function crumbsOf(world: World, { actor, pod }: Subject): Crumb[] {
+export function breadcrumb(world: World, { actor, pod }: Subject): Crumb[] {
   let path = ROOT;
   const steps = actorSteps(actor.path).map(({ kind, name }): Crumb => {
     const id = kind === undefined ? name : `${kind}/${name}`;
     path = path === ROOT ? id : `${path}/${id}`;
-    const there = world.actors.get(path);
-    const shown = kind === 'pod' && pod ? pod.name : ((path === actor.path ? actor : there)?.name ?? name);
-    return { name: shown, ...(there ? { path } : {}) };
+    const existing = world.actors.get(path);
+    const displayName = kind === 'pod' && pod ? pod.name : ((path === actor.path ? actor : existing)?.name ?? name);
+    return { name: displayName, ...(existing ? { path } : {}) };
   });
-  const place: Crumb = pod ? { name: pod.namespace } : { name: world.node.name, path: ROOT };
-  return [place, ...steps];
+  const root: Crumb = pod ? { name: pod.namespace } : { name: world.node.name, path: ROOT };
+  return [root, ...steps];
 }
 
 /** Returns the actor's kind and name for use in a sentence, e.g. `container api`. */
-export const titleOf = ({ actor, pod }: Subject): string =>
+export const subjectTitle = ({ actor, pod }: Subject): string =>
   actor.path === ROOT
     ? 'the node agent'
     : actorTitle(actor.kind === 'pod' && pod ? { kind: 'pod', name: pod.name } : actor);
 
 /** Returns the sentence shown until the answer arrives, or if the actor no longer exists. It contains no state names. */
-export function plainAnswer(subject: Subject): string {
-  const { told, isGone } = subject;
-  const does = told.waitingFor === undefined ? conditionText(told) : `is waiting for ${told.waitingFor}`;
-  if (!isGone) return `${titleOf(subject)} ${does}`;
+export function fallbackAnswer(subject: Subject): string {
+  const { worst, isGone } = subject;
+  const does = worst.waitingFor === undefined ? conditionText(worst) : `is waiting for ${worst.waitingFor}`;
+  if (!isGone) return `${subjectTitle(subject)} ${does}`;
   const did = does.replace(/^is /, 'was ').replace(/^has /, 'had ');
-  return `${titleOf(subject)} is gone; it ${did}`;
+  return `${subjectTitle(subject)} is gone; it ${did}`;
 }
 
 /** Returns the text of the status chip. It is kubectl's STATUS for a pod, otherwise the last part of the state. */
-export function statusOf({ actor, pod, told }: Subject): string {
+export function chipText({ actor, pod, worst }: Subject): string {
   if (pod && (actor.machine === 'pod' || (actor.machine === 'container' && pod.status !== 'Running')))
     return pod.status;
-  return told.state.split('.').at(-1) ?? told.state;
+  return worst.state.split('.').at(-1) ?? worst.state;
 }

@@ -13,35 +13,35 @@ export interface KeyAction {
   readonly keys: readonly string[];
   readonly group: (typeof KEY_GROUPS)[number];
   /** Imperative description for the overlay, e.g. `Move down`. */
-  readonly does: string;
-  readonly run: (stroke: Stroke) => void;
+  readonly description: string;
+  readonly run: (stroke: KeyPress) => void;
   /** Whether the shortcut is active, for example because its panel has the focus. The default is always. */
-  readonly isMeant?: () => boolean;
+  readonly isActive?: () => boolean;
 }
 
 /** A key press. */
-export interface Stroke {
+export interface KeyPress {
   readonly key: string;
   readonly shiftKey: boolean;
   /** Whether Ctrl, Alt or Meta is pressed. The browser handles these combinations. */
-  readonly isCommand: boolean;
+  readonly hasModifier: boolean;
   /** Whether the focus is in a text field, where only Escape is a shortcut. */
   readonly isTyping: boolean;
 }
 
 /** The part of the page state that contains the shortcuts. */
-export interface Keyed {
+export interface KeyRegistry {
   readonly keys: Signal<readonly KeyAction[]>;
 }
 
 /** Creates an empty list of shortcuts. */
-export const noKeys = (): Keyed['keys'] => signal<readonly KeyAction[]>([]);
+export const createKeys = (): KeyRegistry['keys'] => signal<readonly KeyAction[]>([]);
 
 /**
  * Registers shortcuts until the returned function is called. If several shortcuts are active for a key, the latest one
  * wins.
  */
-export function registerKeys({ keys }: Keyed, actions: readonly KeyAction[]): () => void {
+export function registerKeys({ keys }: KeyRegistry, actions: readonly KeyAction[]): () => void {
   keys.value = [...keys.peek(), ...actions];
   return () => {
     keys.value = keys.peek().filter((each) => !actions.includes(each));
@@ -49,15 +49,15 @@ export function registerKeys({ keys }: Keyed, actions: readonly KeyAction[]): ()
 }
 
 /** Runs the shortcut for a key press. Returns false if there is none, so that the browser handles the key. */
-export function press({ keys }: Keyed, stroke: Stroke): boolean {
-  if (stroke.isCommand || (stroke.isTyping && stroke.key !== 'Escape')) return false;
-  const action = keys.peek().findLast((each) => each.keys.includes(stroke.key) && (each.isMeant?.() ?? true));
+export function handleKey({ keys }: KeyRegistry, stroke: KeyPress): boolean {
+  if (stroke.hasModifier || (stroke.isTyping && stroke.key !== 'Escape')) return false;
+  const action = keys.peek().findLast((each) => each.keys.includes(stroke.key) && (each.isActive?.() ?? true));
   action?.run(stroke);
   return action !== undefined;
 }
 
 /** Symbols and abbreviations of keys. */
-const CAPS: ReadonlyMap<string, string> = new Map([
+const KEY_LABELS: ReadonlyMap<string, string> = new Map([
   ['ArrowUp', '↑'],
   ['ArrowDown', '↓'],
   ['ArrowLeft', '←'],
@@ -67,15 +67,15 @@ const CAPS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns the label of a key. */
-export const capOf = (key: string): string => CAPS.get(key) ?? key;
+export const keyLabel = (key: string): string => KEY_LABELS.get(key) ?? key;
 
 /** Returns the content of the overlay by group. Keys with the same description share an entry. */
 export function keyGroups(actions: readonly KeyAction[]): { readonly group: string; readonly actions: KeyAction[] }[] {
   return KEY_GROUPS.map((group) => {
     const byWords = new Map<string, KeyAction>();
     for (const action of actions.filter((each) => each.group === group)) {
-      const keys = [...(byWords.get(action.does)?.keys ?? []), ...action.keys];
-      byWords.set(action.does, { ...action, keys });
+      const keys = [...(byWords.get(action.description)?.keys ?? []), ...action.keys];
+      byWords.set(action.description, { ...action, keys });
     }
     return { group, actions: [...byWords.values()] };
   }).filter((each) => each.actions.length > 0);

@@ -4,27 +4,27 @@
 import { signal } from '@preact/signals';
 import type { ShownLog } from '../../inspect/protocol.ts';
 import { containerNameOf, podUidOf } from '../../show/actorPath.ts';
-import { messageOf } from './actions.ts';
-import { keepAsking } from './keepAsking.ts';
+import { errorMessage } from './actions.ts';
 import type { Page } from './page.ts';
+import { requestOnChange } from './requestOnChange.ts';
 
 /** The latest log of a container that the page has received. */
-interface KnownLog {
+interface LoadedLog {
   /** Path of the container. */
   readonly container: string;
-  readonly shown?: ShownLog;
+  readonly content?: ShownLog;
   /** Error message of the last failed request. */
-  readonly trouble?: string;
+  readonly error?: string;
 }
 
 export const createLogTab = () => ({
-  log: signal<KnownLog | undefined>(undefined),
+  log: signal<LoadedLog | undefined>(undefined),
   /** Text that the visible lines contain. Empty to show all lines. */
   search: signal(''),
   /** Whether the view scrolls to new lines. */
   isFollowed: signal(true),
   /** Number of retries requested by the user. */
-  tries: signal(0),
+  retries: signal(0),
 });
 
 type LogTab = ReturnType<typeof createLogTab>;
@@ -35,44 +35,44 @@ export function containerPathOf(path: string): string | undefined {
   return name === undefined ? undefined : `pod/${uid}/container/${name}`;
 }
 
-interface LogQuestion {
+interface LogRequest {
   readonly container: string;
   readonly at: number;
-  readonly tries: number;
+  readonly retries: number;
 }
 
-interface Waits {
+interface FollowOptions {
   readonly setTimeout: (after: () => void, ms: number) => unknown;
-  readonly isSeen: () => boolean;
+  readonly isVisible: () => boolean;
 }
 
 /** Loads the log of the selected container until the returned function is called. Past logs are not available. */
-export const followLog = (page: Page, tab: LogTab, { setTimeout, isSeen }: Waits): (() => void) =>
-  keepAsking<LogQuestion>({
+export const followLog = (page: Page, tab: LogTab, { setTimeout, isVisible }: FollowOptions): (() => void) =>
+  requestOnChange<LogRequest>({
     setTimeout,
-    question: () => (isSeen() ? questionOf(page, tab) : undefined),
-    isSame: (one, other) => one.container === other.container && one.at === other.at && one.tries === other.tries,
+    currentRequest: () => (isVisible() ? currentRequest(page, tab) : undefined),
+    isSame: (one, other) => one.container === other.container && one.at === other.at && one.retries === other.retries,
     isUrgent: (one, other) => one.container !== other.container,
-    ask: ({ container }) => readLog(page, tab, container),
+    send: ({ container }) => loadLog(page, tab, container),
   });
 
 /** Returns the current request. A live log is requested every second. Undefined while nothing new is expected. */
-function questionOf(page: Page, { tries }: LogTab): LogQuestion | undefined {
+function currentRequest(page: Page, { retries }: LogTab): LogRequest | undefined {
   const container = containerPathOf(page.selected.value ?? '');
-  const isStill = page.mode !== 'live' || page.past.value !== undefined || page.connection.value.kind === 'lost';
-  if (container === undefined || isStill || !page.live.value.actors.has(container)) return undefined;
-  return { container, at: page.wall.value, tries: tries.value };
+  const isStatic = page.mode !== 'live' || page.past.value !== undefined || page.connection.value.kind === 'lost';
+  if (container === undefined || isStatic || !page.live.value.actors.has(container)) return undefined;
+  return { container, at: page.browserTime.value, retries: retries.value };
 }
 
 /** Loads the log. The previous lines stay visible until the response arrives. */
-async function readLog(page: Page, { log }: LogTab, container: string): Promise<void> {
+async function loadLog(page: Page, { log }: LogTab, container: string): Promise<void> {
   const isWanted = () => containerPathOf(page.selected.peek() ?? '') === container;
   try {
-    const shown = await page.asking.log(container);
-    if (isWanted()) log.value = { container, shown };
+    const content = await page.client.log(container);
+    if (isWanted()) log.value = { container, content };
   } catch (error) {
-    const known = log.peek()?.container === container ? log.peek() : undefined;
-    if (isWanted()) log.value = { ...known, container, trouble: messageOf(error) };
+    const previous = log.peek()?.container === container ? log.peek() : undefined;
+    if (isWanted()) log.value = { ...previous, container, error: errorMessage(error) };
   }
 }
 
@@ -83,31 +83,31 @@ interface LinePart {
 }
 
 /** A line with its index in the whole log. */
-export interface FoundLine {
-  readonly at: number;
+export interface MatchingLine {
+  readonly index: number;
   readonly parts: readonly LinePart[];
 }
 
 /** Returns the lines that contain the search text, ignoring case. Returns all lines if the text is empty. */
-export function foundLines(lines: readonly string[], search: string): FoundLine[] {
-  const wanted = search.toLowerCase();
-  return lines.flatMap((line, at) => {
-    if (wanted === '') return [{ at, parts: [{ text: line, isMatch: false }] }];
-    const parts = partsOf(line, wanted);
-    return parts.some(({ isMatch }) => isMatch) ? [{ at, parts }] : [];
+export function matchingLines(lines: readonly string[], search: string): MatchingLine[] {
+  const lowerCaseSearch = search.toLowerCase();
+  return lines.flatMap((line, index) => {
+    if (lowerCaseSearch === '') return [{ index, parts: [{ text: line, isMatch: false }] }];
+    const parts = splitByMatch(line, lowerCaseSearch);
+    return parts.some(({ isMatch }) => isMatch) ? [{ index, parts }] : [];
   });
 }
 
-function partsOf(line: string, wanted: string): LinePart[] {
-  const lower = line.toLowerCase();
+function splitByMatch(line: string, lowerCaseSearch: string): LinePart[] {
+  const lowerCaseLine = line.toLowerCase();
   // A letter whose lower case has a different length would shift the offsets of the matches.
-  if (lower.length !== line.length) return [{ text: line, isMatch: lower.includes(wanted) }];
+  if (lowerCaseLine.length !== line.length) return [{ text: line, isMatch: lowerCaseLine.includes(lowerCaseSearch) }];
   const parts: LinePart[] = [];
   let from = 0;
-  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, from)) {
+  for (let at = lowerCaseLine.indexOf(lowerCaseSearch); at >= 0; at = lowerCaseLine.indexOf(lowerCaseSearch, from)) {
     if (at > from) parts.push({ text: line.slice(from, at), isMatch: false });
-    parts.push({ text: line.slice(at, at + wanted.length), isMatch: true });
-    from = at + wanted.length;
+    parts.push({ text: line.slice(at, at + lowerCaseSearch.length), isMatch: true });
+    from = at + lowerCaseSearch.length;
   }
   if (from < line.length) parts.push({ text: line.slice(from), isMatch: false });
   return parts;

@@ -3,9 +3,9 @@
 import { humanDuration } from '../../base/duration.ts';
 import type { NextWay, ShownActor, TriedRun } from '../../inspect/protocol.ts';
 import { categoryOf, isHealthy } from '../../show/category.ts';
-import type { KnownDetail } from './detail.ts';
-import { clockOf } from './time.ts';
-import { lastFirst } from './tried.ts';
+import type { LoadedDetail } from './detail.ts';
+import { formatClock } from './time.ts';
+import { runsLatestFirst } from './tried.ts';
 
 /** A line that describes one possible transition. */
 export interface NextLine {
@@ -13,9 +13,9 @@ export interface NextLine {
   readonly when: string;
   readonly text: string;
   /** The emphasized end of the text. */
-  readonly strong: string;
+  readonly emphasis: string;
   /** The corresponding transition of the chart, if any. */
-  readonly way?: string;
+  readonly transition?: string;
 }
 
 /** Phrases for events that follow "when". They describe the event, not the guard of the transition. */
@@ -71,7 +71,7 @@ const EVENTS: ReadonlyMap<string, string> = new Map([
  * Parses an event with its guard, e.g. `container.update [changesBackOffKey]`, the outcome of a call, e.g. `findImage
  * done`, or a guard alone, e.g. `[isComplete]`.
  */
-const ON = /^(?<event>[^\s[]\S*)?(?: (?<end>done|failed))?(?: ?\[(?<guard>.*)\])?$/;
+const TRANSITION_PATTERN = /^(?<event>[^\s[]\S*)?(?: (?<end>done|failed))?(?: ?\[(?<guard>.*)\])?$/;
 
 /** Phrases for guards that are more specific than their event. The name of a guard is never displayed. */
 const GUARDS: ReadonlyMap<string, string> = new Map([
@@ -94,15 +94,15 @@ const callText = (port: string): string =>
   !/[A-Z]/.test(port) ? port : `"${port.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}"`;
 
 /** Describes when a transition is taken. Undefined if that is determined by a guard without a phrase. */
-export function whenText(on: string): string | undefined {
-  const { event = '', end, guard = '' } = ON.exec(on)?.groups ?? {};
+export function conditionText(on: string): string | undefined {
+  const { event = '', end, guard = '' } = TRANSITION_PATTERN.exec(on)?.groups ?? {};
   if (event === '') return GUARDS.get(guard);
   if (end !== undefined) return `${callText(event)} ${end === 'done' ? 'is done' : 'fails'}`;
   return GUARDS.get(guard) ?? EVENTS.get(event);
 }
 
 /** Maximum number of event transitions that are listed. The chart shows all of them. */
-const MOST_OTHERS = 3;
+const MAX_EVENT_TRANSITIONS = 3;
 
 /**
  * Returns the lines of the section, the deadline first. Empty for a healthy actor, because it is not waiting for
@@ -111,52 +111,56 @@ const MOST_OTHERS = 3;
 export function nextLines(detail: NextDetail, actor: NextActor | undefined): NextLine[] {
   if (actor && isHealthy(categoryOf(actor))) return [];
   const { tried = [] } = detail;
-  const timed = detail.next.filter(({ at }) => at !== undefined);
-  const others = detail.next.filter(({ at }) => at === undefined);
+  const timedTransitions = detail.next.filter(({ at }) => at !== undefined);
+  const eventTransitions = detail.next.filter(({ at }) => at === undefined);
   const isContainer = actor?.machine === 'container' && actor.tags.includes('retrying');
   const isBackOff = isContainer && (tried.length > 0 || actor.lastRun !== undefined);
-  const lines = timed.map((way) => timedLine(way, isBackOff, tried));
-  const said = new Set<string>();
-  for (const { on, to, way } of others) {
-    const condition = whenText(on);
+  const lines = timedTransitions.map((way) => timedLine(way, isBackOff, tried));
+  const texts = new Set<string>();
+  for (const { on, to, way: transition } of eventTransitions) {
+    const condition = conditionText(on);
     if (condition === undefined) continue;
     const text = `when ${condition}`;
-    if (said.has(text) || said.size === MOST_OTHERS) continue;
-    const when = said.size > 0 ? '' : timed.length > 0 ? 'Sooner' : 'Goes on';
-    said.add(text);
-    lines.push({ when, ...(isBackOff && timed.length > 0 ? { text, strong: '' } : towards(text, to)), way });
+    if (texts.has(text) || texts.size === MAX_EVENT_TRANSITIONS) continue;
+    const when = texts.size > 0 ? '' : timedTransitions.length > 0 ? 'Sooner' : 'Goes on';
+    texts.add(text);
+    lines.push({
+      when,
+      ...(isBackOff && timedTransitions.length > 0 ? { text, emphasis: '' } : withTarget(text, to)),
+      transition,
+    });
   }
-  return isBackOff ? [...lines, ...ifItFails(lastFirst({ tried }, actor))] : lines;
+  return isBackOff ? [...lines, ...nextBackOff(runsLatestFirst({ tried }, actor))] : lines;
 }
 
-type NextDetail = Pick<KnownDetail, 'next' | 'tried'>;
+type NextDetail = Pick<LoadedDetail, 'next' | 'tried'>;
 type NextActor = Pick<ShownActor, 'machine' | 'tags' | 'lastRun' | 'since' | 'until'>;
 
 /** Describes a transition that a timer takes. `tried` is empty until the history of the container has been loaded. */
-function timedLine({ at = 0, to, way }: NextWay, isBackOff: boolean, tried: readonly TriedRun[]): NextLine {
+function timedLine({ at = 0, to, way: transition }: NextWay, isBackOff: boolean, tried: readonly TriedRun[]): NextLine {
   const run = Math.max(...tried.map((each) => each.run)) + 1;
-  const started = tried.length > 0 ? `started as run ${run}` : 'started again';
-  const line = isBackOff ? { text: 'it is', strong: started } : towards('it goes on', to);
-  return { when: clockOf(at), ...line, way };
+  const emphasis = tried.length > 0 ? `started as run ${run}` : 'started again';
+  const line = isBackOff ? { text: 'it is', emphasis: emphasis } : withTarget('it goes on', to);
+  return { when: formatClock(at), ...line, transition };
 }
 
-const towards = (text: string, to: string | undefined) =>
-  to === undefined ? { text, strong: '' } : { text: `${text}, to`, strong: to };
+const withTarget = (text: string, to: string | undefined) =>
+  to === undefined ? { text, emphasis: '' } : { text: `${text}, to`, emphasis: to };
 
 /**
  * The kubelet's default maximum back-off. A node may be configured with a different one, which then shows in its waits.
  */
-const LONGEST_MS = 300_000;
+const MAX_BACK_OFF_MS = 300_000;
 
 /**
  * Describes the next back-off. The back-off doubles until two consecutive waits are equal, which means that it has
  * reached the maximum.
  */
-function ifItFails(tried: readonly TriedRun[]): NextLine[] {
+function nextBackOff(tried: readonly TriedRun[]): NextLine[] {
   const waits = tried.flatMap(({ waitedMs }) => waitedMs ?? []);
   const [last, before] = waits;
   if (last === undefined) return [];
-  if (last === before) return [{ when: 'If it fails', text: 'it waits', strong: `${humanDuration(last)} again` }];
-  const most = Math.min(2 * last, Math.max(LONGEST_MS, ...waits));
-  return [{ when: 'If it fails', text: 'it waits longer, at most', strong: humanDuration(most) }];
+  if (last === before) return [{ when: 'If it fails', text: 'it waits', emphasis: `${humanDuration(last)} again` }];
+  const maxWaitMs = Math.min(2 * last, Math.max(MAX_BACK_OFF_MS, ...waits));
+  return [{ when: 'If it fails', text: 'it waits longer, at most', emphasis: humanDuration(maxWaitMs) }];
 }

@@ -4,7 +4,7 @@ import { HELD_BACK } from '../../inspect/protocol.ts';
 /** A part of a text, either unchanged or redacted. */
 export interface TextPart {
   readonly text: string;
-  readonly isHeldBack: boolean;
+  readonly isRedacted: boolean;
 }
 
 /** A line of an object. */
@@ -17,14 +17,14 @@ export interface ObjectLine {
 }
 
 /** Splits a text into plain and redacted parts. */
-export function heldParts(text: string): TextPart[] {
+export function splitRedacted(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let from = 0;
-  for (const found of text.matchAll(HELD_BACK)) {
-    parts.push({ text: text.slice(from, found.index), isHeldBack: false }, { text: found[0], isHeldBack: true });
-    from = found.index + found[0].length;
+  for (const match of text.matchAll(HELD_BACK)) {
+    parts.push({ text: text.slice(from, match.index), isRedacted: false }, { text: match[0], isRedacted: true });
+    from = match.index + match[0].length;
   }
-  parts.push({ text: text.slice(from), isHeldBack: false });
+  parts.push({ text: text.slice(from), isRedacted: false });
   return parts.filter((each) => each.text !== '');
 }
 
@@ -34,20 +34,21 @@ const EMPTY = { list: '[]', map: '{}' } as const;
 /** Returns the lines of an object. Undefined values are omitted. */
 export function objectLines(value: unknown, indent = ''): ObjectLine[] {
   if (Array.isArray(value)) return value.flatMap((each) => itemLines(each, indent));
-  if (typeof value !== 'object' || value === null) return scalarLines('', value, { indent, below: indent });
+  if (typeof value !== 'object' || value === null)
+    return scalarLines('', value, { indent, continuationIndent: indent });
   return Object.entries(value).flatMap(([key, each]) => entryLines(key, each, indent));
 }
 
 /** Returns the lines of a list item, the first one prefixed with a dash. */
 function itemLines(item: unknown, indent: string): ObjectLine[] {
-  const lines = isEmpty(item) ? scalarLines('', item, { indent: '', below: '' }) : objectLines(item, '');
+  const lines = isEmpty(item) ? scalarLines('', item, { indent: '', continuationIndent: '' }) : objectLines(item, '');
   return lines.map((line, index) => ({ ...line, indent: `${indent}${index === 0 ? '- ' : '  '}${line.indent}` }));
 }
 
 function entryLines(key: string, value: unknown, indent: string): ObjectLine[] {
   if (value === undefined) return [];
   if (typeof value !== 'object' || value === null || isEmpty(value)) {
-    return scalarLines(key, value, { indent, below: `${indent}  ` });
+    return scalarLines(key, value, { indent, continuationIndent: `${indent}  ` });
   }
   return [{ indent, key, value: [] }, ...objectLines(value, `${indent}  `)];
 }
@@ -57,16 +58,16 @@ const isEmpty = (value: unknown): boolean =>
 
 interface Indents {
   readonly indent: string;
-  readonly below: string;
+  readonly continuationIndent: string;
 }
 
-function scalarLines(key: string, value: unknown, { indent, below }: Indents): ObjectLine[] {
+function scalarLines(key: string, value: unknown, { indent, continuationIndent }: Indents): ObjectLine[] {
   const text = scalarText(value);
-  if (!text.includes('\n')) return [{ indent, key, value: heldParts(text) }];
+  if (!text.includes('\n')) return [{ indent, key, value: splitRedacted(text) }];
   const lines = text.replace(/\n$/, '').split('\n');
   return [
-    { indent, key, value: heldParts('|') },
-    ...lines.map((line) => ({ indent: below, key: '', value: heldParts(line) })),
+    { indent, key, value: splitRedacted('|') },
+    ...lines.map((line) => ({ indent: continuationIndent, key: '', value: splitRedacted(line) })),
   ];
 }
 

@@ -1,9 +1,9 @@
 /** The state shared by all panels, as signals: selection, time, connection and the data of the node. */
 import { computed, signal } from '@preact/signals';
 import type { ActorHistory, Detail, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';
-import type { Asking } from './asking.ts';
-import { noKeys } from './keys.ts';
-import type { Place } from './place.ts';
+import { createKeys } from './keys.ts';
+import type { PageLocation } from './pageLocation.ts';
+import type { ServerClient } from './serverClient.ts';
 import { type World, worldOf } from './world.ts';
 
 /** State of the connection to the server. */
@@ -14,12 +14,12 @@ type Connection =
   | { readonly kind: 'lost'; readonly since: number; readonly retryAt: number };
 
 /** A past snapshot that is being loaded, or could not be loaded. */
-type MomentAsked =
+type PendingSnapshot =
   | { readonly kind: 'asked'; readonly at: number; readonly since: number }
   | { readonly kind: 'failed'; readonly at: number; readonly message: string };
 
 /** The last known state of the selected actor, which may be missing from the snapshot on display. */
-export interface LastSeen {
+export interface LastKnownActor {
   readonly actor: ShownActor;
   /** Undefined for an actor of the node. */
   readonly pod?: ShownPod;
@@ -35,32 +35,32 @@ interface PageHistory {
 /** Used if the page has no browser history. */
 const NO_HISTORY: PageHistory = { push: () => {}, replace: () => {} };
 
-interface Given {
+interface PageOptions {
   readonly first: Snapshot;
-  readonly place: Place;
-  readonly asking: Asking;
+  readonly location: PageLocation;
+  readonly client: ServerClient;
   readonly now: () => number;
   readonly history?: PageHistory;
 }
 
 /** Maximum usual latency of a frame. */
-const UNDERWAY_MS = 500;
+const MAX_FRAME_LATENCY_MS = 500;
 
 /** Creates the clocks of the browser and of the node, which may differ. */
-function clockOfNode({ at, mode }: Snapshot, now: () => number) {
+function createClocks({ at, mode }: Snapshot, now: () => number) {
   /** The browser's clock, updated every second. All countdowns share its timer. */
-  const wall = signal(now());
+  const browserTime = signal(now());
   /** Offset of the node's clock from the browser's. 0 for a recording, because its clock cannot be compared. */
-  const ahead = signal(mode === 'live' ? at - wall.peek() : 0);
+  const offsetMs = signal(mode === 'live' ? at - browserTime.peek() : 0);
   return {
-    wall,
+    browserTime: browserTime,
     /** The node's clock, updated every second, even if no frames arrive or a past time is shown. */
-    present: computed(() => wall.value + ahead.value),
+    nodeTime: computed(() => browserTime.value + offsetMs.value),
     /** Updates the offset from a timestamp received from the node. */
-    tellTime(shown: number): void {
-      const told = shown - now();
+    syncClock(nodeTimestamp: number): void {
+      const measuredOffset = nodeTimestamp - now();
       // Latency varies between frames, so small differences are ignored to prevent all times from jittering.
-      if (Math.abs(told - ahead.peek()) > UNDERWAY_MS) ahead.value = told;
+      if (Math.abs(measuredOffset - offsetMs.peek()) > MAX_FRAME_LATENCY_MS) offsetMs.value = measuredOffset;
     },
   };
 }
@@ -71,67 +71,67 @@ function clockOfNode({ at, mode }: Snapshot, now: () => number) {
 const wholeSeconds = (at: number): number => Math.floor(at / 1_000) * 1_000;
 
 /** Creates the signals that determine the time on display, which is live, past or frozen. */
-function timeOf(first: Snapshot, now: () => number) {
+function createTimeSignals(first: Snapshot, now: () => number) {
   const world = worldOf(first);
   /** The latest state received from the node. */
   const live = signal<World>(world);
   /** The past snapshot on display. Undefined in the live view. */
   const past = signal<World | undefined>(first.mode === 'live' ? undefined : world);
   /** The frozen view, toggled with the space key. */
-  const held = signal<World | undefined>(undefined);
-  const clock = clockOfNode(first, now);
+  const frozen = signal<World | undefined>(undefined);
+  const clock = createClocks(first, now);
   const connection = signal<Connection>(first.mode === 'file' ? { kind: 'still' } : { kind: 'live' });
   return {
     live,
     past,
-    held,
+    frozen: frozen,
     connection,
     ...clock,
     /** The snapshot that all panels show. */
-    world: computed(() => past.value ?? held.value ?? live.value),
+    world: computed(() => past.value ?? frozen.value ?? live.value),
     /** Reference time for ages and countdowns, updated every second. It stops while the connection is lost. */
     now: computed(() => {
-      const still = past.value ?? held.value;
-      if (still || connection.value.kind === 'lost') return (still ?? live.value).at;
-      return wholeSeconds(clock.present.value);
+      const frozenWorld = past.value ?? frozen.value;
+      if (frozenWorld || connection.value.kind === 'lost') return (frozenWorld ?? live.value).at;
+      return wholeSeconds(clock.nodeTime.value);
     }),
     /**
      * The past snapshot that is being loaded, or the failure to load it. Undefined if the requested snapshot is on
      * display.
      */
-    moment: signal<MomentAsked | undefined>(undefined),
+    pendingSnapshot: signal<PendingSnapshot | undefined>(undefined),
     /** Whether the user drags the handle of the rail. Only the tree and the chart are updated meanwhile. */
-    isMoving: signal(false),
+    isDragging: signal(false),
     /** Number of lines received since the view was frozen. */
-    sinceHeld: signal(0),
+    eventsSinceFreeze: signal(0),
     recorded: signal(first.recorded),
     rail: signal<Rail | undefined>(undefined),
   };
 }
 
 /** Creates the state of the page. Panels read its signals, and `actions.ts` changes several of them at once. */
-export function createPage({ first, place, asking, now, history = NO_HISTORY }: Given) {
+export function createPage({ first, location, client, now, history = NO_HISTORY }: PageOptions) {
   return {
-    asking,
+    client,
     history,
     readNow: now,
     mode: first.mode,
-    place: signal(place),
-    ...timeOf(first, now),
+    location: signal(location),
+    ...createTimeSignals(first, now),
     /** Path of the selected actor, derived from the location. Undefined until an actor is selected. */
     selected: signal<string | undefined>(undefined),
-    lastSeen: signal<LastSeen | undefined>(undefined),
+    lastKnown: signal<LastKnownActor | undefined>(undefined),
     /** Details of the selected actor. Until they arrive, this may contain the details of the previous actor. */
     detail: signal<Detail | undefined>(undefined),
     /** Failure to load the details of an actor. */
-    detailTrouble: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
+    detailError: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
     /** History of the selected actor. Until it arrives, this may contain the history of the previous actor. */
     actorHistory: signal<ActorHistory | undefined>(undefined),
     /** Failure to load the history of an actor. */
-    historyTrouble: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
+    historyError: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
     /** Number of retries requested by the user. */
-    detailTries: signal(0),
-    keys: noKeys(),
+    detailRetries: signal(0),
+    keys: createKeys(),
   };
 }
 

@@ -3,11 +3,11 @@
 import { signal } from '@preact/signals';
 import type { ShownObject } from '../../inspect/protocol.ts';
 import { podUidOf } from '../../show/actorPath.ts';
-import { messageOf } from './actions.ts';
-import { familyOf } from './detail.ts';
-import { isSameList, keepAsking } from './keepAsking.ts';
+import { errorMessage } from './actions.ts';
+import { actorsOfPod } from './detail.ts';
 import { createLogTab } from './logTab.ts';
 import type { Page } from './page.ts';
+import { isSameList, requestOnChange } from './requestOnChange.ts';
 
 /** The panels of a narrow page, which shows one at a time. */
 export const NARROW_TABS = ['why', 'story', 'chart', 'actors'] as const;
@@ -25,36 +25,36 @@ export function createReading() {
     isDrawerOpen: signal(false),
     areKeysShown: signal(false),
     logTab: createLogTab(),
-    object: signal<ObjectAsked | undefined>(undefined),
+    object: signal<LoadedObject | undefined>(undefined),
     /** Number of retries requested by the user. */
-    objectTries: signal(0),
+    objectRetries: signal(0),
   };
 }
 
 export type Reading = ReturnType<typeof createReading>;
 
 /** A pod's object, or the failure to load it. */
-interface ObjectAsked {
+interface LoadedObject {
   readonly uid: string;
   /** The last loaded object. Undefined while the first one is loading. */
-  readonly shown?: ShownObject;
+  readonly content?: ShownObject;
   /** Error message of the last failed request. */
-  readonly trouble?: string;
+  readonly error?: string;
 }
 
 /** Whether the manifest, the conditions or the status are visible. */
-const isObjectSeen = ({ whyTab }: Reading, page: Page): boolean =>
-  whyTab.value === 'manifest' || page.place.value.isPodPage;
+const isObjectVisible = ({ whyTab }: Reading, page: Page): boolean =>
+  whyTab.value === 'manifest' || page.location.value.isPodPage;
 
 /** Whether the log and the events of the selected actor are visible. */
-export const areDetailsSeen = ({ whyTab }: Reading, page: Page): boolean =>
-  whyTab.value !== 'manifest' || page.place.value.isPodPage;
+export const areDetailsVisible = ({ whyTab }: Reading, page: Page): boolean =>
+  whyTab.value !== 'manifest' || page.location.value.isPodPage;
 
-interface ObjectQuestion {
+interface ObjectRequest {
   readonly uid: string;
   readonly at: number | undefined;
   /** Values that the object depends on. It is not requested again while these are identical. */
-  readonly of: readonly unknown[];
+  readonly dependencies: readonly unknown[];
 }
 
 /** Loads the object of the selected actor's pod while it is visible, until the returned function is called. */
@@ -63,75 +63,76 @@ export const followObject = (
   reading: Reading,
   { setTimeout }: { readonly setTimeout: (after: () => void, ms: number) => unknown },
 ): (() => void) =>
-  keepAsking<ObjectQuestion>({
+  requestOnChange<ObjectRequest>({
     setTimeout,
-    question: () => (isObjectSeen(reading, page) ? questionOf(page, reading) : undefined),
-    isSame: (one, other) => one.uid === other.uid && one.at === other.at && isSameList(one.of, other.of),
-    ask: (question) => readObject(page, reading, question),
+    currentRequest: () => (isObjectVisible(reading, page) ? currentRequest(page, reading) : undefined),
+    isSame: (one, other) =>
+      one.uid === other.uid && one.at === other.at && isSameList(one.dependencies, other.dependencies),
+    send: (question) => loadObject(page, reading, question),
   });
 
 /**
  * Returns the request to send. Undefined while the user drags the rail or the connection is lost. For a deleted pod, it
  * requests the last known object.
  */
-function questionOf(page: Page, { object, objectTries }: Reading): ObjectQuestion | undefined {
+function currentRequest(page: Page, { object, objectRetries }: Reading): ObjectRequest | undefined {
   const uid = podUidOf(page.selected.value ?? '');
   const world = page.world.value;
-  const tries = objectTries.value;
-  if (uid === undefined || page.isMoving.value || page.connection.value.kind === 'lost') return undefined;
+  const tries = objectRetries.value;
+  if (uid === undefined || page.isDragging.value || page.connection.value.kind === 'lost') return undefined;
   const pod = world.pods.get(uid);
-  const isKnown = object.peek()?.uid === uid && object.peek()?.shown !== undefined;
-  if (!pod) return isKnown ? undefined : { uid, at: page.lastSeen.peek()?.at, of: [tries] };
-  const at = page.past.value || page.held.value ? world.at : undefined;
-  return { uid, at, of: [tries, pod, ...familyOf(world, uid)] };
+  const isKnown = object.peek()?.uid === uid && object.peek()?.content !== undefined;
+  if (!pod) return isKnown ? undefined : { uid, at: page.lastKnown.peek()?.at, dependencies: [tries] };
+  const at = page.past.value || page.frozen.value ? world.at : undefined;
+  return { uid, at, dependencies: [tries, pod, ...actorsOfPod(world, uid)] };
 }
 
 /** Loads the object. The previous one stays visible until the response arrives. */
-async function readObject(page: Page, { object }: Reading, { uid, at }: ObjectQuestion): Promise<void> {
+async function loadObject(page: Page, { object }: Reading, { uid, at }: ObjectRequest): Promise<void> {
   const known = object.peek()?.uid === uid ? object.peek() : undefined;
   object.value = { ...known, uid };
   const isWanted = () => podUidOf(page.selected.peek() ?? '') === uid;
   try {
-    const shown = await page.asking.object(uid, at);
-    if (isWanted()) object.value = { uid, shown };
+    const content = await page.client.object(uid, at);
+    if (isWanted()) object.value = { uid, content };
   } catch (error) {
-    if (isWanted()) object.value = { ...known, uid, trouble: messageOf(error) };
+    if (isWanted()) object.value = { ...known, uid, error: errorMessage(error) };
   }
 }
 
 /** Minimum interval between announcements. */
-const SAY_EVERY_MS = 5_000;
+const MIN_ANNOUNCEMENT_INTERVAL_MS = 5_000;
 
 /**
  * Creates an announcer for screen readers. It announces changed answers, at most one every five seconds, and drops
  * intermediate ones.
  */
-export function createSpeaker({
+export function createAnnouncer({
   now,
   setTimeout: later,
 }: {
   now: () => number;
   setTimeout: (after: () => void, ms: number) => unknown;
 }) {
-  const said = signal('');
+  const announcement = signal('');
   let last = Number.NEGATIVE_INFINITY;
   let next: string | undefined;
-  const speak = () => {
+  const announceNext = () => {
     if (next === undefined) return;
-    said.value = next;
+    announcement.value = next;
     next = undefined;
     last = now();
   };
   return {
     /** The announced text. */
-    said,
-    say(text: string): void {
-      if (text === (next ?? said.peek())) return;
+    announcement: announcement,
+    announce(text: string): void {
+      if (text === (next ?? announcement.peek())) return;
       const isWaiting = next !== undefined;
       next = text;
-      const left = last + SAY_EVERY_MS - now();
-      if (left <= 0) speak();
-      else if (!isWaiting) later(speak, left);
+      const left = last + MIN_ANNOUNCEMENT_INTERVAL_MS - now();
+      if (left <= 0) announceNext();
+      else if (!isWaiting) later(announceNext, left);
     },
   };
 }

@@ -8,7 +8,7 @@ import { type Category, categoryOf, isHealthy } from '../../show/category.ts';
 import { type ActorRow, type ActorTrees, countTree, treeRows, worstOf } from '../../show/treeRows.ts';
 import type { Page } from './page.ts';
 import { podOf } from './selection.ts';
-import { ROOT, seenTree } from './tree.ts';
+import { actorTrees, ROOT } from './tree.ts';
 import type { World } from './world.ts';
 
 /** A row of the tree. */
@@ -19,60 +19,60 @@ export interface TreeRow {
 }
 
 /** The texts of a row. */
-export interface RowWords {
+export interface RowTexts {
   readonly name: string;
   /** Kind of the actor, shown before the name. Empty for a pod. */
   readonly kind: string;
   /** Text after the name: the namespace, or the number of actors that the row represents. */
-  readonly beside: string;
-  readonly what: string;
+  readonly suffix: string;
+  readonly detail: string;
   readonly time: string;
   /** The most severe category that the row reports. */
   readonly category: Category;
-  readonly isWell: boolean;
+  readonly isHealthy: boolean;
 }
 
 /** Maximum number of rows of actors that no longer exist. */
-const MOST_GONE = 50;
+const MAX_GONE_ROWS = 50;
 
 /** Updates the rows without moving them. New pods are appended, and rows of actors that no longer exist stay. */
-function standing(before: readonly TreeRow[], fresh: readonly ActorRow[]): TreeRow[] {
+function updateInPlace(before: readonly TreeRow[], fresh: readonly ActorRow[]): TreeRow[] {
   const byPath = new Map(fresh.map((row) => [row.path, row]));
-  const isTooMany = before.filter(({ isGone }) => isGone).length > MOST_GONE;
-  const kept = before.flatMap(({ row, isGone }) => {
+  const isTooMany = before.filter(({ isGone }) => isGone).length > MAX_GONE_ROWS;
+  const existingRows = before.flatMap(({ row, isGone }) => {
     const now = byPath.get(row.path);
     // The pointer or the focus may stay in the list for a long time.
     return now === undefined && isGone && isTooMany ? [] : [{ row: now ?? row, isGone: now === undefined }];
   });
   const known = new Set(before.map(({ row }) => row.path));
-  const news = fresh.filter((row) => row.depth === 0 && !known.has(row.path));
-  return [...kept, ...news.map(there)];
+  const newRows = fresh.filter((row) => row.depth === 0 && !known.has(row.path));
+  return [...existingRows, ...newRows.map(presentRow)];
 }
 
-const there = (row: ActorRow): TreeRow => ({ row, isGone: false });
+const presentRow = (row: ActorRow): TreeRow => ({ row, isGone: false });
 
 /** Creates the state of the tree. */
 export function createTree(page: Page) {
   const open = signal<ReadonlySet<string>>(new Set());
-  const hands = signal<ReadonlySet<string>>(new Set());
-  const read = computed(() => parseFilter(page.place.value.query ?? ''));
-  const seen = computed(() => seenTree(page.world.value));
+  const activeInputs = signal<ReadonlySet<string>>(new Set());
+  const parsedFilter = computed(() => parseFilter(page.location.value.query ?? ''));
+  const trees = computed(() => actorTrees(page.world.value));
   const matches = computed<ActorFilter | undefined>(() => {
-    const found = read.value;
-    return page.place.value.query === undefined || 'problem' in found ? undefined : found.matches;
+    const found = parsedFilter.value;
+    return page.location.value.query === undefined || 'problem' in found ? undefined : found.matches;
   });
-  const isHeld = computed(() => hands.value.size > 0);
+  const isInUse = computed(() => activeInputs.value.size > 0);
   return {
     open,
     /** The input devices that prevent rows from moving: the pointer or the keyboard focus. */
-    hands,
-    isHeld,
+    activeInputs: activeInputs,
+    isInUse: isInUse,
     /** Path of the row with the keyboard cursor. */
     cursor: signal<string>(ROOT),
     /** One sentence that describes the syntax error in the filter. */
-    problem: computed(() => ('problem' in read.value ? read.value.problem : undefined)),
-    count: computed(() => (seen.value ? countTree(seen.value) : { pods: 0, actors: 0 })),
-    rows: rowsAsHeld(page, { open, isHeld, matches, seen }),
+    problem: computed(() => ('problem' in parsedFilter.value ? parsedFilter.value.problem : undefined)),
+    count: computed(() => (trees.value ? countTree(trees.value) : { pods: 0, actors: 0 })),
+    rows: createRowsSignal(page, { open, isInUse, matches, trees }),
   };
 }
 
@@ -80,28 +80,28 @@ export type Tree = ReturnType<typeof createTree>;
 
 interface Inputs {
   readonly open: ReadonlySignal<ReadonlySet<string>>;
-  readonly isHeld: ReadonlySignal<boolean>;
+  readonly isInUse: ReadonlySignal<boolean>;
   readonly matches: ReadonlySignal<ActorFilter | undefined>;
-  readonly seen: ReadonlySignal<ActorTrees | undefined>;
+  readonly trees: ReadonlySignal<ActorTrees | undefined>;
 }
 
 /**
  * Computes the rows. While the list is in use, the user's own actions, such as expanding a row or changing the filter,
  * may move rows, but changes on the node may not.
  */
-function rowsAsHeld(page: Page, { open, isHeld, matches, seen }: Inputs) {
+function createRowsSignal(page: Page, { open, isInUse, matches, trees }: Inputs) {
   let last: { readonly rows: readonly TreeRow[]; readonly done: readonly unknown[] } | undefined;
   return computed(() => {
-    const tree = seen.value;
-    const done = [open.value, page.place.value.query, page.past.value];
+    const tree = trees.value;
+    const done = [open.value, page.location.value.query, page.past.value];
     const isSame = last?.done.every((each, index) => each === done[index]) ?? false;
-    const before = isHeld.value ? (last?.rows ?? []) : [];
+    const before = isInUse.value ? (last?.rows ?? []) : [];
     const retainedOrder = before.filter(({ row }) => row.depth === 0).map(({ row }) => row.path);
     const isOpen = (path: string) => open.value.has(path);
     // A filter on ages uses the clock of the page, which advances even if nothing changes on the node.
     const at = matches.value ? page.now.value : (tree?.at ?? 0);
     const fresh = tree ? treeRows({ ...tree, at }, { isOpen, matches: matches.value, retainedOrder }) : [];
-    const rows = isHeld.value && isSame ? standing(before, fresh) : fresh.map(there);
+    const rows = isInUse.value && isSame ? updateInPlace(before, fresh) : fresh.map(presentRow);
     last = { rows, done };
     return rows;
   });
@@ -111,7 +111,7 @@ function rowsAsHeld(page: Page, { open, isHeld, matches, seen }: Inputs) {
  * Returns the texts of a row. An unhealthy pod shows its problem even if it is expanded. A healthy pod shows the number
  * of its ready containers.
  */
-export function wordsOf({ row }: TreeRow, world: World, now: number): RowWords {
+export function rowTexts({ row }: TreeRow, world: World, now: number): RowTexts {
   const { path, actor, depth } = row;
   const pod = depth === 0 ? podOf(world, path) : undefined;
   const subject = pod ? worstOf(actor) : row.subject;
@@ -120,33 +120,33 @@ export function wordsOf({ row }: TreeRow, world: World, now: number): RowWords {
   return {
     time,
     category,
-    ...namesOf(row, world),
-    what: detail === '' && path !== ROOT ? calmOf(actor, pod) : detail,
-    isWell: isHealthy(category),
+    ...nameTexts(row, world),
+    detail: detail === '' && path !== ROOT ? healthyText(actor, pod) : detail,
+    isHealthy: isHealthy(category),
   };
 }
 
 /** Returns the name and its additions. The namespace is shown beside a pod's name instead of in it. */
-function namesOf({ path, kind, depth, name, pod }: ActorRow, world: World) {
+function nameTexts({ path, kind, depth, name, pod }: ActorRow, world: World) {
   const isPod = depth === 0 && pod !== undefined;
   return {
     name: path === ROOT ? 'nodeAgent' : isPod ? (name.split('/').at(-1) ?? name) : name,
     kind: depth === 0 ? '' : kind,
-    beside: path === ROOT ? `${ownCount(world)} actors` : isPod ? pod.namespace : '',
+    suffix: path === ROOT ? `${nodeActorCount(world)} actors` : isPod ? pod.namespace : '',
   };
 }
 
-const ownCount = (world: World): number =>
+const nodeActorCount = (world: World): number =>
   world.children.get(ROOT)?.filter((each) => podOf(world, each) === undefined).length ?? 0;
 
 /** Returns the unobtrusive text of a healthy row. */
-function calmOf({ state }: Pick<ActorNode, 'state'>, pod: ShownPod | undefined): string {
+function healthyText({ state }: Pick<ActorNode, 'state'>, pod: ShownPod | undefined): string {
   if (pod) return pod.status === 'Running' ? pod.ready : pod.status;
   return state.split('.').at(0) ?? '';
 }
 
 /** Expands or collapses a row. Without `isOpen`, it toggles the row. */
-export function fold({ open }: Tree, path: string, isOpen = !open.peek().has(path)): void {
+export function toggleRow({ open }: Tree, path: string, isOpen = !open.peek().has(path)): void {
   const next = new Set(open.peek());
   if (isOpen) next.add(path);
   else next.delete(path);
@@ -154,22 +154,22 @@ export function fold({ open }: Tree, path: string, isOpen = !open.peek().has(pat
 }
 
 /** Expands all ancestors of an actor. */
-export function reveal({ open }: Tree, world: World, path: string): void {
+export function expandAncestors({ open }: Tree, world: World, path: string): void {
   const next = new Set(open.peek());
   for (let above = world.actors.get(path)?.parent; above; above = world.actors.get(above)?.parent) next.add(above);
   open.value = next;
 }
 
 /** Records that the pointer or the focus has entered or left the list. */
-export function hold({ hands }: Tree, hand: 'pointer' | 'focus', isOn: boolean): void {
-  const next = new Set(hands.peek());
+export function setInputActive({ activeInputs }: Tree, hand: 'pointer' | 'focus', isOn: boolean): void {
+  const next = new Set(activeInputs.peek());
   if (isOn) next.add(hand);
   else next.delete(hand);
-  hands.value = next;
+  activeInputs.value = next;
 }
 
 /** Returns the path of the row `by` rows after the cursor, limited to the first and last row. */
-export function pathBeside(rows: readonly TreeRow[], cursor: string, by: number): string {
+export function pathAtOffset(rows: readonly TreeRow[], cursor: string, by: number): string {
   const at = rows.findIndex(({ row }) => row.path === cursor);
   const to = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by));
   return rows[to]?.row.path ?? cursor;
@@ -178,7 +178,7 @@ export function pathBeside(rows: readonly TreeRow[], cursor: string, by: number)
 /**
  * Returns the range of rows that the visible part of the list shows, with some spare rows on both sides for scrolling.
  */
-export function inWindow(
+export function rowsInView(
   count: number,
   { top, height, row }: { readonly top: number; readonly height: number; readonly row: number },
 ) {
@@ -188,7 +188,7 @@ export function inWindow(
 }
 
 /** Returns the position of each row among its siblings, for `aria-posinset` and `aria-setsize`. */
-export function placesOf(rows: readonly TreeRow[]): readonly { readonly at: number; readonly of: number }[] {
+export function siblingPositions(rows: readonly TreeRow[]): readonly { readonly at: number; readonly of: number }[] {
   const above: string[] = [];
   const sizes = new Map<string, number>();
   const places = rows.map(({ row }) => {

@@ -10,7 +10,7 @@ export interface Bar {
   readonly tag?: string;
 }
 
-interface Until {
+interface BarOptions {
   /** Start of the visible range. Only the last bar of each actor before it is retained. */
   readonly from?: number | undefined;
   /** End of the visible range. */
@@ -26,20 +26,23 @@ interface Until {
  * Returns the bars of each actor in chronological order, without gaps except where no agent was running. While a
  * container gets its image, the bars of the image are used.
  */
-export function barsOf(story: Pick<Story, 'from' | 'before' | 'lines'>, until: Until): ReadonlyMap<string, Bar[]> {
+export function stateBars(
+  story: Pick<Story, 'from' | 'before' | 'lines'>,
+  options: BarOptions,
+): ReadonlyMap<string, Bar[]> {
   const bars = new Map<string, Bar[]>();
   const open = new Map<string, Bar>();
   const close = (actor: string, to: number) => {
     const bar = open.get(actor);
     open.delete(actor);
     // Skip states that the actor only passed through.
-    if (bar && to > bar.from) add(bars, actor, { ...bar, to }, until.from);
+    if (bar && to > bar.from) addBar(bars, actor, { ...bar, to }, options.from);
   };
   for (const { actor, state, since, tag } of story.before)
     open.set(actor, { from: Math.min(since, story.from), to: since, state, ...(tag === undefined ? {} : { tag }) });
   let last = story.from;
   for (const line of story.lines) {
-    if (line.at > until.now) break;
+    if (line.at > options.now) break;
     if (line.kind === 'state') {
       close(line.actor, line.at);
       open.set(line.actor, barFrom(line));
@@ -49,8 +52,8 @@ export function barsOf(story: Pick<Story, 'from' | 'before' | 'lines'>, until: U
     if (line.kind === 'ended') for (const actor of [...open.keys()]) close(actor, line.at);
     last = line.at;
   }
-  const isPresent = (actor: string) => until.present?.has(actor) ?? true;
-  for (const actor of [...open.keys()]) close(actor, isPresent(actor) ? until.now : last);
+  const isPresent = (actor: string) => options.present?.has(actor) ?? true;
+  for (const actor of [...open.keys()]) close(actor, isPresent(actor) ? options.now : last);
   return withImages(bars);
 }
 
@@ -61,7 +64,7 @@ const barFrom = ({ at, state, tag }: Extract<StoryLine, { kind: 'state' }>): Bar
   ...(tag === undefined ? {} : { tag }),
 });
 
-function add(lists: Map<string, Bar[]>, actor: string, bar: Bar, from = Number.NEGATIVE_INFINITY): void {
+function addBar(lists: Map<string, Bar[]>, actor: string, bar: Bar, from = Number.NEGATIVE_INFINITY): void {
   const list = lists.get(actor);
   const last = list?.at(-1);
   if (list === undefined || last === undefined || last.to < from) lists.set(actor, [bar]);
@@ -69,19 +72,24 @@ function add(lists: Map<string, Bar[]>, actor: string, bar: Bar, from = Number.N
 }
 
 /** The state of an actor that waits for its image, which is less specific than the state of the image. */
-const GETTING = 'gettingImage';
+const GETTING_IMAGE = 'gettingImage';
 
 function withImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Bar[]> {
   return new Map(
-    [...bars].map(([actor, own]) => {
+    [...bars].map(([actor, actorBars]) => {
       const image = kindOf(actor) === 'image' ? undefined : bars.get(`${actor}/image`);
-      return [actor, image ? own.flatMap((bar) => (bar.state.endsWith(GETTING) ? within(bar, image) : [bar])) : own];
+      return [
+        actor,
+        image
+          ? actorBars.flatMap((bar) => (bar.state.endsWith(GETTING_IMAGE) ? overlayBars(bar, image) : [bar]))
+          : actorBars,
+      ];
     }),
   );
 }
 
 /** Replaces a bar with the bars that overlap it, and retains the parts that none of them covers. */
-function within(bar: Bar, others: readonly Bar[]): Bar[] {
+function overlayBars(bar: Bar, others: readonly Bar[]): Bar[] {
   const parts: Bar[] = [];
   let at = bar.from;
   for (const other of others) {

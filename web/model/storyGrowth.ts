@@ -6,10 +6,10 @@ import { findCategory } from '../../show/category.ts';
 import type { World } from './world.ts';
 
 /** Maximum number of lines in a story. */
-const MOST_LINES = 20_000;
+const MAX_LINES = 20_000;
 
 /** Whether a line is about a pod. An empty UID stands for the node itself. */
-export function isOfPod(line: StoryLine, uid: string): boolean {
+export function concernsPod(line: StoryLine, uid: string): boolean {
   if (line.kind === 'began' || line.kind === 'ended') return true;
   if (line.kind === 'event' || line.kind === 'gone') return line.uid === uid;
   if (line.kind === 'entered' && line.uid !== undefined) return line.uid === uid;
@@ -20,20 +20,21 @@ export function isOfPod(line: StoryLine, uid: string): boolean {
  * Appends lines to a story. `unsaid` is the number of lines that the server left out. Lines removed from the start
  * count as left out as well.
  */
-export function appended(story: Story, lines: readonly StoryLine[], unsaid: number, most = MOST_LINES): Story {
+export function appendLines(story: Story, lines: readonly StoryLine[], unsaid: number, maxLines = MAX_LINES): Story {
   const all = [...story.lines, ...lines];
   // Remove the excess in batches rather than for each new line, because the removed lines have to be scanned.
-  const excess = all.length > most * 1.1 ? all.length - most : 0;
-  const left = (story.unsaid ?? 0) + unsaid + excess;
-  const kept = excess === 0 ? { from: story.from, before: story.before, lines: all } : withoutFirst(story, all, excess);
+  const excess = all.length > maxLines * 1.1 ? all.length - maxLines : 0;
+  const unsaidCount = (story.unsaid ?? 0) + unsaid + excess;
+  const remaining =
+    excess === 0 ? { from: story.from, before: story.before, lines: all } : dropLines(story, all, excess);
   return {
-    ...kept,
+    ...remaining,
     to: Math.max(story.to, lines.at(-1)?.at ?? story.to),
-    ...(left === 0 ? {} : { unsaid: left }),
+    ...(unsaidCount === 0 ? {} : { unsaid: unsaidCount }),
   };
 }
 
-function withoutFirst(
+function dropLines(
   { before }: Story,
   all: readonly StoryLine[],
   count: number,
@@ -50,26 +51,27 @@ function withoutFirst(
 }
 
 /** Returns the time from which the story is complete. If there were too many lines, the earliest were left out. */
-export const toldFrom = ({ unsaid, from, lines }: Story): number =>
+export const completeFrom = ({ unsaid, from, lines }: Story): number =>
   unsaid === undefined ? from : (lines[0]?.at ?? from);
 
 /**
  * Adds the missing end to a story. `told` contains all lines since the end of `story`. If it is itself incomplete, it
  * replaces the story.
  */
-export function rejoined(story: Story, told: Story): Story {
-  if (told.unsaid !== undefined) return { ...told, unsaid: (story.unsaid ?? 0) + story.lines.length + told.unsaid };
-  const head = story.lines.filter(({ at }) => at < told.from);
+export function mergeMissing(story: Story, continuation: Story): Story {
+  if (continuation.unsaid !== undefined)
+    return { ...continuation, unsaid: (story.unsaid ?? 0) + story.lines.length + continuation.unsaid };
+  const head = story.lines.filter(({ at }) => at < continuation.from);
   // An agent that was killed may have sent lines that it had not recorded.
-  const unwritten = withoutKnown(
-    story.lines.filter(({ at }) => at >= told.from),
-    told,
+  const unwritten = newLines(
+    story.lines.filter(({ at }) => at >= continuation.from),
+    continuation,
   );
-  return appended({ ...story, lines: head, to: told.to }, [...unwritten, ...told.lines], 0);
+  return appendLines({ ...story, lines: head, to: continuation.to }, [...unwritten, ...continuation.lines], 0);
 }
 
 /** Returns the lines that the story does not contain yet. */
-export function withoutKnown(lines: readonly StoryLine[], { lines: told }: Pick<Story, 'lines'>): StoryLine[] {
+export function newLines(lines: readonly StoryLine[], { lines: told }: Pick<Story, 'lines'>): StoryLine[] {
   const first = lines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
   const known = new Set(told.filter(({ at }) => at >= first).map((line) => JSON.stringify(line)));
   return lines.filter((line) => !known.has(JSON.stringify(line)));
@@ -83,13 +85,14 @@ const NOTHING_BEFORE: Story['before'] = [];
  * such as a static pod, has several lives. The previous life is shown until the first line of the next one. Repeated
  * calls with the same story and life return the same object.
  */
-export function lifeCutter(): (story: Story, at: number) => Story {
+export function createLifeCutter(): (story: Story, at: number) => Story {
   let last: { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story } | undefined;
   return (story, at) => {
     const { lines } = story;
     const ends = lines.flatMap(({ kind }, index) => (kind === 'gone' ? [index + 1] : []));
     if (ends.length === 0) return story;
-    const from = ends.findLast((end) => (lines.slice(end).find(isOwn)?.at ?? Number.POSITIVE_INFINITY) <= at) ?? 0;
+    const from =
+      ends.findLast((end) => (lines.slice(end).find(provesExistence)?.at ?? Number.POSITIVE_INFINITY) <= at) ?? 0;
     const to = ends.find((end) => end > from) ?? lines.length;
     if (last?.story === story && last.from === from && last.to === to) return last.cut;
     const before = from === 0 ? story.before : NOTHING_BEFORE;
@@ -100,10 +103,10 @@ export function lifeCutter(): (story: Story, at: number) => Story {
 }
 
 /** Whether a line proves that the pod exists. */
-const isOwn = ({ kind }: StoryLine): boolean => kind === 'state' || kind === 'asked';
+const provesExistence = ({ kind }: StoryLine): boolean => kind === 'state' || kind === 'asked';
 
 /** Creates an empty story that starts now, with the current states of the actors. */
-export function storyOfNow({ at, actors }: World, uid: string): Story {
+export function emptyStory({ at, actors }: World, uid: string): Story {
   const own = [...actors.values()].filter(({ path }) => (podUidOf(path) ?? '') === uid);
   return {
     from: at,

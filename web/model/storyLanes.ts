@@ -1,10 +1,10 @@
 /** Converts a story into lanes over time, with the states and inputs of each actor and its known deadline. */
 import type { ShownActor, Story } from '../../inspect/protocol.ts';
-import { type Bar, barsOf } from './storyBars.ts';
-import { runIn } from './storyBursts.ts';
-import { isBadMove, isFailedStep } from './storyRows.ts';
+import { type Bar, stateBars } from './storyBars.ts';
+import { runNumberIn } from './storyBursts.ts';
+import { isFailedMove, isFailedStep } from './storyRows.ts';
 import { gateOf, type Move, type Step } from './storySteps.ts';
-import { kindOf, nameOf, ownerOf } from './storyWho.ts';
+import { kindOf, machineActorOf, nameOf } from './storyWho.ts';
 
 /** A lane of the diagram. */
 export interface Lane {
@@ -25,7 +25,7 @@ export interface Lane {
 /** A point in time at which something happened. */
 export interface Mark {
   readonly at: number;
-  readonly isBad: boolean;
+  readonly isFailure: boolean;
   /** Sequence number of the first line of the step. */
   readonly step: number;
   readonly actor: string;
@@ -37,7 +37,7 @@ export interface Run {
   readonly run: number;
 }
 
-interface LaneParts {
+interface LaneInput {
   readonly story: Story;
   readonly steps: readonly Step[];
   /** Start of the visible range. Earlier steps only determine which lanes exist. */
@@ -52,62 +52,64 @@ interface LaneParts {
  * Returns the lanes of a pod's or the node's story in display order, from the source to the events. Empty lanes are
  * omitted.
  */
-export function lanesOf({ story, steps, from, now, actors, selected }: LaneParts): Lane[] {
-  const known = steps.filter(({ at }) => at <= now);
-  const told = sinceOf(known, from);
-  const bars = barsOf(story, { from, now, present: actors });
-  const byActor = Map.groupBy(told, ({ actor }) => actor);
+export function storyLanes({ story, steps, from, now, actors, selected }: LaneInput): Lane[] {
+  const pastSteps = steps.filter(({ at }) => at <= now);
+  const visibleSteps = stepsSince(pastSteps, from);
+  const bars = stateBars(story, { from, now, present: actors });
+  const byActor = Map.groupBy(visibleSteps, ({ actor }) => actor);
   const own = [...bars.keys()].filter((path) => kindOf(path) !== 'image');
   const lane = (path: string) => actorLane(path, bars.get(path) ?? [], byActor.get(path) ?? [], actors?.get(path));
-  const of = (kind: string) => own.filter((path) => kindOf(path) === kind);
-  const lives = livesIn(told);
-  const containers = [...new Set([...of('container'), ...of('probe').map(containerOf)])].flatMap((path) => [
-    { ...lane(path), ...lives.get(path) },
-    ...of('probe').flatMap((probe) => (containerOf(probe) === path ? [lane(probe)] : [])),
-  ]);
-  const toldBy = (who: Step['who']) => known.filter((step) => step.who === who);
-  const shown = (its: readonly Step[]) => orLast(sinceOf(its, from), its);
+  const pathsOfKind = (kind: string) => own.filter((path) => kindOf(path) === kind);
+  const histories = runHistories(visibleSteps);
+  const containers = [...new Set([...pathsOfKind('container'), ...pathsOfKind('probe').map(probedContainer)])].flatMap(
+    (path) => [
+      { ...lane(path), ...histories.get(path) },
+      ...pathsOfKind('probe').flatMap((probe) => (probedContainer(probe) === path ? [lane(probe)] : [])),
+    ],
+  );
+  const stepsFrom = (who: Step['source']) => pastSteps.filter((step) => step.source === who);
+  const visibleOrLast = (its: readonly Step[]) => lastIfEmpty(stepsSince(its, from), its);
   const lanes = [
-    markLane('source', 'manifest', shown(toldBy('source'))),
-    ...of('pod').map(lane),
-    ...foldedVolumes(of('volume').map(lane), selected),
+    markLane('source', 'manifest', visibleOrLast(stepsFrom('source'))),
+    ...pathsOfKind('pod').map(lane),
+    ...foldVolumes(pathsOfKind('volume').map(lane), selected),
     ...containers,
-    ...of('other').sort().map(lane),
-    ...gateLanes(toldBy('gate'), shown),
-    markLane('runtime', 'runtime', shown(toldBy('runtime'))),
-    markLane('events', 'events', shown(known.filter((step) => step.told.length > 0))),
+    ...pathsOfKind('other').sort().map(lane),
+    ...gateLanes(stepsFrom('gate'), visibleOrLast),
+    markLane('runtime', 'runtime', visibleOrLast(stepsFrom('runtime'))),
+    markLane('events', 'events', visibleOrLast(pastSteps.filter((step) => step.events.length > 0))),
   ];
   return lanes.filter(({ bars, marks }) => bars.length > 0 || marks.length > 0);
 }
 
-const sinceOf = (steps: readonly Step[], from = Number.NEGATIVE_INFINITY): readonly Step[] =>
+const stepsSince = (steps: readonly Step[], from = Number.NEGATIVE_INFINITY): readonly Step[] =>
   steps.filter(({ at }) => at >= from);
 
 /** Returns the last step if none is visible, so that a lane does not disappear when its marks scroll out of view. */
-const orLast = (shown: readonly Step[], all: readonly Step[]): readonly Step[] =>
+const lastIfEmpty = (shown: readonly Step[], all: readonly Step[]): readonly Step[] =>
   shown.length > 0 ? shown : all.slice(-1);
 
 /** Returns the path of the probe's container. */
-const containerOf = (probe: string): string => probe.split('/').slice(0, -2).join('/');
+const probedContainer = (probe: string): string => probe.split('/').slice(0, -2).join('/');
 
-const NOTHING = { actors: [], bars: [], marks: [], exits: [], runs: [] };
+const EMPTY_LANE = { actors: [], bars: [], marks: [], exits: [], runs: [] };
 
-const markOf = (step: Step, isBad = step.isBad): Mark => ({
+const toMark = (step: Step, isFailure = step.isFailure): Mark => ({
   at: step.at,
-  isBad,
+  isFailure,
   step: step.first,
   actor: step.actor,
 });
 
 const markLane = (kind: 'source' | 'gate' | 'runtime' | 'events', label: string, steps: readonly Step[]): Lane => ({
-  ...NOTHING,
+  ...EMPTY_LANE,
   id: label,
   label,
   kind,
-  marks: steps.map((step) => markOf(step, kind === 'events' && isWarning(step))),
+  marks: steps.map((step) => toMark(step, kind === 'events' && isWarning(step))),
 });
 
-const isWarning = ({ told }: Step): boolean => told.some(({ eventType }) => eventType !== 'Normal');
+const isWarning = ({ events }: Step): boolean => events.some(({ eventType }) => eventType !== 'Normal');
 
 function gateLanes(grants: readonly Step[], shown: (its: readonly Step[]) => readonly Step[]): Lane[] {
   const gates = ['start gate', 'pull gate'] as const;
@@ -123,48 +125,48 @@ function actorLane(
   const isProbe = kindOf(path) === 'probe';
   const tries = isProbe ? steps.filter(({ event }) => event === 'runProbe') : [];
   return {
-    ...NOTHING,
+    ...EMPTY_LANE,
     id: path,
     label: nameOf(path),
     kind: isProbe ? 'probe' : 'actor',
     actors: [path],
     bars,
-    marks: tries.map((step) => markOf(step, isFailedStep(step))),
+    marks: tries.map((step) => toMark(step, isFailedStep(step))),
     ...(actor?.until === undefined ? {} : { until: actor.until }),
   };
 }
 
-interface Lives {
+interface RunHistory {
   readonly runs: Run[];
   readonly exits: Mark[];
 }
 
 /** Returns the runs of each container and the ones that failed. */
-function livesIn(steps: readonly Step[]): ReadonlyMap<string, Lives> {
-  const lives = new Map<string, Lives>();
-  const of = (actor: string) => {
-    const known = lives.get(actor) ?? { runs: [], exits: [] };
-    lives.set(actor, known);
-    return known;
+function runHistories(steps: readonly Step[]): ReadonlyMap<string, RunHistory> {
+  const histories = new Map<string, RunHistory>();
+  const historyOf = (actor: string) => {
+    const history = histories.get(actor) ?? { runs: [], exits: [] };
+    histories.set(actor, history);
+    return history;
   };
   for (const step of steps) {
-    for (const { port, actor, about } of step.asks) {
+    for (const { port, actor, about } of step.calls) {
       if (port !== 'createContainer') continue;
-      const { runs } = of(ownerOf(actor));
+      const { runs } = historyOf(machineActorOf(actor));
       // A repeated call is for the same run.
-      if (runs.at(-1)?.run !== runIn(about)) runs.push({ at: step.at, run: runIn(about) });
+      if (runs.at(-1)?.run !== runNumberIn(about)) runs.push({ at: step.at, run: runNumberIn(about) });
     }
     for (const move of step.moves)
-      if (isExit(move) && (step.isBad || isBadMove(move))) of(move.actor).exits.push(markOf(step, true));
+      if (isExit(move) && (step.isFailure || isFailedMove(move))) historyOf(move.actor).exits.push(toMark(step, true));
   }
-  return lives;
+  return histories;
 }
 
 const isExit = ({ actor, from, state }: Move): boolean =>
   from?.startsWith('running') === true && !state.startsWith('running') && kindOf(actor) === 'container';
 
 /** Merges the lanes of all volumes into one if they went through the same states. */
-function foldedVolumes(lanes: readonly Lane[], selected: string | undefined): readonly Lane[] {
+function foldVolumes(lanes: readonly Lane[], selected: string | undefined): readonly Lane[] {
   const [first] = lanes;
   const isSelected = lanes.some(({ id }) => id === selected);
   const stories = new Set(lanes.map(({ bars }) => bars.map(({ state }) => state).join(' ')));

@@ -2,7 +2,7 @@
 import type { Lane } from './storyLanes.ts';
 
 /** A lane with its position. */
-export interface PlacedLane {
+export interface PositionedLane {
   readonly lane: Lane;
   /** Vertical center. */
   readonly y: number;
@@ -13,29 +13,32 @@ export interface PlacedLane {
   readonly isSelected: boolean;
 }
 
-const HEIGHT = 21;
+const MAX_HEIGHT = 21;
 /** Minimum height of a lane. If the lanes need more room than is available, the panel scrolls. */
-const LEAST = 18;
-const SELECTED = 30;
+const MIN_HEIGHT = 18;
+const SELECTED_HEIGHT = 30;
 /** Space above and below the selected lane. */
 const SPACE = 4;
 
 /** Positions the lanes from top to bottom within the available height. `height` is the total height. */
-export function placedLanes(
+export function positionLanes(
   lanes: readonly Lane[],
   selected: string | undefined,
-  room: number,
-): { readonly placed: readonly PlacedLane[]; readonly height: number } {
+  availableHeight: number,
+): { readonly placed: readonly PositionedLane[]; readonly height: number } {
   const isSelected = ({ actors }: Lane) => selected !== undefined && actors.includes(selected);
   const count = lanes.length;
-  const extra = lanes.some(isSelected) ? SELECTED + 2 * SPACE : 0;
+  const extra = lanes.some(isSelected) ? SELECTED_HEIGHT + 2 * SPACE : 0;
   const others = extra === 0 ? count : count - 1;
-  const each = Math.max(LEAST, Math.min(HEIGHT, Math.floor((room - extra) / Math.max(1, others))));
+  const laneHeight = Math.max(
+    MIN_HEIGHT,
+    Math.min(MAX_HEIGHT, Math.floor((availableHeight - extra) / Math.max(1, others))),
+  );
   let top = 0;
-  const placed = lanes.map((lane): PlacedLane => {
-    const its = isSelected(lane);
-    const space = its ? SPACE : 0;
-    const height = its ? SELECTED : each;
+  const placed = lanes.map((lane): PositionedLane => {
+    const isLaneSelected = isSelected(lane);
+    const space = isLaneSelected ? SPACE : 0;
+    const height = isLaneSelected ? SELECTED_HEIGHT : laneHeight;
     const from = top + space;
     top = from + height + space;
     return {
@@ -43,15 +46,15 @@ export function placedLanes(
       top: from,
       height,
       y: from + height / 2,
-      barHeight: its ? 18 : Math.min(15, each - 4),
-      isSelected: its,
+      barHeight: isLaneSelected ? 18 : Math.min(15, laneHeight - 4),
+      isSelected: isLaneSelected,
     };
   });
   return { placed, height: top };
 }
 
 /** Returns the description of the timeline for screen readers. */
-export function timelineText(
+export function timelineDescription(
   lanes: readonly Lane[],
   words: { readonly of: string; readonly from: string; readonly to: string },
 ): string {

@@ -3,7 +3,7 @@
  * not part of the recording, so it is inferred from the actor that was queued.
  */
 import type { EnteredLine, Story, StoryLine } from '../../inspect/protocol.ts';
-import { distanceOf, kindOf, ownerOf, shortState, type Who, whoTold } from './storyWho.ts';
+import { distanceOf, inputSource, kindOf, machineActorOf, type Source, shortState } from './storyWho.ts';
 
 /** A transition of an actor. */
 export interface Move {
@@ -16,10 +16,10 @@ export interface Move {
 }
 
 /** An outgoing call. */
-export type Ask = Extract<StoryLine, { kind: 'asked' }>;
+export type OutgoingCall = Extract<StoryLine, { kind: 'asked' }>;
 
 /** A recorded Kubernetes event. */
-export type Told = Extract<StoryLine, { kind: 'event' }>;
+export type RecordedEvent = Extract<StoryLine, { kind: 'event' }>;
 
 /** A macrostep. */
 export interface Step {
@@ -28,17 +28,17 @@ export interface Step {
   /** Indexes of all lines in the story. */
   readonly lines: readonly number[];
   readonly at: number;
-  readonly who: Who;
+  readonly source: Source;
   /** The machine's actor that received the input. For an input of the whole node, the first actor that it moved. */
   readonly actor: string;
   /** Name of the call, the timer or the fact. */
   readonly event: string;
-  readonly what?: string;
-  readonly tookMs?: number;
-  readonly isBad: boolean;
+  readonly detail?: string;
+  readonly durationMs?: number;
+  readonly isFailure: boolean;
   readonly moves: readonly Move[];
-  readonly asks: readonly Ask[];
-  readonly told: readonly Told[];
+  readonly calls: readonly OutgoingCall[];
+  readonly events: readonly RecordedEvent[];
   /** The input that started the step, if it has a payload that can be requested. */
   readonly entered?: Pick<EnteredLine, 'actor' | 'source' | 'at'>;
 }
@@ -46,65 +46,67 @@ export interface Step {
 type Lines = Pick<Story, 'before' | 'lines'>;
 
 /** Returns the steps of a story in chronological order. Each line belongs to exactly one step. */
-export const stepsOf = (story: Lines): Step[] => growingSteps()(story);
+export const storySteps = (story: Lines): Step[] => createStepGrouper()(story);
 
 /**
  * Creates a function that returns the steps of a growing story. If a story extends the previous one, only the new lines
  * are processed.
  */
-export function growingSteps(): (story: Lines) => Step[] {
-  let maker: StepMaker | undefined;
+export function createStepGrouper(): (story: Lines) => Step[] {
+  let builder: StepBuilder | undefined;
   let last: Lines = { before: [], lines: [] };
   return (story) => {
     const { before, lines } = story;
     const done = last.lines.length;
     const isGrown = before === last.before && lines[0] === last.lines[0] && lines[done - 1] === last.lines[done - 1];
-    const goesOn = maker !== undefined && done > 0 && isGrown;
-    const own = maker !== undefined && goesOn ? maker : new StepMaker(before);
-    const first = goesOn ? done : 0;
+    const isContinued = builder !== undefined && done > 0 && isGrown;
+    const current = builder !== undefined && isContinued ? builder : new StepBuilder(before);
+    const first = isContinued ? done : 0;
     for (const [index, line] of lines.slice(first).entries())
-      own.take(line, first + index, momentOf(lines, first + index));
-    [maker, last] = [own, story];
-    return [...own.steps];
+      current.addLine(line, first + index, macrostepTime(lines, first + index));
+    [builder, last] = [current, story];
+    return [...current.steps];
   };
 }
 
 /** Maximum number of lines to search for the state that sent a call. Its line follows just after the call. */
-const AHEAD = 30;
+const MAX_LOOKAHEAD = 30;
 
 /**
  * Returns the time of the macrostep that a line belongs to. All consequences have the time of their input, except for
  * calls, which are sent a little later. Undefined if the line belongs to the previous macrostep.
  */
-function momentOf(lines: readonly StoryLine[], index: number): number | undefined {
+function macrostepTime(lines: readonly StoryLine[], index: number): number | undefined {
   const line = lines[index];
   if (line?.kind !== 'asked') return line?.at;
-  const actor = ownerOf(line.actor);
-  const next = lines.slice(index + 1, index + AHEAD).find((each) => each.kind === 'state' && each.actor === actor);
+  const actor = machineActorOf(line.actor);
+  const next = lines
+    .slice(index + 1, index + MAX_LOOKAHEAD)
+    .find((each) => each.kind === 'state' && each.actor === actor);
   return next && next.at <= line.at ? next.at : undefined;
 }
 
 interface OpenStep extends Step {
   actor: string;
-  isBad: boolean;
+  isFailure: boolean;
   readonly lines: number[];
   readonly moves: Move[];
-  readonly asks: Ask[];
-  readonly told: Told[];
+  readonly calls: OutgoingCall[];
+  readonly events: RecordedEvent[];
   /** Whether the input is not addressed to a particular actor. */
-  readonly isOfAll: boolean;
+  readonly isNodeWide: boolean;
 }
 
-type Opening = Pick<Step, 'at' | 'who' | 'actor' | 'event'> &
-  Partial<Pick<OpenStep, 'what' | 'tookMs' | 'isBad' | 'isOfAll' | 'entered'>>;
+type Opening = Pick<Step, 'at' | 'source' | 'actor' | 'event'> &
+  Partial<Pick<OpenStep, 'detail' | 'durationMs' | 'isFailure' | 'isNodeWide' | 'entered'>>;
 
 /** Ports whose calls wait for a limiter's slot. */
-const GRANTED = new Set(['runSandbox', 'createContainer', 'startContainer', 'pullImage']);
+const LIMITED_PORTS = new Set(['runSandbox', 'createContainer', 'startContainer', 'pullImage']);
 
 /** Maximum delay of a call after its input, in milliseconds. */
-const SOON = 100;
+const MAX_CALL_DELAY_MS = 100;
 
-class StepMaker {
+class StepBuilder {
   readonly steps: OpenStep[] = [];
   readonly #states: Map<string, string>;
   /** Index of the first step of the current macrostep. */
@@ -115,18 +117,18 @@ class StepMaker {
     this.#states = new Map(before.map(({ actor, state }) => [actor, state]));
   }
 
-  take(line: StoryLine, index: number, moment: number | undefined): void {
-    const at = moment ?? (this.#at > line.at - SOON ? this.#at : line.at);
+  addLine(line: StoryLine, index: number, macrostep: number | undefined): void {
+    const at = macrostep ?? (this.#at > line.at - MAX_CALL_DELAY_MS ? this.#at : line.at);
     if (at !== this.#at) this.#momentBegins = this.steps.length;
     this.#at = at;
     switch (line.kind) {
       case 'entered':
-        this.#open(index, openingOf(line));
+        this.#open(index, inputOpening(line));
         return;
       case 'began':
       case 'ended':
         if (line.kind === 'began') this.#states.clear();
-        this.#open(index, { at: line.at, who: 'node', actor: '', event: line.kind, isOfAll: true });
+        this.#open(index, { at: line.at, source: 'node', actor: '', event: line.kind, isNodeWide: true });
         return;
       case 'asked':
         this.#asked(line, index);
@@ -135,36 +137,36 @@ class StepMaker {
         this.#moved(line, index);
         return;
       case 'event':
-        this.#stepFor(subjectOf(line), line.at, index).told.push(line);
+        this.#stepFor(subjectOf(line), line.at, index).events.push(line);
     }
   }
 
-  #open(index: number, { isBad = false, isOfAll = false, ...opening }: Opening): OpenStep {
+  #open(index: number, { isFailure = false, isNodeWide = false, ...opening }: Opening): OpenStep {
     const step: OpenStep = {
       first: index,
       lines: [index],
       moves: [],
-      asks: [],
-      told: [],
-      isBad,
-      isOfAll,
+      calls: [],
+      events: [],
+      isFailure,
+      isNodeWide,
       ...opening,
     };
     this.steps.push(step);
     return step;
   }
 
-  #asked(line: Ask, index: number): void {
-    const actor = ownerOf(line.actor);
-    const isGrant = GRANTED.has(line.port) && this.#isQueued(actor);
-    const step = isGrant ? this.#open(index, grantOf(actor, this.#at)) : this.#stepFor(actor, this.#at, index);
-    step.asks.push(line);
+  #asked(line: OutgoingCall, index: number): void {
+    const actor = machineActorOf(line.actor);
+    const isGrant = LIMITED_PORTS.has(line.port) && this.#isQueued(actor);
+    const step = isGrant ? this.#open(index, grantOpening(actor, this.#at)) : this.#stepFor(actor, this.#at, index);
+    step.calls.push(line);
   }
 
   #moved({ at, actor, state, tag }: Extract<StoryLine, { kind: 'state' }>, index: number): void {
     const from = this.#states.get(actor);
     const isGrant = tag === 'working' && this.#isQueued(actor) && !this.#isGranted(actor);
-    const step = isGrant ? this.#open(index, grantOf(actor, at)) : this.#stepFor(actor, at, index);
+    const step = isGrant ? this.#open(index, grantOpening(actor, at)) : this.#stepFor(actor, at, index);
     this.#states.set(actor, state);
     step.moves.push({
       at,
@@ -173,7 +175,7 @@ class StepMaker {
       ...(tag === undefined ? {} : { tag }),
       ...(from === undefined ? {} : { from }),
     });
-    if (step.isOfAll && isRatherOf(actor, step)) step.actor = actor;
+    if (step.isNodeWide && takesPrecedence(actor, step)) step.actor = actor;
   }
 
   #isQueued(actor: string): boolean {
@@ -186,7 +188,7 @@ class StepMaker {
   }
 
   #ofMoment(): readonly OpenStep[] {
-    return this.steps.slice(Math.max(this.#momentBegins, this.steps.length - MOST_OPEN));
+    return this.steps.slice(Math.max(this.#momentBegins, this.steps.length - MAX_CANDIDATES));
   }
 
   /**
@@ -196,7 +198,8 @@ class StepMaker {
   #stepFor(actor: string, at: number, index: number): OpenStep {
     const near = this.#ofMoment().reduce<{ step?: OpenStep; distance: number }>(
       (best, step) => {
-        const distance = (step.isOfAll ? distanceOf('', actor) : distanceOf(step.actor, actor)) ?? UNRELATED;
+        const distance =
+          (step.isNodeWide ? distanceOf('', actor) : distanceOf(step.actor, actor)) ?? UNRELATED_DISTANCE;
         return distance <= best.distance ? { step, distance } : best;
       },
       { distance: Number.POSITIVE_INFINITY },
@@ -205,42 +208,42 @@ class StepMaker {
       near.step.lines.push(index);
       return near.step;
     }
-    return this.#open(index, { at, who: 'node', actor, event: 'told' });
+    return this.#open(index, { at, source: 'node', actor, event: 'told' });
   }
 }
 
 /** Maximum number of steps that are searched for a cause, because a consequence follows soon after its input. */
-const MOST_OPEN = 50;
+const MAX_CANDIDATES = 50;
 
 /**
  * Whether an input concerns this actor rather than the previously moved one. A parent takes precedence over its image.
  */
-const isRatherOf = (actor: string, { moves, actor: before }: OpenStep): boolean =>
+const takesPrecedence = (actor: string, { moves, actor: before }: OpenStep): boolean =>
   moves.length === 1 || (kindOf(before) === 'image' && before.startsWith(`${actor}/`) && kindOf(actor) !== 'pod');
 
 /** Larger than any distance between related actors. */
-const UNRELATED = 1_000;
+const UNRELATED_DISTANCE = 1_000;
 
-function openingOf(line: EnteredLine): Opening {
-  const { at, actor, outcome, source, tookMs, what, uid } = line;
+function inputOpening(line: EnteredLine): Opening {
+  const { at, actor, outcome, source, tookMs: durationMs, what: detail, uid } = line;
   return {
     // A timer has no payload.
     ...(outcome === 'elapsed' ? {} : { entered: { actor, source, at } }),
     at,
-    who: whoTold(line),
+    source: inputSource(line),
     event: outcome === 'fact' ? (FACTS.get(source) ?? source) : eventOf(line),
-    ...(outcome === 'fact' ? factActor(uid) : { actor: ownerOf(line.actor) }),
-    ...(what === undefined || what === '' ? {} : { what }),
-    ...(tookMs === undefined ? {} : { tookMs }),
-    isBad: outcome === 'failure' || /\bexit [1-9?]/.test(what ?? ''),
+    ...(outcome === 'fact' ? factActor(uid) : { actor: machineActorOf(line.actor) }),
+    ...(detail === undefined || detail === '' ? {} : { detail }),
+    ...(durationMs === undefined ? {} : { durationMs }),
+    isFailure: outcome === 'failure' || /\bexit [1-9?]/.test(detail ?? ''),
   };
 }
 
 const eventOf = ({ outcome, source }: EnteredLine): string => (outcome === 'elapsed' ? 'elapsed' : source);
 
-const factActor = (uid: string | undefined): Pick<Opening, 'actor' | 'isOfAll'> => ({
+const factActor = (uid: string | undefined): Pick<Opening, 'actor' | 'isNodeWide'> => ({
   actor: uid === undefined ? '' : `pod/${uid}`,
-  isOfAll: true,
+  isNodeWide: true,
 });
 
 /** Names of the facts of each feed in the story. */
@@ -252,9 +255,9 @@ const FACTS: ReadonlyMap<string, string> = new Map([
   ['runtimeHealth', 'health'],
 ]);
 
-const grantOf = (actor: string, at: number): Opening => ({ at, who: 'gate', actor, event: 'granted' });
+const grantOpening = (actor: string, at: number): Opening => ({ at, source: 'gate', actor, event: 'granted' });
 
-const subjectOf = ({ uid, container }: Told): string =>
+const subjectOf = ({ uid, container }: RecordedEvent): string =>
   container === undefined ? `pod/${uid}` : `pod/${uid}/container/${container}`;
 
 /** Returns the limiter that granted a slot. */

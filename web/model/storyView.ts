@@ -5,21 +5,21 @@ import type { ShownActor } from '../../inspect/protocol.ts';
 import { podUidOf } from '../../show/actorPath.ts';
 import type { Page } from './page.ts';
 import { podName, podOf } from './selection.ts';
-import { type Burst, burstAt, growingBursts } from './storyBursts.ts';
-import { type Lane, lanesOf } from './storyLanes.ts';
-import { foldedOf, type Row, rowsOf } from './storyRows.ts';
+import { type Burst, burstIndexAt, createBurstGrouper } from './storyBursts.ts';
+import { type Lane, storyLanes } from './storyLanes.ts';
+import { type Row, representativeOf, storyRows } from './storyRows.ts';
 import { type Sequence, sequenceOf } from './storySequence.ts';
-import { lastOf, type Telling } from './telling.ts';
+import { latestKnownTime, type StoryState } from './storyState.ts';
 
 /** The burst on display and its neighbors. */
-export interface ShownBurst {
+export interface VisibleBurst {
   readonly burst: Burst;
   readonly before?: Burst;
   readonly after?: Burst;
   /** Index of the row that led to the state at the displayed time. -1 if no row did. */
-  readonly current: number;
+  readonly currentIndex: number;
   /** Index of the first row after the displayed time. */
-  readonly later: number;
+  readonly laterIndex: number;
   readonly rows: readonly Row[];
 }
 
@@ -27,60 +27,64 @@ export interface ShownBurst {
  * Creates the derived signals of the story. Signals computed from many lines do not depend on the clock, so that a tick
  * does not recompute them.
  */
-export function createStoryView(page: Page, telling: Telling) {
+export function createStoryView(page: Page, storyState: StoryState) {
   /** An image is represented by the actor that waits for it. */
-  const subject = computed(() => foldedOf(page.selected.value ?? ''));
+  const subject = computed(() => representativeOf(page.selected.value ?? ''));
   /**
    * End of the known story. It advances while the user looks at the past, and may be ahead of the clock, which only has
    * whole seconds.
    */
-  const edge = computed(() => {
-    if (page.held.value && !page.past.value) return page.now.value;
-    const known = telling.known.value;
-    return Math.max(lastOf(page), known?.isOpen ? known.story.to : Number.NEGATIVE_INFINITY);
+  const latestTime = computed(() => {
+    if (page.frozen.value && !page.past.value) return page.now.value;
+    const known = storyState.loaded.value;
+    return Math.max(latestKnownTime(page), known?.isOpen ? known.story.to : Number.NEGATIVE_INFINITY);
   });
-  const moment = computed(() => (page.past.value ? page.now.value : edge.value));
-  const steps = computed(() => upTo(telling.steps.value, edge.value));
-  const burstsSoFar = growingBursts();
-  const bursts = computed(() => burstsSoFar(steps.value, subject.value));
-  const shown = shownBurst({ telling, subject, moment, bursts });
+  const moment = computed(() => (page.past.value ? page.now.value : latestTime.value));
+  const steps = computed(() => stepsUpTo(storyState.steps.value, latestTime.value));
+  const groupBursts = createBurstGrouper();
+  const bursts = computed(() => groupBursts(steps.value, subject.value));
+  const visibleBurst = createVisibleBurst({ storyState, subject, moment, bursts });
   const present = presentActors(page);
   return {
     subject,
-    edge,
+    latestTime: latestTime,
     bursts,
-    shown,
-    lanes: computed<readonly Lane[]>(() => lanesNow(page, telling, { edge: edge.value, actors: present.value })),
-    sequence: computed<Sequence | undefined>(() => sequenceNow(page, telling, subject.value, shown.value)),
+    visibleBurst: visibleBurst,
+    lanes: computed<readonly Lane[]>(() =>
+      computeLanes(page, storyState, { latestTime: latestTime.value, actors: present.value }),
+    ),
+    sequence: computed<Sequence | undefined>(() =>
+      computeSequence(page, storyState, subject.value, visibleBurst.value),
+    ),
   };
 }
 
 interface Bursts {
-  readonly telling: Telling;
+  readonly storyState: StoryState;
   readonly subject: ReadonlySignal<string>;
   readonly moment: ReadonlySignal<number>;
   readonly bursts: ReadonlySignal<readonly Burst[]>;
 }
 
-function shownBurst({ telling, subject, moment, bursts }: Bursts): ReadonlySignal<ShownBurst | undefined> {
-  const index = computed(() => burstAt(bursts.value, telling.burst.value ?? moment.value));
+function createVisibleBurst({ storyState, subject, moment, bursts }: Bursts): ReadonlySignal<VisibleBurst | undefined> {
+  const index = computed(() => burstIndexAt(bursts.value, storyState.selectedBurst.value ?? moment.value));
   const rows = computed(() => {
     const burst = bursts.value[index.value];
     const isSampled = podUidOf(subject.value) === undefined;
-    return burst ? rowsOf(burst.steps, { subject: subject.value, isSampled }) : [];
+    return burst ? storyRows(burst.steps, { subject: subject.value, isSampled }) : [];
   });
-  const current = computed(() =>
-    rows.value.findLastIndex((row) => row.at <= moment.value && isMoveOf(row, subject.value)),
+  const currentIndex = computed(() =>
+    rows.value.findLastIndex((row) => row.at <= moment.value && movesSubject(row, subject.value)),
   );
-  const later = computed(() => {
+  const laterIndex = computed(() => {
     const first = rows.value.findIndex((row) => row.at > moment.value);
     return first === -1 ? rows.value.length : first;
   });
   return computed(() => {
     const [before, burst, after] = [-1, 0, 1].map((aside) => bursts.value[index.value + aside]);
     if (!burst) return undefined;
-    const beside = { ...(before ? { before } : {}), ...(after ? { after } : {}) };
-    return { burst, ...beside, rows: rows.value, current: current.value, later: later.value };
+    const neighbors = { ...(before ? { before } : {}), ...(after ? { after } : {}) };
+    return { burst, ...neighbors, rows: rows.value, currentIndex: currentIndex.value, laterIndex: laterIndex.value };
   });
 }
 
@@ -103,47 +107,47 @@ function presentActors(page: Page): ReadonlySignal<ReadonlyMap<string, ShownActo
 export type StoryView = ReturnType<typeof createStoryView>;
 
 /** Whether the row changed the state of the subject. */
-const isMoveOf = ({ kind, move }: Row, subject: string): boolean =>
-  kind !== 'event' && move !== undefined && foldedOf(move.actor) === subject;
+const movesSubject = ({ kind, move }: Row, subject: string): boolean =>
+  kind !== 'event' && move !== undefined && representativeOf(move.actor) === subject;
 
-const upTo = (steps: Telling['steps']['value'], at: number): Telling['steps']['value'] => {
+const stepsUpTo = (steps: StoryState['steps']['value'], at: number): StoryState['steps']['value'] => {
   const end = steps.findIndex((step) => step.at > at);
   return end === -1 ? steps : steps.slice(0, end);
 };
 
-interface Present {
-  readonly edge: number;
+interface LaneState {
+  readonly latestTime: number;
   readonly actors: ReadonlyMap<string, ShownActor>;
 }
 
-function lanesNow(page: Page, telling: Telling, { edge, actors }: Present): readonly Lane[] {
+function computeLanes(page: Page, storyState: StoryState, { latestTime, actors }: LaneState): readonly Lane[] {
   const {
-    known: { value: known },
+    loaded: { value: known },
     life: { value: story },
-  } = telling;
+  } = storyState;
   if (!known || !story) return [];
-  return lanesOf({
+  return storyLanes({
     story,
-    steps: telling.steps.value,
+    steps: storyState.steps.value,
     selected: page.selected.value,
-    from: telling.window.value.from,
-    now: Math.min(edge, known.isOpen ? edge : known.story.to),
+    from: storyState.range.value.from,
+    now: Math.min(latestTime, known.isOpen ? latestTime : known.story.to),
     // In a recording, the actors are known only at the displayed time, not at its end.
     actors: page.mode === 'live' && known.isOpen ? actors : undefined,
   });
 }
 
-function sequenceNow(
+function computeSequence(
   page: Page,
-  telling: Telling,
+  storyState: StoryState,
   subject: string,
-  shown: ShownBurst | undefined,
+  shown: VisibleBurst | undefined,
 ): Sequence | undefined {
   if (!shown) return undefined;
   const { burst, rows, after } = shown;
   const isOwn = ({ actor }: { readonly actor: string }) => actor === subject;
-  const earlier = telling.steps.value.findLast(({ moves, at }) => at < burst.from && moves.some(isOwn));
-  const before = earlier?.moves.findLast(isOwn) ?? telling.life.value?.before.find(isOwn);
+  const earlier = storyState.steps.value.findLast(({ moves, at }) => at < burst.from && moves.some(isOwn));
+  const before = earlier?.moves.findLast(isOwn) ?? storyState.life.value?.before.find(isOwn);
   return sequenceOf({
     rows,
     subject,
@@ -157,6 +161,6 @@ function sequenceNow(
 export function storyName(page: Page): string {
   const selected = page.selected.value ?? '';
   const world = page.world.value;
-  const pod = podOf(world, selected) ?? (podUidOf(selected) === undefined ? undefined : page.lastSeen.value?.pod);
+  const pod = podOf(world, selected) ?? (podUidOf(selected) === undefined ? undefined : page.lastKnown.value?.pod);
   return pod ? podName(pod, world) : podUidOf(selected) === undefined ? world.node.name : 'pod';
 }

@@ -3,12 +3,12 @@ import type { EnteredLine } from '../../inspect/protocol.ts';
 import { actorSteps } from '../../show/actorPath.ts';
 
 /** The source of an input, as named in the story. */
-export type Who = 'timer' | 'runtime' | 'gate' | 'source' | 'cluster' | 'probe' | 'volume' | 'node';
+export type Source = 'timer' | 'runtime' | 'gate' | 'source' | 'cluster' | 'probe' | 'volume' | 'node';
 
 /** The kind of an actor, which determines its lane. */
 export type ActorKind = 'pod' | 'volume' | 'container' | 'probe' | 'image' | 'other';
 
-const FEEDS: ReadonlyMap<string, Who> = new Map([
+const FEEDS: ReadonlyMap<string, Source> = new Map([
   ['sources', 'source'],
   ['outside', 'source'],
   ['watches', 'cluster'],
@@ -17,7 +17,7 @@ const FEEDS: ReadonlyMap<string, Who> = new Map([
   ['ticker', 'timer'],
 ]);
 
-const PORTS: ReadonlyMap<string, Who> = new Map(
+const PORTS: ReadonlyMap<string, Source> = new Map(
   Object.entries({
     runtime: [
       'runSandbox',
@@ -38,26 +38,26 @@ const PORTS: ReadonlyMap<string, Who> = new Map(
     ],
     probe: ['runProbe'],
     volume: ['mountVolume', 'unmountVolume'],
-  } satisfies Partial<Record<Who, readonly string[]>>).flatMap(([who, ports]) =>
+  } satisfies Partial<Record<Source, readonly string[]>>).flatMap(([who, ports]) =>
     // Safe cast: `who` is a key of the object above.
-    ports.map((port): [string, Who] => [port, who as Who]),
+    ports.map((port): [string, Source] => [port, who as Source]),
   ),
 );
 
 /** Returns the component that implements a port. The node implements the ports without an entry. */
-export const whoAnswers = (port: string): Who => PORTS.get(port) ?? 'node';
+export const portOwner = (port: string): Source => PORTS.get(port) ?? 'node';
 
 /** Returns the source of an input. */
-export function whoTold({ outcome, source }: Pick<EnteredLine, 'outcome' | 'source'>): Who {
+export function inputSource({ outcome, source }: Pick<EnteredLine, 'outcome' | 'source'>): Source {
   if (outcome === 'elapsed') return 'timer';
-  return outcome === 'fact' ? (FEEDS.get(source) ?? 'node') : whoAnswers(source);
+  return outcome === 'fact' ? (FEEDS.get(source) ?? 'node') : portOwner(source);
 }
 
 /** Ids of calls and timers, which consist of the index and the position of their state in the chart. */
 const CALL = /^\d+\./;
 
 /** Returns the machine's actor for a path. For a call or a timer, this is its parent. */
-export function ownerOf(path: string): string {
+export function machineActorOf(path: string): string {
   const cut = path.lastIndexOf('/') + 1;
   if (!CALL.test(path.slice(cut))) return path;
   return path.slice(0, Math.max(0, cut - 1));
@@ -89,7 +89,7 @@ export const isWithin = (path: string, above: string): boolean =>
   path === above || above === '' || path.startsWith(`${above}/`);
 
 /** Names of substates that are not informative without their parent. */
-const PLAIN = new Set(['steady', 'waiting', 'idle']);
+const UNINFORMATIVE_STATES = new Set(['steady', 'waiting', 'idle']);
 
 /**
  * Returns the shortest informative name of a state, so `launching.making.creating` becomes `creating`, but
@@ -97,7 +97,7 @@ const PLAIN = new Set(['steady', 'waiting', 'idle']);
  */
 export function shortState(state: string): string {
   const steps = state.split('.');
-  return steps.slice(PLAIN.has(steps.at(-1) ?? '') ? -2 : -1).join('.');
+  return steps.slice(UNINFORMATIVE_STATES.has(steps.at(-1) ?? '') ? -2 : -1).join('.');
 }
 
 /** Returns the name of a state after a transition. It includes the top-level state if that has changed. */

@@ -37,24 +37,24 @@ function nodesAt(world: World, path: string): ActorNode[] {
 }
 
 /** Returns all actors of a world. Undefined until the node agent has been received. */
-export function seenTree(world: World): ActorTrees | undefined {
+export function actorTrees(world: World): ActorTrees | undefined {
   const [node] = nodesAt(world, ROOT);
   if (!node) return undefined;
   return {
     at: world.at,
     node: { ...node, name: world.node.name },
-    pods: [...world.actors.values()].filter(({ path }) => isPod(path)).map((actor) => rowPodAt(world, actor)),
+    pods: [...world.actors.values()].filter(({ path }) => isPod(path)).map((actor) => toRowPod(world, actor)),
   };
 }
 
 /** The queues of the limiters, which contain pods and containers. */
-const queuesOf = ({ node: { gates } }: World) => [gates.start, gates.pull];
+const limiterQueues = ({ node: { gates } }: World) => [gates.start, gates.pull];
 
-function rowPodAt(world: World, actor: ShownActor): RowPod {
+function toRowPod(world: World, actor: ShownActor): RowPod {
   const tree = nodeAt(world, actor);
   const uid = actor.id.replace(/^pod\//, '');
   const pod = world.pods.get(uid);
-  let places: QueueLookup | undefined;
+  let positions: QueueLookup | undefined;
   return {
     tree,
     uid,
@@ -65,8 +65,8 @@ function rowPodAt(world: World, actor: ShownActor): RowPod {
     containerReasonAt: (path) => wordOf(world, path),
     queuePositionOf(container) {
       const names = tree.children.filter(({ machine }) => machine === 'container').map(({ name }) => name);
-      places ??= queuePositions(uid, names, queuesOf(world));
-      return places(container);
+      positions ??= queuePositions(uid, names, limiterQueues(world));
+      return positions(container);
     },
   };
 }
@@ -83,7 +83,7 @@ function wordOf(world: World, path: string): string | undefined {
  * pods.
  */
 export function worstPath(world: World): string | undefined {
-  const tree = seenTree(world);
+  const tree = actorTrees(world);
   const pod = tree && treeRows(tree, { isOpen: () => false }).find(({ pod }) => pod !== undefined)?.actor;
   const [first, ...others] = (pod?.children ?? []).filter(({ machine }) => machine === 'container');
   if (first === undefined || (pod && categoryOf(pod) === 'broken')) return pod?.path;

@@ -4,7 +4,7 @@ import { humanDuration } from '../../base/duration.ts';
 import type { ActorHistory, ShownActor, TriedRun } from '../../inspect/protocol.ts';
 
 /** The latest runs and a summary of all runs. */
-export interface Tried {
+export interface AttemptTable {
   readonly runs: readonly TriedRun[];
   /** E.g. `6 runs, none over 2s`. */
   readonly summary: string;
@@ -13,13 +13,13 @@ export interface Tried {
 }
 
 /** Maximum number of runs in the table. The summary counts all runs. */
-const SHOWN = 4;
+const MAX_ROWS = 4;
 
 /**
  * Returns all runs, the latest first, with the duration of the wait after each. The wait after the latest run is still
  * in progress.
  */
-export function lastFirst(
+export function runsLatestFirst(
   { tried }: Pick<ActorHistory, 'tried'>,
   actor: Pick<ShownActor, 'tags' | 'since' | 'until'> | undefined,
 ): TriedRun[] {
@@ -31,13 +31,13 @@ export function lastFirst(
 }
 
 /** Builds the table of runs. */
-export function triedRuns(
+export function attemptTable(
   detail: Pick<ActorHistory, 'tried'>,
   actor: Pick<ShownActor, 'tags' | 'since' | 'until'> | undefined,
-): Tried {
-  const all = lastFirst(detail, actor);
+): AttemptTable {
+  const all = runsLatestFirst(detail, actor);
   const longest = Math.max(0, ...all.map(({ ranMs }) => ranMs));
-  const runs = all.slice(0, SHOWN);
+  const runs = all.slice(0, MAX_ROWS);
   return {
     runs,
     summary: `${all.length} ${all.length === 1 ? 'run' : 'runs'}, ${all.length === 1 ? 'it took' : 'none over'} ${humanDuration(Math.ceil(longest / 1_000) * 1_000)}`,

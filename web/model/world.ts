@@ -23,44 +23,44 @@ export function worldOf({ at, node, pods, actors }: Snapshot): World {
 
 /** Applies a frame to a world. Everything that the frame does not mention stays the same. */
 export function withFrame(world: World, { at, node, pods, podsGone, actors, actorsGone }: Frame): World {
-  const nextPods = changed(world.pods, pods, ({ uid }) => uid, podsGone);
-  const nextActors = changed(world.actors, actors, ({ path }) => path, actorsGone);
-  const isSameFamily =
+  const nextPods = applyChanges(world.pods, pods, ({ uid }) => uid, podsGone);
+  const nextActors = applyChanges(world.actors, actors, ({ path }) => path, actorsGone);
+  const areChildrenUnchanged =
     actorsGone.length === 0 && actors.every(({ path, order }) => world.actors.get(path)?.order === order);
   return {
     at,
     node: node ?? world.node,
     pods: nextPods,
     actors: nextActors,
-    children: isSameFamily ? world.children : childrenOf(nextActors),
+    children: areChildrenUnchanged ? world.children : childrenOf(nextActors),
   };
 }
 
-function changed<T>(
-  known: ReadonlyMap<string, T>,
-  news: readonly T[],
+function applyChanges<T>(
+  previous: ReadonlyMap<string, T>,
+  updated: readonly T[],
   keyOf: (each: T) => string,
-  gone: readonly string[],
+  removedKeys: readonly string[],
 ): ReadonlyMap<string, T> {
-  if (news.length === 0 && gone.length === 0) return known;
-  const next = new Map(known);
-  for (const key of gone) next.delete(key);
-  for (const each of news) next.set(keyOf(each), each);
+  if (updated.length === 0 && removedKeys.length === 0) return previous;
+  const next = new Map(previous);
+  for (const key of removedKeys) next.delete(key);
+  for (const each of updated) next.set(keyOf(each), each);
   return next;
 }
 
 function childrenOf(actors: ReadonlyMap<string, ShownActor>): ReadonlyMap<string, readonly string[]> {
-  const families = new Map<string, ShownActor[]>();
+  const siblingsByParent = new Map<string, ShownActor[]>();
   for (const actor of actors.values()) {
     if (actor.parent === undefined) continue;
-    const family = families.get(actor.parent);
-    if (family) family.push(actor);
-    else families.set(actor.parent, [actor]);
+    const siblings = siblingsByParent.get(actor.parent);
+    if (siblings) siblings.push(actor);
+    else siblingsByParent.set(actor.parent, [actor]);
   }
   return new Map(
-    [...families].map(([parent, family]) => [
+    [...siblingsByParent].map(([parent, siblings]) => [
       parent,
-      family.sort((one, other) => one.order - other.order).map(({ path }) => path),
+      siblings.sort((one, other) => one.order - other.order).map(({ path }) => path),
     ]),
   );
 }

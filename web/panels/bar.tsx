@@ -2,12 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import type { ShownGate, ShownNode } from '../../inspect/protocol.ts';
 import { filterBy } from '../model/actions.ts';
-import { CELL_FILTERS, containersByCategory, containersThat, podsByPhase } from '../model/bar.ts';
-import { shortSpan } from '../model/time.ts';
+import { CELL_FILTERS, containerFilter, containersByCategory, podsByPhase } from '../model/bar.ts';
+import { formatShortDuration } from '../model/time.ts';
+import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import { Glyph } from '../parts/glyph.tsx';
-import { Mark } from '../parts/mark.tsx';
 import { Spark } from '../parts/spark.tsx';
-import { isDark, turnTheme } from '../parts/theme.tsx';
+import { isDark, toggleTheme } from '../parts/theme.tsx';
 import './bar.css';
 import type { Panel } from './panel.ts';
 
@@ -54,7 +54,7 @@ interface CellProps extends Panel {
 
 /** Clicking the cell again removes the filter. */
 function Cell({ page, reading, filter, class: name = '', title, children }: CellProps) {
-  const isOn = page.place.value.query === filter;
+  const isOn = page.location.value.query === filter;
   const onClick = () => {
     filterBy(page, isOn ? '' : filter);
     reading.narrowTab.value = 'actors';
@@ -77,10 +77,10 @@ function Pods(panel: Panel) {
   const { value: world } = panel.page.world;
   const phases = podsByPhase(world);
   let from = 0;
-  const widths = phases.map(({ of, count }) => {
+  const widths = phases.map(({ value, count }) => {
     const width = (48 * count) / Math.max(1, world.pods.size);
     from += width;
-    return { of, from: from - width, width: Math.max(1, width - 1) };
+    return { of: value, from: from - width, width: Math.max(1, width - 1) };
   });
   return (
     <Cell {...panel} class="cell" filter={CELL_FILTERS.pods} title="Show the pods">
@@ -99,9 +99,9 @@ function Pods(panel: Panel) {
           ))}
         </svg>
         {phases.length === 0 && <em>none</em>}
-        {phases.map(({ of, count }) => (
-          <span key={of} class={of === 'Failed' ? 'c-failed' : of === 'Succeeded' ? 'w3' : ''}>
-            {count} <em>{of}</em>
+        {phases.map(({ value, count }) => (
+          <span key={value} class={value === 'Failed' ? 'c-failed' : value === 'Succeeded' ? 'w3' : ''}>
+            {count} <em>{value}</em>
           </span>
         ))}
       </span>
@@ -119,10 +119,16 @@ function Containers(panel: Panel) {
       </Cell>
       <span class="v">
         {categories.length === 0 && <em>none</em>}
-        {categories.map(({ of, count }) => (
-          <Cell key={of} {...panel} class="n" filter={containersThat(of)} title={`Show the containers that are ${of}`}>
-            <Mark of={of} />
-            <span class="sr">{of} </span>
+        {categories.map(({ value, count }) => (
+          <Cell
+            key={value}
+            {...panel}
+            class="n"
+            filter={containerFilter(value)}
+            title={`Show the containers that are ${value}`}
+          >
+            <CategoryIcon of={value} />
+            <span class="sr">{value} </span>
             {count}
           </Cell>
         ))}
@@ -132,7 +138,7 @@ function Containers(panel: Panel) {
 }
 
 /** Maximum number of slots that are drawn. Above it, only numbers are shown. */
-const MOST_SLOTS = 8;
+const MAX_DRAWN_SLOTS = 8;
 
 interface GateProps extends Panel {
   readonly name: 'start' | 'pull';
@@ -142,7 +148,7 @@ interface GateProps extends Panel {
 function Gate({ name, gate: { held, waiting, ...gate }, ...panel }: GateProps) {
   // JSON has no infinity, so an unlimited capacity is null.
   const capacity = Number.isFinite(gate.capacity) ? gate.capacity : Number.POSITIVE_INFINITY;
-  const isFew = capacity <= MOST_SLOTS;
+  const isFew = capacity <= MAX_DRAWN_SLOTS;
   const slots = Array.from({ length: isFew ? capacity : 0 }, (_, at) => at < held);
   const title = `${name === 'start' ? 'Start' : 'Pull'} gate`;
   return (
@@ -186,7 +192,11 @@ function Loop(panel: Panel) {
       <span class="l">Event loop, p99</span>
       <span class="v">
         <span>
-          {loop.recentMs.length === 0 ? '–' : loop.p99Ms < 10 ? `${loop.p99Ms.toFixed(1)}ms` : shortSpan(loop.p99Ms)}
+          {loop.recentMs.length === 0
+            ? '–'
+            : loop.p99Ms < 10
+              ? `${loop.p99Ms.toFixed(1)}ms`
+              : formatShortDuration(loop.p99Ms)}
         </span>
         <Spark values={loop.recentMs} />
       </span>
@@ -203,7 +213,7 @@ function Tools({ reading }: Panel) {
         class="tool"
         aria-label={`${turned} colours`}
         title={`${turned} colours (t)`}
-        onClick={turnTheme}
+        onClick={toggleTheme}
       >
         <Glyph of={isDark.value ? 'sun' : 'moon'} />
       </button>

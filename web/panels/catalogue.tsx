@@ -2,9 +2,9 @@
 import type { Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Drawing } from '../../inspect/protocol.ts';
-import { type Catalogued, catalogueOf, drawingIn } from '../model/chart/catalogue.ts';
-import { begin, createChart } from '../model/chart/chart.ts';
-import { keyOf } from '../model/chart/drawings.ts';
+import { buildCatalogue, type CatalogueEntry, findDrawing } from '../model/chart/catalogue.ts';
+import { createChart, resetChart } from '../model/chart/chart.ts';
+import { drawingKey } from '../model/chart/drawings.ts';
 import { chartTitle } from '../model/chart/text.ts';
 import { ChartAbout } from './chartAbout.tsx';
 import { ChartCanvas } from './chartCanvas.tsx';
@@ -19,11 +19,11 @@ interface CatalogueProps {
 }
 
 export function Catalogue({ drawings, chosen }: CatalogueProps) {
-  const catalogue = useMemo(() => catalogueOf(drawings), [drawings]);
-  const drawing = drawingIn(catalogue, chosen.value);
+  const catalogue = useMemo(() => buildCatalogue(drawings), [drawings]);
+  const drawing = findDrawing(catalogue, chosen.value);
   const chart = useMemo(createChart, []);
-  const key = drawing && keyOf(drawing.machine, drawing.region);
-  useEffect(() => begin(chart), [chart, key]);
+  const key = drawing && drawingKey(drawing.machine, drawing.region);
+  useEffect(() => resetChart(chart), [chart, key]);
   if (drawing === undefined) return <p class="said">This page was built without drawings.</p>;
   const described = drawing.states.find(({ state }) => state === chart.described.value);
   const close = () => {
@@ -50,7 +50,7 @@ export function Catalogue({ drawings, chosen }: CatalogueProps) {
 }
 
 interface MachinesProps {
-  readonly catalogue: readonly Catalogued[];
+  readonly catalogue: readonly CatalogueEntry[];
   readonly chosen: string | undefined;
 }
 

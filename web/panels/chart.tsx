@@ -4,41 +4,41 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { Drawing, ShownActor } from '../../inspect/protocol.ts';
 import { CALL, NODE_API } from '../../show/actorNode.ts';
 import { select } from '../model/actions.ts';
-import { begin, type Chart as ChartModel, createChart } from '../model/chart/chart.ts';
-import { CHARTED, createDrawings, keyOf, shownDrawing } from '../model/chart/drawings.ts';
+import { type Chart as ChartModel, createChart, resetChart } from '../model/chart/chart.ts';
+import { createDrawings, drawingKey, MACHINES_WITH_CHART, shownDrawing } from '../model/chart/drawings.ts';
 import { chartTitle, exitLines } from '../model/chart/text.ts';
-import { activeStates, boxOf, type Seen } from '../model/chart/view.ts';
+import { activeStates, boxOf, type ChartActor } from '../model/chart/view.ts';
 import { detailOf } from '../model/detail.ts';
 import { registerKeys } from '../model/keys.ts';
 import type { Page } from '../model/page.ts';
-import { lineOf, wayOf } from '../model/storyPointing.ts';
-import { pointedAt } from '../model/telling.ts';
+import { rowOfTransition, transitionBetween } from '../model/storyPointing.ts';
+import { highlightOf } from '../model/storyState.ts';
 import { ChartAbout } from './chartAbout.tsx';
 import { ChartCanvas } from './chartCanvas.tsx';
-import { ChartTools, keysOf } from './chartTools.tsx';
+import { ChartTools, chartKeys } from './chartTools.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 import './chart.css';
 
 export function Chart(panel: StoryPanel) {
   const { page } = panel;
-  const drawings = useMemo(() => createDrawings(page.asking), [page]);
+  const drawings = useMemo(() => createDrawings(page.client), [page]);
   const chart = useMemo(createChart, []);
   const actor = useComputed(() => {
     const path = page.selected.value;
-    const last = page.lastSeen.value?.actor;
+    const last = page.lastKnown.value?.actor;
     return (
       (path === undefined ? undefined : page.world.value.actors.get(path)) ?? (last?.path === path ? last : undefined)
     );
   }).value;
-  const charted = actor !== undefined && CHARTED.includes(actor.machine) ? actor : undefined;
-  const shown = charted && shownDrawing(drawings.asked.value, charted, page.place.value.view);
-  const { drawing, trouble, machine, region } = shown ?? {};
+  const charted = actor !== undefined && MACHINES_WITH_CHART.includes(actor.machine) ? actor : undefined;
+  const shown = charted && shownDrawing(drawings.loaded.value, charted, page.location.value.view);
+  const { drawing, error, machine, region } = shown ?? {};
   useEffect(() => {
-    if (machine !== undefined && trouble === undefined) drawings.ask(machine, region);
-  }, [drawings, machine, region, trouble]);
-  const key = machine === undefined ? undefined : keyOf(machine, region);
-  useEffect(() => begin(chart), [chart, key]);
-  useEffect(() => registerKeys(page, keysOf(page, chart, drawing)), [page, chart, drawing]);
+    if (machine !== undefined && error === undefined) drawings.load(machine, region);
+  }, [drawings, machine, region, error]);
+  const key = machine === undefined ? undefined : drawingKey(machine, region);
+  useEffect(() => resetChart(chart), [chart, key]);
+  useEffect(() => registerKeys(page, chartKeys(page, chart, drawing)), [page, chart, drawing]);
   return (
     <section class="chart" aria-label="Chart">
       <div class="ph">
@@ -46,11 +46,11 @@ export function Chart(panel: StoryPanel) {
         {drawing && <span class="dim">{chartTitle(drawing)}</span>}
         {drawing && <ChartTools {...{ page, chart, drawing }} hasRegions={shown?.hasRegions === true} />}
       </div>
-      {drawing && charted && <Picture {...{ ...panel, chart, drawing, actor: charted }} />}
-      {machine !== undefined && trouble !== undefined && (
-        <Trouble text={trouble} onRetry={() => drawings.ask(machine, region)} />
+      {drawing && charted && <ChartPicture {...{ ...panel, chart, drawing, actor: charted }} />}
+      {machine !== undefined && error !== undefined && (
+        <Trouble text={error} onRetry={() => drawings.load(machine, region)} />
       )}
-      {actor && !charted && <Stateless page={page} actor={actor} />}
+      {actor && !charted && <NoChart page={page} actor={actor} />}
     </section>
   );
 }
@@ -62,13 +62,14 @@ interface PictureProps extends StoryPanel {
 }
 
 /** The drawing with its footer and the description of a state. */
-function Picture({ page, telling, view, chart, drawing, actor }: PictureProps) {
+function ChartPicture({ page, storyState, view, chart, drawing, actor }: PictureProps) {
   useSignalEffect(() => {
-    chart.pointed.value = wayOf(drawing, actor.path, telling.pointed.value);
+    chart.hovered.value = transitionBetween(drawing, actor.path, storyState.highlight.value);
   });
   const onPoint = (way: string | undefined) => {
-    const line = way === undefined ? undefined : lineOf(drawing, actor.path, way, view.shown.peek()?.rows ?? []);
-    telling.pointed.value = line && pointedAt(line);
+    const line =
+      way === undefined ? undefined : rowOfTransition(drawing, actor.path, way, view.visibleBurst.peek()?.rows ?? []);
+    storyState.highlight.value = line && highlightOf(line);
   };
   const seen = seenOf(page, actor);
   const active = activeStates(actor.state);
@@ -82,7 +83,7 @@ function Picture({ page, telling, view, chart, drawing, actor }: PictureProps) {
         {...{ chart, drawing, seen, onPoint }}
         label={`Chart of ${actor.kind} ${actor.name}: ${chartTitle(drawing)}`}
       />
-      <Foot waits={isTold ? undefined : actor.waitingFor} exits={exitLines(drawing, active)} />
+      <Footer waits={isTold ? undefined : actor.waitingFor} exits={exitLines(drawing, active)} />
       {described && (
         <ChartAbout
           {...{ drawing, state: described }}
@@ -96,22 +97,22 @@ function Picture({ page, telling, view, chart, drawing, actor }: PictureProps) {
   );
 }
 
-function seenOf(page: Page, actor: ShownActor): Seen {
+function seenOf(page: Page, actor: ShownActor): ChartActor {
   const { state, tags, since, until, waitingFor } = actor;
   const detail = detailOf(page, actor);
   return { state, tags, since, until, waitingFor, taken: detail?.taken, next: detail?.next, now: page.now.value };
 }
 
-const MOST_EXITS = 4;
+const MAX_EXITS = 4;
 
 /** The wait of the active state, if its box has no room for it, and the transitions that leave the drawing. */
-function Foot({ waits, exits }: { readonly waits: string | undefined; readonly exits: readonly string[] }) {
+function Footer({ waits, exits }: { readonly waits: string | undefined; readonly exits: readonly string[] }) {
   if (waits === undefined && exits.length === 0) return null;
-  const left = exits.length - MOST_EXITS;
+  const left = exits.length - MAX_EXITS;
   return (
     <p class="foot" title={exits.join('\n')}>
       {waits !== undefined && <b>waits for {waits}</b>}
-      {exits.slice(0, MOST_EXITS).map((exit) => (
+      {exits.slice(0, MAX_EXITS).map((exit) => (
         <span key={exit}>{exit}</span>
       ))}
       {left > 0 && <span>and {left} more</span>}
@@ -131,7 +132,7 @@ function Trouble({ text, onRetry }: { readonly text: string; readonly onRetry: (
 }
 
 /** The text for calls in flight and feeds, which have no chart. */
-function Stateless({ page, actor }: { readonly page: Page; readonly actor: ShownActor }) {
+function NoChart({ page, actor }: { readonly page: Page; readonly actor: ShownActor }) {
   const what =
     actor.kind === CALL
       ? 'is a call in flight: it has been asked'

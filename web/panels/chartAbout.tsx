@@ -1,9 +1,9 @@
 /** The description of a state with its meaning, its transitions and the Kubernetes rule that it implements. */
 import type { Drawing, DrawnState, FoldedState } from '../../inspect/protocol.ts';
 import { findCategory } from '../../show/category.ts';
-import { waysOutOf } from '../model/chart/text.ts';
+import { transitionsFrom } from '../model/chart/text.ts';
+import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import { Glyph } from '../parts/glyph.tsx';
-import { Mark } from '../parts/mark.tsx';
 
 interface AboutProps {
   readonly drawing: Drawing;
@@ -42,7 +42,7 @@ function Title({ state: { label, tag } }: { readonly state: FoldedState }) {
   const category = findCategory(tag === undefined ? [] : [tag]);
   return (
     <h3>
-      {category && <Mark of={category} />}
+      {category && <CategoryIcon of={category} />}
       <b>{label}</b>
       {category && <small>{category}</small>}
     </h3>
@@ -51,7 +51,7 @@ function Title({ state: { label, tag } }: { readonly state: FoldedState }) {
 
 function Meaning({ state, drawing }: { readonly state: FoldedState; readonly drawing: Drawing }) {
   const { waitsFor, meaning, rules = [] } = state;
-  const ways = waysOutOf(drawing, state.state);
+  const ways = transitionsFrom(drawing, state.state);
   return (
     <>
       {meaning !== undefined && <p>{meaning}</p>}

@@ -1,16 +1,16 @@
 /** The interactive drawing. The pointer drags it, the wheel zooms, and the arrow keys move between states. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Drawing, DrawnState } from '../../inspect/protocol.ts';
-import { boxTowards, type Camera } from '../model/chart/camera.ts';
+import { boxInDirection, type Camera } from '../model/chart/camera.ts';
 import { type Chart, cameraOf, pan, reveal, zoom } from '../model/chart/chart.ts';
-import { type ChartView, chartView, type Seen, type WayView } from '../model/chart/view.ts';
+import { type ArrowView, buildChartView, type ChartActor, type ChartView } from '../model/chart/view.ts';
+import { ArrowCount, ArrowHeads, ArrowLabel, ArrowLine } from './chartArrow.tsx';
 import { StateBox } from './chartState.tsx';
-import { Heads, WayCount, WayLabel, WayLine } from './chartWay.tsx';
 
 interface CanvasProps {
   readonly chart: Chart;
   readonly drawing: Drawing;
-  readonly seen?: Seen | undefined;
+  readonly seen?: ChartActor | undefined;
   readonly label: string;
   /** Called with the transition under the pointer. */
   readonly onPoint?: (way: string | undefined) => void;
@@ -20,24 +20,24 @@ interface CanvasProps {
 export function ChartCanvas({ chart, drawing, seen, label, onPoint }: CanvasProps) {
   const svg = useRef<SVGSVGElement>(null);
   useSize(svg, chart);
-  const view = chartView(drawing, seen);
-  const lit = view.states.find((state) => state.lit)?.drawn;
+  const view = buildChartView(drawing, seen);
+  const lit = view.states.find((state) => state.active)?.drawn;
   const camera = cameraOf(chart, drawing, lit);
   useEffect(() => {
-    chart.lit.value = lit?.state;
+    chart.activeBox.value = lit?.state;
   }, [chart, lit?.state]);
   useWheel(svg, chart, drawing, camera);
-  const tone = view.states.find((state) => state.lit)?.lit?.category;
+  const tone = view.states.find((state) => state.active)?.active?.category;
   return (
     <svg
       ref={svg}
       class={`sc${tone ? ` tone-${tone}` : ''}`}
       role="group"
       aria-label={label}
-      onKeyDown={(event) => walk(event, { chart, drawing, camera })}
+      onKeyDown={(event) => moveFocus(event, { chart, drawing, camera })}
       {...dragging(chart, drawing, camera)}
     >
-      <Heads />
+      <ArrowHeads />
       <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
         <Parts {...{ chart, view, seen, onPoint }} start={lit ?? drawing.states[0]} />
       </g>
@@ -48,7 +48,7 @@ export function ChartCanvas({ chart, drawing, seen, label, onPoint }: CanvasProp
 interface PartsProps {
   readonly chart: Chart;
   readonly view: ChartView;
-  readonly seen: Seen | undefined;
+  readonly seen: ChartActor | undefined;
   /** The first state that is reachable with Tab. */
   readonly start: DrawnState | undefined;
   readonly onPoint?: CanvasProps['onPoint'];
@@ -56,46 +56,46 @@ interface PartsProps {
 
 /** The elements in painting order: compound states, arrows, simple states, labels. */
 function Parts({ chart, view, seen, start, onPoint: tell }: PartsProps) {
-  const { pointed } = chart;
-  const isPointed = ({ drawn }: WayView) =>
-    pointed.value.way === drawn.ways[0] ||
-    (pointed.value.state !== undefined && [drawn.from, drawn.to].includes(pointed.value.state));
-  const onPoint = (way: string | undefined) => {
-    tell?.(way);
-    pointed.value = way === undefined ? {} : { way };
+  const { hovered } = chart;
+  const isPointed = ({ drawn }: ArrowView) =>
+    hovered.value.arrow === drawn.ways[0] ||
+    (hovered.value.state !== undefined && [drawn.from, drawn.to].includes(hovered.value.state));
+  const onPoint = (arrow: string | undefined) => {
+    tell?.(arrow);
+    hovered.value = arrow === undefined ? {} : { arrow };
   };
-  const isLabelled = (way: WayView) =>
+  const isLabelled = (way: ArrowView) =>
     isPointed(way) || way.look === 'next' || (way.look === 'last' && way.drawn.labelAt !== undefined);
-  const keyed = view.ways.map((way) => ({ way, key: way.drawn.ways[0] }));
+  const keyed = view.arrows.map((way) => ({ way, key: way.drawn.ways[0] }));
   const boxes = { chart, view, seen, start };
   return (
     <>
       <Boxes {...boxes} isOuter={true} />
       {keyed.map(({ way, key }) => (
-        <WayLine key={key} view={way} isPointed={isPointed(way)} onPoint={onPoint} />
+        <ArrowLine key={key} view={way} isPointed={isPointed(way)} onPoint={onPoint} />
       ))}
       <Boxes {...boxes} isOuter={false} />
       {keyed.map(({ way, key }) => (
-        <WayCount key={key} view={way} />
+        <ArrowCount key={key} view={way} />
       ))}
-      {keyed.map(({ way, key }) => isLabelled(way) && <WayLabel key={key} view={way} isPointed={isPointed(way)} />)}
+      {keyed.map(({ way, key }) => isLabelled(way) && <ArrowLabel key={key} view={way} isPointed={isPointed(way)} />)}
     </>
   );
 }
 
 /** The boxes of either compound or simple states. */
 function Boxes({ chart, view, seen, start, isOuter }: PartsProps & { readonly isOuter: boolean }) {
-  const { pointed, focused, described } = chart;
+  const { hovered, focused, described } = chart;
   const actions = {
     onOpen: (state: string) => {
       described.value = described.peek() === state ? undefined : state;
     },
     onPoint: (state: string | undefined) => {
-      pointed.value = state === undefined ? {} : { state };
+      hovered.value = state === undefined ? {} : { state };
     },
     onFocus: (state: string) => {
       focused.value = state;
-      pointed.value = { state };
+      hovered.value = { state };
     },
   };
   const next = focused.value ?? start?.state;
@@ -144,7 +144,7 @@ function useWheel(
 }
 
 /** Maximum distance in pixels that the pointer may move during a click. */
-const STILL = 4;
+const MAX_CLICK_MOVEMENT = 4;
 
 function dragging(chart: Chart, drawing: Drawing, camera: Camera) {
   return {
@@ -155,7 +155,7 @@ function dragging(chart: Chart, drawing: Drawing, camera: Camera) {
       let isMoving = false;
       const move = ({ clientX, clientY, pointerId }: PointerEvent) => {
         const by = [clientX - startX, clientY - startY] as const;
-        if (!isMoving && Math.hypot(...by) < STILL) return;
+        if (!isMoving && Math.hypot(...by) < MAX_CLICK_MOVEMENT) return;
         // Capture the pointer only now, because a captured press would not be a click on the element below it.
         if (!isMoving) svg.setPointerCapture(pointerId);
         isMoving = true;
@@ -171,22 +171,22 @@ function dragging(chart: Chart, drawing: Drawing, camera: Camera) {
   };
 }
 
-interface Walked {
+interface WalkContext {
   readonly chart: Chart;
   readonly drawing: Drawing;
   readonly camera: Camera;
 }
 
 /** Arrow keys follow transitions. Enter and Space open the description of a state. */
-function walk(
+function moveFocus(
   event: KeyboardEvent & { readonly currentTarget: SVGSVGElement },
-  { chart, drawing, camera }: Walked,
+  { chart, drawing, camera }: WalkContext,
 ): void {
   const from = drawing.states.find(({ state }) => state === chart.focused.peek());
   if (from === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
   const isPressed = event.key === 'Enter' || event.key === ' ';
   if (isPressed) chart.described.value = chart.described.peek() === from.state ? undefined : from.state;
-  const to = boxTowards(drawing, from, event.key);
+  const to = boxInDirection(drawing, from, event.key);
   if (to) {
     chart.focused.value = to.state;
     reveal(chart, camera, to, drawing);

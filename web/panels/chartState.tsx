@@ -1,8 +1,8 @@
 /** The box of a state. The active state also shows what it is waiting for. */
 
-import { type StateLine, stateLine, stateSentence, wrapped } from '../model/chart/text.ts';
-import type { Seen, StateView } from '../model/chart/view.ts';
-import { Mark } from '../parts/mark.tsx';
+import { type StateLine, stateLine, stateSentence, wrapText } from '../model/chart/text.ts';
+import type { ChartActor, StateView } from '../model/chart/view.ts';
+import { CategoryIcon } from '../parts/categoryIcon.tsx';
 
 /** Callbacks of a box. */
 interface StateActions {
@@ -13,7 +13,7 @@ interface StateActions {
 
 interface BoxProps extends StateActions {
   readonly view: StateView;
-  readonly seen: Seen | undefined;
+  readonly seen: ChartActor | undefined;
   /** Whether the box is reachable with Tab. */
   readonly isNext: boolean;
   readonly isDescribed: boolean;
@@ -24,7 +24,7 @@ const isLarge = ({ drawn }: StateView): boolean => drawn.height > 40 && drawn.ki
 
 /** A box that can be focused and opened. */
 export function StateBox({ view, seen, isNext, isDescribed, onOpen, onPoint, onFocus }: BoxProps) {
-  const { drawn, lit, isAround } = view;
+  const { drawn, active, containsActive } = view;
   return (
     <g
       role="button"
@@ -32,22 +32,22 @@ export function StateBox({ view, seen, isNext, isDescribed, onOpen, onPoint, onF
       data-state={drawn.state}
       tabIndex={isNext ? 0 : -1}
       aria-label={stateSentence(view, seen)}
-      aria-current={lit ? 'true' : undefined}
+      aria-current={active ? 'true' : undefined}
       aria-expanded={isDescribed}
       onClick={() => onOpen(drawn.state)}
       onFocus={() => onFocus(drawn.state)}
       onPointerEnter={() => onPoint(drawn.state)}
       onPointerLeave={() => onPoint(undefined)}
     >
-      {lit && drawn.kind !== 'compound' && <Frame view={view} class="halo" />}
-      <Frame view={view} class={`frame${isAround ? ' around' : ''}`} />
-      {lit && drawn.kind !== 'compound' ? <LitText view={view} /> : <PlainText view={view} />}
+      {active && drawn.kind !== 'compound' && <Frame view={view} class="halo" />}
+      <Frame view={view} class={`frame${containsActive ? ' around' : ''}`} />
+      {active && drawn.kind !== 'compound' ? <ActiveText view={view} /> : <PlainText view={view} />}
     </g>
   );
 }
 
-const classOf = ({ drawn, lit, isSeen }: StateView): string =>
-  ['st', drawn.kind, ...(lit ? ['lit', `tone-${lit.category}`] : isSeen ? ['seen'] : [])].join(' ');
+const classOf = ({ drawn, active, wasVisited }: StateView): string =>
+  ['st', drawn.kind, ...(active ? ['lit', `tone-${active.category}`] : wasVisited ? ['seen'] : [])].join(' ');
 
 function Frame({ view, class: name }: { readonly view: StateView; readonly class: string }) {
   const { x, y, width, height, kind } = view.drawn;
@@ -59,12 +59,12 @@ function Frame({ view, class: name }: { readonly view: StateView; readonly class
 function PlainText({ view }: { readonly view: StateView }) {
   const { drawn } = view;
   const { x, y, width, kind, waitsFor } = drawn;
-  const line = stateLine(drawn.label, view.stay, width - 19);
+  const line = stateLine(drawn.label, view.duration, width - 19);
   const base = kind === 'compound' ? y + 18 : isLarge(view) ? y + 21 : y + drawn.height / 2 + 4;
   const lines = isLarge(view) && waitsFor !== undefined ? waitLines(waitsFor, width) : [];
   return (
     <>
-      <NameAndStay line={line} x={x + 10} end={x + width - 9} base={base} />
+      <NameAndDuration line={line} x={x + 10} end={x + width - 9} base={base} />
       {lines.map((each, index) => (
         <text key={each} class="wf" x={x + 10} y={base + 17 + 14 * index}>
           {each}
@@ -83,38 +83,38 @@ interface LineProps {
 }
 
 /** The name, clipped so that it never overlaps the duration at the end of its line. */
-const NameAndStay = ({ line: { label, labelWidth, stay }, x, end, base, isBig = false }: LineProps) => (
+const NameAndDuration = ({ line: { label, labelWidth, duration }, x, end, base, isBig = false }: LineProps) => (
   <>
     <svg x={x} y={base - 16} width={labelWidth} height={22}>
       <text class={isBig ? 'nm big' : 'nm'} x={0} y={16}>
         {label}
       </text>
     </svg>
-    {stay !== undefined && (
+    {duration !== undefined && (
       <text class="dw" x={end} y={base}>
-        {stay}
+        {duration}
       </text>
     )}
   </>
 );
 
 const waitLines = (waitsFor: string, width: number): string[] =>
-  wrapped(`waits for ${waitsFor}`, Math.floor((width - 24) / 5.5), 2);
+  wrapText(`waits for ${waitsFor}`, Math.floor((width - 24) / 5.5), 2);
 
 /** The content of the active state's box: its icon, the time spent there and the progress of its wait. */
-function LitText({ view }: { readonly view: StateView }) {
-  const { drawn, lit } = view;
-  if (lit === undefined) return null;
+function ActiveText({ view }: { readonly view: StateView }) {
+  const { drawn, active } = view;
+  if (active === undefined) return null;
   const { x, y, width, height } = drawn;
   const large = isLarge(view);
   const base = large ? y + 22 : y + height / 2 + 4;
   const size = large ? 14 : 11;
-  const line = stateLine(lit.label, view.stay, width - 26 - size, large);
-  const lines = large && lit.waitingFor !== undefined ? waitLines(lit.waitingFor, width) : [];
+  const line = stateLine(active.label, view.duration, width - 26 - size, large);
+  const lines = large && active.waitingFor !== undefined ? waitLines(active.waitingFor, width) : [];
   return (
     <>
-      <Mark of={lit.category} x={x + 10} y={base - size + 2} size={size} />
-      <NameAndStay line={line} x={x + 16 + size} end={x + width - 10} base={base} isBig={large} />
+      <CategoryIcon of={active.category} x={x + 10} y={base - size + 2} size={size} />
+      <NameAndDuration line={line} x={x + 16 + size} end={x + width - 10} base={base} isBig={large} />
       {lines.map((each, index) => (
         <text key={each} class="wf" x={x + 10} y={base + 16 + 13 * index}>
           {each}
@@ -126,8 +126,8 @@ function LitText({ view }: { readonly view: StateView }) {
 }
 
 function Progress({ view }: { readonly view: StateView }) {
-  const { drawn, lit } = view;
-  if (lit?.progress === undefined) return null;
+  const { drawn, active } = view;
+  if (active?.progress === undefined) return null;
   const large = isLarge(view);
   const [inset, height] = large ? [10, 4] : [6, 2];
   const y = drawn.y + drawn.height - (large ? 11 : 4);
@@ -135,7 +135,7 @@ function Progress({ view }: { readonly view: StateView }) {
   return (
     <>
       <rect class="bar0" x={drawn.x + inset} y={y} width={width} height={height} rx={height / 2} />
-      <rect class="bar1" x={drawn.x + inset} y={y} width={width * lit.progress} height={height} rx={height / 2} />
+      <rect class="bar1" x={drawn.x + inset} y={y} width={width * active.progress} height={height} rx={height / 2} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** The buttons and keyboard shortcuts of the chart for its extent and zoom. */
 import type { Drawing } from '../../inspect/protocol.ts';
 import { go } from '../model/actions.ts';
-import { type Chart, cameraOf, showAll, zoom } from '../model/chart/chart.ts';
+import { type Chart, cameraOf, toggleWhole, zoom } from '../model/chart/chart.ts';
 import type { KeyAction } from '../model/keys.ts';
 import type { Page } from '../model/page.ts';
 import { Glyph } from '../parts/glyph.tsx';
@@ -12,7 +12,7 @@ const STEP = 1.25;
  * Switches between region and whole chart. The change replaces the history entry, because users do not expect Back to
  * undo it.
  */
-const show = (page: Page, view: 'region' | 'whole'): void => go(page, { view }, 'replace');
+const setView = (page: Page, view: 'region' | 'whole'): void => go(page, { view }, 'replace');
 
 /** Zooms around the center of the visible part. */
 function zoomBy(chart: Chart, drawing: Drawing, by: number): void {
@@ -21,30 +21,30 @@ function zoomBy(chart: Chart, drawing: Drawing, by: number): void {
     cameraOf(
       chart,
       drawing,
-      drawing.states.find(({ state }) => state === chart.lit.peek()),
+      drawing.states.find(({ state }) => state === chart.activeBox.peek()),
     ),
     by,
   );
 }
 
 /** Returns the keyboard shortcuts of the chart. Empty without a drawing. */
-export function keysOf(page: Page, chart: Chart, drawing: Drawing | undefined): KeyAction[] {
+export function chartKeys(page: Page, chart: Chart, drawing: Drawing | undefined): KeyAction[] {
   if (drawing === undefined) return [];
   return [
     {
       keys: ['v'],
       group: 'Chart',
-      does: 'Region or whole',
-      run: () => show(page, page.place.peek().view === 'whole' ? 'region' : 'whole'),
+      description: 'Region or whole',
+      run: () => setView(page, page.location.peek().view === 'whole' ? 'region' : 'whole'),
     },
-    { keys: ['f'], group: 'Chart', does: 'Show all of it', run: () => showAll(chart, drawing) },
-    { keys: ['+', '='], group: 'Chart', does: 'Larger', run: () => zoomBy(chart, drawing, STEP) },
-    { keys: ['-'], group: 'Chart', does: 'Smaller', run: () => zoomBy(chart, drawing, 1 / STEP) },
+    { keys: ['f'], group: 'Chart', description: 'Show all of it', run: () => toggleWhole(chart, drawing) },
+    { keys: ['+', '='], group: 'Chart', description: 'Larger', run: () => zoomBy(chart, drawing, STEP) },
+    { keys: ['-'], group: 'Chart', description: 'Smaller', run: () => zoomBy(chart, drawing, 1 / STEP) },
     {
       keys: ['Escape'],
       group: 'Chart',
-      does: 'Close the description',
-      isMeant: () => chart.described.peek() !== undefined,
+      description: 'Close the description',
+      isActive: () => chart.described.peek() !== undefined,
       run: () => {
         chart.described.value = undefined;
       },
@@ -61,15 +61,15 @@ interface ToolsProps {
 
 /** The buttons in the header of the panel. */
 export function ChartTools({ page, chart, drawing, hasRegions }: ToolsProps) {
-  const { view } = page.place.value;
+  const { view } = page.location.value;
   return (
     <span class="r">
       {hasRegions && (
         <span class="seg" role="group" aria-label="How much of the chart">
-          <button type="button" aria-pressed={view === 'region'} onClick={() => show(page, 'region')}>
+          <button type="button" aria-pressed={view === 'region'} onClick={() => setView(page, 'region')}>
             Region
           </button>
-          <button type="button" aria-pressed={view === 'whole'} onClick={() => show(page, 'whole')}>
+          <button type="button" aria-pressed={view === 'whole'} onClick={() => setView(page, 'whole')}>
             Whole
           </button>
         </span>
@@ -106,7 +106,7 @@ export function ZoomTools({ chart, drawing }: Pick<ToolsProps, 'chart' | 'drawin
         class="mini"
         aria-label="Show all of it"
         title="Show all of it"
-        onClick={() => showAll(chart, drawing)}
+        onClick={() => toggleWhole(chart, drawing)}
       >
         <Glyph of="fit" />
       </button>

@@ -1,6 +1,6 @@
 import { type Condition, conditionsOf } from '../model/conditions.ts';
-import { clockOf } from '../model/time.ts';
-import { Mark } from '../parts/mark.tsx';
+import { formatClock } from '../model/time.ts';
+import { CategoryIcon } from '../parts/categoryIcon.tsx';
 
 /** The conditions in a pod's status. */
 export function Conditions({ status }: { readonly status: unknown }) {
@@ -16,14 +16,14 @@ export function Conditions({ status }: { readonly status: unknown }) {
   );
 }
 
-const Line = ({ type, status, isWell, why, at }: Condition) => (
+const Line = ({ type, status, isHealthy, explanation, at }: Condition) => (
   <div class="cond">
-    <Mark of={isWell ? 'steady' : 'waiting'} />
+    <CategoryIcon of={isHealthy ? 'steady' : 'waiting'} />
     <b>{type}</b>
-    <span class="sub" title={why}>
+    <span class="sub" title={explanation}>
       {status}
-      {why !== '' && `, ${why}`}
+      {explanation !== '' && `, ${explanation}`}
     </span>
-    <span class="dim">{at === undefined ? '' : clockOf(at)}</span>
+    <span class="dim">{at === undefined ? '' : formatClock(at)}</span>
   </div>
 );

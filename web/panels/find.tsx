@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { filterBy } from '../model/actions.ts';
-import { shownTexts } from '../model/shownTexts.ts';
+import { escapeTexts } from '../model/escapeTexts.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import type { Panel } from './panel.ts';
 
@@ -11,7 +11,7 @@ export const FIND_ID = 'find';
 export function Find(panel: Panel) {
   const { page, tree } = panel;
   const problem = tree.problem.value;
-  const query = page.place.value.query ?? '';
+  const query = page.location.value.query ?? '';
   const isFocused = useSignal(false);
   return (
     <div class="finder" role="search">
@@ -39,7 +39,7 @@ export function Find(panel: Panel) {
         {query === '' && !isFocused.value && <kbd>/</kbd>}
       </label>
       <p id="find-problem" class="problem" role="status">
-        {(problem === undefined ? undefined : shownTexts(problem)) ??
+        {(problem === undefined ? undefined : escapeTexts(problem)) ??
           (isFocused.value && query === '' ? 'text  state:  ns:  kind:  is:retrying  waits>30s  changed<1m' : '')}
       </p>
     </div>

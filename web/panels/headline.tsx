@@ -1,17 +1,17 @@
 /** The headline with the reason for the selected actor's state and the countdown to its deadline. */
 import { useEffect } from 'preact/hooks';
 import type { ShownPod } from '../../inspect/protocol.ts';
-import { go, goTo, select } from '../model/actions.ts';
-import { type AnswerPart, answerParts, withoutClock } from '../model/answer.ts';
+import { go, goToTime, select } from '../model/actions.ts';
+import { type AnswerPart, answerParts, withoutRelativeTimes } from '../model/answer.ts';
+import { colorClass } from '../model/categoryIcons.ts';
 import { detailOf } from '../model/detail.ts';
-import { type Crumb, crumbsOf, plainAnswer, type Subject, statusOf, subjectOf } from '../model/headline.ts';
-import { toneOf } from '../model/marks.ts';
+import { escapeTexts } from '../model/escapeTexts.ts';
+import { breadcrumb, type Crumb, chipText, fallbackAnswer, type Subject, subjectOf } from '../model/headline.ts';
 import type { Page } from '../model/page.ts';
-import { nearestPath, stepsOf } from '../model/selection.ts';
-import { shownTexts } from '../model/shownTexts.ts';
-import { type Countdown, countdownOf, momentText } from '../model/time.ts';
+import { locationSteps, nearestPath } from '../model/selection.ts';
+import { type Countdown, computeCountdown, formatTime } from '../model/time.ts';
+import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import { Glyph } from '../parts/glyph.tsx';
-import { Mark } from '../parts/mark.tsx';
 import './headline.css';
 import type { Panel } from './panel.ts';
 import { Sources } from './tree.tsx';
@@ -20,12 +20,12 @@ import { Sources } from './tree.tsx';
 const LONG_ANSWER = 72;
 
 export function Headline(panel: Panel) {
-  const { page, say } = panel;
+  const { page, announce } = panel;
   const subject = subjectOf(page);
-  const answer = subject ? answerTo(page, subject) : '';
-  useEffect(() => say(answer), [answer]);
-  if (!subject) return <Nobody page={page} />;
-  const countdown = countdownOf(subject.told, page.now.value);
+  const answer = subject ? headlineAnswer(page, subject) : '';
+  useEffect(() => announce(answer), [answer]);
+  if (!subject) return <NoSelection page={page} />;
+  const countdown = computeCountdown(subject.worst, page.now.value);
   return (
     <section class={subject.isGone ? 'head gone' : 'head'} aria-label="Answer">
       <div class="what">
@@ -42,9 +42,9 @@ export function Headline(panel: Panel) {
 }
 
 /** Returns the server's answer or, until it arrives, a sentence derived from the state. */
-function answerTo(page: Page, subject: Subject): string {
+function headlineAnswer(page: Page, subject: Subject): string {
   const answer = subject.isGone ? undefined : detailOf(page, subject.actor)?.answer;
-  return withoutClock(answer || plainAnswer(subject));
+  return withoutRelativeTimes(answer || fallbackAnswer(subject));
 }
 
 const Answer = ({ parts }: { readonly parts: readonly AnswerPart[] }) => (
@@ -69,7 +69,7 @@ interface CrumbsProps {
 }
 
 function Crumbs({ page, subject }: CrumbsProps) {
-  const crumbs = crumbsOf(page.world.value, subject);
+  const crumbs = breadcrumb(page.world.value, subject);
   return (
     <div class="crumb">
       {crumbs.map((crumb, at) => (
@@ -77,7 +77,7 @@ function Crumbs({ page, subject }: CrumbsProps) {
       ))}
       <span class="meta">
         {page.past.value && (
-          <span class="chip past">as it was at {momentText(page.past.value.at, page.present.value)}</span>
+          <span class="chip past">as it was at {formatTime(page.past.value.at, page.nodeTime.value)}</span>
         )}
         {subject.isGone ? <span class="chip done">gone</span> : <Status subject={subject} />}
         {subject.pod && <Counts pod={subject.pod} />}
@@ -109,9 +109,9 @@ function Step({ page, crumb: { name, path }, isLast }: StepProps) {
 }
 
 const Status = ({ subject }: { readonly subject: Subject }) => (
-  <span class={`chip ${toneOf(subject.category)}`}>
-    <Mark of={subject.category} />
-    {statusOf(subject)}
+  <span class={`chip ${colorClass(subject.category)}`}>
+    <CategoryIcon of={subject.category} />
+    {chipText(subject)}
   </span>
 );
 
@@ -127,15 +127,15 @@ const Counts = ({ pod }: { readonly pod: ShownPod }) => (
 );
 
 /** Circumference of the countdown ring. */
-const AROUND = 2 * Math.PI * 19;
+const RING_CIRCUMFERENCE = 2 * Math.PI * 19;
 
 function Ring({ subject, countdown }: { readonly subject: Subject; readonly countdown: Countdown }) {
-  const { amount, beside, left, said } = countdown;
+  const { amount, caption, remainingFraction, description } = countdown;
   return (
-    <div class={`count ${toneOf(subject.category)}`} role="timer" aria-label={said}>
+    <div class={`count ${colorClass(subject.category)}`} role="timer" aria-label={description}>
       <svg class="ring" viewBox="0 0 44 44" aria-hidden="true">
         <circle class="all" cx="22" cy="22" r="19" fill="none" stroke="currentColor" stroke-width="4" />
-        {left !== undefined && (
+        {remainingFraction !== undefined && (
           <circle
             cx="22"
             cy="22"
@@ -144,28 +144,28 @@ function Ring({ subject, countdown }: { readonly subject: Subject; readonly coun
             stroke="currentColor"
             stroke-width="4"
             stroke-linecap="round"
-            stroke-dasharray={`${(AROUND * left).toFixed(1)} ${AROUND.toFixed(1)}`}
+            stroke-dasharray={`${(RING_CIRCUMFERENCE * remainingFraction).toFixed(1)} ${RING_CIRCUMFERENCE.toFixed(1)}`}
             transform="rotate(-90 22 22)"
           />
         )}
-        <Mark of={subject.category} x={15} y={15} size={14} />
+        <CategoryIcon of={subject.category} x={15} y={15} size={14} />
       </svg>
       <div>
         <strong>{amount}</strong>
-        <span>{beside}</span>
+        <span>{caption}</span>
       </div>
     </div>
   );
 }
 
 const LastMoment = ({ page, at }: { readonly page: Page; readonly at: number }) => (
-  <button type="button" class="btn" onClick={() => goTo(page, at)}>
-    Its last moment, {momentText(at, page.present.value)}
+  <button type="button" class="btn" onClick={() => goToTime(page, at)}>
+    Its last moment, {formatTime(at, page.nodeTime.value)}
   </button>
 );
 
 function PodPageButton({ page, hasPod }: { readonly page: Page; readonly hasPod: boolean }) {
-  const { isPodPage } = page.place.value;
+  const { isPodPage } = page.location.value;
   if (!hasPod && !isPodPage) return null;
   const label = isPodPage ? 'Back to the chart' : 'Open the pod page';
   return (
@@ -184,14 +184,14 @@ function PodPageButton({ page, hasPod }: { readonly page: Page; readonly hasPod:
 }
 
 /** The text shown if no actor exists or the URL refers to one that does not exist. */
-function Nobody({ page }: { readonly page: Page }) {
+function NoSelection({ page }: { readonly page: Page }) {
   const { node } = page.world.value;
-  const { steps } = page.place.value;
+  const { steps } = page.location.value;
   const isNamed = steps.length > 0;
   return (
     <section class="head" aria-label="Answer">
       <div class="what">
-        <div class="crumb">{isNamed ? shownTexts(steps).join(' / ') : node.name}</div>
+        <div class="crumb">{isNamed ? escapeTexts(steps).join(' / ') : node.name}</div>
         <h1 class="answer">{isNamed ? <NotThere page={page} /> : <b>No pods.</b>}</h1>
         {!isNamed && <Sources sources={node.sources} />}
       </div>
@@ -201,17 +201,18 @@ function Nobody({ page }: { readonly page: Page }) {
 
 const NotThere = ({ page }: { readonly page: Page }) => (
   <>
-    <b>There is no such actor</b> {page.past.value ? `at ${momentText(page.past.value.at, page.present.value)}` : 'now'}
-    <Nearest page={page} />
+    <b>There is no such actor</b>{' '}
+    {page.past.value ? `at ${formatTime(page.past.value.at, page.nodeTime.value)}` : 'now'}
+    <NearestSuggestion page={page} />
   </>
 );
 
 /** A suggestion of the actor that the URL most likely refers to. */
-function Nearest({ page }: { readonly page: Page }) {
+function NearestSuggestion({ page }: { readonly page: Page }) {
   const world = page.world.value;
-  const path = nearestPath(world, page.place.value);
+  const path = nearestPath(world, page.location.value);
   if (path === undefined) return null;
-  const name = shownTexts(stepsOf(world, path).steps).join(' / ');
+  const name = escapeTexts(locationSteps(world, path).steps).join(' / ');
   return (
     <>
       . Did you mean{' '}

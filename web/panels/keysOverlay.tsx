@@ -1,6 +1,6 @@
 /** The overlay that lists all keyboard shortcuts. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { capOf, keyGroups } from '../model/keys.ts';
+import { keyGroups, keyLabel } from '../model/keys.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import './keysOverlay.css';
 import type { Panel } from './panel.ts';
@@ -35,14 +35,14 @@ export function KeysOverlay({ page, reading }: Panel) {
           <section key={group}>
             <h3>{group}</h3>
             <dl>
-              {actions.map(({ keys, does }) => (
-                <div key={does}>
+              {actions.map(({ keys, description }) => (
+                <div key={description}>
                   <dt>
                     {keys.map((key) => (
-                      <kbd key={key}>{capOf(key)}</kbd>
+                      <kbd key={key}>{keyLabel(key)}</kbd>
                     ))}
                   </dt>
-                  <dd>{does}</dd>
+                  <dd>{description}</dd>
                 </div>
               ))}
             </dl>

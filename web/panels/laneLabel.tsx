@@ -1,11 +1,11 @@
 /** The label of a lane with the name and the current state of its actor. */
 import { categoryOf, findCategory } from '../../show/category.ts';
-import type { PlacedLane } from '../model/storyLayout.ts';
-import { Mark } from '../parts/mark.tsx';
+import type { PositionedLane } from '../model/storyLayout.ts';
+import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
 interface LabelProps extends Pick<StoryPanel, 'page'> {
-  readonly placed: PlacedLane;
+  readonly placed: PositionedLane;
   readonly width: number;
   /** Position at which the bars start. A longer label is truncated. */
   readonly left: number;
@@ -25,10 +25,10 @@ export function LaneLabel({ page, placed, width, left, onSelect }: LabelProps) {
     <g class="lane-label">
       {isSelected && <rect class="lane-back" x="0" y={top} width={width} height={height} />}
       {isSelected && <rect class="lane-edge" x="0" y={top} width="2" height={height} />}
-      {category && <Mark of={category} x={20} y={y - 6} />}
+      {category && <CategoryIcon of={category} x={20} y={y - 6} />}
       <svg x="40" y={top} width={Math.max(0, left - 44)} height={height}>
         <text class={name} x="0" y={y - top + 4}>
-          {cut(lane.label, left - 44)}
+          {truncate(lane.label, left - 44)}
         </text>
       </svg>
       {path !== undefined && (
@@ -48,9 +48,9 @@ export function LaneLabel({ page, placed, width, left, onSelect }: LabelProps) {
 }
 
 /** Approximate width of a character in pixels. Text that is still too wide is clipped. */
-const LETTER = 6.6;
+const CHARACTER_WIDTH = 6.6;
 
-export function cut(label: string, room: number): string {
-  const most = Math.max(1, Math.floor(room / LETTER));
+export function truncate(label: string, room: number): string {
+  const most = Math.max(1, Math.floor(room / CHARACTER_WIDTH));
   return label.length > most ? `${label.slice(0, most - 1)}…` : label;
 }

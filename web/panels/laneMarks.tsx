@@ -2,14 +2,14 @@
 import type { ComponentChildren } from 'preact';
 import { humanDuration } from '../../base/duration.ts';
 import type { Lane, Mark } from '../model/storyLanes.ts';
-import type { PlacedLane } from '../model/storyLayout.ts';
-import { barText, type PlacedBar, placedBars, placedMarks, type Scale, xOf } from '../model/storyPixels.ts';
+import type { PositionedLane } from '../model/storyLayout.ts';
+import { barLabel, type PositionedBar, positionBars, positionMarks, type Scale, toX } from '../model/storyPixels.ts';
 import { isWithin } from '../model/storyWho.ts';
-import { tookText } from '../model/storyWords.ts';
+import { formatDuration } from '../model/storyWords.ts';
 import type { StoryPanel } from './storyPanel.ts';
 
 interface MarksProps extends StoryPanel {
-  readonly placed: readonly PlacedLane[];
+  readonly placed: readonly PositionedLane[];
   readonly scale: Scale;
 }
 
@@ -21,9 +21,9 @@ export function LaneMarks(props: MarksProps) {
       {placed.map((each) => (
         <g key={each.lane.id}>
           {each.lane.kind !== 'probe' && <Bars {...props} of={each} />}
-          <Due {...props} of={each} />
+          <DeadlineBar {...props} of={each} />
           <Dots {...props} of={each} />
-          <Exits {...props} of={each} />
+          <FailedRuns {...props} of={each} />
         </g>
       ))}
     </>
@@ -31,18 +31,18 @@ export function LaneMarks(props: MarksProps) {
 }
 
 interface LaneProps extends MarksProps {
-  readonly of: PlacedLane;
+  readonly of: PositionedLane;
 }
 
 /** Returns the event handlers that highlight the element under the pointer in all panels. */
-function pointing({ telling }: StoryPanel, marks: readonly Mark[]) {
+function highlightHandlers({ storyState }: StoryPanel, marks: readonly Mark[]) {
   const [first] = marks;
   return {
     onPointerEnter: () => {
-      if (first) telling.pointed.value = { row: `${first.step}`, actor: first.actor };
+      if (first) storyState.highlight.value = { row: `${first.step}`, actor: first.actor };
     },
     onPointerLeave: () => {
-      telling.pointed.value = undefined;
+      storyState.highlight.value = undefined;
     },
   };
 }
@@ -50,7 +50,7 @@ function pointing({ telling }: StoryPanel, marks: readonly Mark[]) {
 const tagClass = (tag: string | undefined): string => `t-${tag ?? 'none'}`;
 
 function Bars({ of: { lane, y, barHeight }, scale, page }: LaneProps) {
-  const placed = placedBars(lane.bars, scale);
+  const placed = positionBars(lane.bars, scale);
   return (
     <>
       {placed.map((bar, index) => {
@@ -63,22 +63,22 @@ function Bars({ of: { lane, y, barHeight }, scale, page }: LaneProps) {
 }
 
 interface BarProps {
-  readonly bar: PlacedBar;
+  readonly bar: PositionedBar;
   readonly y: number;
   readonly barHeight: number;
   readonly until: number | undefined;
 }
 
 function Bar({ bar, y, barHeight, until }: BarProps) {
-  const { x, width, isBlip, tag, state } = bar;
-  const text = isBlip ? '' : barText(bar, width, until);
+  const { x, width, isMerged, tag, state } = bar;
+  const text = isMerged ? '' : barLabel(bar, width, until);
   return (
     <>
       <rect
-        class={`${isBlip ? 'blip' : 'stay'} ${tagClass(tag)}`}
-        {...{ x, y: y - barHeight / 2, width, rx: isBlip ? 1 : 3, height: barHeight }}
+        class={`${isMerged ? 'blip' : 'stay'} ${tagClass(tag)}`}
+        {...{ x, y: y - barHeight / 2, width, rx: isMerged ? 1 : 3, height: barHeight }}
       >
-        <title>{`${state} ${tookText((until ?? bar.to) - bar.from)}`}</title>
+        <title>{`${state} ${formatDuration((until ?? bar.to) - bar.from)}`}</title>
       </rect>
       {text !== '' && (
         <text class={`in ${tagClass(tag)}`} x={x + 6.5} y={y + 3.8}>
@@ -90,15 +90,15 @@ function Bar({ bar, y, barHeight, until }: BarProps) {
 }
 
 /** The rest of a state with a known deadline. */
-function Due({ of: { lane, y, barHeight, isSelected, top, height }, scale, view }: LaneProps) {
+function DeadlineBar({ of: { lane, y, barHeight, isSelected, top, height }, scale, view }: LaneProps) {
   const { until } = lane;
-  const from = xOf(scale, view.edge.value);
-  if (until === undefined || until <= view.edge.value || from > scale.right) return null;
-  const end = xOf(scale, until);
+  const from = toX(scale, view.latestTime.value);
+  if (until === undefined || until <= view.latestTime.value || from > scale.right) return null;
+  const end = toX(scale, until);
   const to = Math.min(end, scale.right);
   if (lane.kind === 'probe') return end < scale.right ? <circle class="next" cx={end} cy={y} r="2" /> : null;
   const tag = lane.bars.at(-1)?.tag;
-  const text = `${humanDuration(until - view.edge.value)} left`;
+  const text = `${humanDuration(until - view.latestTime.value)} left`;
   return (
     <g class={`due ${tagClass(tag)}`}>
       <rect {...{ x: from, y: y - barHeight / 2 + 0.5, width: Math.max(1, to - from), height: barHeight - 1, rx: 3 }} />
@@ -117,8 +117,11 @@ function Dots({ of: { lane, y }, scale, ...panel }: LaneProps) {
   const tone = lane.kind === 'probe' ? 'good' : 'plain';
   return (
     <>
-      {placedMarks(lane.marks, scale).map(({ x, marks, isBad }) => (
-        <Dot key={marks[0]?.step} {...{ x, y, radius, name: isBad ? 'bad' : tone, ...pointing(panel, marks) }}>
+      {positionMarks(lane.marks, scale).map(({ x, marks, isFailure }) => (
+        <Dot
+          key={marks[0]?.step}
+          {...{ x, y, radius, name: isFailure ? 'bad' : tone, ...highlightHandlers(panel, marks) }}
+        >
           {marks.length > 1 && <title>{`${marks.length} at once`}</title>}
         </Dot>
       ))}
@@ -126,7 +129,7 @@ function Dots({ of: { lane, y }, scale, ...panel }: LaneProps) {
   );
 }
 
-interface DotProps extends ReturnType<typeof pointing> {
+interface DotProps extends ReturnType<typeof highlightHandlers> {
   readonly x: number;
   readonly y: number;
   readonly radius: number;
@@ -144,15 +147,15 @@ const Dot = ({ x, y, radius, name, children, ...events }: DotProps) => (
 );
 
 /** A triangle above the lane for each failed run. */
-function Exits({ of: { lane, y, barHeight }, scale, ...panel }: LaneProps) {
+function FailedRuns({ of: { lane, y, barHeight }, scale, ...panel }: LaneProps) {
   const top = y - barHeight / 2 - 4;
   return (
     <>
       {lane.exits.map((mark) => {
-        const x = xOf(scale, mark.at);
+        const x = toX(scale, mark.at);
         if (x < scale.left || x > scale.right) return null;
         return (
-          <path key={mark.step} class="exit" d={`M${x} ${top}l3.2 -4.6h-6.4z`} {...pointing(panel, [mark])}>
+          <path key={mark.step} class="exit" d={`M${x} ${top}l3.2 -4.6h-6.4z`} {...highlightHandlers(panel, [mark])}>
             <title>ended badly</title>
           </path>
         );
@@ -188,7 +191,7 @@ interface LinkProps {
 
 const Link = ({ lane, scale, from, to, of }: LinkProps) => (
   <>
-    {placedMarks(
+    {positionMarks(
       lane.marks.filter(({ actor }) => isWithin(actor, of)),
       scale,
     ).map(({ x, marks }) => (

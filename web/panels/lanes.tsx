@@ -1,8 +1,8 @@
 /** The panel with the story as lanes over time or as a sequence diagram. */
-import { turnScale } from '../model/storyKeys.ts';
+import { toggleStoryView } from '../model/storyKeys.ts';
 import { storyName } from '../model/storyView.ts';
 import { nameOf } from '../model/storyWho.ts';
-import { minuteText } from '../model/storyWords.ts';
+import { formatMinutes } from '../model/storyWords.ts';
 import { LanesInSteps } from './lanesInSteps.tsx';
 import { LanesOverTime } from './lanesOverTime.tsx';
 import { NoStory } from './noStory.tsx';
@@ -11,7 +11,7 @@ import './lanes.css';
 
 export function Lanes(panel: StoryPanel) {
   const { page } = panel;
-  const isByTime = page.place.value.story === 'time';
+  const isByTime = page.location.value.story === 'time';
   return (
     <section class="lanes" aria-label={isByTime ? 'Story, over time' : 'Story, in steps'}>
       <div class="ph">
@@ -27,14 +27,14 @@ export function Lanes(panel: StoryPanel) {
 }
 
 function Drawn(panel: StoryPanel) {
-  const { page, telling } = panel;
-  const { value: trouble } = telling.trouble;
+  const { page, storyState } = panel;
+  const { value: trouble } = storyState.error;
   if (trouble !== undefined) return <NoStory {...panel} cause={trouble} />;
-  return page.place.value.story === 'time' ? <LanesOverTime {...panel} /> : <LanesInSteps {...panel} />;
+  return page.location.value.story === 'time' ? <LanesOverTime {...panel} /> : <LanesInSteps {...panel} />;
 }
 
 function Scale({ page }: Pick<StoryPanel, 'page'>) {
-  const { story } = page.place.value;
+  const { story } = page.location.value;
   return (
     <fieldset class="seg" aria-label="Scale">
       {(['time', 'steps'] as const).map((each) => (
@@ -43,7 +43,7 @@ function Scale({ page }: Pick<StoryPanel, 'page'>) {
           type="button"
           aria-pressed={story === each}
           title={`${each === 'time' ? 'Over time' : 'One column a step'} (s)`}
-          onClick={() => story !== each && turnScale(page)}
+          onClick={() => story !== each && toggleStoryView(page)}
         >
           {each === 'time' ? 'Time' : 'Steps'}
         </button>
@@ -53,12 +53,12 @@ function Scale({ page }: Pick<StoryPanel, 'page'>) {
 }
 
 function timeTitle(panel: StoryPanel): string {
-  const { from, to } = panel.telling.window.value;
-  return `${storyName(panel.page)}, ${minuteText(from)} to ${minuteText(to)}`;
+  const { from, to } = panel.storyState.range.value;
+  return `${storyName(panel.page)}, ${formatMinutes(from)} to ${formatMinutes(to)}`;
 }
 
 function stepsTitle(panel: StoryPanel): string {
-  const shown = panel.view.shown.value;
+  const shown = panel.view.visibleBurst.value;
   const { run } = shown?.burst ?? {};
   const name = nameOf(panel.view.subject.value);
   return `${storyName(panel.page)}, ${run === undefined ? name : `run ${run} of ${name}`}, one column a step`;

@@ -1,11 +1,11 @@
 /** The rows of the list beside it, as a horizontal sequence diagram. */
 import { categoryOf } from '../../show/category.ts';
 import type { Column, Sequence } from '../model/storySequence.ts';
+import { highlightOf } from '../model/storyState.ts';
 import { shortState } from '../model/storyWho.ts';
-import { pointedAt } from '../model/telling.ts';
-import { Mark } from '../parts/mark.tsx';
+import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import { useSize } from '../parts/useSize.tsx';
-import { cut } from './laneLabel.tsx';
+import { truncate } from './laneLabel.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
 const LEFT = 156;
@@ -42,14 +42,14 @@ interface Sized extends StoryPanel {
 }
 
 function Diagram({ width, height, sequence, ...panel }: Sized) {
-  const { parties, subject, columns } = sequence;
+  const { participants, subjectIndex, columns } = sequence;
   const pitch = Math.max(CLOSE, Math.min(FAR, (width - RIGHT - LEFT) / Math.max(1, columns.length)));
   const room = height - TOP - FOOT;
-  const each = Math.max(20, Math.min(27, (room - 20) / Math.max(1, parties.length)));
-  const y = (index: number) => TOP + 16 + index * each + (index === subject ? 10 : index > subject ? 20 : 0);
-  const places = new Map(parties.map(({ id }, index) => [id, y(index)]));
+  const each = Math.max(20, Math.min(27, (room - 20) / Math.max(1, participants.length)));
+  const y = (index: number) => TOP + 16 + index * each + (index === subjectIndex ? 10 : index > subjectIndex ? 20 : 0);
+  const places = new Map(participants.map(({ id }, index) => [id, y(index)]));
   const all = Math.max(width, LEFT + columns.length * pitch + RIGHT);
-  const bottom = Math.max(height - FOOT, y(parties.length - 1) + 14);
+  const bottom = Math.max(height - FOOT, y(participants.length - 1) + 14);
   const placed: Placed = {
     ...panel,
     sequence,
@@ -76,7 +76,7 @@ function Diagram({ width, height, sequence, ...panel }: Sized) {
         ))}
         <Offsets {...placed} />
         <Gaps {...placed} />
-        <Now {...placed} />
+        <CurrentState {...placed} />
       </svg>
     </div>
   );
@@ -85,8 +85,8 @@ function Diagram({ width, height, sequence, ...panel }: Sized) {
 function Parties({ sequence, yOf, width, page }: Placed & { readonly width: number }) {
   return (
     <>
-      {sequence.parties.map(({ id, label, actor }, index) => {
-        const isSubject = index === sequence.subject;
+      {sequence.participants.map(({ id, label, actor }, index) => {
+        const isSubject = index === sequence.subjectIndex;
         const shown = actor === undefined ? undefined : page.world.value.actors.get(actor);
         const y = yOf(id);
         return (
@@ -94,14 +94,14 @@ function Parties({ sequence, yOf, width, page }: Placed & { readonly width: numb
             {isSubject && <rect class="lane-back" x="0" y={y - 16} width={width} height="32" />}
             {isSubject && <rect class="lane-edge" x="0" y={y - 16} width="2" height="32" />}
             <line class="g" x1="140" x2={width - 18} y1={y} y2={y} />
-            {shown && <Mark of={categoryOf(shown)} x={20} y={y - 6} />}
+            {shown && <CategoryIcon of={categoryOf(shown)} x={20} y={y - 6} />}
             <svg x="40" y={y - 10} width={LABEL_WIDTH} height="20">
               <text
                 class={isSubject ? 'name is-selected' : actor === undefined ? 'name is-third' : 'name'}
                 x="0"
                 y="14"
               >
-                {cut(label, LABEL_WIDTH)}
+                {truncate(label, LABEL_WIDTH)}
               </text>
             </svg>
           </g>
@@ -112,8 +112,8 @@ function Parties({ sequence, yOf, width, page }: Placed & { readonly width: numb
 }
 
 function States({ sequence, xOf, yOf }: Placed) {
-  const { parties, subject, bars } = sequence;
-  const y = yOf(parties[subject]?.id ?? '');
+  const { participants, subjectIndex, bars } = sequence;
+  const y = yOf(participants[subjectIndex]?.id ?? '');
   return (
     <>
       {bars.map(({ from, to, state, tag }) => {
@@ -136,39 +136,39 @@ function States({ sequence, xOf, yOf }: Placed) {
 }
 
 /** Half the height of the subject's bars. Arrows end at the edges of the bars. */
-const HALF = 9;
+const HALF_BAR_HEIGHT = 9;
 
 interface ArrowProps extends Placed {
   readonly column: Column;
   readonly index: number;
 }
 
-function Arrow({ column, index, sequence, xOf, yOf, telling }: ArrowProps) {
+function Arrow({ column, index, sequence, xOf, yOf, storyState }: ArrowProps) {
   const x = xOf(index);
-  const subject = sequence.parties[sequence.subject]?.id;
+  const subject = sequence.participants[sequence.subjectIndex]?.id;
   const [start, end] = [yOf(column.from), yOf(column.to)];
   const down = end >= start ? 1 : -1;
-  const y1 = column.from === subject ? start + down * HALF : start;
-  const y2 = column.to === subject ? end - down * HALF : end;
+  const y1 = column.from === subject ? start + down * HALF_BAR_HEIGHT : start;
+  const y2 = column.to === subject ? end - down * HALF_BAR_HEIGHT : end;
   const { row } = column;
   const isAsk = column.kind === 'ask';
-  const isPointed = row !== undefined && telling.pointed.value?.row === row.key;
-  const name = `arrow ${isAsk ? 'ask' : column.isBad ? 'bad' : 'plain'}${isPointed ? ' is-pointed' : ''}`;
+  const isPointed = row !== undefined && storyState.highlight.value?.row === row.key;
+  const name = `arrow ${isAsk ? 'ask' : column.isFailure ? 'bad' : 'plain'}${isPointed ? ' is-pointed' : ''}`;
   return (
     <g
       class={name}
       onPointerEnter={() => {
-        if (row) telling.pointed.value = pointedAt(row);
+        if (row) storyState.highlight.value = highlightOf(row);
       }}
       onPointerLeave={() => {
-        telling.pointed.value = undefined;
+        storyState.highlight.value = undefined;
       }}
     >
       <line x1={x} x2={x} y1={y1} y2={y2 - down * 6} />
       <path d={`M${x - 4} ${y2 - down * 7}h8L${x} ${y2}z`} />
       <circle class="end" cx={x} cy={y1} r="2.2" />
-      {column.number !== undefined && <Numbered x={x} y={middleOf(y1, y2, column)} number={column.number} />}
-      {row && <title>{`${row.who} ${row.text} ${row.note ?? ''}`.trim()}</title>}
+      {column.rowNumber !== undefined && <NumberBadge x={x} y={middleOf(y1, y2, column)} number={column.rowNumber} />}
+      {row && <title>{`${row.source} ${row.text} ${row.note ?? ''}`.trim()}</title>}
     </g>
   );
 }
@@ -176,7 +176,7 @@ function Arrow({ column, index, sequence, xOf, yOf, telling }: ArrowProps) {
 /** On short arrows, the number is placed away from the arrowhead. */
 const middleOf = (y1: number, y2: number, { kind }: Column): number => (kind === 'ask' ? y1 : (y1 + y2) / 2);
 
-const Numbered = ({ x, y, number }: { readonly x: number; readonly y: number; readonly number: number }) => (
+const NumberBadge = ({ x, y, number }: { readonly x: number; readonly y: number; readonly number: number }) => (
   <>
     <circle class="number" cx={x} cy={y} r="7.5" />
     <text class="number" x={x} y={y + 3.6}>
@@ -190,8 +190,8 @@ function Offsets({ sequence, xOf }: Placed) {
   let free = 0;
   const labels = sequence.columns.flatMap(({ label }, index) => {
     const x = xOf(index);
-    if (label === undefined || x - (label.length * CHARACTER) / 2 < free) return [];
-    free = x + (label.length * CHARACTER) / 2 + 4;
+    if (label === undefined || x - (label.length * CHARACTER_WIDTH) / 2 < free) return [];
+    free = x + (label.length * CHARACTER_WIDTH) / 2 + 4;
     return [{ x, label }];
   });
   return (
@@ -206,7 +206,7 @@ function Offsets({ sequence, xOf }: Placed) {
 }
 
 /** Approximate width of a character in a label. */
-const CHARACTER = 5.6;
+const CHARACTER_WIDTH = 5.6;
 
 function Gaps({ sequence, xOf, bottom }: Placed) {
   let free = 0;
@@ -215,7 +215,7 @@ function Gaps({ sequence, xOf, bottom }: Placed) {
       {sequence.gaps.map(({ from, to, text }) => {
         const [x, end] = [xOf(from) + 4, xOf(to) - 4];
         const middle = (x + end) / 2;
-        const half = (text.length * CHARACTER) / 2;
+        const half = (text.length * CHARACTER_WIDTH) / 2;
         const isFree = middle - half > free;
         if (isFree) free = middle + half + 4;
         return (
@@ -235,7 +235,7 @@ function Gaps({ sequence, xOf, bottom }: Placed) {
 }
 
 /** The continuation of the last state. */
-function Now({ sequence, xOf, bottom, page }: Placed) {
+function CurrentState({ sequence, xOf, bottom, page }: Placed) {
   const last = sequence.gaps.at(-1);
   const goesOn = last?.to === sequence.columns.length;
   if (!goesOn || page.past.value) return null;

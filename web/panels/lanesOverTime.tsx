@@ -1,11 +1,11 @@
 /** The lanes of a story over time. Bars are states, marks are inputs, and the expected future is hatched. */
-import { goTo, select } from '../model/actions.ts';
-import { placedLanes, timelineText } from '../model/storyLayout.ts';
-import { momentOf, type Scale, ticksOf, xOf } from '../model/storyPixels.ts';
+import { goToTime, select } from '../model/actions.ts';
+import { positionLanes, timelineDescription } from '../model/storyLayout.ts';
+import { axisTicks, type Scale, timeAt, toX } from '../model/storyPixels.ts';
 import { storyName } from '../model/storyView.ts';
-import { moved, zoomed } from '../model/storyWindow.ts';
-import { minuteText } from '../model/storyWords.ts';
-import { clockOf } from '../model/time.ts';
+import { shiftRange, zoomRange } from '../model/storyWindow.ts';
+import { formatMinutes } from '../model/storyWords.ts';
+import { formatClock } from '../model/time.ts';
 import { useSize } from '../parts/useSize.tsx';
 import { LaneLabel } from './laneLabel.tsx';
 import { LaneMarks } from './laneMarks.tsx';
@@ -13,8 +13,8 @@ import { RunLabels } from './runLabels.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
 /** Heights of the axis above the lanes and of the run numbers below them. */
-const AXIS = 20;
-const FOOT = 20;
+const AXIS_HEIGHT = 20;
+const FOOT_HEIGHT = 20;
 const LEFT = 140;
 const RIGHT = 18;
 
@@ -33,15 +33,15 @@ interface Sized extends StoryPanel {
 }
 
 function Timeline({ width, height, ...panel }: Sized) {
-  const { page, telling, view } = panel;
-  const window = telling.window.value;
+  const { page, storyState, view } = panel;
+  const window = storyState.range.value;
   const scale: Scale = { ...window, left: width < 500 ? 96 : LEFT, right: width - RIGHT };
   const lanes = view.lanes.value;
-  const { placed, height: taken } = placedLanes(lanes, view.subject.value, height - AXIS - FOOT);
-  const bottom = Math.max(taken, height - AXIS - FOOT);
+  const { placed, height: taken } = positionLanes(lanes, view.subject.value, height - AXIS_HEIGHT - FOOT_HEIGHT);
+  const bottom = Math.max(taken, height - AXIS_HEIGHT - FOOT_HEIGHT);
   const now = page.now.value;
-  const edge = xOf(scale, view.edge.value);
-  const words = { of: storyName(page), from: minuteText(window.from), to: minuteText(window.to) };
+  const edge = toX(scale, view.latestTime.value);
+  const words = { of: storyName(page), from: formatMinutes(window.from), to: formatMinutes(window.to) };
   const until = placed.find(({ isSelected }) => isSelected)?.lane.until;
   return (
     <>
@@ -52,10 +52,10 @@ function Timeline({ width, height, ...panel }: Sized) {
           width={width}
           height={bottom}
           role="img"
-          aria-label={timelineText(lanes, words)}
-          {...hands(panel, scale)}
+          aria-label={timelineDescription(lanes, words)}
+          {...pointerHandlers(panel, scale)}
         >
-          <Ground {...{ scale, edge, bottom }} />
+          <Background {...{ scale, edge, bottom }} />
           {placed.map((each) => (
             <LaneLabel
               key={each.lane.id}
@@ -64,11 +64,11 @@ function Timeline({ width, height, ...panel }: Sized) {
             />
           ))}
           <LaneMarks {...{ ...panel, placed, scale }} />
-          <After from={xOf(scale, now)} {...{ edge, width, height: bottom }} />
+          <LaterDimming from={toX(scale, now)} {...{ edge, width, height: bottom }} />
         </svg>
       </div>
       <RunLabels lanes={placed} scale={scale} width={width} />
-      <Head scale={scale} now={now} height={height} />
+      <TimeMarker scale={scale} now={now} height={height} />
     </>
   );
 }
@@ -76,31 +76,36 @@ function Timeline({ width, height, ...panel }: Sized) {
 interface AfterProps extends Record<'from' | 'edge' | 'width' | 'height', number> {}
 
 /** Dims the time after the displayed time. */
-const After = ({ from, edge, width, height }: AfterProps) =>
+const LaterDimming = ({ from, edge, width, height }: AfterProps) =>
   from < edge ? <rect class="after" x={from} y="0" width={Math.max(0, width - from)} height={height} /> : null;
 
 /**
  * Returns the event handlers. A click goes to a time, horizontal scrolling shifts the time range, and Ctrl with the
  * wheel zooms it.
  */
-function hands({ page, telling }: StoryPanel, scale: Scale) {
+function pointerHandlers({ page, storyState }: StoryPanel, scale: Scale) {
   const placeOf = ({ clientX, currentTarget }: MouseEvent) =>
     clientX - (currentTarget instanceof Element ? currentTarget.getBoundingClientRect().left : 0);
-  const momentAt = (event: MouseEvent) => momentOf(scale, placeOf(event));
+  const momentAt = (event: MouseEvent) => timeAt(scale, placeOf(event));
   return {
     onClick: (event: MouseEvent) => {
       if (placeOf(event) < scale.left || event.defaultPrevented) return;
       const at = momentAt(event);
-      if (page.mode !== 'live' || at < page.live.peek().at) goTo(page, Math.round(at));
+      if (page.mode !== 'live' || at < page.live.peek().at) goToTime(page, Math.round(at));
     },
     onWheel: (event: WheelEvent) => {
       const bounds = page.recorded.peek() ?? { from: scale.from, to: page.now.peek() };
-      const window = telling.window.peek();
+      const window = storyState.range.peek();
       if (event.ctrlKey)
-        telling.choice.value = zoomed(telling.choice.peek(), window, event.deltaY > 0 ? 1.25 : 0.8, momentAt(event));
+        storyState.rangeChoice.value = zoomRange(
+          storyState.rangeChoice.peek(),
+          window,
+          event.deltaY > 0 ? 1.25 : 0.8,
+          momentAt(event),
+        );
       else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         const perPixel = (scale.to - scale.from) / (scale.right - scale.left);
-        telling.choice.value = moved(window, event.deltaX * perPixel, bounds);
+        storyState.rangeChoice.value = shiftRange(window, event.deltaX * perPixel, bounds);
       } else return;
       event.preventDefault();
     },
@@ -114,17 +119,18 @@ interface AxisProps {
 }
 
 /** Minimum distance of tick labels from the labels of the displayed time and of the deadline. */
-const APART = 58;
+const MIN_LABEL_DISTANCE = 58;
 
 function Axis({ scale, now, until }: AxisProps) {
-  const head = xOf(scale, now);
-  const end = until === undefined || until > scale.to || until <= now ? undefined : xOf(scale, until);
+  const head = toX(scale, now);
+  const end = until === undefined || until > scale.to || until <= now ? undefined : toX(scale, until);
   // Shift the label so that it is not clipped at the edge.
   const endAt = end === undefined ? undefined : Math.min(end, scale.right - 8);
-  const isFree = (x: number) => Math.abs(x - head) > APART && (endAt === undefined || Math.abs(x - endAt) > APART);
+  const isFree = (x: number) =>
+    Math.abs(x - head) > MIN_LABEL_DISTANCE && (endAt === undefined || Math.abs(x - endAt) > MIN_LABEL_DISTANCE);
   return (
-    <svg class="tl axis" width={scale.right + RIGHT} height={AXIS} aria-hidden="true">
-      {ticksOf(scale).map(
+    <svg class="tl axis" width={scale.right + RIGHT} height={AXIS_HEIGHT} aria-hidden="true">
+      {axisTicks(scale).map(
         ({ at, x, text }) =>
           isFree(x) && (
             <text key={at} class="ax" x={x} y="12">
@@ -132,9 +138,9 @@ function Axis({ scale, now, until }: AxisProps) {
             </text>
           ),
       )}
-      {endAt !== undefined && until !== undefined && Math.abs(endAt - head) > APART && (
+      {endAt !== undefined && until !== undefined && Math.abs(endAt - head) > MIN_LABEL_DISTANCE && (
         <text class="ax due" x={endAt} y="12">
-          {clockOf(until)}
+          {formatClock(until)}
         </text>
       )}
     </svg>
@@ -142,14 +148,22 @@ function Axis({ scale, now, until }: AxisProps) {
 }
 
 /** The lines of the ticks and the hatched future. */
-function Ground({ scale, edge, bottom }: { readonly scale: Scale; readonly edge: number; readonly bottom: number }) {
+function Background({
+  scale,
+  edge,
+  bottom,
+}: {
+  readonly scale: Scale;
+  readonly edge: number;
+  readonly bottom: number;
+}) {
   const from = Math.max(edge, scale.left);
   return (
     <>
       <pattern id="ahead" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
         <path class="hatch" d="M0 0V6" />
       </pattern>
-      {ticksOf(scale).map(({ at, x }) => (
+      {axisTicks(scale).map(({ at, x }) => (
         <line key={at} class="g" x1={x} x2={x} y1="0" y2={bottom} />
       ))}
       {from < scale.right && <rect x={from} y="0" width={scale.right - from} height={bottom} fill="url(#ahead)" />}
@@ -158,15 +172,15 @@ function Ground({ scale, edge, bottom }: { readonly scale: Scale; readonly edge:
 }
 
 /** The marker of the displayed time. */
-function Head({ scale, now, height }: { readonly scale: Scale; readonly now: number; readonly height: number }) {
-  const x = xOf(scale, now);
+function TimeMarker({ scale, now, height }: { readonly scale: Scale; readonly now: number; readonly height: number }) {
+  const x = toX(scale, now);
   if (x < scale.left || x > scale.right) return null;
   return (
     <svg class="tl playhead" width={scale.right + RIGHT} height={height} aria-hidden="true">
-      <line x1={x} x2={x} y1="16" y2={height - FOOT} />
+      <line x1={x} x2={x} y1="16" y2={height - FOOT_HEIGHT} />
       <rect x={x - 30} width="60" height="17" rx="4" />
       <text x={x} y="12">
-        {clockOf(now)}
+        {formatClock(now)}
       </text>
     </svg>
   );

@@ -1,37 +1,37 @@
 /** The expanded part of a row: intermediate states, payload of the input, and outgoing calls. */
-import type { Asking } from '../model/asking.ts';
+import type { ServerClient } from '../model/serverClient.ts';
 import type { Row } from '../model/storyRows.ts';
 import { nameOf } from '../model/storyWho.ts';
-import { fineClockText } from '../model/storyWords.ts';
+import { formatFineClock } from '../model/storyWords.ts';
 import { Payload } from './payload.tsx';
 
 interface DetailProps {
   readonly row: Row;
   readonly onSelect: (path: string) => void;
-  readonly asking: Asking;
+  readonly client: ServerClient;
 }
 
-export function LineDetail({ row, onSelect, asking }: DetailProps) {
-  const { step, move, passed, note } = row;
+export function LineDetail({ row, onSelect, client }: DetailProps) {
+  const { step, move, passedStates, note } = row;
   return (
     <dl class="line-detail">
       <dt>At</dt>
-      <dd>{fineClockText(row.at)} UTC</dd>
+      <dd>{formatFineClock(row.at)} UTC</dd>
       <dt>Whom</dt>
       <dd>
         <button type="button" class="link" onClick={() => onSelect(row.actor)}>
           {row.actor === '' ? 'nodeAgent' : nameOf(row.actor)}
         </button>
       </dd>
-      {move && <Way from={move.from} passed={passed} to={move.state} />}
+      {move && <Way from={move.from} passed={passedStates} to={move.state} />}
       {note !== undefined && <Told note={note} />}
-      {step && row.kind === 'entered' && step.asks.length > 0 && (
+      {step && row.kind === 'entered' && step.calls.length > 0 && (
         <>
           <dt>Asked</dt>
-          <dd>{step.asks.map(({ port, about }) => `${port} ${about}`.trim()).join(', ')}</dd>
+          <dd>{step.calls.map(({ port, about }) => `${port} ${about}`.trim()).join(', ')}</dd>
         </>
       )}
-      {row.kind === 'entered' && step?.entered && <Payload of={step.entered} asking={asking} />}
+      {row.kind === 'entered' && step?.entered && <Payload of={step.entered} client={client} />}
     </dl>
   );
 }

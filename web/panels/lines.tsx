@@ -6,12 +6,12 @@ import { humanDuration } from '../../base/duration.ts';
 import { findCategory } from '../../show/category.ts';
 import { select } from '../model/actions.ts';
 import type { Row } from '../model/storyRows.ts';
-import type { ShownBurst } from '../model/storyView.ts';
+import { highlightOf } from '../model/storyState.ts';
+import type { VisibleBurst } from '../model/storyView.ts';
 import { nameOf } from '../model/storyWho.ts';
-import { fineClockText, offsetText } from '../model/storyWords.ts';
-import { pointedAt } from '../model/telling.ts';
+import { formatFineClock, formatOffset } from '../model/storyWords.ts';
+import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import { Glyph } from '../parts/glyph.tsx';
-import { Mark } from '../parts/mark.tsx';
 import { LineDetail } from './lineDetail.tsx';
 import { MiniLane } from './miniLane.tsx';
 import { NoStory } from './noStory.tsx';
@@ -19,31 +19,31 @@ import type { StoryPanel } from './storyPanel.ts';
 import './lines.css';
 
 export function Lines(panel: StoryPanel) {
-  const { page, telling, view } = panel;
-  const shown = view.shown.value;
-  const isBySteps = page.place.value.story === 'steps';
+  const { page, storyState, view } = panel;
+  const shown = view.visibleBurst.value;
+  const isBySteps = page.location.value.story === 'steps';
   return (
     <section class={isBySteps ? 'lines by-steps' : 'lines'} aria-label="Story, line by line">
       <MiniLane {...panel} />
       <Title {...panel} shown={shown} />
-      <Unsaid {...panel} />
-      {telling.trouble.value !== undefined && <NoStory {...panel} cause={telling.trouble.value} />}
+      <UnsaidNote {...panel} />
+      {storyState.error.value !== undefined && <NoStory {...panel} cause={storyState.error.value} />}
       {shown ? <List {...panel} shown={shown} /> : <Nothing {...panel} />}
     </section>
   );
 }
 
-function Title({ telling, view, shown }: StoryPanel & { readonly shown: ShownBurst | undefined }) {
+function Title({ storyState, view, shown }: StoryPanel & { readonly shown: VisibleBurst | undefined }) {
   const turn = (to: { readonly from: number } | undefined) => {
-    if (to) telling.burst.value = to.from;
+    if (to) storyState.selectedBurst.value = to.from;
     // The last burst follows the displayed time again.
-    if (to && to.from === view.bursts.peek().at(-1)?.from) telling.burst.value = undefined;
-    telling.opened.value = undefined;
+    if (to && to.from === view.bursts.peek().at(-1)?.from) storyState.selectedBurst.value = undefined;
+    storyState.expandedRow.value = undefined;
   };
   return (
     <div class="ph">
       <h2>{shown?.burst.title ?? 'Story'}</h2>
-      {shown && <span class="dim">from {fineClockText(shown.burst.from)}</span>}
+      {shown && <span class="dim">from {formatFineClock(shown.burst.from)}</span>}
       <span class="r">
         <Turn label="Earlier" glyph="earlier" to={shown?.before} onTurn={turn} />
         <Turn label="Later" glyph="later" to={shown?.after} onTurn={turn} />
@@ -55,13 +55,13 @@ function Title({ telling, view, shown }: StoryPanel & { readonly shown: ShownBur
 interface TurnProps {
   readonly label: string;
   readonly glyph: 'earlier' | 'later';
-  readonly to: ShownBurst['before'] | undefined;
-  readonly onTurn: (to: ShownBurst['before'] | undefined) => void;
+  readonly to: VisibleBurst['before'] | undefined;
+  readonly onTurn: (to: VisibleBurst['before'] | undefined) => void;
 }
 
 function Turn({ label, glyph, to, onTurn }: TurnProps) {
   const title = to
-    ? `${label}: ${to.title} from ${fineClockText(to.from)}`
+    ? `${label}: ${to.title} from ${formatFineClock(to.from)}`
     : `Nothing ${label.toLowerCase()} is at hand`;
   return (
     <button type="button" class="mini" aria-label={label} title={title} disabled={!to} onClick={() => onTurn(to)}>
@@ -71,8 +71,8 @@ function Turn({ label, glyph, to, onTurn }: TurnProps) {
 }
 
 /** A note with the number of lines that the server left out. */
-function Unsaid({ telling }: StoryPanel) {
-  const known = telling.known.value;
+function UnsaidNote({ storyState }: StoryPanel) {
+  const known = storyState.loaded.value;
   const count = known?.story.unsaid;
   if (known?.isUnrecorded) return <p class="unsaid">Nothing is recorded: the story begins when this page did.</p>;
   if (count === undefined || count === 0) return null;
@@ -83,30 +83,30 @@ function Unsaid({ telling }: StoryPanel) {
   );
 }
 
-function Nothing({ page, telling }: StoryPanel) {
-  if (telling.trouble.value !== undefined) return null;
+function Nothing({ page, storyState }: StoryPanel) {
+  if (storyState.error.value !== undefined) return null;
   const selected = page.selected.value;
-  if (telling.known.value === undefined || selected === undefined) return <p class="no-story dim">…</p>;
+  if (storyState.loaded.value === undefined || selected === undefined) return <p class="no-story dim">…</p>;
   return <p class="no-story">Nothing happened to {nameOf(selected)} in the time that is shown.</p>;
 }
 
 /** Maximum number of rows in the document. */
-const MOST = 300;
+const MAX_ROWS = 300;
 
-function List(panel: StoryPanel & { readonly shown: ShownBurst }) {
+function List(panel: StoryPanel & { readonly shown: VisibleBurst }) {
   const { rows } = panel.shown;
   const isTouched = useSignal(false);
   const more = useSignal(0);
-  const list = useSight(panel, isTouched);
-  const first = Math.max(0, rows.length - MOST - more.value);
+  const list = useAutoScroll(panel, isTouched);
+  const first = Math.max(0, rows.length - MAX_ROWS - more.value);
   const touch = (is: boolean) => () => {
     isTouched.value = is;
   };
   const onMore = () => {
-    more.value += MOST;
+    more.value += MAX_ROWS;
   };
   return (
-    <ol ref={list} class="story" onPointerEnter={touch(true)} onPointerLeave={touch(false)} onKeyDown={walk}>
+    <ol ref={list} class="story" onPointerEnter={touch(true)} onPointerLeave={touch(false)} onKeyDown={moveFocus}>
       {first > 0 && (
         <li class="more">
           <button type="button" onClick={onMore}>
@@ -117,13 +117,13 @@ function List(panel: StoryPanel & { readonly shown: ShownBurst }) {
       {rows.slice(first).map((row, index) => (
         <Line key={row.key} {...{ ...panel, row, number: first + index + 1 }} />
       ))}
-      <Since {...panel} />
+      <TimeSinceLastStep {...panel} />
     </ol>
   );
 }
 
 /** Scrolls to the end of the list or, in the past, to the row of the displayed time. */
-function useSight({ page, shown }: StoryPanel & { readonly shown: ShownBurst }, isTouched: Signal<boolean>) {
+function useAutoScroll({ page, shown }: StoryPanel & { readonly shown: VisibleBurst }, isTouched: Signal<boolean>) {
   const list = useRef<HTMLOListElement>(null);
   const isAtEnd = page.past.value === undefined && shown.after === undefined;
   useLayoutEffect(() => {
@@ -132,12 +132,12 @@ function useSight({ page, shown }: StoryPanel & { readonly shown: ShownBurst }, 
     if (!current || isTouched.peek() || current.contains(document.activeElement)) return;
     if (isAtEnd) current.scrollTo({ top: current.scrollHeight });
     else current.querySelector('.now')?.scrollIntoView({ block: 'nearest' });
-  }, [shown.rows.length, shown.current, shown.burst.from]);
+  }, [shown.rows.length, shown.currentIndex, shown.burst.from]);
   return list;
 }
 
 /** The arrow keys move the focus between rows. */
-function walk(event: KeyboardEvent): void {
+function moveFocus(event: KeyboardEvent): void {
   const isDown = event.key === 'ArrowDown';
   if (!isDown && event.key !== 'ArrowUp') return;
   const line = event.target instanceof Element ? event.target.closest('li') : null;
@@ -150,23 +150,23 @@ function walk(event: KeyboardEvent): void {
 }
 
 interface LineProps extends StoryPanel {
-  readonly shown: ShownBurst;
+  readonly shown: VisibleBurst;
   readonly row: Row;
   readonly number: number;
 }
 
-function Line({ row, number, shown, telling, page }: LineProps) {
-  const isOpen = telling.opened.value === row.key;
-  const isNow = number - 1 === shown.current;
-  const isLater = number > shown.later;
+function Line({ row, number, shown, storyState, page }: LineProps) {
+  const isOpen = storyState.expandedRow.value === row.key;
+  const isNow = number - 1 === shown.currentIndex;
+  const isLater = number > shown.laterIndex;
   const names = [
-    row.isBad && 'bad',
+    row.isFailure && 'bad',
     isNow && `now t-${row.state?.tag ?? 'none'}`,
     isLater && 'later',
-    telling.pointed.value?.row === row.key && 'is-pointed',
+    storyState.highlight.value?.row === row.key && 'is-pointed',
   ];
   const point = (isOn: boolean) => {
-    telling.pointed.value = isOn ? pointedAt(row) : undefined;
+    storyState.highlight.value = isOn ? highlightOf(row) : undefined;
   };
   return (
     <li class={names.filter(Boolean).join(' ')} aria-current={isNow ? 'step' : undefined}>
@@ -174,16 +174,16 @@ function Line({ row, number, shown, telling, page }: LineProps) {
         type="button"
         aria-expanded={isOpen}
         onClick={() => {
-          telling.opened.value = isOpen ? undefined : row.key;
+          storyState.expandedRow.value = isOpen ? undefined : row.key;
         }}
         onPointerEnter={() => point(true)}
         onPointerLeave={() => point(false)}
         onFocus={() => point(true)}
         onBlur={() => point(false)}
       >
-        <span class="o">{offsetText(row.at - shown.burst.from)}</span>
-        <span class="p" title={row.who}>
-          {row.who}
+        <span class="o">{formatOffset(row.at - shown.burst.from)}</span>
+        <span class="p" title={row.source}>
+          {row.source}
         </span>
         <span class="k">{number}</span>
         <span class="w" title={row.note}>
@@ -191,7 +191,7 @@ function Line({ row, number, shown, telling, page }: LineProps) {
         </span>
         <StateOf row={row} />
       </button>
-      {isOpen && <LineDetail row={row} onSelect={(path) => select(page, path)} asking={page.asking} />}
+      {isOpen && <LineDetail row={row} onSelect={(path) => select(page, path)} client={page.client} />}
     </li>
   );
 }
@@ -200,14 +200,14 @@ function StateOf({ row: { state } }: { readonly row: Row }) {
   const category = state?.tag === undefined ? undefined : findCategory([state.tag]);
   return (
     <span class="s">
-      {category && <Mark of={category} />}
+      {category && <CategoryIcon of={category} />}
       {state?.text}
     </span>
   );
 }
 
 /** The time since the last step. */
-function Since({ shown, page }: StoryPanel & { readonly shown: ShownBurst }) {
+function TimeSinceLastStep({ shown, page }: StoryPanel & { readonly shown: VisibleBurst }) {
   if (shown.after || page.past.value) return null;
   const quiet = page.now.value - shown.burst.to;
   if (quiet < 5_000) return null;

@@ -3,32 +3,32 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ShownLog } from '../../inspect/protocol.ts';
 import type { Subject } from '../model/headline.ts';
 import { logNote } from '../model/logNote.ts';
-import { containerPathOf, type FoundLine, foundLines } from '../model/logTab.ts';
-import { heldParts } from '../model/objectLines.ts';
+import { containerPathOf, type MatchingLine, matchingLines } from '../model/logTab.ts';
+import { splitRedacted } from '../model/objectLines.ts';
+import { ErrorMessage } from './errorMessage.tsx';
 import { Loading } from './loading.tsx';
 import { Parts } from './objectText.tsx';
 import type { Panel } from './panel.ts';
-import { Trouble } from './trouble.tsx';
 
 export function LogTab({ page, reading, subject }: Panel & { readonly subject: Subject }) {
-  const { log, tries } = reading.logTab;
+  const { log, retries } = reading.logTab;
   const container = containerPathOf(subject.actor.path);
   const known = log.value?.container === container ? log.value : undefined;
   const isPast = page.mode !== 'live' || page.past.value !== undefined;
-  const note = logNote(known?.shown, { isContainer: container !== undefined, isPast });
+  const note = logNote(known?.content, { isContainer: container !== undefined, isPast });
   if (note !== undefined) return <p class="sec dim">{note}</p>;
   return (
     <>
-      {known?.trouble !== undefined && (
-        <Trouble
+      {known?.error !== undefined && (
+        <ErrorMessage
           what="Its log could not be read"
-          cause={known.trouble}
+          cause={known.error}
           again={() => {
-            tries.value += 1;
+            retries.value += 1;
           }}
         />
       )}
-      {known?.shown ? <Lines reading={reading} shown={known.shown} /> : known?.trouble === undefined && <Loading />}
+      {known?.content ? <Lines reading={reading} shown={known.content} /> : known?.error === undefined && <Loading />}
     </>
   );
 }
@@ -36,7 +36,7 @@ export function LogTab({ page, reading, subject }: Panel & { readonly subject: S
 function Lines({ reading, shown }: Pick<Panel, 'reading'> & { readonly shown: ShownLog }) {
   const { search, isFollowed } = reading.logTab;
   const box = useRef<HTMLDivElement>(null);
-  const lines = foundLines(shown.lines, search.value);
+  const lines = matchingLines(shown.lines, search.value);
   const follows = isFollowed.value;
   // Scroll to the last line after each response while the log is followed.
   useLayoutEffect(() => {
@@ -44,7 +44,7 @@ function Lines({ reading, shown }: Pick<Panel, 'reading'> & { readonly shown: Sh
   }, [shown, follows, search.value]);
   const onScroll = () => {
     const { current } = box;
-    if (current) isFollowed.value = current.scrollHeight - current.scrollTop - current.clientHeight < NEAR_END;
+    if (current) isFollowed.value = current.scrollHeight - current.scrollTop - current.clientHeight < NEAR_END_PX;
   };
   return (
     <section class="sec logtab" aria-label="Log">
@@ -73,7 +73,7 @@ function Lines({ reading, shown }: Pick<Panel, 'reading'> & { readonly shown: Sh
       <p class="dim">{statusOf(shown, lines.length, search.value)}</p>
       <div class="log whole" ref={box} onScroll={onScroll}>
         {lines.map((line) => (
-          <Line key={line.at} {...line} />
+          <Line key={line.index} {...line} />
         ))}
       </div>
     </section>
@@ -81,12 +81,12 @@ function Lines({ reading, shown }: Pick<Panel, 'reading'> & { readonly shown: Sh
 }
 
 /** Distance from the end in pixels within which the log is followed again. */
-const NEAR_END = 12;
+const NEAR_END_PX = 12;
 
-const Line = ({ parts }: FoundLine) => (
+const Line = ({ parts }: MatchingLine) => (
   <div>
     {parts.map(({ text, isMatch }, at) =>
-      isMatch ? <mark key={at}>{text}</mark> : <Parts key={at} parts={heldParts(text)} />,
+      isMatch ? <mark key={at}>{text}</mark> : <Parts key={at} parts={splitRedacted(text)} />,
     )}
   </div>
 );

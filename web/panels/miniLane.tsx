@@ -1,18 +1,18 @@
 /** A single lane with the runs and waits of the selected actor, for narrow pages. */
 
-import { goTo } from '../model/actions.ts';
-import { barText, momentOf, placedBars, type Scale, xOf } from '../model/storyPixels.ts';
+import { goToTime } from '../model/actions.ts';
+import { barLabel, positionBars, type Scale, timeAt, toX } from '../model/storyPixels.ts';
 import { nameOf } from '../model/storyWho.ts';
-import { minuteText } from '../model/storyWords.ts';
-import { clockOf } from '../model/time.ts';
+import { formatMinutes } from '../model/storyWords.ts';
+import { formatClock } from '../model/time.ts';
 import { useSize } from '../parts/useSize.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
 export function MiniLane(panel: StoryPanel) {
-  const { view, telling } = panel;
+  const { view, storyState } = panel;
   const { box, size } = useSize<HTMLDivElement>();
   const lane = view.lanes.value.find(({ actors }) => actors.includes(view.subject.value));
-  const { from, to } = telling.window.value;
+  const { from, to } = storyState.range.value;
   return (
     <div class="minilane">
       <h3>
@@ -20,7 +20,7 @@ export function MiniLane(panel: StoryPanel) {
           {lane && lane.runs.length > 0 ? 'Runs and waits' : 'States'} of {nameOf(view.subject.value)}
         </span>
         <span>
-          {minuteText(from)} to {minuteText(to)}
+          {formatMinutes(from)} to {formatMinutes(to)}
         </span>
       </h3>
       <div ref={box}>{size && size.width > 0 && <Drawn {...panel} width={size.width} lane={lane} />}</div>
@@ -35,14 +35,14 @@ interface DrawnProps extends StoryPanel {
 
 const findLane = ({ view }: StoryPanel) => view.lanes.value.find(({ actors }) => actors.includes(view.subject.value));
 
-function Drawn({ page, telling, view, lane, width }: DrawnProps) {
-  const scale: Scale = { ...telling.window.value, left: 0, right: width };
-  const now = xOf(scale, page.now.value);
-  const edge = xOf(scale, view.edge.value);
+function Drawn({ page, storyState, view, lane, width }: DrawnProps) {
+  const scale: Scale = { ...storyState.range.value, left: 0, right: width };
+  const now = toX(scale, page.now.value);
+  const edge = toX(scale, view.latestTime.value);
   const until = lane?.until;
   const onClick = ({ offsetX }: MouseEvent) => {
-    const at = momentOf(scale, offsetX);
-    if (page.mode !== 'live' || at < page.live.peek().at) goTo(page, Math.round(at));
+    const at = timeAt(scale, offsetX);
+    if (page.mode !== 'live' || at < page.live.peek().at) goToTime(page, Math.round(at));
   };
   return (
     <svg class="tl" width={width} height="62" role="img" aria-label="Runs and waits" onClick={onClick}>
@@ -50,26 +50,26 @@ function Drawn({ page, telling, view, lane, width }: DrawnProps) {
         <path class="hatch" d="M0 0V6" />
       </pattern>
       {edge < width && <rect x={edge} y="8" width={width - edge} height="32" fill="url(#ahead-mini)" />}
-      {placedBars(lane?.bars ?? [], scale).map((bar) => (
+      {positionBars(lane?.bars ?? [], scale).map((bar) => (
         <g key={`${bar.from} ${bar.state}`}>
           <rect
-            class={`${bar.isBlip ? 'blip' : 'stay'} t-${bar.tag ?? 'none'}`}
-            {...{ x: bar.x, y: 12, width: bar.width, height: 24, rx: bar.isBlip ? 1 : 3 }}
+            class={`${bar.isMerged ? 'blip' : 'stay'} t-${bar.tag ?? 'none'}`}
+            {...{ x: bar.x, y: 12, width: bar.width, height: 24, rx: bar.isMerged ? 1 : 3 }}
           />
-          {!bar.isBlip && (
+          {!bar.isMerged && (
             <text class={`in t-${bar.tag ?? 'none'}`} x={bar.x + 7} y="28">
-              {barText(bar, bar.width)}
+              {barLabel(bar, bar.width)}
             </text>
           )}
         </g>
       ))}
-      {until !== undefined && until > view.edge.value && (
+      {until !== undefined && until > view.latestTime.value && (
         <g class={`due t-${lane?.bars.at(-1)?.tag ?? 'none'}`}>
           <rect
             {...{
               x: edge,
               y: 12.5,
-              width: Math.max(1, Math.min(width - 1, xOf(scale, until)) - edge),
+              width: Math.max(1, Math.min(width - 1, toX(scale, until)) - edge),
               height: 23,
               rx: 3,
             }}
@@ -77,18 +77,18 @@ function Drawn({ page, telling, view, lane, width }: DrawnProps) {
         </g>
       )}
       {lane?.exits.map(({ at, step }) => (
-        <path key={step} class="exit" d={`M${xOf(scale, at)} 8l3.2 -4.6h-6.4z`} />
+        <path key={step} class="exit" d={`M${toX(scale, at)} 8l3.2 -4.6h-6.4z`} />
       ))}
       <line class="at" x1={now} x2={now} y1="4" y2="44" />
       <text class="ax first" x="0" y="56">
-        {minuteText(scale.from)}
+        {formatMinutes(scale.from)}
       </text>
       <text class="ax" x={Math.min(width - (until === undefined ? 14 : 72), now)} y="56">
-        {page.past.value ? clockOf(page.now.value) : 'now'}
+        {page.past.value ? formatClock(page.now.value) : 'now'}
       </text>
       {until !== undefined && until > page.now.value && (
         <text class="ax due last" x={width} y="56">
-          {clockOf(until)}
+          {formatClock(until)}
         </text>
       )}
     </svg>

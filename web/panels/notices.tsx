@@ -1,25 +1,25 @@
 /** Notices about the whole page: connection lost, view frozen, or snapshot loading. */
 import { humanDuration } from '../../base/duration.ts';
-import { goLive, goTo, toggleHold } from '../model/actions.ts';
-import { clockOf, momentText } from '../model/time.ts';
+import { goLive, goToTime, toggleFreeze } from '../model/actions.ts';
+import { formatClock, formatTime } from '../model/time.ts';
 import './notices.css';
 import type { Panel } from './panel.ts';
 
 export const Notices = (panel: Panel) => (
   <>
-    <Lost {...panel} />
+    <ConnectionLost {...panel} />
     <Held {...panel} />
-    <Moment {...panel} />
+    <SnapshotNotice {...panel} />
     <p class="sr" aria-live="polite">
-      {panel.said.value}
+      {panel.announcement.value}
     </p>
   </>
 );
 
-function Lost({ page }: Panel) {
+function ConnectionLost({ page }: Panel) {
   const { value: connection } = page.connection;
   if (connection.kind !== 'lost') return null;
-  const now = page.wall.value;
+  const now = page.browserTime.value;
   const since = humanDuration(Math.max(0, now - connection.since));
   const next = humanDuration(Math.max(0, connection.retryAt - now));
   return (
@@ -35,15 +35,15 @@ function Lost({ page }: Panel) {
 }
 
 function Held({ page }: Panel) {
-  if (!page.held.value || page.past.value) return null;
-  const count = page.sinceHeld.value;
+  if (!page.frozen.value || page.past.value) return null;
+  const count = page.eventsSinceFreeze.value;
   return (
     <p class="notice">
       <span class="sr" role="status">
         The picture is held
       </span>
       Held, {count} {count === 1 ? 'event' : 'events'} since
-      <button type="button" class="btn" onClick={() => toggleHold(page)}>
+      <button type="button" class="btn" onClick={() => toggleFreeze(page)}>
         Go on
       </button>
     </p>
@@ -51,15 +51,15 @@ function Held({ page }: Panel) {
 }
 
 /** A progress bar, which the style sheet shows only after a delay, or the failure to load the snapshot. */
-function Moment({ page }: Panel) {
-  const { value: moment } = page.moment;
+function SnapshotNotice({ page }: Panel) {
+  const { value: moment } = page.pendingSnapshot;
   if (moment?.kind === 'asked')
-    return <div class="thinbar" role="progressbar" aria-label={`Loading ${clockOf(moment.at)}`} />;
+    return <div class="thinbar" role="progressbar" aria-label={`Loading ${formatClock(moment.at)}`} />;
   if (moment?.kind !== 'failed') return null;
   return (
     <p class="notice bad" role="alert">
-      {momentText(moment.at, page.present.value)} could not be shown: {moment.message}
-      <button type="button" class="btn" onClick={() => goTo(page, moment.at)}>
+      {formatTime(moment.at, page.nodeTime.value)} could not be shown: {moment.message}
+      <button type="button" class="btn" onClick={() => goToTime(page, moment.at)}>
         Try again
       </button>
       {page.mode === 'live' && (

@@ -3,8 +3,8 @@ import { objectLines, type TextPart } from '../model/objectLines.ts';
 /** A text with highlighted redacted parts. */
 export const Parts = ({ parts }: { readonly parts: readonly TextPart[] }) => (
   <>
-    {parts.map(({ text, isHeldBack }, at) =>
-      isHeldBack ? (
+    {parts.map(({ text, isRedacted }, at) =>
+      isRedacted ? (
         <span key={at} class="hid" title="A secret: the page does not get it">
           <span>held back</span>
         </span>

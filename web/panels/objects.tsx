@@ -1,9 +1,9 @@
 import type { Subject } from '../model/headline.ts';
 import { Conditions } from './conditions.tsx';
+import { ErrorMessage } from './errorMessage.tsx';
 import { Loading } from './loading.tsx';
 import { ObjectText } from './objectText.tsx';
 import type { Panel } from './panel.ts';
-import { Trouble } from './trouble.tsx';
 
 interface ObjectsProps extends Panel {
   readonly subject: Subject;
@@ -16,17 +16,17 @@ export function Objects({ reading, subject, isWhole = false }: ObjectsProps) {
   if (uid === undefined) return <p class="sec dim">Only pods have a manifest.</p>;
   const { value: object } = reading.object;
   if (object?.uid !== uid) return <Loading />;
-  const { shown, trouble } = object;
+  const { content, error } = object;
   const again = () => {
-    reading.objectTries.value += 1;
+    reading.objectRetries.value += 1;
   };
   return (
     <>
-      {trouble !== undefined && <Trouble what="Its manifest could not be read" cause={trouble} again={again} />}
-      {shown === undefined && trouble === undefined && <Loading />}
-      {shown && isWhole && <Conditions status={shown.status} />}
-      {shown && <ObjectText title="Manifest" object={shown.manifest} />}
-      {shown && isWhole && <ObjectText title="Status" object={shown.status} />}
+      {error !== undefined && <ErrorMessage what="Its manifest could not be read" cause={error} again={again} />}
+      {content === undefined && error === undefined && <Loading />}
+      {content && isWhole && <Conditions status={content.status} />}
+      {content && <ObjectText title="Manifest" object={content.manifest} />}
+      {content && isWhole && <ObjectText title="Status" object={content.status} />}
     </>
   );
 }

@@ -13,7 +13,7 @@ export interface Panel {
   /** The properties of the story and time panels. */
   readonly story: StoryPanel;
   /** Announces a text to screen readers. */
-  readonly say: (text: string) => void;
+  readonly announce: (text: string) => void;
   /** The announced text. */
-  readonly said: ReadonlySignal<string>;
+  readonly announcement: ReadonlySignal<string>;
 }

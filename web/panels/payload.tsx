@@ -1,33 +1,33 @@
 /** The payload of an input, which is loaded when its row is expanded. */
 import { useEffect, useState } from 'preact/hooks';
 import type { ShownPayload } from '../../inspect/protocol.ts';
-import type { Asking } from '../model/asking.ts';
 import { objectLines } from '../model/objectLines.ts';
+import type { ServerClient } from '../model/serverClient.ts';
 import type { Step } from '../model/storySteps.ts';
 import { Parts } from './objectText.tsx';
 
 interface PayloadProps {
   readonly of: NonNullable<Step['entered']>;
-  readonly asking: Pick<Asking, 'entry'>;
+  readonly client: Pick<ServerClient, 'entry'>;
 }
 
 type Asked = { readonly payload: ShownPayload } | { readonly trouble: string };
 
 /** The entries of a definition list. */
-export function Payload({ of: { actor, source, at }, asking }: PayloadProps) {
+export function Payload({ of: { actor, source, at }, client }: PayloadProps) {
   const [asked, setAsked] = useState<Asked>();
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let isWanted = true;
     const take = (answer: Asked) => isWanted && setAsked(answer);
-    asking.entry(actor, source, at).then(
+    client.entry(actor, source, at).then(
       (payload) => take({ payload }),
       (error: unknown) => take({ trouble: error instanceof Error ? error.message : String(error) }),
     );
     return () => {
       isWanted = false;
     };
-  }, [asking, actor, source, at, tries]);
+  }, [client, actor, source, at, tries]);
   return (
     <>
       <dt>Payload</dt>

@@ -7,11 +7,11 @@ import { kindText } from '../../show/explainText.ts';
 import { select } from '../model/actions.ts';
 import { type Subject, subjectOf } from '../model/headline.ts';
 import { nodeAt } from '../model/tree.ts';
-import { Mark } from '../parts/mark.tsx';
+import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import type { Panel } from './panel.ts';
 import './podPage.css';
 import { Objects } from './objects.tsx';
-import { Shown } from './shown.tsx';
+import { Details } from './shown.tsx';
 
 export function PodPage(panel: Panel) {
   const subject = subjectOf(panel.page);
@@ -20,7 +20,7 @@ export function PodPage(panel: Panel) {
     <section class="podpage" aria-label="Pod page">
       <div class="cols">
         <div class="whys">
-          <Shown {...panel} subject={subject} tab="why" />
+          <Details {...panel} subject={subject} tab="why" />
         </div>
         <Actors {...panel} subject={subject} />
         <Objects {...panel} subject={subject} isWhole />
@@ -45,7 +45,7 @@ function Actors({ page, subject }: Panel & { readonly subject: Subject }) {
               class={actor.path === page.selected.value ? `d${depth} sel` : `d${depth}`}
               onClick={() => select(page, actor.path)}
             >
-              <Mark of={categoryOf(actor)} />
+              <CategoryIcon of={categoryOf(actor)} />
               <small>{kindText(actor.kind)}</small>
               <span class="name">{actor.name}</span>
               <span class="sub">{actor.state}</span>

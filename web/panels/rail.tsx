@@ -3,9 +3,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { registerKeys } from '../model/keys.ts';
-import { stepTo } from '../model/moments.ts';
-import { holdOrPlay, leavePast, storyKeys, turnSpeed } from '../model/storyKeys.ts';
+import { cycleSpeed, returnToLive, storyKeys, togglePlayback } from '../model/storyKeys.ts';
 import { nameOf } from '../model/storyWho.ts';
+import { stepTo } from '../model/timeNavigation.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import { Clock } from './railClock.tsx';
 import { Track } from './railTrack.tsx';
@@ -13,13 +13,13 @@ import type { StoryPanel } from './storyPanel.ts';
 import './rail.css';
 
 export function Rail(panel: StoryPanel) {
-  const { page, telling, player } = panel;
+  const { page, storyState, player } = panel;
   const isTyping = useSignal(false);
   useEffect(() => {
-    const askMoment = () => {
+    const openTimeField = () => {
       isTyping.value = true;
     };
-    return registerKeys(page, storyKeys({ page, telling, player, askMoment }));
+    return registerKeys(page, storyKeys({ page, storyState: storyState, player, openTimeField }));
   }, []);
   const isPast = page.past.value !== undefined && page.mode === 'live';
   return (
@@ -39,11 +39,11 @@ export function Rail(panel: StoryPanel) {
 }
 
 function Buttons(panel: StoryPanel) {
-  const { page, telling, player } = panel;
+  const { page, storyState, player } = panel;
   const name = nameOf(page.selected.value ?? '');
   const step = (by: 'event' | 'change', isForward: boolean) => () => {
     player.stop();
-    void stepTo(page, telling, by, isForward);
+    void stepTo(page, storyState, by, isForward);
   };
   return (
     <>
@@ -53,7 +53,7 @@ function Buttons(panel: StoryPanel) {
       <Tool label="One event on" hint="." of="later" onClick={step('event', true)} />
       <Tool label={`Next change of ${name}`} hint="]" of="lastOn" onClick={step('change', true)} />
       {(page.past.value || player.speed.value) && (
-        <button type="button" class="tool speed" title="How fast it is played" onClick={() => turnSpeed(page, player)}>
+        <button type="button" class="tool speed" title="How fast it is played" onClick={() => cycleSpeed(page, player)}>
           {player.speed.value ?? 1}×
         </button>
       )}
@@ -63,11 +63,13 @@ function Buttons(panel: StoryPanel) {
 
 function HoldOrPlay({ page, player }: StoryPanel) {
   const isPlaying = player.speed.value !== undefined;
-  const isStill = page.past.value !== undefined || page.held.value !== undefined;
-  const isHeld = page.held.value !== undefined && page.past.value === undefined;
+  const isStill = page.past.value !== undefined || page.frozen.value !== undefined;
+  const isHeld = page.frozen.value !== undefined && page.past.value === undefined;
   const label = isPlaying ? 'Stop' : isHeld ? 'Let it go on' : isStill ? 'Play' : 'Hold the picture';
   const isPlay = isStill && !isPlaying;
-  return <Tool label={label} hint="Space" of={isPlay ? 'play' : 'pause'} onClick={() => holdOrPlay(page, player)} />;
+  return (
+    <Tool label={label} hint="Space" of={isPlay ? 'play' : 'pause'} onClick={() => togglePlayback(page, player)} />
+  );
 }
 
 interface ToolProps {
@@ -85,7 +87,7 @@ const Tool = ({ label, hint, of, onClick }: ToolProps) => (
 
 function LiveButton({ page, player, isPast }: StoryPanel & { readonly isPast: boolean }) {
   const isLost = page.connection.value.kind === 'lost';
-  const isHeld = page.held.value !== undefined;
+  const isHeld = page.frozen.value !== undefined;
   if (!isPast && !isHeld)
     return (
       <button
@@ -99,7 +101,7 @@ function LiveButton({ page, player, isPast }: StoryPanel & { readonly isPast: bo
       </button>
     );
   return (
-    <button type="button" class="live go" title="Back to what goes on (l)" onClick={() => leavePast(page, player)}>
+    <button type="button" class="live go" title="Back to what goes on (l)" onClick={() => returnToLive(page, player)}>
       Go live
     </button>
   );

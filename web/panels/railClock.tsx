@@ -2,10 +2,10 @@
 import type { Signal } from '@preact/signals';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { goTo } from '../model/actions.ts';
-import { momentIn } from '../model/moments.ts';
+import { goToTime } from '../model/actions.ts';
 import { clockNote } from '../model/railView.ts';
-import { clockOf } from '../model/time.ts';
+import { formatClock } from '../model/time.ts';
+import { parseTime } from '../model/timeNavigation.ts';
 import type { StoryPanel } from './storyPanel.ts';
 
 interface ClockProps extends StoryPanel {
@@ -13,18 +13,23 @@ interface ClockProps extends StoryPanel {
 }
 
 /** Returns whether the page shows the live node, the past, a frozen view or a recording. */
-export function modeOf({ page }: Pick<StoryPanel, 'page'>): 'live' | 'past' | 'held' | 'file' {
+export function timeMode({ page }: Pick<StoryPanel, 'page'>): 'live' | 'past' | 'held' | 'file' {
   if (page.mode !== 'live') return 'file';
   if (page.past.value) return 'past';
-  return page.held.value ? 'held' : 'live';
+  return page.frozen.value ? 'held' : 'live';
 }
 
 /** The clock. Clicking it opens the field. */
 export function Clock({ isTyping, ...panel }: ClockProps) {
   const { page } = panel;
-  if (isTyping.value) return <MomentField {...panel} isTyping={isTyping} />;
-  const at = shownMoment(panel);
-  const note = clockNote({ at, live: page.present.value, mode: modeOf(panel), since: page.sinceHeld.value });
+  if (isTyping.value) return <TimeField {...panel} isTyping={isTyping} />;
+  const at = displayedTime(panel);
+  const note = clockNote({
+    at,
+    live: page.nodeTime.value,
+    mode: timeMode(panel),
+    eventCount: page.eventsSinceFreeze.value,
+  });
   return (
     <button
       type="button"
@@ -34,17 +39,17 @@ export function Clock({ isTyping, ...panel }: ClockProps) {
         isTyping.value = true;
       }}
     >
-      <b>{clockOf(at)}</b>
+      <b>{formatClock(at)}</b>
       <span>{note}</span>
     </button>
   );
 }
 
 /** Returns the displayed time. While a snapshot is loading, this is already the requested time. */
-export const shownMoment = ({ page }: Pick<StoryPanel, 'page'>): number =>
-  (page.past.value && page.place.value.at) ?? page.now.value;
+export const displayedTime = ({ page }: Pick<StoryPanel, 'page'>): number =>
+  (page.past.value && page.location.value.at) ?? page.now.value;
 
-function MomentField({ page, player, isTyping }: ClockProps) {
+function TimeField({ page, player, isTyping }: ClockProps) {
   const field = useRef<HTMLInputElement>(null);
   const isWrong = useSignal(false);
   useEffect(() => field.current?.select(), []);
@@ -53,11 +58,11 @@ function MomentField({ page, player, isTyping }: ClockProps) {
   };
   const onSubmit = (event: Event) => {
     event.preventDefault();
-    const at = momentIn(field.current?.value ?? '', page.mode === 'live' ? page.present.peek() : page.now.peek());
+    const at = parseTime(field.current?.value ?? '', page.mode === 'live' ? page.nodeTime.peek() : page.now.peek());
     isWrong.value = at === undefined;
     if (at === undefined) return;
     player.stop();
-    goTo(page, within(at, page.recorded.peek()));
+    goToTime(page, clampToRecording(at, page.recorded.peek()));
     leave();
   };
   return (
@@ -66,7 +71,7 @@ function MomentField({ page, player, isTyping }: ClockProps) {
         ref={field}
         aria-label="Go to a time, UTC"
         aria-invalid={isWrong.value}
-        defaultValue={clockOf(page.now.peek())}
+        defaultValue={formatClock(page.now.peek())}
         onKeyDown={({ key }) => key === 'Escape' && leave()}
         onBlur={leave}
       />
@@ -76,5 +81,5 @@ function MomentField({ page, player, isTyping }: ClockProps) {
 }
 
 /** Limits a time to the recorded range. */
-const within = (at: number, recorded: { readonly from: number; readonly to: number } | undefined): number =>
+const clampToRecording = (at: number, recorded: { readonly from: number; readonly to: number } | undefined): number =>
   recorded ? Math.min(recorded.to, Math.max(recorded.from, at)) : at;

@@ -1,6 +1,6 @@
-import { toneOf } from '../model/marks.ts';
-import type { RowWords, TreeRow } from '../model/rows.ts';
-import { Mark } from '../parts/mark.tsx';
+import { colorClass } from '../model/categoryIcons.ts';
+import type { RowTexts, TreeRow } from '../model/rows.ts';
+import { CategoryIcon } from '../parts/categoryIcon.tsx';
 
 /** Returns the element id of a row. Different paths have different ids. */
 export const rowId = (path: string): string => `row:${path}`;
@@ -9,7 +9,7 @@ interface RowProps {
   readonly row: TreeRow;
   readonly at: number;
   readonly height: number;
-  readonly words: RowWords;
+  readonly words: RowTexts;
   readonly place: { readonly at: number; readonly of: number };
   readonly isSelected: boolean;
   readonly isCursor: boolean;
@@ -22,7 +22,7 @@ function classesOf({ row: { row, isGone }, words, isSelected, isCursor }: RowPro
   const isHot = ['broken', 'retrying', 'failed'].includes(words.category);
   return [
     `row d${Math.min(row.depth, 4)}`,
-    words.isWell ? 'calm' : isHot ? `hot ${toneOf(words.category)}` : '',
+    words.isHealthy ? 'calm' : isHot ? `hot ${colorClass(words.category)}` : '',
     isSelected ? 'sel' : '',
     isCursor ? 'cur' : '',
     isGone ? 'gone' : '',
@@ -51,15 +51,15 @@ export function Row(props: RowProps) {
       onDblClick={row.isOpen === undefined ? undefined : onFold}
     >
       <Fold isOpen={row.isOpen} onFold={onFold} />
-      <Mark of={words.category} />
+      <CategoryIcon of={words.category} />
       <span class="sr">{words.category}</span>
       <span role="gridcell" class="who">
         {words.kind !== '' && <small class="k">{words.kind}</small>}
         <span class="name">{words.name}</span>
-        {words.beside !== '' && <small>{words.beside}</small>}
+        {words.suffix !== '' && <small>{words.suffix}</small>}
       </span>
-      <span role="gridcell" class="state" title={words.what}>
-        {isGone ? 'gone' : words.what}
+      <span role="gridcell" class="state" title={words.detail}>
+        {isGone ? 'gone' : words.detail}
       </span>
       <span role="gridcell" class="t">
         {isGone ? '' : words.time}

@@ -1,9 +1,9 @@
 /** The numbers of a container's runs below their starts. */
-import type { PlacedLane } from '../model/storyLayout.ts';
+import type { PositionedLane } from '../model/storyLayout.ts';
 import { runLabels, type Scale } from '../model/storyPixels.ts';
 
 interface RunLabelsProps {
-  readonly lanes: readonly PlacedLane[];
+  readonly lanes: readonly PositionedLane[];
   readonly scale: Scale;
   readonly width: number;
 }

@@ -3,16 +3,16 @@ import type { ComponentChildren } from 'preact';
 import { humanDuration } from '../../base/duration.ts';
 import type { ShownActor, TriedRun } from '../../inspect/protocol.ts';
 import { podUidOf } from '../../show/actorPath.ts';
-import type { KnownDetail } from '../model/detail.ts';
+import type { LoadedDetail } from '../model/detail.ts';
 import { nextLines } from '../model/next.ts';
-import { heldParts } from '../model/objectLines.ts';
-import { clockOf, shortSpan } from '../model/time.ts';
-import { triedRuns } from '../model/tried.ts';
+import { splitRedacted } from '../model/objectLines.ts';
+import { formatClock, formatShortDuration } from '../model/time.ts';
+import { attemptTable } from '../model/tried.ts';
 import { Loading } from './loading.tsx';
 import { Parts } from './objectText.tsx';
 
 interface OfDetail {
-  readonly detail: KnownDetail;
+  readonly detail: LoadedDetail;
 }
 
 interface SectionProps {
@@ -74,7 +74,7 @@ export function Tried({ detail: { tried }, actor }: OfActor) {
       </Section>
     );
   }
-  const { runs, summary, longestMs } = triedRuns({ tried }, actor);
+  const { runs, summary, longestMs } = attemptTable({ tried }, actor);
   if (runs.length === 0) return null;
   return (
     <Section title="What it tried" beside={summary}>
@@ -99,7 +99,7 @@ export function Tried({ detail: { tried }, actor }: OfActor) {
 }
 
 /** Maximum width of a bar, in CSS pixels. */
-const WIDEST = 45;
+const MAX_BAR_WIDTH = 45;
 
 function Run({
   run,
@@ -113,15 +113,15 @@ function Run({
   return (
     <tr>
       <td>{run}</td>
-      <td>{clockOf(startedAt)}</td>
-      <td>{shortSpan(ranMs)}</td>
+      <td>{formatClock(startedAt)}</td>
+      <td>{formatShortDuration(ranMs)}</td>
       <td>
         exit {exitCode} <span class="dim">{reason}</span>
       </td>
       <td>
         {waitedMs !== undefined && (
           <>
-            <svg class="bar" width={Math.max(3, (WIDEST * waitedMs) / longestMs)} height="6" aria-hidden="true">
+            <svg class="bar" width={Math.max(3, (MAX_BAR_WIDTH * waitedMs) / longestMs)} height="6" aria-hidden="true">
               <rect width="100%" height="6" rx="3" />
             </svg>
             {humanDuration(waitedMs)}
@@ -139,11 +139,11 @@ export function Next({ detail, actor }: OfActor) {
   return (
     <Section title="What comes next">
       <ul class="next">
-        {lines.map(({ when, text, strong }) => (
-          <li key={when + text + strong}>
+        {lines.map(({ when, text, emphasis }) => (
+          <li key={when + text + emphasis}>
             <span>{when}</span>
             <span>
-              {text} {strong !== '' && <b>{strong}</b>}
+              {text} {emphasis !== '' && <b>{emphasis}</b>}
             </span>
           </li>
         ))}
@@ -153,16 +153,16 @@ export function Next({ detail, actor }: OfActor) {
 }
 
 /** Number of log lines that fit beside the other sections. */
-const LAST_LINES = 4;
+const MAX_LOG_LINES = 4;
 
 export function Log({ detail: { log } }: OfDetail) {
   if (!log || log.lines.length === 0) return null;
   return (
     <Section title="Last lines of its log">
       <div class="log">
-        {log.lines.slice(-LAST_LINES).map((line, at) => (
+        {log.lines.slice(-MAX_LOG_LINES).map((line, at) => (
           <div key={at} title={line}>
-            <Parts parts={heldParts(line)} />
+            <Parts parts={splitRedacted(line)} />
           </div>
         ))}
       </div>
@@ -188,7 +188,7 @@ export function Events({ detail: { events }, isWhole = false }: OfDetail & { rea
           <span class="sub" title={message}>
             {message}
           </span>
-          <span class="dim">{count !== undefined && count > 1 ? `${count}×` : clockOf(at)}</span>
+          <span class="dim">{count !== undefined && count > 1 ? `${count}×` : formatClock(at)}</span>
         </div>
       ))}
     </Section>

@@ -1,10 +1,10 @@
 /** The details of the selected actor in one of the tabs. */
-import { earlierDetailOf, type KnownDetail } from '../model/detail.ts';
+import { earlierDetailOf, type LoadedDetail } from '../model/detail.ts';
 import type { Subject } from '../model/headline.ts';
+import { ErrorMessage } from './errorMessage.tsx';
 import { Loading } from './loading.tsx';
 import type { Panel } from './panel.ts';
 import { Events, Facts, Log, Next, Problems, Tried } from './sections.tsx';
-import { Trouble } from './trouble.tsx';
 
 interface ShownProps extends Panel {
   readonly subject: Subject;
@@ -12,18 +12,18 @@ interface ShownProps extends Panel {
 }
 
 /** The details, or the failure to load them. */
-export function Shown({ page, subject, tab }: ShownProps) {
+export function Details({ page, subject, tab }: ShownProps) {
   const known = earlierDetailOf(page, subject.actor.path);
-  const troubles = [page.detailTrouble.value, page.historyTrouble.value];
+  const troubles = [page.detailError.value, page.historyError.value];
   const trouble = troubles.find((each) => each?.path === subject.actor.path)?.message;
   return (
     <>
       {trouble !== undefined && (
-        <Trouble
+        <ErrorMessage
           what="Its details could not be read"
           cause={trouble}
           again={() => {
-            page.detailTries.value += 1;
+            page.detailRetries.value += 1;
           }}
         />
       )}
@@ -36,7 +36,7 @@ export function Shown({ page, subject, tab }: ShownProps) {
 }
 
 interface KnownProps {
-  readonly detail: KnownDetail;
+  readonly detail: LoadedDetail;
   readonly subject: Subject;
   readonly tab: 'why' | 'events';
 }

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { select } from '../model/actions.ts';
-import { fold, hold, inWindow, placesOf, type TreeRow, wordsOf } from '../model/rows.ts';
+import { rowsInView, rowTexts, setInputActive, siblingPositions, type TreeRow, toggleRow } from '../model/rows.ts';
 import { rowHeight } from '../parts/rowHeight.tsx';
 import { Find } from './find.tsx';
 import type { Panel } from './panel.ts';
@@ -21,7 +21,7 @@ export function Tree(panel: Panel) {
         <span>
           {pods} {pods === 1 ? 'pod' : 'pods'}, {actors} actors
         </span>
-        <span>{tree.isHeld.value ? 'order held' : 'worst first'}</span>
+        <span>{tree.isInUse.value ? 'order held' : 'worst first'}</span>
       </div>
       {trouble !== undefined && (
         <p class="trouble" role="status">
@@ -34,19 +34,19 @@ export function Tree(panel: Panel) {
 }
 
 /** The visible part of the list, in pixels. */
-interface View {
+interface ScrollView {
   readonly top: number;
   readonly height: number;
 }
 
 /** Initial size, which is larger than any list. */
-const UNSEEN: View = { top: 0, height: 900 };
+const INITIAL_VIEW: ScrollView = { top: 0, height: 900 };
 
 function Rows(panel: Panel) {
   const { page, tree } = panel;
   const box = useRef<HTMLDivElement>(null);
   // Undefined until the first layout. Measuring earlier would delay the first paint.
-  const view = useSignal<View | undefined>(undefined);
+  const view = useSignal<ScrollView | undefined>(undefined);
   const measure = () => {
     const { current } = box;
     if (!current) return;
@@ -62,7 +62,7 @@ function Rows(panel: Panel) {
   }, []);
   const rows = tree.rows.value;
   const cursor = tree.cursor.value;
-  useLayoutEffect(() => keepInSight(box.current, view.peek(), rows, cursor), [cursor, view.value === undefined]);
+  useLayoutEffect(() => scrollIntoView(box.current, view.peek(), rows, cursor), [cursor, view.value === undefined]);
   return (
     <div
       ref={box}
@@ -73,23 +73,32 @@ function Rows(panel: Panel) {
       aria-rowcount={rows.length}
       aria-activedescendant={rowId(cursor)}
       onScroll={measure}
-      {...handsOf(panel)}
+      {...inputHandlers(panel)}
     >
-      {rows.length === 0 ? <Nothing {...panel} /> : <InSight {...panel} rows={rows} view={view.value ?? UNSEEN} />}
+      {rows.length === 0 ? (
+        <EmptyTree {...panel} />
+      ) : (
+        <InSight {...panel} rows={rows} view={view.value ?? INITIAL_VIEW} />
+      )}
     </div>
   );
 }
 
 /** Returns the event handlers that prevent rows from moving while the pointer or the focus is in the list. */
-const handsOf = ({ tree }: Panel) => ({
-  onPointerEnter: () => hold(tree, 'pointer', true),
-  onPointerLeave: () => hold(tree, 'pointer', false),
-  onFocusIn: () => hold(tree, 'focus', true),
-  onFocusOut: () => hold(tree, 'focus', false),
+const inputHandlers = ({ tree }: Panel) => ({
+  onPointerEnter: () => setInputActive(tree, 'pointer', true),
+  onPointerLeave: () => setInputActive(tree, 'pointer', false),
+  onFocusIn: () => setInputActive(tree, 'focus', true),
+  onFocusOut: () => setInputActive(tree, 'focus', false),
 });
 
 /** Scrolls just enough to make the cursor visible. */
-function keepInSight(box: HTMLElement | null, view: View | undefined, rows: readonly TreeRow[], cursor: string): void {
+function scrollIntoView(
+  box: HTMLElement | null,
+  view: ScrollView | undefined,
+  rows: readonly TreeRow[],
+  cursor: string,
+): void {
   const at = rows.findIndex(({ row }) => row.path === cursor);
   if (!box || !view || at < 0) return;
   const top = at * rowHeight.peek();
@@ -100,13 +109,13 @@ function keepInSight(box: HTMLElement | null, view: View | undefined, rows: read
 
 interface InSightProps extends Panel {
   readonly rows: readonly TreeRow[];
-  readonly view: View;
+  readonly view: ScrollView;
 }
 
 function InSight({ page, tree, reading, rows, view }: InSightProps) {
   const height = rowHeight.value;
-  const { from, to } = inWindow(rows.length, { ...view, row: height });
-  const places = placesOf(rows);
+  const { from, to } = rowsInView(rows.length, { ...view, row: height });
+  const places = siblingPositions(rows);
   const world = page.world.value;
   const now = page.now.value;
   const onSelect = (path: string) => {
@@ -122,12 +131,12 @@ function InSight({ page, tree, reading, rows, view }: InSightProps) {
           row={each}
           at={from + index}
           height={height}
-          words={wordsOf(each, world, now)}
+          words={rowTexts(each, world, now)}
           place={places[from + index] ?? { at: 1, of: 1 }}
           isSelected={each.row.path === page.selected.value}
           isCursor={each.row.path === tree.cursor.value}
           onSelect={() => onSelect(each.row.path)}
-          onFold={() => fold(tree, each.row.path, !each.row.isOpen)}
+          onFold={() => toggleRow(tree, each.row.path, !each.row.isOpen)}
         />
       ))}
     </div>
@@ -135,9 +144,9 @@ function InSight({ page, tree, reading, rows, view }: InSightProps) {
 }
 
 /** The text shown if there are no rows. */
-function Nothing({ page, tree }: Panel) {
+function EmptyTree({ page, tree }: Panel) {
   const { sources } = page.world.value.node;
-  if (page.place.value.query !== undefined) {
+  if (page.location.value.query !== undefined) {
     return <p class="none">No actor is like this. {tree.count.value.actors} are hidden by the filter.</p>;
   }
   return (

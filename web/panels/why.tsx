@@ -5,7 +5,7 @@ import { LogTab } from './logTab.tsx';
 import { MiniLane } from './miniLane.tsx';
 import { Objects } from './objects.tsx';
 import type { Panel } from './panel.ts';
-import { Shown } from './shown.tsx';
+import { Details } from './shown.tsx';
 import './why.css';
 
 export function Why(panel: Panel) {
@@ -34,7 +34,7 @@ export function Why(panel: Panel) {
         {subject && tab === 'why' && <MiniLane {...panel.story} />}
         {subject && tab === 'manifest' && <Objects {...panel} subject={subject} />}
         {subject && tab === 'log' && <LogTab {...panel} subject={subject} />}
-        {subject && tab !== 'manifest' && tab !== 'log' && <Shown {...panel} subject={subject} tab={tab} />}
+        {subject && tab !== 'manifest' && tab !== 'log' && <Details {...panel} subject={subject} tab={tab} />}
       </div>
     </aside>
   );

@@ -2,28 +2,28 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { go, select } from '../model/actions.ts';
-import { type KeyAction, registerKeys, type Stroke } from '../model/keys.ts';
-import { fold, pathBeside } from '../model/rows.ts';
+import { type KeyAction, type KeyPress, registerKeys } from '../model/keys.ts';
+import { pathAtOffset, toggleRow } from '../model/rows.ts';
 import { FIND_ID, rowsElement } from '../panels/find.tsx';
 import type { Panel } from '../panels/panel.ts';
-import { turnTheme } from './theme.tsx';
+import { toggleTheme } from './theme.tsx';
 
 /** Registers the shortcuts permanently. */
 export function registerPageKeys(panel: Panel): void {
-  registerKeys(panel.page, [...treeKeys(panel), ...placeKeys(panel), ...pageKeys(panel)]);
+  registerKeys(panel.page, [...treeKeys(panel), ...panelKeys(panel), ...pageKeys(panel)]);
 }
 
 const isInTree = (): boolean => document.activeElement === rowsElement();
 
 /** Number of rows that Page Up and Page Down move. */
-const FAR = 20;
+const PAGE_ROWS = 20;
 /** Larger than any number of rows. */
 const END = 1_000_000;
 
 /** Moves the cursor and gives the tree the focus. */
-function move({ tree }: Panel, by: number): void {
+function moveCursor({ tree }: Panel, by: number): void {
   rowsElement()?.focus();
-  tree.cursor.value = pathBeside(tree.rows.peek(), tree.cursor.peek(), by);
+  tree.cursor.value = pathAtOffset(tree.rows.peek(), tree.cursor.peek(), by);
 }
 
 const rowAt = ({ tree }: Pick<Panel, 'tree'>) =>
@@ -31,38 +31,43 @@ const rowAt = ({ tree }: Pick<Panel, 'tree'>) =>
 
 function close({ page, tree }: Panel): void {
   const row = rowAt({ tree });
-  if (row?.isOpen) fold(tree, row.path, false);
+  if (row?.isOpen) toggleRow(tree, row.path, false);
   else if (row && row.depth > 0) tree.cursor.value = page.world.peek().actors.get(row.path)?.parent ?? row.path;
 }
 
 function open(panel: Panel): void {
   const row = rowAt(panel);
-  if (row?.isOpen === false) fold(panel.tree, row.path, true);
-  else if (row?.isOpen) move(panel, 1);
+  if (row?.isOpen === false) toggleRow(panel.tree, row.path, true);
+  else if (row?.isOpen) moveCursor(panel, 1);
 }
 
 function treeKeys(panel: Panel): KeyAction[] {
   const { page, tree, reading } = panel;
-  const to = (steps: Readonly<Record<string, number>>) => (stroke: Stroke) =>
-    move(panel, lookUp(steps, stroke.key) ?? 0);
+  const to = (steps: Readonly<Record<string, number>>) => (stroke: KeyPress) =>
+    moveCursor(panel, lookUp(steps, stroke.key) ?? 0);
   const inTree = { group: 'Actors', isMeant: isInTree } as const;
   return [
-    { keys: ['j', 'k'], group: 'Actors', does: 'Move down, up', run: to({ j: 1, k: -1 }) },
-    { ...inTree, keys: ['ArrowDown', 'ArrowUp'], does: 'Move down, up', run: to({ ArrowDown: 1, ArrowUp: -1 }) },
-    { ...inTree, keys: ['PageDown', 'PageUp'], does: 'Move far', run: to({ PageDown: FAR, PageUp: -FAR }) },
-    { ...inTree, keys: ['Home', 'End'], does: 'Move to an end', run: to({ Home: -END, End: END }) },
-    { ...inTree, keys: ['ArrowLeft', 'h'], does: 'Close, or move to what is above', run: () => close(panel) },
-    { ...inTree, keys: ['ArrowRight'], does: 'Open', run: () => open(panel) },
+    { keys: ['j', 'k'], group: 'Actors', description: 'Move down, up', run: to({ j: 1, k: -1 }) },
+    { ...inTree, keys: ['ArrowDown', 'ArrowUp'], description: 'Move down, up', run: to({ ArrowDown: 1, ArrowUp: -1 }) },
+    {
+      ...inTree,
+      keys: ['PageDown', 'PageUp'],
+      description: 'Move far',
+      run: to({ PageDown: PAGE_ROWS, PageUp: -PAGE_ROWS }),
+    },
+    { ...inTree, keys: ['Home', 'End'], description: 'Move to an end', run: to({ Home: -END, End: END }) },
+    { ...inTree, keys: ['ArrowLeft', 'h'], description: 'Close, or move to what is above', run: () => close(panel) },
+    { ...inTree, keys: ['ArrowRight'], description: 'Open', run: () => open(panel) },
     {
       ...inTree,
       keys: ['Enter'],
-      does: 'Show the actor',
+      description: 'Show the actor',
       run: () => {
         select(page, tree.cursor.peek());
         reading.narrowTab.value = 'why';
       },
     },
-    { keys: ['/'], group: 'Actors', does: 'Find', run: () => focusOn(reading, 'actors', `#${FIND_ID}`) },
+    { keys: ['/'], group: 'Actors', description: 'Find', run: () => focusOn(reading, 'actors', `#${FIND_ID}`) },
   ];
 }
 
@@ -75,7 +80,7 @@ function focusOn(reading: Panel['reading'], tab: Panel['reading']['narrowTab']['
   if (!document.activeElement?.matches(selector)) requestAnimationFrame(focus);
 }
 
-function placeKeys({ reading }: Panel): KeyAction[] {
+function panelKeys({ reading }: Panel): KeyAction[] {
   const to = [
     ['1', 'actors', '.rows'],
     ['2', 'chart', '.chart [tabindex], .chart button'],
@@ -88,16 +93,18 @@ function placeKeys({ reading }: Panel): KeyAction[] {
     if (found[1] === 'why') reading.isDrawerOpen.value = true;
     focusOn(reading, found[1], found[2]);
   };
-  return [{ keys: to.map(([key]) => key), group: 'Page', does: 'Go to the tree, the chart, the story, Why', run }];
+  return [
+    { keys: to.map(([key]) => key), group: 'Page', description: 'Go to the tree, the chart, the story, Why', run },
+  ];
 }
 
 function pageKeys({ page, reading }: Panel): KeyAction[] {
   const podPage = () => {
-    if (page.selected.peek()?.startsWith('pod/')) go(page, { isPodPage: !page.place.peek().isPodPage }, 'replace');
+    if (page.selected.peek()?.startsWith('pod/')) go(page, { isPodPage: !page.location.peek().isPodPage }, 'replace');
   };
   const back = () => {
     if (reading.isDrawerOpen.peek()) reading.isDrawerOpen.value = false;
-    else if (page.place.peek().isPodPage) podPage();
+    else if (page.location.peek().isPodPage) podPage();
     else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   };
   const turnWhy = () => {
@@ -106,18 +113,18 @@ function pageKeys({ page, reading }: Panel): KeyAction[] {
   };
   const copy = () => void navigator.clipboard?.writeText(location.href).catch(() => {});
   return [
-    { keys: ['p'], group: 'Page', does: 'Open or close the pod page', run: podPage },
-    { keys: ['w'], group: 'Page', does: 'Open or close Why, where it is a drawer', run: turnWhy },
-    { keys: ['y'], group: 'Page', does: 'Copy the link to what is shown', run: copy },
-    { keys: ['t'], group: 'Page', does: 'Turn dark to light', run: turnTheme },
+    { keys: ['p'], group: 'Page', description: 'Open or close the pod page', run: podPage },
+    { keys: ['w'], group: 'Page', description: 'Open or close Why, where it is a drawer', run: turnWhy },
+    { keys: ['y'], group: 'Page', description: 'Copy the link to what is shown', run: copy },
+    { keys: ['t'], group: 'Page', description: 'Turn dark to light', run: toggleTheme },
     {
       keys: ['?'],
       group: 'Page',
-      does: 'Show the keys',
+      description: 'Show the keys',
       run: () => {
         reading.areKeysShown.value = !reading.areKeysShown.peek();
       },
     },
-    { keys: ['Escape'], group: 'Page', does: 'Back', run: back },
+    { keys: ['Escape'], group: 'Page', description: 'Back', run: back },
   ];
 }

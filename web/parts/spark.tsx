@@ -1,11 +1,11 @@
 /** A sparkline of recent measurements, the latest on the right. A single measurement is drawn as a horizontal line. */
 export function Spark({ values }: { readonly values: readonly number[] }) {
-  const [only = 0] = values;
-  const shown = values.length < 2 ? [only, only] : values;
-  const most = Math.max(...shown, 1);
+  const [onlyValue = 0] = values;
+  const shown = values.length < 2 ? [onlyValue, onlyValue] : values;
+  const maxValue = Math.max(...shown, 1);
   const points = shown.map((value, at) => {
     const x = (40 * at) / (shown.length - 1);
-    return `${x.toFixed(1)},${(14 - (12 * value) / most).toFixed(1)}`;
+    return `${x.toFixed(1)},${(14 - (12 * value) / maxValue).toFixed(1)}`;
   });
   return (
     <svg class="spark" width="40" height="16" viewBox="0 0 40 16" aria-hidden="true">

@@ -5,7 +5,7 @@ const KEY = 'statelet.theme';
 const system = matchMedia('(prefers-color-scheme: dark)');
 
 /** Returns the theme chosen by the user. Null if there is none or the browser has no storage. */
-function kept(): string | null {
+function storedTheme(): string | null {
   try {
     return localStorage.getItem(KEY);
   } catch {
@@ -13,7 +13,7 @@ function kept(): string | null {
   }
 }
 
-function keep(theme: string): void {
+function storeTheme(theme: string): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
@@ -21,25 +21,25 @@ function keep(theme: string): void {
   }
 }
 
-const chosen = kept();
+const chosen = storedTheme();
 
 /** Whether the dark theme is active. */
 export const isDark = signal(chosen === null ? system.matches : chosen === 'dark');
 
-function show(theme: string): void {
+function applyTheme(theme: string): void {
   document.documentElement.classList.toggle('dark', theme === 'dark');
   document.documentElement.classList.toggle('light', theme === 'light');
 }
 
-if (chosen === 'dark' || chosen === 'light') show(chosen);
+if (chosen === 'dark' || chosen === 'light') applyTheme(chosen);
 system.addEventListener('change', ({ matches }) => {
-  if (kept() === null) isDark.value = matches;
+  if (storedTheme() === null) isDark.value = matches;
 });
 
 /** Toggles between the dark and the light theme. */
-export function turnTheme(): void {
+export function toggleTheme(): void {
   isDark.value = !isDark.peek();
   const theme = isDark.peek() ? 'dark' : 'light';
-  keep(theme);
-  show(theme);
+  storeTheme(theme);
+  applyTheme(theme);
 }

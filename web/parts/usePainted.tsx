@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
  * Returns whether the page has been painted. Less urgent panels wait for that, because rendering everything at once
  * would take twice as long to show the answer.
  */
-export function usePainted(): boolean {
+export function useIsPainted(): boolean {
   const [isPainted, setPainted] = useState(false);
   useEffect(() => {
     let timer = 0;

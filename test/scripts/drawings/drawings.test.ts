@@ -9,7 +9,7 @@ import { dotted, nodesOf, waysOf } from '../../../machines/drawing/ways.ts';
 import { drawAll } from '../../../scripts/drawings/all.ts';
 import { overlap, type Rectangle } from '../../../scripts/drawings/labels.ts';
 import { meanings } from '../../../scripts/drawings/meanings.ts';
-import { labelLines, waysOutOf } from '../../../web/model/chart/text.ts';
+import { labelLines, transitionsFrom } from '../../../web/model/chart/text.ts';
 import { monoWidth, sansWidth } from '../../../web/model/chart/textWidth.ts';
 import { root } from '../../support/tree.ts';
 
@@ -121,7 +121,7 @@ describe.each(byName)('the drawing %s', (_, drawing) => {
 
   test('lists each way out of a state once', () => {
     const listed = states.flatMap(({ state }) =>
-      waysOutOf(drawing, state).map(({ label, to }) => `${state}: ${label} → ${to}`),
+      transitionsFrom(drawing, state).map(({ label, to }) => `${state}: ${label} → ${to}`),
     );
     expect(listed.filter((line, index) => listed.indexOf(line) < index)).toEqual([]);
   });
@@ -193,8 +193,8 @@ test('a state says what it means, and the rule behind it', () => {
 });
 
 test('every state of every machine means something, and nothing else does', () => {
-  const states = machines.flatMap(({ id, root: top }) =>
-    nodesOf(top)
+  const states = machines.flatMap(({ id, root }) =>
+    nodesOf(root)
       .slice(1)
       .map((node) => `${id}: ${dotted(node)}`),
   );

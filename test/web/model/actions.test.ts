@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Snapshot } from '../../../inspect/protocol.ts';
-import { arriveAt, filterBy, goLive, goTo, toggleHold } from '../../../web/model/actions.ts';
-import { placeOf } from '../../../web/model/place.ts';
+import { applyLocation, filterBy, goLive, goToTime, toggleFreeze } from '../../../web/model/actions.ts';
+import { parseLocation } from '../../../web/model/pageLocation.ts';
 import { worldOf } from '../../../web/model/world.ts';
 import { designSnapshot, NOW, snapshotWith } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
@@ -11,13 +11,13 @@ const later = snapshotWith([], NOW + 10_000);
 describe('a moment of the past', () => {
   test('comes when it was asked for; until then the old picture stays', async () => {
     const { page, written } = pageModel();
-    goTo(page, NOW - 60_000);
+    goToTime(page, NOW - 60_000);
     expect(page.world.value.at).toBe(NOW);
-    expect(page.moment.value).toMatchObject({ kind: 'asked', at: NOW - 60_000 });
+    expect(page.pendingSnapshot.value).toMatchObject({ kind: 'asked', at: NOW - 60_000 });
     await until(() => page.past.value !== undefined);
     expect(page.world.value.at).toBe(NOW - 60_000);
     expect(page.now.value).toBe(NOW - 60_000);
-    expect(page.moment.value).toBeUndefined();
+    expect(page.pendingSnapshot.value).toBeUndefined();
     expect(written).toEqual(['replace /?at=2026-05-04T07%3A42%3A52.000Z']);
   });
 
@@ -29,23 +29,23 @@ describe('a moment of the past', () => {
       return new Promise<Snapshot>((resolve) => answers.push(() => resolve({ ...designSnapshot, at, mode: 'past' })));
     };
     const { page } = pageModel({ snapshot });
-    for (const ago of [1_000, 2_000, 3_000]) goTo(page, NOW - ago, { isMoving: true });
+    for (const ago of [1_000, 2_000, 3_000]) goToTime(page, NOW - ago, { isMoving: true });
     expect(asked).toEqual([1_000]);
     answers[0]?.();
     await until(() => asked.length === 2);
     answers[1]?.();
-    await until(() => page.moment.value === undefined);
+    await until(() => page.pendingSnapshot.value === undefined);
     expect(asked).toEqual([1_000, 3_000]);
     expect(page.world.value.at).toBe(NOW - 3_000);
-    expect(page.isMoving.value).toBe(true);
+    expect(page.isDragging.value).toBe(true);
   });
 
   test('is written into the history once, when the hand lets go of the rail', () => {
     const { page, written } = pageModel();
-    for (const ago of [1_000, 2_000, 3_000]) goTo(page, NOW - ago, { isMoving: true });
+    for (const ago of [1_000, 2_000, 3_000]) goToTime(page, NOW - ago, { isMoving: true });
     expect(written).toEqual([]);
-    expect(page.place.value.at).toBe(NOW - 3_000);
-    goTo(page, NOW - 4_000);
+    expect(page.location.value.at).toBe(NOW - 3_000);
+    goToTime(page, NOW - 4_000);
     expect(written).toEqual(['replace /?at=2026-05-04T07%3A43%3A48.000Z']);
   });
 
@@ -54,23 +54,27 @@ describe('a moment of the past', () => {
     const { page } = pageModel({
       snapshot: () => new Promise((_, reject) => fails.push(() => reject(new Error('nothing is recorded of it')))),
     });
-    goTo(page, NOW - 1_000);
+    goToTime(page, NOW - 1_000);
     goLive(page);
     fails[0]?.();
-    await until(() => page.moment.value?.kind !== 'asked');
-    expect(page.moment.value).toBeUndefined();
-    goTo(page, NOW - 1_000);
+    await until(() => page.pendingSnapshot.value?.kind !== 'asked');
+    expect(page.pendingSnapshot.value).toBeUndefined();
+    goToTime(page, NOW - 1_000);
     fails[1]?.();
-    await until(() => page.moment.value?.kind === 'failed');
-    arriveAt(page, placeOf(new URL('/', 'http://page')));
-    expect(page.moment.value).toBeUndefined();
+    await until(() => page.pendingSnapshot.value?.kind === 'failed');
+    applyLocation(page, parseLocation(new URL('/', 'http://page')));
+    expect(page.pendingSnapshot.value).toBeUndefined();
   });
 
   test('that does not come says why, and the picture stays', async () => {
     const { page } = pageModel({ snapshot: async () => Promise.reject(new Error('nothing is recorded of it')) });
-    goTo(page, NOW - 1_000);
-    await until(() => page.moment.value?.kind === 'failed');
-    expect(page.moment.value).toEqual({ kind: 'failed', at: NOW - 1_000, message: 'nothing is recorded of it' });
+    goToTime(page, NOW - 1_000);
+    await until(() => page.pendingSnapshot.value?.kind === 'failed');
+    expect(page.pendingSnapshot.value).toEqual({
+      kind: 'failed',
+      at: NOW - 1_000,
+      message: 'nothing is recorded of it',
+    });
     expect(page.world.value.at).toBe(NOW);
   });
 
@@ -81,10 +85,10 @@ describe('a moment of the past', () => {
         answer = () => resolve({ ...designSnapshot, at });
       });
     const { page, written } = pageModel({ snapshot });
-    goTo(page, NOW - 1_000);
+    goToTime(page, NOW - 1_000);
     goLive(page);
     answer();
-    await until(() => page.moment.value === undefined);
+    await until(() => page.pendingSnapshot.value === undefined);
     expect(page.past.value).toBeUndefined();
     expect(written.at(-1)).toBe('replace /');
   });
@@ -92,16 +96,16 @@ describe('a moment of the past', () => {
 
 test('what is held stands while the node goes on, and lets go to where it is by then', () => {
   const { page } = pageModel();
-  toggleHold(page);
+  toggleFreeze(page);
   page.live.value = worldOf(later);
   expect([page.world.value.at, page.now.value]).toEqual([NOW, NOW]);
-  toggleHold(page);
+  toggleFreeze(page);
   expect(page.world.value.at).toBe(NOW + 10_000);
 });
 
 test('countdowns stop while the connection is lost', () => {
   const { page } = pageModel();
-  page.wall.value = NOW + 3_000;
+  page.browserTime.value = NOW + 3_000;
   expect(page.now.value).toBe(NOW + 3_000);
   page.connection.value = { kind: 'lost', since: NOW, retryAt: NOW + 2_000 };
   expect(page.now.value).toBe(NOW);
@@ -116,7 +120,7 @@ test('a filter is part of the place, and an empty one is none', () => {
 
 test('a moment that there is not is not gone to', () => {
   const { page } = pageModel();
-  const { value: place } = page.place;
-  expect(() => goTo(page, 1e20)).toThrow(RangeError);
-  expect(page.place.value).toBe(place);
+  const { value: place } = page.location;
+  expect(() => goToTime(page, 1e20)).toThrow(RangeError);
+  expect(page.location.value).toBe(place);
 });

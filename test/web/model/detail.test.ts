@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Detail, Frame } from '../../../inspect/protocol.ts';
-import { goTo, select } from '../../../web/model/actions.ts';
+import { goToTime, select } from '../../../web/model/actions.ts';
 import { detailOf, earlierDetailOf, followDetail } from '../../../web/model/detail.ts';
 import { followSelection } from '../../../web/model/selection.ts';
 import { withFrame } from '../../../web/model/world.ts';
@@ -16,7 +16,7 @@ function follows(answer?: (path: string) => Promise<Detail>, isSeen = false) {
   };
   const { page } = pageModel({ url: '/pod/shop/checkout-api/container/api', detail });
   followSelection(page, () => undefined);
-  const leave = followDetail(page, { setTimeout: (after) => rests.push(after), isSeen: () => isSeen });
+  const leave = followDetail(page, { setTimeout: (after) => rests.push(after), areDetailsVisible: () => isSeen });
   const change = (path: string) => {
     const frame: Frame = { at: NOW, pods: [], podsGone: [], actorsGone: [], lines: [], actors: [] };
     const before = page.world.value.actors.get(path) ?? actor({ path });
@@ -62,7 +62,7 @@ test('has its answer before its history, whose runs and transitions join it once
     actorHistory: (path) => new Promise((resolve) => (read = () => resolve({ ...apiHistory, path }))),
   });
   followSelection(page, () => undefined);
-  followDetail(page, { setTimeout: () => {}, isSeen: () => false });
+  followDetail(page, { setTimeout: () => {}, areDetailsVisible: () => false });
   await until(() => page.detail.value !== undefined);
   const known = earlierDetailOf(page, API);
   expect([known?.answer, known?.tried, known?.taken]).toEqual([apiDetail.answer, undefined, undefined]);
@@ -74,10 +74,10 @@ test('has its answer before its history, whose runs and transitions join it once
 test('is asked for the moment that is shown, but not while the hand is on the rail', async () => {
   const { page, asked, rest } = follows();
   await rest();
-  goTo(page, NOW - 5_000, { isMoving: true });
+  goToTime(page, NOW - 5_000, { isMoving: true });
   await until(() => page.past.value !== undefined);
   expect(asked).toEqual([API]);
-  goTo(page, NOW - 5_000);
+  goToTime(page, NOW - 5_000);
   expect(asked).toEqual([API, `${API} 5000ms ago`]);
 });
 
@@ -87,13 +87,13 @@ test('that cannot be had says why, until another try brings it', async () => {
     if (isAway) throw new Error('the agent is away');
     return { ...apiDetail, path };
   });
-  await until(() => page.detailTrouble.value?.message === 'the agent is away');
+  await until(() => page.detailError.value?.message === 'the agent is away');
   await rest();
   expect(asked).toHaveLength(1);
   isAway = false;
-  page.detailTries.value += 1;
+  page.detailRetries.value += 1;
   await until(() => page.detail.value !== undefined);
-  expect(page.detailTrouble.value).toBeUndefined();
+  expect(page.detailError.value).toBeUndefined();
 });
 
 test('is asked for no more once it is left', async () => {
@@ -108,14 +108,14 @@ test('is asked for every five seconds while its log and events are seen, for the
   for (const isSeen of [true, false]) {
     const { page, asked, rest } = follows(undefined, isSeen);
     await rest();
-    page.wall.value = NOW + 1_000;
-    page.wall.value = NOW + 5_000;
+    page.browserTime.value = NOW + 1_000;
+    page.browserTime.value = NOW + 5_000;
     await rest();
     expect(asked).toHaveLength(isSeen ? 2 : 1);
-    goTo(page, NOW - 5_000);
+    goToTime(page, NOW - 5_000);
     await until(() => page.past.value !== undefined);
     const before = asked.length;
-    page.wall.value = NOW + 60_000;
+    page.browserTime.value = NOW + 60_000;
     await rest();
     expect(asked.length - before).toBe(0);
   }
@@ -123,8 +123,8 @@ test('is asked for every five seconds while its log and events are seen, for the
 
 test('why it cannot be had belongs to the actor that it was asked of', async () => {
   const { page } = follows(async () => Promise.reject(new Error('away')));
-  await until(() => page.detailTrouble.value !== undefined);
-  expect(page.detailTrouble.value).toEqual({ path: API, message: 'away' });
+  await until(() => page.detailError.value !== undefined);
+  expect(page.detailError.value).toEqual({ path: API, message: 'away' });
 });
 
 test('is shown of the moment that it fits only: not of an actor that has moved on, nor of what was before', async () => {
@@ -136,7 +136,7 @@ test('is shown of the moment that it fits only: not of an actor that has moved o
   expect(detailOf(page, { ...api, path: 'pod/uid-auth' })).toBeUndefined();
   expect(earlierDetailOf(page, API)?.answer).toBe(apiDetail.answer);
   expect(earlierDetailOf(page, 'pod/uid-auth')).toBeUndefined();
-  goTo(page, NOW - 500, { isMoving: true });
+  goToTime(page, NOW - 500, { isMoving: true });
   await until(() => page.past.value !== undefined);
   expect(detailOf(page, api)).toBeUndefined();
   expect(earlierDetailOf(page, API)).toBeUndefined();

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { capOf, type KeyAction, keyGroups, noKeys, press, registerKeys } from '../../../web/model/keys.ts';
+import { createKeys, handleKey, type KeyAction, keyGroups, keyLabel, registerKeys } from '../../../web/model/keys.ts';
 
-const stroke = (key: string, more = {}) => ({ key, shiftKey: false, isCommand: false, isTyping: false, ...more });
+const stroke = (key: string, more = {}) => ({ key, shiftKey: false, hasModifier: false, isTyping: false, ...more });
 
 function keyed() {
   const did: string[] = [];
-  const page = { keys: noKeys() };
-  const action = (keys: string[], does: string, more: Partial<KeyAction> = {}): KeyAction => ({
+  const page = { keys: createKeys() };
+  const action = (keys: string[], description: string, more: Partial<KeyAction> = {}): KeyAction => ({
     keys,
     group: 'Page',
-    does,
-    run: ({ key }) => void did.push(`${does} by ${key}`),
+    description,
+    run: ({ key }) => void did.push(`${description} by ${key}`),
     ...more,
   });
   return { page, did, action };
@@ -20,9 +20,9 @@ describe('a key', () => {
   test('does what it is registered for, until that is taken back', () => {
     const { page, did, action } = keyed();
     const leave = registerKeys(page, [action(['+', '='], 'Zoom in')]);
-    expect(press(page, stroke('='))).toBe(true);
+    expect(handleKey(page, stroke('='))).toBe(true);
     leave();
-    expect(press(page, stroke('='))).toBe(false);
+    expect(handleKey(page, stroke('='))).toBe(false);
     expect(did).toEqual(['Zoom in by =']);
   });
 
@@ -30,19 +30,19 @@ describe('a key', () => {
     const { page, did, action } = keyed();
     let isInChart = false;
     registerKeys(page, [action(['l'], 'Go live')]);
-    registerKeys(page, [action(['l'], 'Open', { isMeant: () => isInChart })]);
-    press(page, stroke('l'));
+    registerKeys(page, [action(['l'], 'Open', { isActive: () => isInChart })]);
+    handleKey(page, stroke('l'));
     isInChart = true;
-    press(page, stroke('l'));
+    handleKey(page, stroke('l'));
     expect(did).toEqual(['Go live by l', 'Open by l']);
   });
 
   test('with Ctrl is the browser’s, and in a field it is text, but for Escape', () => {
     const { page, did, action } = keyed();
     registerKeys(page, [action(['w'], 'Why'), action(['Escape'], 'Back')]);
-    expect(press(page, stroke('w', { isCommand: true }))).toBe(false);
-    expect(press(page, stroke('w', { isTyping: true }))).toBe(false);
-    expect(press(page, stroke('Escape', { isTyping: true }))).toBe(true);
+    expect(handleKey(page, stroke('w', { hasModifier: true }))).toBe(false);
+    expect(handleKey(page, stroke('w', { isTyping: true }))).toBe(false);
+    expect(handleKey(page, stroke('Escape', { isTyping: true }))).toBe(true);
     expect(did).toEqual(['Back by Escape']);
   });
 });
@@ -56,7 +56,7 @@ test('the overlay has the groups in their order, and keys that do the same toget
   ]);
   const lines = groups.map(({ group, actions }) => [
     group,
-    ...actions.map(({ keys, does }) => `${keys.map(capOf).join(' ')}: ${does}`),
+    ...actions.map(({ keys, description }) => `${keys.map(keyLabel).join(' ')}: ${description}`),
   ]);
   expect(lines).toEqual([
     ['Actors', 'j ↓: Move down'],

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { signal } from '@preact/signals';
-import { goTo, select } from '../../../web/model/actions.ts';
-import { createLogTab, followLog, foundLines } from '../../../web/model/logTab.ts';
+import { goToTime, select } from '../../../web/model/actions.ts';
+import { createLogTab, followLog, matchingLines } from '../../../web/model/logTab.ts';
 import { followSelection } from '../../../web/model/selection.ts';
 import { API, NOW } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
@@ -21,25 +21,25 @@ test('the log of a container is read again each second while its tab is open, an
     },
   });
   followSelection(page, () => undefined);
-  followLog(page, tab, { setTimeout: (after) => rests.push(after), isSeen: () => isSeen.value });
+  followLog(page, tab, { setTimeout: (after) => rests.push(after), isVisible: () => isSeen.value });
   const rest = async () => {
     for (const each of rests.splice(0)) each();
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
   expect(asked).toEqual([]);
   isSeen.value = true;
-  await until(() => tab.log.value?.shown?.lines[0] === 'line 1');
+  await until(() => tab.log.value?.content?.lines[0] === 'line 1');
   await rest();
   expect(asked).toEqual([PROXY]);
-  page.wall.value = NOW + 2_000;
-  await until(() => tab.log.value?.shown?.lines[0] === 'line 2');
+  page.browserTime.value = NOW + 2_000;
+  await until(() => tab.log.value?.content?.lines[0] === 'line 2');
   select(page, API);
   expect(asked).toEqual([PROXY, PROXY, API]);
   await rest();
   // Nothing is read of the past, and of what is no container.
-  goTo(page, NOW - 5_000);
+  goToTime(page, NOW - 5_000);
   await until(() => page.past.value !== undefined);
-  page.wall.value = NOW + 9_000;
+  page.browserTime.value = NOW + 9_000;
   await rest();
   expect(asked).toHaveLength(3);
 });
@@ -55,20 +55,20 @@ test('a log that cannot be read says why, beside the lines that are known', asyn
     },
   });
   followSelection(page, () => undefined);
-  followLog(page, tab, { setTimeout: (after) => after(), isSeen: () => true });
-  await until(() => tab.log.value?.shown !== undefined);
+  followLog(page, tab, { setTimeout: (after) => after(), isVisible: () => true });
+  await until(() => tab.log.value?.content !== undefined);
   trouble = 'the disk is gone';
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-  tab.tries.value += 1;
-  await until(() => tab.log.value?.trouble === 'the disk is gone');
-  expect(tab.log.value?.shown?.lines).toEqual(['a']);
+  tab.retries.value += 1;
+  await until(() => tab.log.value?.error === 'the disk is gone');
+  expect(tab.log.value?.content?.lines).toEqual(['a']);
 });
 
 test('the lines that contain a text are found whatever the case of its letters, with what was searched for', () => {
   const lines = ['GET /a', 'POST /b', 'get /c, then Get /d', '\u0130stanbul get'];
   const marked = (search: string) =>
-    foundLines(lines, search).map(
-      ({ at, parts }) => `${at} ${parts.map(({ text, isMatch }) => (isMatch ? `[${text}]` : text)).join('')}`,
+    matchingLines(lines, search).map(
+      ({ index, parts }) => `${index} ${parts.map(({ text, isMatch }) => (isMatch ? `[${text}]` : text)).join('')}`,
     );
   expect(marked('get')).toEqual(['0 [GET] /a', '2 [get] /c, then [Get] /d', '3 [\u0130stanbul get]']);
   expect(marked('GET')).toEqual(marked('get'));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { draggedWindow, heldAt, keyStep } from '../../../web/model/railMoves.ts';
-import { clockNote, railTicks, railView, recordedText, spokenMoment } from '../../../web/model/railView.ts';
+import { draggedRange, dragTargetAt, keyStep } from '../../../web/model/railDrag.ts';
+import { clockNote, railTicks, railView, recordedText, spokenTime } from '../../../web/model/railView.ts';
 
 const FROM = Date.UTC(2026, 0, 1, 7, 14);
 const TO = FROM + 30 * 60_000;
@@ -12,10 +12,10 @@ const rail = {
   failures: [FROM + 900_000],
   counts: Array.from({ length: 300 }, (_, index) => (index === 10 ? 100 : index % 3)),
 };
-const window = { from: TO - 600_000, to: TO + 60_000 };
+const range = { from: TO - 600_000, to: TO + 60_000 };
 
 describe('the rail', () => {
-  const view = railView(rail, TO, window);
+  const view = railView(rail, TO, range);
 
   test('has no more bars than can be told apart, the highest as high as it is', () => {
     expect(view.bars.length).toBeLessThanOrEqual(200);
@@ -23,7 +23,7 @@ describe('the rail', () => {
     expect(view.bars.every(({ x, width, height }) => x >= 0 && x < 1 && width > 0 && height > 0)).toBe(true);
   });
 
-  test('tells those within the window of the lanes', () => {
+  test('tells those within the time range of the lanes', () => {
     const inside = view.bars.filter(({ isInWindow }) => isInWindow);
     expect(inside.length).toBeGreaterThan(20);
     expect(inside.every(({ x, width }) => x + width > 2 / 3)).toBe(true);
@@ -36,7 +36,7 @@ describe('the rail', () => {
   });
 
   test('grows with what goes on', () => {
-    expect(railView(rail, TO + 1_800_000, window).failures).toEqual([0.25]);
+    expect(railView(rail, TO + 1_800_000, range).failures).toEqual([0.25]);
   });
 
   test('says how much is recorded, and has round moments below', () => {
@@ -59,18 +59,18 @@ describe('below the clock', () => {
 
   test('stands how long ago a moment of the past was', () => {
     expect(clockNote({ at, live: TO, mode: 'past' })).toBe('2m21s ago, UTC');
-    expect(spokenMoment({ at, live: TO, mode: 'past' })).toBe('07:41:39, 2m21s ago');
+    expect(spokenTime({ at, live: TO, mode: 'past' })).toBe('07:41:39, 2m21s ago');
   });
 
   test('stands what a picture that is held misses', () => {
-    expect(clockNote({ at, live: TO, mode: 'held', since: 312 })).toBe('held, 312 events since');
-    expect(spokenMoment({ at, live: TO, mode: 'held', since: 1 })).toBe('07:41:39, held, 1 event since');
+    expect(clockNote({ at, live: TO, mode: 'held', eventCount: 312 })).toBe('held, 312 events since');
+    expect(spokenTime({ at, live: TO, mode: 'held', eventCount: 1 })).toBe('07:41:39, held, 1 event since');
   });
 
   test('stands nothing more where it goes on, or is all that there is', () => {
     expect(clockNote({ at, live: TO, mode: 'live' })).toBe('UTC');
-    expect(spokenMoment({ at: TO, live: TO, mode: 'live' })).toBe('07:44:00, live');
-    expect(spokenMoment({ at: TO, live: 0, mode: 'file' })).toBe('07:44:00');
+    expect(spokenTime({ at: TO, live: TO, mode: 'live' })).toBe('07:44:00, live');
+    expect(spokenTime({ at: TO, live: 0, mode: 'file' })).toBe('07:44:00');
   });
 });
 
@@ -78,20 +78,20 @@ describe('a hand on the rail', () => {
   const edges = { left: 500, right: 800 };
   const upper = { isShifted: false, isUpper: true };
 
-  test('takes hold of an edge of the window, of its middle with Shift, else of the moment', () => {
-    expect(heldAt(503, edges, upper)).toBe('from');
-    expect(heldAt(797, edges, upper)).toBe('to');
-    expect(heldAt(503, edges, { ...upper, isUpper: false })).toBe('head');
-    expect(heldAt(650, edges, { ...upper, isShifted: true })).toBe('window');
-    expect(heldAt(650, edges, upper)).toBe('head');
+  test('takes hold of an edge of the range, of its middle with Shift, else of the moment', () => {
+    expect(dragTargetAt(503, edges, upper)).toBe('from');
+    expect(dragTargetAt(797, edges, upper)).toBe('to');
+    expect(dragTargetAt(503, edges, { ...upper, isUpper: false })).toBe('head');
+    expect(dragTargetAt(650, edges, { ...upper, isShifted: true })).toBe('window');
+    expect(dragTargetAt(650, edges, upper)).toBe('head');
   });
 
   test('drags what it holds', () => {
     const bounds = { from: FROM, to: TO };
-    const grip = { at: TO - 300_000, window };
-    expect(draggedWindow({ ...grip, held: 'head' }, TO, bounds)).toBeUndefined();
-    expect(draggedWindow({ ...grip, held: 'window' }, TO - 400_000, bounds)?.to).toBe(window.to - 100_000);
-    expect(draggedWindow({ ...grip, held: 'from' }, TO - 300_000, bounds)?.spanMs).toBe(360_000);
+    const grip = { at: TO - 300_000, range };
+    expect(draggedRange({ ...grip, target: 'head' }, TO, bounds)).toBeUndefined();
+    expect(draggedRange({ ...grip, target: 'window' }, TO - 400_000, bounds)?.to).toBe(range.to - 100_000);
+    expect(draggedRange({ ...grip, target: 'from' }, TO - 300_000, bounds)?.spanMs).toBe(360_000);
   });
 
   test('has keys', () => {

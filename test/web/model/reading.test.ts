@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Frame } from '../../../inspect/protocol.ts';
-import { goTo, select, toggleHold } from '../../../web/model/actions.ts';
-import { areDetailsSeen, createReading, followObject } from '../../../web/model/reading.ts';
+import { goToTime, select, toggleFreeze } from '../../../web/model/actions.ts';
+import { areDetailsVisible, createReading, followObject } from '../../../web/model/reading.ts';
 import { followSelection } from '../../../web/model/selection.ts';
 import { withFrame } from '../../../web/model/world.ts';
 import { checkoutObject, NOW } from '../support/nodeOnPage.ts';
@@ -13,7 +13,7 @@ function reads() {
   const rests: (() => void)[] = [];
   const answers: { resolve: (phase: string) => void; reject: (error: Error) => void }[] = [];
   const { page } = pageModel({ url: '/pod/shop/checkout-api' });
-  page.asking.object = (uid, at) => {
+  page.client.object = (uid, at) => {
     asked.push(at === undefined ? uid : `${uid} ${NOW - at}ms ago`);
     return new Promise((resolve, reject) =>
       answers.push({ resolve: (phase) => resolve({ ...checkoutObject, status: { phase } }), reject }),
@@ -46,7 +46,7 @@ function reads() {
     const pod = page.live.value.pods.get('uid-checkout-api');
     if (pod) change({ pods: [{ ...pod, restarts: pod.restarts + 1 }] });
   };
-  const phase = () => (reading.object.value?.shown?.status as { phase?: string } | undefined)?.phase;
+  const phase = () => (reading.object.value?.content?.status as { phase?: string } | undefined)?.phase;
   return { page, reading, asked, answer, fail, rest, change, restart, phase };
 }
 
@@ -67,12 +67,12 @@ test('a pod’s object is asked for anew when the pod has changed, and the old o
 test('it is that of the moment that is held or gone back to', async () => {
   const { page, asked, answer, rest, restart } = reads();
   await answer('Running');
-  toggleHold(page);
+  toggleFreeze(page);
   await rest();
   restart();
   await answer('Running');
   await rest();
-  goTo(page, NOW - 5_000);
+  goToTime(page, NOW - 5_000);
   await until(() => page.past.value !== undefined);
   expect(asked).toEqual(['uid-checkout-api', 'uid-checkout-api 0ms ago', 'uid-checkout-api 5000ms ago']);
 });
@@ -91,18 +91,18 @@ test('what cannot be had says why, and is asked for again', async () => {
   expect(reading.object.value).toEqual({ uid: 'uid-checkout-api', trouble: 'away' });
   await rest();
   expect(asked).toHaveLength(1);
-  reading.objectTries.value += 1;
+  reading.objectRetries.value += 1;
   await answer('Running');
-  expect([phase(), reading.object.value?.trouble]).toEqual(['Running', undefined]);
+  expect([phase(), reading.object.value?.error]).toEqual(['Running', undefined]);
 });
 
 test('nothing is asked that is not looked at, and nothing of another pod is shown', async () => {
   const { page, reading, asked, answer, rest } = reads();
   select(page, 'pod/uid-auth');
   await answer('Running');
-  expect(reading.object.value?.shown).toBeUndefined();
-  expect(areDetailsSeen(reading, page)).toBe(false);
+  expect(reading.object.value?.content).toBeUndefined();
+  expect(areDetailsVisible(reading, page)).toBe(false);
   reading.whyTab.value = 'why';
   await rest();
-  expect([asked, areDetailsSeen(reading, page)]).toEqual([['uid-checkout-api'], true]);
+  expect([asked, areDetailsVisible(reading, page)]).toEqual([['uid-checkout-api'], true]);
 });

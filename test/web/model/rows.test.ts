@@ -1,7 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Frame } from '../../../inspect/protocol.ts';
 import { filterBy } from '../../../web/model/actions.ts';
-import { createTree, fold, hold, inWindow, pathBeside, placesOf, reveal, wordsOf } from '../../../web/model/rows.ts';
+import {
+  createTree,
+  expandAncestors,
+  pathAtOffset,
+  rowsInView,
+  rowTexts,
+  setInputActive,
+  siblingPositions,
+  toggleRow,
+} from '../../../web/model/rows.ts';
 import { withFrame } from '../../../web/model/world.ts';
 import { API, actor, NOW, podOnPage, snapshotWith, wellPod } from '../support/nodeOnPage.ts';
 import { pageModel } from '../support/pageModel.ts';
@@ -11,9 +20,9 @@ function treeOf(given: Parameters<typeof pageModel>[0] = {}) {
   const tree = createTree(page);
   const lines = () =>
     tree.rows.value.map((row) => {
-      const { kind, name, beside, what, time } = wordsOf(row, page.world.value, page.now.value);
+      const { kind, name, suffix, detail, time } = rowTexts(row, page.world.value, page.now.value);
       const isOpen = row.row.isOpen === undefined ? ' ' : row.row.isOpen ? '-' : '+';
-      const words = [kind, name, beside, what, time].filter((each) => each !== '').join(' ');
+      const words = [kind, name, suffix, detail, time].filter((each) => each !== '').join(' ');
       return `${'  '.repeat(row.row.depth)}${isOpen} ${words}${row.isGone ? ' (gone)' : ''}`;
     });
   const change = (frame: Partial<Frame>) => {
@@ -31,7 +40,7 @@ const retrying = (name: string) => {
 
 test('the rows are those of the terminal: worst first, what differs from well, one time', () => {
   const { page, tree, lines } = treeOf();
-  reveal(tree, page.world.value, API);
+  expandAncestors(tree, page.world.value, API);
   expect(lines().slice(0, 14)).toEqual([
     '+ nodeAgent 9 actors 3h',
     '+ thumbs media ImagePullBackOff in 2m18s',
@@ -60,14 +69,14 @@ test('a pod that has failed is so, although its machine is done with it', () => 
   const { page, tree, lines } = treeOf({ first: snapshotWith([wellPod('a'), failed]) });
   expect(lines()[1]).toMatch(/import.* Error 60s$/);
   const row = tree.rows.value[1];
-  expect(row && wordsOf(row, page.world.value, NOW).category).toBe('failed');
+  expect(row && rowTexts(row, page.world.value, NOW).category).toBe('failed');
   filterBy(page, 'is:failed');
   expect(lines().filter((line) => line.includes('import'))).toHaveLength(1);
 });
 
 test('a closed row shows its worst descendant', () => {
   const { tree, lines } = treeOf();
-  fold(tree, 'pod/uid-thumbs');
+  toggleRow(tree, 'pod/uid-thumbs');
   expect(lines().slice(1, 3)).toEqual([
     '- thumbs media ImagePullBackOff in 2m18s',
     '  + container main ErrImagePull in 2m18s',
@@ -95,18 +104,18 @@ describe('a filter', () => {
 describe('nothing moves under the hand', () => {
   test('a pod that gets worse goes up only when the hand has left', () => {
     const { tree, lines, change } = three();
-    hold(tree, 'pointer', true);
+    setInputActive(tree, 'pointer', true);
     lines();
     change(retrying('c'));
     expect(lines().map((line) => line.slice(2, 3))).toEqual(['n', 'a', 'b', 'c']);
     expect(lines().at(-1)).toContain('c shop preparing');
-    hold(tree, 'pointer', false);
+    setInputActive(tree, 'pointer', false);
     expect(lines().map((line) => line.slice(2, 3))).toEqual(['n', 'c', 'a', 'b']);
   });
 
   test('what is gone keeps its place, and what is new comes last', () => {
     const { tree, lines, change } = three();
-    hold(tree, 'focus', true);
+    setInputActive(tree, 'focus', true);
     lines();
     const made = wellPod('aa');
     change({
@@ -122,7 +131,7 @@ describe('nothing moves under the hand', () => {
   test('of what is gone only so much stays, however long the hand does', () => {
     const names = Array.from({ length: 200 }, (_, at) => `p${String(at).padStart(3, '0')}`);
     const { tree, lines, change } = treeOf({ first: snapshotWith(names.map((name) => wellPod(name))) });
-    hold(tree, 'focus', true);
+    setInputActive(tree, 'focus', true);
     expect(lines()).toHaveLength(201);
     for (const name of names)
       change({ podsGone: [`uid-${name}`], actorsGone: [`pod/uid-${name}`, `pod/uid-${name}/container/main`] });
@@ -136,8 +145,8 @@ describe('nothing moves under the hand', () => {
 
   test('a child that comes to an open row waits until the hand has left', () => {
     const { tree, lines, change } = three();
-    fold(tree, 'pod/uid-a');
-    hold(tree, 'pointer', true);
+    toggleRow(tree, 'pod/uid-a');
+    setInputActive(tree, 'pointer', true);
     lines();
     const volume = actor({
       path: 'pod/uid-a/volume/v',
@@ -148,24 +157,24 @@ describe('nothing moves under the hand', () => {
     });
     change({ actors: [volume] });
     expect(lines()).toHaveLength(5);
-    hold(tree, 'pointer', false);
+    setInputActive(tree, 'pointer', false);
     expect(lines()).toHaveLength(6);
   });
 
   test('but what the hand opens, opens', () => {
     const { tree, lines, change } = three();
-    hold(tree, 'pointer', true);
+    setInputActive(tree, 'pointer', true);
     lines();
     change(retrying('c'));
     lines();
-    fold(tree, 'pod/uid-b');
+    toggleRow(tree, 'pod/uid-b');
     expect(lines().map((line) => line.trim().slice(0, 3))).toEqual(['+ n', '+ a', '- b', 'con', '+ c']);
   });
 });
 
 test('of 1,000 actors some 40 rows are in the window, wherever it is', () => {
   for (const top of [0, 480, 20_000, 24_000 - 672]) {
-    const { from, to } = inWindow(1_000, { top, height: 672, row: 24 });
+    const { from, to } = rowsInView(1_000, { top, height: 672, row: 24 });
     expect(to - from).toBeLessThanOrEqual(41);
     expect(from * 24).toBeLessThanOrEqual(top);
     expect(to * 24).toBeGreaterThanOrEqual(Math.min(24_000, top + 672));
@@ -174,8 +183,8 @@ test('of 1,000 actors some 40 rows are in the window, wherever it is', () => {
 
 test('each row knows its place among its siblings, also below others', () => {
   const { page, tree } = treeOf();
-  reveal(tree, page.world.value, API);
-  const places = placesOf(tree.rows.value);
+  expandAncestors(tree, page.world.value, API);
+  const places = siblingPositions(tree.rows.value);
   expect(places[0]).toEqual({ at: 1, of: 20 });
   expect(places[5]).toEqual({ at: 3, of: 4 });
   expect(places[7]).toEqual({ at: 4, of: 20 });
@@ -183,8 +192,8 @@ test('each row knows its place among its siblings, also below others', () => {
 
 test('the cursor moves row by row and stays at the ends', () => {
   const { rows } = three().tree;
-  expect(pathBeside(rows.value, '', 1)).toBe('pod/uid-a');
-  expect(pathBeside(rows.value, 'pod/uid-c', 1)).toBe('pod/uid-c');
-  expect(pathBeside(rows.value, 'pod/uid-c', -1_000)).toBe('');
-  expect(pathBeside(rows.value, 'gone', 1)).toBe('');
+  expect(pathAtOffset(rows.value, '', 1)).toBe('pod/uid-a');
+  expect(pathAtOffset(rows.value, 'pod/uid-c', 1)).toBe('pod/uid-c');
+  expect(pathAtOffset(rows.value, 'pod/uid-c', -1_000)).toBe('');
+  expect(pathAtOffset(rows.value, 'gone', 1)).toBe('');
 });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { arriveAt, select } from '../../../web/model/actions.ts';
+import { applyLocation, select } from '../../../web/model/actions.ts';
 import { subjectOf } from '../../../web/model/headline.ts';
-import { placeOf } from '../../../web/model/place.ts';
-import { followSelection, nearestPath, pathAt, stepsOf } from '../../../web/model/selection.ts';
+import { parseLocation } from '../../../web/model/pageLocation.ts';
+import { followSelection, locationSteps, nearestPath, pathAt } from '../../../web/model/selection.ts';
 import { worstPath } from '../../../web/model/tree.ts';
 import { withFrame, worldOf } from '../../../web/model/world.ts';
 import { API, designSnapshot, NOW, podOnPage, snapshotWith, wellPod } from '../support/nodeOnPage.ts';
 import { pageModel } from '../support/pageModel.ts';
 
 const world = worldOf(designSnapshot);
-const at = (url: string, of = world) => pathAt(of, placeOf(new URL(url, 'http://page')));
+const at = (url: string, of = world) => pathAt(of, parseLocation(new URL(url, 'http://page')));
 
 describe('a place names', () => {
   test.each([
@@ -27,10 +27,13 @@ describe('a place names', () => {
 
   test('and is named the same way', () => {
     for (const path of ['', 'startLimiter', API, 'pod/uid-checkout-api']) {
-      const { steps } = stepsOf(world, path);
+      const { steps } = locationSteps(world, path);
       expect(at(`/${steps.map(encodeURIComponent).join('/')}`)).toBe(path);
     }
-    expect(stepsOf(world, API)).toEqual({ steps: ['pod', 'shop', 'checkout-api', 'container', 'api'], uid: undefined });
+    expect(locationSteps(world, API)).toEqual({
+      steps: ['pod', 'shop', 'checkout-api', 'container', 'api'],
+      uid: undefined,
+    });
   });
 
   test('of several pods of a name the one with the uid, which the URL then has', () => {
@@ -38,20 +41,20 @@ describe('a place names', () => {
     const twins = worldOf(snapshotWith([old, wellPod('web')]));
     expect(at('/pod/shop/web', twins)).toBe('pod/uid-web');
     expect(at('/pod/shop/web?uid=uid-old', twins)).toBe('pod/uid-old');
-    expect(stepsOf(twins, 'pod/uid-web').uid).toBe('uid-web');
-    expect(stepsOf(twins, 'pod/uid-old')).toEqual({ steps: ['pod', 'shop', 'web-node-1'], uid: 'uid-old' });
+    expect(locationSteps(twins, 'pod/uid-web').uid).toBe('uid-web');
+    expect(locationSteps(twins, 'pod/uid-old')).toEqual({ steps: ['pod', 'shop', 'web-node-1'], uid: 'uid-old' });
   });
 
   test('of a static pod and another with the names in each other’s way, each by a name that is its own', () => {
     const other = podOnPage({ name: 'plain', pod: { name: 'web', isStatic: false } });
     const both = worldOf(snapshotWith([wellPod('web'), other]));
-    expect(stepsOf(both, 'pod/uid-web').steps).toEqual(['pod', 'shop', 'web-node-1']);
-    expect(stepsOf(both, 'pod/uid-plain').steps).toEqual(['pod', 'shop', 'web']);
+    expect(locationSteps(both, 'pod/uid-web').steps).toEqual(['pod', 'shop', 'web-node-1']);
+    expect(locationSteps(both, 'pod/uid-plain').steps).toEqual(['pod', 'shop', 'web']);
   });
 });
 
 describe('a place that names nothing is near', () => {
-  const near = (url: string) => nearestPath(world, placeOf(new URL(url, 'http://page')));
+  const near = (url: string) => nearestPath(world, parseLocation(new URL(url, 'http://page')));
   test.each([
     ['/pod/shop/checkout-ap/container/apii', API],
     ['/pod/shpo/checkout-api/container/api', API],
@@ -110,7 +113,7 @@ describe('the selection', () => {
     select(page, API);
     expect(written).toEqual(['push /pod/shop/checkout-api/container/api']);
     expect(page.selected.value).toBe(API);
-    arriveAt(page, placeOf(new URL('/pod/shop/auth', 'http://page')));
+    applyLocation(page, parseLocation(new URL('/pod/shop/auth', 'http://page')));
     expect(page.selected.value).toBe('pod/uid-auth');
   });
 
@@ -123,7 +126,7 @@ describe('the selection', () => {
       actorsGone: ['pod/uid-auth', 'pod/uid-auth/container/main'],
     });
     expect(page.selected.value).toBe('pod/uid-auth');
-    expect(page.lastSeen.value).toMatchObject({
+    expect(page.lastKnown.value).toMatchObject({
       at: NOW,
       pod: { name: 'auth-node-1' },
       actor: { path: 'pod/uid-auth' },
@@ -143,10 +146,10 @@ describe('the selection', () => {
     followSelection(page, worstPath);
     select(page, API);
     page.live.value = withFrame(page.live.value, goneOf('auth'));
-    arriveAt(page, placeAt('/pod/shop/auth'));
+    applyLocation(page, placeAt('/pod/shop/auth'));
     expect(page.selected.value).toBe('pod/uid-auth');
     expect(subjectOf(page)).toMatchObject({ isGone: true, actor: { path: 'pod/uid-auth' }, at: NOW });
-    arriveAt(page, placeAt('/pod/shop/never-there'));
+    applyLocation(page, placeAt('/pod/shop/never-there'));
     expect(page.selected.value).toBeUndefined();
     expect(subjectOf(page)).toBeUndefined();
   });
@@ -167,7 +170,7 @@ describe('the selection', () => {
   });
 });
 
-const placeAt = (url: string) => placeOf(new URL(url, 'http://page'));
+const placeAt = (url: string) => parseLocation(new URL(url, 'http://page'));
 const goneOf = (name: string) => ({
   at: NOW + 5_000,
   pods: [],

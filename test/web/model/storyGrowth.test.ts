@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Story, StoryLine } from '../../../inspect/protocol.ts';
-import { appended, isOfPod, lifeCutter, rejoined } from '../../../web/model/storyGrowth.ts';
+import { appendLines, concernsPod, createLifeCutter, mergeMissing } from '../../../web/model/storyGrowth.ts';
 import { API, answer, POD, state, UID } from '../support/crashLoop.ts';
 
 const empty: Story = { from: 0, to: 0, before: [], lines: [] };
@@ -9,7 +9,7 @@ const moves = (count: number, from = 0) =>
 
 describe('a story that goes on', () => {
   test('ends with what came last', () => {
-    const story = appended({ ...empty, lines: moves(2) }, moves(3, 2), 0);
+    const story = appendLines({ ...empty, lines: moves(2) }, moves(3, 2), 0);
     expect(story).toMatchObject({ from: 0, to: 4 });
     expect(story).not.toHaveProperty('unsaid');
     expect(story.lines).toHaveLength(5);
@@ -17,7 +17,7 @@ describe('a story that goes on', () => {
 
   test('lets the oldest go when there are too many, and says how many', () => {
     let story = empty;
-    for (let at = 0; at < 1_000; at += 1) story = appended(story, moves(1, at), 0, 100);
+    for (let at = 0; at < 1_000; at += 1) story = appendLines(story, moves(1, at), 0, 100);
     expect(story.lines.length).toBeLessThanOrEqual(110);
     expect(story.unsaid).toBe(1_000 - story.lines.length);
     // What its actors were in is still known.
@@ -33,17 +33,17 @@ describe('a story that goes on', () => {
       state(6, POD, 'adopting', 'working'),
       ...moves(8, 7),
     ];
-    expect(appended(empty, lines, 0, 8).before.map(({ actor }) => actor)).toEqual([POD]);
+    expect(appendLines(empty, lines, 0, 8).before.map(({ actor }) => actor)).toEqual([POD]);
   });
 
   test('forgets with its oldest lines what was before its pod was created again', () => {
     const gone: StoryLine = { kind: 'gone', at: 5, uid: UID };
     const lines = [...moves(5), gone, state(6, POD, 'admitting', 'working'), ...moves(8, 7)];
-    expect(appended(empty, lines, 0, 8).before.map(({ actor }) => actor)).toEqual([POD]);
+    expect(appendLines(empty, lines, 0, 8).before.map(({ actor }) => actor)).toEqual([POD]);
   });
 
   test('counts what the node itself left out', () => {
-    expect(appended({ ...empty, unsaid: 3 }, [], 4).unsaid).toBe(7);
+    expect(appendLines({ ...empty, unsaid: 3 }, [], 4).unsaid).toBe(7);
   });
 });
 
@@ -52,19 +52,19 @@ describe('a story of which something was missed', () => {
 
   test('goes on with all there is from its end on', () => {
     const told = { ...empty, from: 4, to: 9, lines: moves(4, 4) };
-    const joined = rejoined(story, told);
+    const joined = mergeMissing(story, told);
     expect(joined).toMatchObject({ from: 0, to: 9 });
     expect(joined.lines).toEqual(moves(8));
   });
 
   test('keeps what an agent told and did not come to write down', () => {
     const began = { kind: 'began' as const, at: 6 };
-    expect(rejoined(story, { ...empty, from: 4, to: 9, lines: [began] }).lines).toEqual([...moves(5), began]);
+    expect(mergeMissing(story, { ...empty, from: 4, to: 9, lines: [began] }).lines).toEqual([...moves(5), began]);
   });
 
   test('gives way to what was missed where that is too much', () => {
     const told = { ...empty, from: 4, to: 90, lines: moves(2, 50), unsaid: 7 };
-    expect(rejoined(story, told)).toEqual({ ...told, unsaid: 12 });
+    expect(mergeMissing(story, told)).toEqual({ ...told, unsaid: 12 });
   });
 });
 
@@ -73,15 +73,15 @@ test('a line is of the pod that it is about', () => {
   const event = { kind: 'event' as const, at: 0, uid: UID, eventType: 'Normal', reason: 'x', message: '' };
   const began = { kind: 'began' as const, at: 0 };
   for (const line of [state(0, POD, 'x', 'done'), state(0, API, 'x', 'done'), fact, event, began])
-    expect(isOfPod(line, UID)).toBe(true);
+    expect(concernsPod(line, UID)).toBe(true);
   for (const line of [state(0, 'startLimiter', 'x', 'done'), state(0, `${POD}9`, 'x', 'done')])
-    expect(isOfPod(line, UID)).toBe(false);
-  expect(isOfPod(state(0, 'startLimiter', 'x', 'done'), '')).toBe(true);
-  expect(isOfPod(fact, '')).toBe(false);
+    expect(concernsPod(line, UID)).toBe(false);
+  expect(concernsPod(state(0, 'startLimiter', 'x', 'done'), '')).toBe(true);
+  expect(concernsPod(fact, '')).toBe(false);
 });
 
 test('of a pod that was created again only the life of the moment is shown, and the last one until the next begins', () => {
-  const cut = lifeCutter();
+  const cut = createLifeCutter();
   const first = [state(1, POD, 'admitting', 'working'), state(5, POD, 'terminated', 'done')];
   const gone: StoryLine = { kind: 'gone', at: 5, uid: UID };
   const second = [state(8, POD, 'admitting', 'working'), state(9, POD, 'active', 'steady')];

@@ -4,14 +4,14 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Story } from '../../../inspect/protocol.ts';
-import { barsOf } from '../../../web/model/storyBars.ts';
-import { type Lane, lanesOf } from '../../../web/model/storyLanes.ts';
-import { placedBars } from '../../../web/model/storyPixels.ts';
-import { stepsOf } from '../../../web/model/storySteps.ts';
+import { stateBars } from '../../../web/model/storyBars.ts';
+import { type Lane, storyLanes } from '../../../web/model/storyLanes.ts';
+import { positionBars } from '../../../web/model/storyPixels.ts';
+import { storySteps } from '../../../web/model/storySteps.ts';
 import { API, crashLoop, NOW, POD, PROXY, READINESS, RUNS, state } from '../support/crashLoop.ts';
 
-const lanesIn = (story: Story, more: Partial<Parameters<typeof lanesOf>[0]> = {}) =>
-  lanesOf({ story, steps: stepsOf(story), now: NOW, selected: API, ...more });
+const lanesIn = (story: Story, more: Partial<Parameters<typeof storyLanes>[0]> = {}) =>
+  storyLanes({ story, steps: storySteps(story), now: NOW, selected: API, ...more });
 
 const laneOf = (lanes: readonly Lane[], label: string): Lane => {
   const lane = lanes.find((each) => each.label === label);
@@ -52,7 +52,7 @@ describe('the lanes of a crash loop', () => {
   test('mark each try of a probe, and which of them failed', () => {
     const { marks } = laneOf(lanes, 'readiness');
     expect(marks).toHaveLength(27);
-    expect(marks.filter(({ isBad }) => isBad)).toHaveLength(1);
+    expect(marks.filter(({ isFailure }) => isFailure)).toHaveLength(1);
   });
 
   test('show nothing that came after the moment', () => {
@@ -83,7 +83,7 @@ test('volumes of which one is another are not folded, nor is one that is selecte
 
 test('a container that gets its image is in the states of that', () => {
   const image = `${API}/image`;
-  const bars = barsOf(
+  const bars = stateBars(
     {
       from: 0,
       before: [],
@@ -109,7 +109,7 @@ describe('where no agent ran', () => {
   const lines = [state(10, API, 'running.steady', 'steady'), state(20, POD, 'active', 'steady')];
   const after = [{ kind: 'began' as const, at: 80 }, state(80, API, 'adopting.asking', 'working')];
   const barsWith = (between: Story['lines']) =>
-    barsOf({ from: 0, before: [], lines: [...lines, ...between, ...after] }, { now: 100 }).get(API);
+    stateBars({ from: 0, before: [], lines: [...lines, ...between, ...after] }, { now: 100 }).get(API);
 
   test('there is a gap, from what an agent that was killed told last', () => {
     expect(barsWith([])?.map(({ from, to }) => [from, to])).toEqual([
@@ -133,12 +133,12 @@ test('an actor that was there before is in some state at each moment, and in one
         return state(at, PROXY, to, 'steady');
       });
       const before = [{ actor: PROXY, state: 'first', since: -100, tag: 'steady' }];
-      const bars = barsOf({ from: 0, before, lines }, { now }).get(PROXY) ?? [];
+      const bars = stateBars({ from: 0, before, lines }, { now }).get(PROXY) ?? [];
       expect(bars[0]?.from).toBe(-100);
       expect(bars.at(-1)?.to).toBe(now);
       for (const [index, bar] of bars.entries()) if (index > 0) expect(bar.from).toBe(bars[index - 1]?.to);
       const scale = { from: 0, to: 3_000, left: 140, right: 716 };
-      const placed = placedBars(bars, scale);
+      const placed = positionBars(bars, scale);
       for (const [index, { x }] of placed.entries()) {
         const last = placed[index - 1];
         if (last) expect(x).toBeGreaterThanOrEqual(last.x + last.width);

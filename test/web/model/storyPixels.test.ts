@@ -1,20 +1,28 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { barText, momentOf, placedBars, placedMarks, runLabels, ticksOf, xOf } from '../../../web/model/storyPixels.ts';
+import {
+  axisTicks,
+  barLabel,
+  positionBars,
+  positionMarks,
+  runLabels,
+  timeAt,
+  toX,
+} from '../../../web/model/storyPixels.ts';
 
 const scale = { from: 0, to: 100_000, left: 100, right: 1_100 };
 const bar = (from: number, to: number, tag = 'steady') => ({ from, to, state: `in.${tag}`, tag });
-const mark = (at: number, isBad = false) => ({ at, isBad, step: at, actor: '' });
+const mark = (at: number, isFailure = false) => ({ at, isFailure, step: at, actor: '' });
 
 test('a place stands for its moment', () => {
-  expect(xOf(scale, 50_000)).toBe(600);
-  expect(momentOf(scale, xOf(scale, 12_345))).toBeCloseTo(12_345);
+  expect(toX(scale, 50_000)).toBe(600);
+  expect(timeAt(scale, toX(scale, 12_345))).toBeCloseTo(12_345);
 });
 
 describe('bars', () => {
   test('too short to be told apart are the one of them that lasted longest', () => {
-    const placed = placedBars([bar(0, 78, 'working'), bar(78, 278, 'steady'), bar(278, 90_000, 'retrying')], scale);
-    expect(placed.map(({ tag, isBlip }) => [tag, isBlip])).toEqual([
+    const placed = positionBars([bar(0, 78, 'working'), bar(78, 278, 'steady'), bar(278, 90_000, 'retrying')], scale);
+    expect(placed.map(({ tag, isMerged }) => [tag, isMerged])).toEqual([
       ['steady', true],
       ['retrying', false],
     ]);
@@ -22,7 +30,7 @@ describe('bars', () => {
   });
 
   test('of which only a part is in sight are cut, others are left out', () => {
-    const [cut, ...others] = placedBars([bar(-50_000, 50_000), bar(200_000, 300_000)], scale);
+    const [cut, ...others] = positionBars([bar(-50_000, 50_000), bar(200_000, 300_000)], scale);
     expect(cut).toMatchObject({ x: 100, width: 500 });
     expect(others).toEqual([]);
   });
@@ -36,7 +44,7 @@ describe('bars', () => {
           at += length;
           return bar(at - length, at, index % 2 === 0 ? 'steady' : 'working');
         });
-        const placed = placedBars(bars, scale);
+        const placed = positionBars(bars, scale);
         for (const [index, { x, width }] of placed.entries()) {
           const before = placed[index - 1];
           expect(width).toBeGreaterThan(3.3);
@@ -49,8 +57,8 @@ describe('bars', () => {
 });
 
 test('marks nearer than 6 px are one burst, bad if one of them is', () => {
-  const placed = placedMarks([mark(-1), mark(0), mark(500, true), mark(600), mark(5_000), mark(100_001)], scale);
-  expect(placed.map(({ x, marks, isBad }) => [x, marks.length, isBad])).toEqual([
+  const placed = positionMarks([mark(-1), mark(0), mark(500, true), mark(600), mark(5_000), mark(100_001)], scale);
+  expect(placed.map(({ x, marks, isFailure }) => [x, marks.length, isFailure])).toEqual([
     [100, 2, true],
     [106, 1, false],
     [150, 1, false],
@@ -60,16 +68,16 @@ test('marks nearer than 6 px are one burst, bad if one of them is', () => {
 describe('a bar says', () => {
   test('its state, of a wait how long it is, as far as there is room', () => {
     const wait = { from: 0, to: 112_000, state: 'ended.backingOff', tag: 'retrying' };
-    expect(barText(wait, 200, 80_000)).toBe('backingOff 80s');
-    expect(barText(wait, 60)).toBe('112s');
-    expect(barText(wait, 20)).toBe('');
-    expect(barText({ ...wait, state: 'running.steady', tag: 'steady' }, 200)).toBe('running.steady');
+    expect(barLabel(wait, 200, 80_000)).toBe('backingOff 80s');
+    expect(barLabel(wait, 60)).toBe('112s');
+    expect(barLabel(wait, 20)).toBe('');
+    expect(barLabel({ ...wait, state: 'running.steady', tag: 'steady' }, 200)).toBe('running.steady');
   });
 });
 
 describe('ticks', () => {
   test('are round moments with room between them', () => {
-    expect(ticksOf(scale).map(({ text }) => text)).toEqual([
+    expect(axisTicks(scale).map(({ text }) => text)).toEqual([
       '1970-01-01',
       '00:00:10',
       '00:00:20',
@@ -86,7 +94,7 @@ describe('ticks', () => {
 
   test('say at midnight which day begins, and keep their moments', () => {
     const day = Date.UTC(2026, 0, 2);
-    const ticks = ticksOf({ ...scale, from: day - 20_000, to: day + 20_000 });
+    const ticks = axisTicks({ ...scale, from: day - 20_000, to: day + 20_000 });
     expect(ticks.find(({ at }) => at === day)?.text).toBe('2026-01-02');
     expect(ticks.map(({ text }) => text)).toContain('23:59:50');
   });
@@ -95,7 +103,7 @@ describe('ticks', () => {
     const spans = fc.integer({ min: 1_000, max: 40 * 86_400_000 });
     fc.assert(
       fc.property(spans, (span) => {
-        const ticks = ticksOf({ ...scale, to: span });
+        const ticks = axisTicks({ ...scale, to: span });
         expect(ticks.length).toBeLessThanOrEqual(Math.ceil(1_000 / 84) + 32);
       }),
     );

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Drawing } from '../../../inspect/protocol.ts';
-import { lineOf, wayOf } from '../../../web/model/storyPointing.ts';
+import { rowOfTransition, transitionBetween } from '../../../web/model/storyPointing.ts';
 import type { Row } from '../../../web/model/storyRows.ts';
 import { API, PROXY } from '../support/crashLoop.ts';
 
@@ -32,14 +32,14 @@ const drawing: Drawing = {
 const moved = { row: '1', actor: API, from: 'running.steady', to: 'ended.backingOff' };
 
 test('a line at which the pointer is joins the way that its actor took', () => {
-  expect(wayOf(drawing, API, moved)).toEqual({ way: 'an exit' });
+  expect(transitionBetween(drawing, API, moved)).toEqual({ arrow: 'an exit' });
 });
 
 test('one of another actor, of no move, or between states that are not drawn joins none', () => {
-  expect(wayOf(drawing, PROXY, moved)).toEqual({});
-  expect(wayOf(drawing, API, { row: '1', actor: API })).toEqual({});
-  expect(wayOf(drawing, API, { ...moved, to: 'stopped' })).toEqual({});
-  expect(wayOf(drawing, API, undefined)).toEqual({});
+  expect(transitionBetween(drawing, PROXY, moved)).toEqual({});
+  expect(transitionBetween(drawing, API, { row: '1', actor: API })).toEqual({});
+  expect(transitionBetween(drawing, API, { ...moved, to: 'stopped' })).toEqual({});
+  expect(transitionBetween(drawing, API, undefined)).toEqual({});
 });
 
 test('a way at which the pointer is joins the latest line that took it', () => {
@@ -48,10 +48,10 @@ test('a way at which the pointer is joins the latest line that took it', () => {
     at: 0,
     actor,
     kind: 'moved',
-    who: '',
+    source: '',
     text: '',
-    passed: [],
-    isBad: false,
+    passedStates: [],
+    isFailure: false,
     move: { at: 0, actor, from, state: to },
   });
   const rows = [
@@ -60,7 +60,7 @@ test('a way at which the pointer is joins the latest line that took it', () => {
     row('3', PROXY, 'running.steady', 'ended.backingOff'),
     row('4', API, 'running.steady', 'stopped'),
   ];
-  expect(lineOf(drawing, API, 'another', rows)?.key).toBe('2');
-  expect(lineOf(drawing, API, 'back', rows)).toBeUndefined();
-  expect(lineOf(drawing, API, 'none', rows)).toBeUndefined();
+  expect(rowOfTransition(drawing, API, 'another', rows)?.key).toBe('2');
+  expect(rowOfTransition(drawing, API, 'back', rows)).toBeUndefined();
+  expect(rowOfTransition(drawing, API, 'none', rows)).toBeUndefined();
 });

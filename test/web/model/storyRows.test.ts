@@ -1,21 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
-import { burstAt, burstsOf } from '../../../web/model/storyBursts.ts';
-import { type Row, rowsOf } from '../../../web/model/storyRows.ts';
-import { stepsOf } from '../../../web/model/storySteps.ts';
-import { offsetText } from '../../../web/model/storyWords.ts';
+import { burstIndexAt, burstsOf } from '../../../web/model/storyBursts.ts';
+import { type Row, storyRows } from '../../../web/model/storyRows.ts';
+import { storySteps } from '../../../web/model/storySteps.ts';
+import { formatOffset } from '../../../web/model/storyWords.ts';
 import { API, BEGAN, burst, crashLoop, NOW, POD, PROXY, READINESS, RUNS, tryOf } from '../support/crashLoop.ts';
 
-const steps = stepsOf(crashLoop());
+const steps = storySteps(crashLoop());
 
 const text = (from: number) => (row: Row) =>
-  [offsetText(row.at - from), row.who, row.text, row.note, row.state && `[${row.state.tag}] ${row.state.text}`]
+  [formatOffset(row.at - from), row.source, row.text, row.note, row.state && `[${row.state.tag}] ${row.state.text}`]
     .filter(Boolean)
     .join(' ');
 
 describe('the lines of a run', () => {
   const bursts = burstsOf(steps, API);
   const last = bursts.at(-1);
-  const rows = rowsOf(last?.steps ?? [], { subject: API });
+  const rows = storyRows(last?.steps ?? [], { subject: API });
 
   test('are those of its burst, which begins with what led to it', () => {
     expect(bursts.map(({ title }) => title)).toEqual(['Run 1', 'Run 2', 'Run 3', 'Run 4', 'Run 5', 'Run 6']);
@@ -38,14 +38,14 @@ describe('the lines of a run', () => {
   });
 
   test('know the states that were passed, those of the image among them', () => {
-    expect(rows[1]?.passed).toEqual(['launching.readyToCreate', 'image found']);
-    expect(rows.map(({ isBad }) => isBad).lastIndexOf(true)).toBe(8);
+    expect(rows[1]?.passedStates).toEqual(['launching.readyToCreate', 'image found']);
+    expect(rows.map(({ isFailure }) => isFailure).lastIndexOf(true)).toBe(8);
   });
 
   test('of the moment are those of the burst that has begun last', () => {
-    expect(burstAt(bursts, NOW)).toBe(5);
-    expect(burstAt(bursts, (RUNS[5] ?? 0) - 1)).toBe(4);
-    expect(burstAt(bursts, BEGAN - 1)).toBe(0);
+    expect(burstIndexAt(bursts, NOW)).toBe(5);
+    expect(burstIndexAt(bursts, (RUNS[5] ?? 0) - 1)).toBe(4);
+    expect(burstIndexAt(bursts, BEGAN - 1)).toBe(0);
   });
 });
 
@@ -53,11 +53,11 @@ test('the run that was going on before the story began has its number too', () =
   const { lines } = crashLoop();
   const cut = lines.filter(({ at }) => at > (RUNS[4] ?? 0) + 1_000);
   const before = [{ actor: API, state: 'running.steady', since: RUNS[4] ?? 0, tag: 'steady' }];
-  expect(burstsOf(stepsOf({ before, lines: cut }), API).map(({ title }) => title)).toEqual(['Run 5', 'Run 6']);
+  expect(burstsOf(storySteps({ before, lines: cut }), API).map(({ title }) => title)).toEqual(['Run 5', 'Run 6']);
 });
 
 test('another actor that a step moved has a line of its own', () => {
-  const rows = rowsOf(burstsOf(steps, POD)[0]?.steps ?? [], { subject: POD });
+  const rows = storyRows(burstsOf(steps, POD)[0]?.steps ?? [], { subject: POD });
   const begins = rows.filter(({ kind }) => kind === 'moved').map(text(BEGAN));
   expect(begins).toContain('+4ms → pod volume.changed [working] sandboxing.running');
   expect(begins).toContain('+170ms → readiness begins [waiting] failing.waiting');
@@ -65,12 +65,12 @@ test('another actor that a step moved has a line of its own', () => {
 
 describe('tries of a probe', () => {
   test('are one line for those in a row', () => {
-    const rows = rowsOf(burstsOf(steps, POD).at(-1)?.steps ?? [], { subject: POD });
+    const rows = storyRows(burstsOf(steps, POD).at(-1)?.steps ?? [], { subject: POD });
     expect(rows.at(-1)).toMatchObject({ kind: 'sum', text: 'proxy/readiness', note: '11 tries, all passed' });
   });
 
   test('are told one by one of the probe itself', () => {
-    const rows = rowsOf(burstsOf(steps, READINESS).at(-1)?.steps ?? [], { subject: READINESS });
+    const rows = storyRows(burstsOf(steps, READINESS).at(-1)?.steps ?? [], { subject: READINESS });
     expect(rows.at(-1)).toMatchObject({ kind: 'entered', text: 'runProbe', note: '30ms' });
   });
 
@@ -78,16 +78,16 @@ describe('tries of a probe', () => {
     const lines = [0, 1, 2].flatMap((n) =>
       tryOf(BEGAN + n * 1_000, READINESS, n === 1 ? 'failing.waiting' : undefined),
     );
-    const [row] = rowsOf(stepsOf({ before: [], lines }), { subject: PROXY });
+    const [row] = storyRows(storySteps({ before: [], lines }), { subject: PROXY });
     expect(row).toMatchObject({ note: '3 tries, 1 failed', isBad: true, at: BEGAN, until: BEGAN + 2_030 });
   });
 });
 
 describe('of more than 200 lines a second', () => {
-  const busy = stepsOf({ before: [], lines: burst(1_000) });
+  const busy = storySteps({ before: [], lines: burst(1_000) });
 
   test('there is one for each actor', () => {
-    const rows = rowsOf(busy, { subject: '', isSampled: true });
+    const rows = storyRows(busy, { subject: '', isSampled: true });
     expect(rows).toHaveLength(20);
     const counted = rows.map(({ note }) => Number(note?.split(' ')[0]));
     expect(counted.reduce((sum, count) => sum + count, 0)).toBe(busy.length);
@@ -95,16 +95,16 @@ describe('of more than 200 lines a second', () => {
 
   test('there is one for each second', () => {
     const lines = [...burst(1_000), ...burst(1_000, BEGAN + 1_000)];
-    expect(rowsOf(stepsOf({ before: [], lines }), { subject: '', isSampled: true })).toHaveLength(40);
+    expect(storyRows(storySteps({ before: [], lines }), { subject: '', isSampled: true })).toHaveLength(40);
   });
 
   test('none is left out where the pod is selected', () => {
-    expect(rowsOf(busy, { subject: POD }).length).toBeGreaterThanOrEqual(busy.length);
+    expect(storyRows(busy, { subject: POD }).length).toBeGreaterThanOrEqual(busy.length);
   });
 
   test('the seconds beside are told line by line', () => {
     const lines = [...burst(1_000), ...tryOf(BEGAN + 5_000)];
-    const rows = rowsOf(stepsOf({ before: [], lines }), { subject: READINESS, isSampled: true });
+    const rows = storyRows(storySteps({ before: [], lines }), { subject: READINESS, isSampled: true });
     expect(rows.slice(20).map(({ text }) => text)).toEqual(['elapsed', 'runProbe']);
   });
 });

@@ -1,30 +1,30 @@
 import { describe, expect, test } from '@jest/globals';
 import { burstsOf } from '../../../web/model/storyBursts.ts';
-import { rowsOf } from '../../../web/model/storyRows.ts';
+import { storyRows } from '../../../web/model/storyRows.ts';
 import { sequenceOf } from '../../../web/model/storySequence.ts';
-import { stepsOf } from '../../../web/model/storySteps.ts';
+import { storySteps } from '../../../web/model/storySteps.ts';
 import { API, crashLoop, POD, READINESS } from '../support/crashLoop.ts';
 
-const steps = stepsOf(crashLoop());
+const steps = storySteps(crashLoop());
 
 function sequenceFor(subject: string, which = -1) {
   const burst = burstsOf(steps, subject).at(which);
-  const rows = rowsOf(burst?.steps ?? [], { subject });
+  const rows = storyRows(burst?.steps ?? [], { subject });
   const now = (burst?.to ?? 0) + 112_000;
   return sequenceOf({ rows, subject, from: burst?.from ?? 0, now, before: { state: 'ended.backingOff' } });
 }
 
 describe('a run', () => {
-  const { parties, subject, columns, bars, gaps } = sequenceFor(API);
+  const { participants, subjectIndex, columns, bars, gaps } = sequenceFor(API);
 
   test('has those who take part, what is outside above it', () => {
-    expect(parties.map(({ label }) => label)).toEqual(['timer', 'start gate', 'runtime', 'api', 'events']);
-    expect(parties[subject]?.actor).toBe(API);
+    expect(participants.map(({ label }) => label)).toEqual(['timer', 'start gate', 'runtime', 'api', 'events']);
+    expect(participants[subjectIndex]?.actor).toBe(API);
   });
 
   test('has an arrow for each line, and one for each call and each place that is asked for', () => {
-    const name = (id: string) => parties.find((party) => party.id === id)?.label;
-    const arrows = columns.map(({ number, from, to }) => `${number ?? 'ask'} ${name(from)} → ${name(to)}`);
+    const name = (id: string) => participants.find((party) => party.id === id)?.label;
+    const arrows = columns.map(({ rowNumber, from, to }) => `${rowNumber ?? 'ask'} ${name(from)} → ${name(to)}`);
     expect(arrows).toEqual([
       '1 timer → api',
       'ask api → runtime',
@@ -49,7 +49,7 @@ describe('a run', () => {
       '+80ms',
       '+1.70s',
     ]);
-    expect(columns.filter(({ isBad }) => isBad).map(({ number }) => number)).toEqual([9]);
+    expect(columns.filter(({ isFailure }) => isFailure).map(({ rowNumber }) => rowNumber)).toEqual([9]);
   });
 
   test('has the states of who is told of between the arrows, the last of which goes on', () => {
@@ -73,8 +73,8 @@ describe('a run', () => {
 });
 
 test('of a pod the arrows end at the actors below it', () => {
-  const { parties, columns } = sequenceFor(POD);
-  const actors = parties.flatMap(({ actor }) => actor ?? []);
+  const { participants, columns } = sequenceFor(POD);
+  const actors = participants.flatMap(({ actor }) => actor ?? []);
   expect(actors).toEqual([POD, API, READINESS]);
   expect(columns.at(-1)).toMatchObject({ from: ': probe', to: READINESS });
 });

@@ -1,39 +1,39 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Story, StoryLine } from '../../../inspect/protocol.ts';
-import { burstsOf, growingBursts } from '../../../web/model/storyBursts.ts';
-import { gateOf, growingSteps, type Step, stepsOf } from '../../../web/model/storySteps.ts';
+import { burstsOf, createBurstGrouper } from '../../../web/model/storyBursts.ts';
+import { createStepGrouper, gateOf, type Step, storySteps } from '../../../web/model/storySteps.ts';
 import { API, answer, BEGAN, burst, crashLoop, elapsed, POD, RUNS, state, UID } from '../support/crashLoop.ts';
 
-const stepsIn = (lines: readonly StoryLine[]) => stepsOf({ before: [], lines });
-const said = ({ who, event, moves }: Step) => `${who} ${event}: ${moves.map((move) => move.state).join(' ')}`;
+const stepsIn = (lines: readonly StoryLine[]) => storySteps({ before: [], lines });
+const said = ({ source, event, moves }: Step) => `${source} ${event}: ${moves.map((move) => move.state).join(' ')}`;
 
 test('a story that goes on has the steps that it has when all of it is there', () => {
   const { before, lines } = crashLoop();
   // A frame does not part what has one moment.
   const ends = lines.flatMap(({ at }, index) => (at > (lines[index - 1]?.at ?? at) + 100 ? [index] : []));
-  const stepsSoFar = growingSteps();
-  const burstsSoFar = growingBursts();
+  const stepsSoFar = createStepGrouper();
+  const burstsSoFar = createBurstGrouper();
   for (const end of [...ends, lines.length]) {
     const story = { before, lines: lines.slice(0, end) };
     const steps = stepsSoFar(story);
-    expect(steps).toEqual(stepsOf(story));
+    expect(steps).toEqual(storySteps(story));
     expect(burstsSoFar(steps, API)).toEqual(burstsOf(steps, API));
   }
   // Another story begins anew.
-  expect(stepsSoFar({ before, lines: lines.slice(3) })).toEqual(stepsOf({ before, lines: lines.slice(3) }));
+  expect(stepsSoFar({ before, lines: lines.slice(3) })).toEqual(storySteps({ before, lines: lines.slice(3) }));
 });
 
 test('a step that is not whole yet may come to concern whom it did not', () => {
   const lines = [answer(BEGAN, `${POD}/0.pod.starting`, 'runSandbox', 5), state(BEGAN, API, 'checking', 'working')];
-  const [stepsSoFar, burstsSoFar] = [growingSteps(), growingBursts()];
+  const [stepsSoFar, burstsSoFar] = [createStepGrouper(), createBurstGrouper()];
   const before: Story['before'] = [];
   const counts = [1, 2].map((count) => burstsSoFar(stepsSoFar({ before, lines: lines.slice(0, count) }), API).length);
   expect(counts).toEqual([0, 1]);
 });
 
 describe('a run of a container', () => {
-  const steps = stepsOf(crashLoop()).filter(({ at }) => at >= (RUNS[5] ?? 0) && at < (RUNS[5] ?? 0) + 2_000);
+  const steps = storySteps(crashLoop()).filter(({ at }) => at >= (RUNS[5] ?? 0) && at < (RUNS[5] ?? 0) + 2_000);
 
   test('is a step for its timer, each answer, each slot and what was seen of it', () => {
     expect(steps.map(said)).toEqual([
@@ -47,7 +47,7 @@ describe('a run of a container', () => {
   });
 
   test('asks in the step that makes it ask, and is told of in the step of the event', () => {
-    expect(steps.map(({ asks }) => asks.map(({ port }) => port))).toEqual([
+    expect(steps.map(({ calls }) => calls.map(({ port }) => port))).toEqual([
       ['findImage'],
       [],
       ['createContainer'],
@@ -55,7 +55,7 @@ describe('a run of a container', () => {
       [],
       [],
     ]);
-    expect(steps.flatMap(({ told }) => told.map(({ reason }) => reason))).toEqual([
+    expect(steps.flatMap(({ events }) => events.map(({ reason }) => reason))).toEqual([
       'Pulled',
       'Created',
       'Started',
@@ -64,9 +64,9 @@ describe('a run of a container', () => {
   });
 
   test('says how long a call took, and that it ended badly', () => {
-    expect(steps.map(({ tookMs }) => tookMs)).toEqual([undefined, 2, undefined, 10, 68, undefined]);
-    expect(steps.at(-1)).toMatchObject({ actor: API, isBad: true, what: 'api exit 3' });
-    expect(steps.slice(0, -1).every(({ isBad }) => !isBad)).toBe(true);
+    expect(steps.map(({ durationMs }) => durationMs)).toEqual([undefined, 2, undefined, 10, 68, undefined]);
+    expect(steps.at(-1)).toMatchObject({ actor: API, isFailure: true, detail: 'api exit 3' });
+    expect(steps.slice(0, -1).every(({ isFailure }) => !isFailure)).toBe(true);
   });
 });
 

@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { FIRST_WINDOW, moved, resized, windowOf, zoomed } from '../../../web/model/storyWindow.ts';
+import { DEFAULT_RANGE, resizeRange, shiftRange, visibleRange, zoomRange } from '../../../web/model/storyWindow.ts';
 
 const NOW = 1_000_000;
 
 describe('the window', () => {
   test('goes along with what goes on, with room for what is to come', () => {
-    const { from, to } = windowOf(FIRST_WINDOW, NOW, NOW);
-    expect(to - from).toBe(FIRST_WINDOW.spanMs);
+    const { from, to } = visibleRange(DEFAULT_RANGE, NOW, NOW);
+    expect(to - from).toBe(DEFAULT_RANGE.spanMs);
     expect(to).toBeGreaterThan(NOW + 40_000);
-    expect(windowOf(FIRST_WINDOW, NOW + 5_000, NOW + 5_000).to).toBe(to + 5_000);
+    expect(visibleRange(DEFAULT_RANGE, NOW + 5_000, NOW + 5_000).to).toBe(to + 5_000);
   });
 
   test('stands while a moment of the past is within it, and moves to one that is not', () => {
-    const live = windowOf(FIRST_WINDOW, NOW, NOW);
-    expect(windowOf(FIRST_WINDOW, NOW - 100_000, NOW)).toEqual(live);
-    const early = windowOf(FIRST_WINDOW, NOW - 900_000, NOW);
+    const live = visibleRange(DEFAULT_RANGE, NOW, NOW);
+    expect(visibleRange(DEFAULT_RANGE, NOW - 100_000, NOW)).toEqual(live);
+    const early = visibleRange(DEFAULT_RANGE, NOW - 900_000, NOW);
     expect(early.from).toBeLessThan(NOW - 900_000);
     expect(early.to).toBeGreaterThan(NOW - 900_000);
   });
@@ -22,24 +22,24 @@ describe('the window', () => {
   test('that was moved stands, but not beyond what is recorded', () => {
     const window = { from: NOW - 100_000, to: NOW };
     const bounds = { from: NOW - 500_000, to: NOW };
-    expect(moved(window, -50_000, bounds)).toEqual({ spanMs: 100_000, to: NOW - 50_000 });
-    expect(moved(window, 9e9, bounds).to).toBe(NOW + 18_000);
-    expect(moved(window, -9e9, bounds).to).toBe(NOW - 482_000);
+    expect(shiftRange(window, -50_000, bounds)).toEqual({ spanMs: 100_000, to: NOW - 50_000 });
+    expect(shiftRange(window, 9e9, bounds).to).toBe(NOW + 18_000);
+    expect(shiftRange(window, -9e9, bounds).to).toBe(NOW - 482_000);
   });
 
   test('that is made shorter keeps the moment under the hand in its place', () => {
     const window = { from: 0, to: 100_000 };
     const moved = { spanMs: 100_000, to: 100_000 };
-    expect(zoomed(moved, window, 0.5, 75_000)).toEqual({ spanMs: 50_000, to: 87_500 });
-    expect(zoomed(moved, window, 0.001, 0).spanMs).toBe(2_000);
+    expect(zoomRange(moved, window, 0.5, 75_000)).toEqual({ spanMs: 50_000, to: 87_500 });
+    expect(zoomRange(moved, window, 0.001, 0).spanMs).toBe(2_000);
     // What goes along with what goes on does not stand still because it is shorter.
-    expect(zoomed({ spanMs: 100_000 }, window, 0.5, 75_000)).toEqual({ spanMs: 50_000 });
+    expect(zoomRange({ spanMs: 100_000 }, window, 0.5, 75_000)).toEqual({ spanMs: 50_000 });
   });
 
   test('is dragged by an edge, which does not pass the other one', () => {
     const window = { from: 10_000, to: 90_000 };
-    expect(resized(window, 'from', 40_000)).toEqual({ spanMs: 50_000, to: 90_000 });
-    expect(resized(window, 'to', 50_000)).toEqual({ spanMs: 40_000, to: 50_000 });
-    expect(resized(window, 'to', 0)).toEqual({ spanMs: 2_000, to: 12_000 });
+    expect(resizeRange(window, 'from', 40_000)).toEqual({ spanMs: 50_000, to: 90_000 });
+    expect(resizeRange(window, 'to', 50_000)).toEqual({ spanMs: 40_000, to: 50_000 });
+    expect(resizeRange(window, 'to', 0)).toEqual({ spanMs: 2_000, to: 12_000 });
   });
 });

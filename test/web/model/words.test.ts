@@ -6,18 +6,18 @@ import { waysOf } from '../../../machines/drawing/ways.ts';
 import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
 import { CATEGORIES } from '../../../show/category.ts';
 import { answerParts } from '../../../web/model/answer.ts';
-import { CELL_FILTERS, containersByCategory, containersThat, podsByPhase } from '../../../web/model/bar.ts';
+import { CELL_FILTERS, containerFilter, containersByCategory, podsByPhase } from '../../../web/model/bar.ts';
+import { CATEGORY_ICONS, colorClass } from '../../../web/model/categoryIcons.ts';
 import { conditionsOf } from '../../../web/model/conditions.ts';
-import { crumbsOf, plainAnswer, statusOf, subjectOf, titleOf } from '../../../web/model/headline.ts';
+import { subjectTitle, breadcrumb, chipText, fallbackAnswer, subjectOf } from '../../../web/model/headline.ts';
 import { logNote } from '../../../web/model/logNote.ts';
-import { MARKS, toneOf } from '../../../web/model/marks.ts';
-import { nextLines, whenText } from '../../../web/model/next.ts';
+import { conditionText, nextLines } from '../../../web/model/next.ts';
 import { objectLines } from '../../../web/model/objectLines.ts';
-import { createSpeaker } from '../../../web/model/reading.ts';
+import { createAnnouncer } from '../../../web/model/reading.ts';
 import { createTree } from '../../../web/model/rows.ts';
 import { followSelection } from '../../../web/model/selection.ts';
-import { clockOf, countdownOf, momentText } from '../../../web/model/time.ts';
-import { triedRuns } from '../../../web/model/tried.ts';
+import { computeCountdown, formatClock, formatTime } from '../../../web/model/time.ts';
+import { attemptTable } from '../../../web/model/tried.ts';
 import { withFrame, worldOf } from '../../../web/model/world.ts';
 import { API, apiDetail, apiHistory, checkoutObject, designSnapshot, NOW } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
@@ -31,15 +31,15 @@ const marked = (answer: string) =>
 
 test('a moment of another day has its date', () => {
   const now = Date.UTC(2026, 0, 2, 7);
-  expect(momentText(now - 60_000, now)).toBe('06:59:00');
-  expect(momentText(now - 8 * 3_600_000, now)).toBe('2026-01-01 23:00:00');
+  expect(formatTime(now - 60_000, now)).toBe('06:59:00');
+  expect(formatTime(now - 8 * 3_600_000, now)).toBe('2026-01-01 23:00:00');
 });
 
 test('each tag of a state has a mark of its own, and a colour', () => {
-  const shapes = STATE_TAGS.map((tag) => `${MARKS.get(tag)?.fill} ${MARKS.get(tag)?.line}`);
+  const shapes = STATE_TAGS.map((tag) => `${CATEGORY_ICONS.get(tag)?.fill} ${CATEGORY_ICONS.get(tag)?.line}`);
   expect(shapes.filter((shape) => shape === 'undefined undefined')).toEqual([]);
   expect(new Set(shapes).size).toBe(STATE_TAGS.length);
-  expect(new Set(STATE_TAGS.map(toneOf)).size).toBe(STATE_TAGS.length);
+  expect(new Set(STATE_TAGS.map(colorClass)).size).toBe(STATE_TAGS.length);
 });
 
 describe('an answer', () => {
@@ -84,13 +84,13 @@ describe('the headline', () => {
     followSelection(page, () => undefined);
     const subject = subjectOf(page);
     if (!subject) throw new Error(`nothing is selected at ${url}`);
-    return { subject, crumbs: crumbsOf(world, subject).map(({ name }) => name) };
+    return { subject, crumbs: breadcrumb(world, subject).map(({ name }) => name) };
   };
 
   test('leads from the namespace to the actor', () => {
     const { subject, crumbs } = subjectAt('/pod/shop/checkout-api/container/proxy/probe/readiness');
     expect(crumbs).toEqual(['shop', 'checkout-api-node-1', 'proxy', 'readiness']);
-    expect(titleOf(subject)).toBe('probe readiness');
+    expect(subjectTitle(subject)).toBe('probe readiness');
     expect(subjectAt('/node/startLimiter').crumbs).toEqual(['node-1', 'start']);
     expect(subjectAt('/node').crumbs).toEqual(['node-1']);
   });
@@ -100,7 +100,7 @@ describe('the headline', () => {
     followSelection(page, () => undefined);
     const crumbs = () => {
       const subject = subjectOf(page);
-      return subject && crumbsOf(page.world.value, subject).map(({ name, path }) => [name, path]);
+      return subject && breadcrumb(page.world.value, subject).map(({ name, path }) => [name, path]);
     };
     const frame: Frame = { at: NOW, pods: [], podsGone: [], actors: [], actorsGone: [], lines: [] };
     const proxy = 'pod/uid-checkout-api/container/proxy';
@@ -118,9 +118,9 @@ describe('the headline', () => {
 
   test('tells of the worst below the actor: of a pod its container in back-off', () => {
     const { subject } = subjectAt('/pod/shop/checkout-api');
-    expect([subject.category, statusOf(subject)]).toEqual(['retrying', 'CrashLoopBackOff']);
-    expect(plainAnswer(subject)).toBe('pod checkout-api-node-1 is waiting for the end of its back-off');
-    expect(countdownOf(subject.told, NOW)).toEqual({
+    expect([subject.category, chipText(subject)]).toEqual(['retrying', 'CrashLoopBackOff']);
+    expect(fallbackAnswer(subject)).toBe('pod checkout-api-node-1 is waiting for the end of its back-off');
+    expect(computeCountdown(subject.worst, NOW)).toEqual({
       amount: '48s',
       beside: 'of 2m40s left',
       left: 0.3,
@@ -134,7 +134,7 @@ describe('the headline', () => {
       const { subject } = subjectAt('/pod/shop/checkout-api');
       const { waitingFor: _, ...rest } = { ...subject.actor, state: 'odd.inner', tags: [category] };
       const plain = { ...subject, actor: rest, told: rest };
-      const answers = [plainAnswer(plain), plainAnswer({ ...plain, isGone: true })];
+      const answers = [fallbackAnswer(plain), fallbackAnswer({ ...plain, isGone: true })];
       expect(answers.join()).not.toMatch(/odd|inner|undefined/);
       expect(answers[0]).toMatch(/^pod checkout-api-node-1 (?:is|has) \w+/);
       expect(answers[1]).toMatch(/^pod checkout-api-node-1 is gone; it (?:was|had) \w+/);
@@ -144,22 +144,22 @@ describe('the headline', () => {
   test('counts by the clock that the page shows: the time shown and what is left make up the end', () => {
     const { page } = pageModel();
     for (const ms of [0, 250, 999, 1_001, 2_750]) {
-      page.wall.value = NOW + ms;
+      page.browserTime.value = NOW + ms;
       const clock = page.now.value;
       expect(clock % 1_000).toBe(0);
       const until = NOW + 48_000 + 600;
-      const { amount } = countdownOf({ since: NOW, until }, clock);
-      expect(`${clockOf(clock + 1_000 * Number.parseInt(amount, 10))}`).toBe(clockOf(until));
+      const { amount } = computeCountdown({ since: NOW, until }, clock);
+      expect(`${formatClock(clock + 1_000 * Number.parseInt(amount, 10))}`).toBe(formatClock(until));
     }
   });
 
   test('counts up where there is no deadline, or it has passed', () => {
-    expect(countdownOf({ since: NOW - 90_000 }, NOW)).toMatchObject({
+    expect(computeCountdown({ since: NOW - 90_000 }, NOW)).toMatchObject({
       amount: '90s',
       beside: 'in this state',
       left: undefined,
     });
-    expect(countdownOf({ since: NOW - 9_000, until: NOW - 1_000 }, NOW)).toMatchObject({
+    expect(computeCountdown({ since: NOW - 9_000, until: NOW - 1_000 }, NOW)).toMatchObject({
       beside: 'due since 07:43:51',
     });
   });
@@ -167,7 +167,7 @@ describe('the headline', () => {
 
 describe('what comes next', () => {
   const lines = (...given: Parameters<typeof nextLines>) =>
-    nextLines(...given).map(({ when, text, strong }) => `${when}: ${text} ${strong}`.trim());
+    nextLines(...given).map(({ when, text, emphasis }) => `${when}: ${text} ${emphasis}`.trim());
 
   test('of a container in back-off: when, as which run, what would be sooner, and if it fails', () => {
     expect(lines({ ...apiDetail, ...apiHistory }, api)).toEqual([
@@ -226,7 +226,7 @@ describe('what comes next', () => {
   test('names no guard of any machine, and no event by its name in the code', () => {
     const labels = machines.flatMap((machine) => waysOf(machine).map(({ label }) => label));
     expect(labels.filter((label) => label.includes('['))).not.toEqual([]);
-    const said = labels.flatMap((label) => whenText(label) ?? []);
+    const said = labels.flatMap((label) => conditionText(label) ?? []);
     // "ConfigMap" is a word of Kubernetes.
     const isCode = (text: string) => /[[\]]|[a-z]\.[a-z]|[a-z][A-Z]/.test(text.replaceAll('ConfigMap', ''));
     expect(said.filter(isCode)).toEqual([]);
@@ -235,7 +235,7 @@ describe('what comes next', () => {
 });
 
 test('the runs: the last first, how long each waited, and how long none took', () => {
-  const { runs, summary, longestMs } = triedRuns(apiHistory, api);
+  const { runs, summary, longestMs } = attemptTable(apiHistory, api);
   expect(runs.map(({ run, waitedMs = 0 }) => `${run} ${waitedMs / 1_000}s`)).toEqual([
     '6 160s',
     '5 80s',
@@ -248,7 +248,7 @@ test('the runs: the last first, how long each waited, and how long none took', (
 describe('an object', () => {
   const text = (object: unknown) =>
     objectLines(object).map(({ indent, key, value }) => {
-      const parts = value.map((part) => (part.isHeldBack ? '<held back>' : part.text)).join('');
+      const parts = value.map((part) => (part.isRedacted ? '<held back>' : part.text)).join('');
       return `${indent}${key === '' ? '' : `${key}: `}${parts}`.trimEnd();
     });
 
@@ -306,7 +306,7 @@ test('the conditions of a status, and of what is none', () => {
     { type: 'DisruptionTarget', status: 'True' },
     { type: 'DisruptionTarget', status: 'False' },
   ];
-  expect(conditionsOf({ conditions: odd }).map(({ status, isWell }) => `${status} ${isWell}`)).toEqual([
+  expect(conditionsOf({ conditions: odd }).map(({ status, isHealthy }) => `${status} ${isHealthy}`)).toEqual([
     'Unknown false',
     'True false',
     'False true',
@@ -316,13 +316,13 @@ test('the conditions of a status, and of what is none', () => {
 
 describe('the bar', () => {
   test('counts pods by phase and containers by category', () => {
-    expect(podsByPhase(world).map(({ of, count }) => `${count} ${of}`)).toEqual([
+    expect(podsByPhase(world).map(({ value, count }) => `${count} ${value}`)).toEqual([
       '13 Running',
       '4 Pending',
       '1 Succeeded',
       '1 Failed',
     ]);
-    expect(containersByCategory(world).map(({ of, count }) => `${count} ${of}`)).toEqual([
+    expect(containersByCategory(world).map(({ value, count }) => `${count} ${value}`)).toEqual([
       '12 steady',
       '1 working',
       '4 waiting',
@@ -337,7 +337,7 @@ describe('the bar', () => {
       expect(problem.value).toBeUndefined();
       return rows.value.filter(({ row }) => row.isMatch).length;
     };
-    for (const { of, count } of containersByCategory(world)) expect(found(containersThat(of))).toBe(count);
+    for (const { value, count } of containersByCategory(world)) expect(found(containerFilter(value))).toBe(count);
     expect(found(CELL_FILTERS.pods)).toBe(19);
     expect(found(CELL_FILTERS.failedPods)).toBe(1);
     expect(found(CELL_FILTERS.pull)).toBe(2);
@@ -358,19 +358,19 @@ test('why there is no log says only what is known', () => {
 test('a new answer is said at once, then the last one every five seconds, and none twice', async () => {
   let now = 0;
   const timers: { at: number; after: () => void }[] = [];
-  const { said, say } = createSpeaker({
+  const { announcement, announce } = createAnnouncer({
     now: () => now,
     setTimeout: (after, ms) => timers.push({ at: now + ms, after }),
   });
-  say('one');
-  expect(said.value).toBe('one');
+  announce('one');
+  expect(announcement.value).toBe('one');
   now = 1_000;
-  say('two');
-  say('three');
-  expect([said.value, timers.map(({ at }) => at)]).toEqual(['one', [5_000]]);
+  announce('two');
+  announce('three');
+  expect([announcement.value, timers.map(({ at }) => at)]).toEqual(['one', [5_000]]);
   now = 5_000;
   timers[0]?.after();
-  say('three');
-  expect([said.value, timers.length]).toEqual(['three', 1]);
+  announce('three');
+  expect([announcement.value, timers.length]).toEqual(['three', 1]);
   await until(() => true);
 });

@@ -1,6 +1,6 @@
 /** A container that has run six times and waits for the seventh, as its chart is told of it. */
 import type { Taken } from '../../../inspect/protocol.ts';
-import type { Seen } from '../../../web/model/chart/view.ts';
+import type { ChartActor } from '../../../web/model/chart/view.ts';
 
 /** The moment that is looked at. */
 const NOW = Date.UTC(2026, 10, 20, 7, 43, 52);
@@ -40,7 +40,7 @@ const taken: Taken = {
 };
 
 /** The container in its back-off. */
-export const crashLooping: Seen = {
+export const crashLooping: ChartActor = {
   state: 'ended.backingOff',
   tags: ['retrying'],
   since: NOW - 112_000,

@@ -1,7 +1,7 @@
 /** The page's model over a node that a test makes up, without a browser. */
 import type { ActorHistory, Detail, ShownLog, Snapshot } from '../../../inspect/protocol.ts';
 import { createPage } from '../../../web/model/page.ts';
-import { placeOf } from '../../../web/model/place.ts';
+import { parseLocation } from '../../../web/model/pageLocation.ts';
 import { apiDetail, apiHistory, checkoutObject, designSnapshot, NOW } from './nodeOnPage.ts';
 
 interface Given {
@@ -18,10 +18,10 @@ export function pageModel({ first = designSnapshot, url = '/', snapshot, detail,
   const written: string[] = [];
   const page = createPage({
     first,
-    place: placeOf(new URL(url, 'http://page')),
+    location: parseLocation(new URL(url, 'http://page')),
     now: () => NOW,
     history: { push: (to) => written.push(`push ${to}`), replace: (to) => written.push(`replace ${to}`) },
-    asking: {
+    client: {
       snapshot: snapshot ?? (async (at) => ({ ...first, at, mode: 'past' })),
       detail: detail ?? (async (path) => ({ ...apiDetail, path })),
       actorHistory: actorHistory ?? (async (path) => ({ ...apiHistory, path })),

@@ -1,9 +1,9 @@
 /** A page whose node has the pod of the crash loop; what it asks for is answered when a test says so. */
 import type { ShownActor, Snapshot, Story } from '../../../inspect/protocol.ts';
-import type { Asking } from '../../../web/model/asking.ts';
 import { createPage } from '../../../web/model/page.ts';
+import type { ServerClient } from '../../../web/model/serverClient.ts';
+import { createStoryState, followStory } from '../../../web/model/storyState.ts';
 import { createStoryView } from '../../../web/model/storyView.ts';
-import { createTelling, followStory } from '../../../web/model/telling.ts';
 import { API, BEGAN, crashLoop, NOW, POD, UID } from './crashLoop.ts';
 
 const RECORDED = { from: NOW - 1_800_000, to: NOW };
@@ -72,7 +72,7 @@ const unasked = () => Promise.reject(new Error('this is not asked here'));
 
 interface Options {
   readonly first?: Snapshot;
-  readonly story?: Asking['story'];
+  readonly story?: ServerClient['story'];
 }
 
 /** The page with its story followed, `api` being selected. */
@@ -82,9 +82,9 @@ export function storyPage({ first = snapshotAt(NOW, 'live'), story }: Options = 
   let clock = NOW;
   const page = createPage({
     first,
-    place: { steps: [], view: 'region', story: 'time', isPodPage: false },
+    location: { steps: [], view: 'region', story: 'time', isPodPage: false },
     now: () => clock,
-    asking: {
+    client: {
       entry: async () => ({ value: null, heldBack: 0 }),
       story: (uid, from, to) => {
         asked.push({ uid, from, to });
@@ -103,21 +103,21 @@ export function storyPage({ first = snapshotAt(NOW, 'live'), story }: Options = 
     },
   });
   page.selected.value = API;
-  const telling = createTelling(page);
-  const stop = followStory(page, telling);
+  const storyState = createStoryState(page);
+  const stop = followStory(page, storyState);
   return {
     page,
-    telling,
+    storyState,
     stop,
     asked,
     moments,
-    view: createStoryView(page, telling),
+    view: createStoryView(page, storyState),
     /** Lets what was answered be taken in. */
     settle: () => new Promise((resolve) => setImmediate(resolve)),
     /** Lets the browser's clock go on. */
     pass: (ms: number) => {
       clock += ms;
-      page.wall.value = clock;
+      page.browserTime.value = clock;
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Prints how many milliseconds it takes to lay out 5,000 lines. In a process of its own: in one of tests all is slower. */
-import { lanesOf } from '../../../web/model/storyLanes.ts';
-import { placedBars } from '../../../web/model/storyPixels.ts';
-import { stepsOf } from '../../../web/model/storySteps.ts';
+import { storyLanes } from '../../../web/model/storyLanes.ts';
+import { positionBars } from '../../../web/model/storyPixels.ts';
+import { storySteps } from '../../../web/model/storySteps.ts';
 import { API, BEGAN, burst, crashLoop, NOW } from './crashLoop.ts';
 
 const loop = crashLoop();
@@ -9,12 +9,12 @@ const lines = [...loop.lines, ...burst(5_000 - loop.lines.length, BEGAN + 1_000)
   (one, other) => one.at - other.at,
 );
 const story = { ...loop, lines };
-const steps = stepsOf(story);
+const steps = storySteps(story);
 
 function tookMs(): number {
   const began = performance.now();
-  for (const { bars } of lanesOf({ story, steps, now: NOW, selected: API }))
-    placedBars(bars, { from: BEGAN, to: NOW, left: 140, right: 716 });
+  for (const { bars } of storyLanes({ story, steps, now: NOW, selected: API }))
+    positionBars(bars, { from: BEGAN, to: NOW, left: 140, right: 716 });
   return performance.now() - began;
 }
 

@@ -15,17 +15,17 @@ export interface Size {
 }
 
 /** Minimum scale of the default view. */
-const LEAST_BY_ITSELF = 0.85;
-const LEAST = 0.2;
-const MOST = 3;
+const MIN_DEFAULT_SCALE = 0.85;
+const MIN_SCALE = 0.2;
+const MAX_SCALE = 3;
 
 /**
  * Returns the default view of a drawing. It shows the whole drawing if that is large enough to read, otherwise the part
  * around a box.
  */
-export function cameraAt(size: Size, drawing: Size, around?: DrawnState, least = LEAST_BY_ITSELF): Camera {
+export function cameraAt(size: Size, drawing: Size, around?: DrawnState, minScale = MIN_DEFAULT_SCALE): Camera {
   const fitting = Math.min(size.width / drawing.width, size.height / drawing.height);
-  const scale = Math.min(1, Math.max(least, fitting));
+  const scale = Math.min(1, Math.max(minScale, fitting));
   const axis = (room: number, length: number, middle: number) =>
     length * scale <= room
       ? (room - length * scale) / 2
@@ -39,22 +39,22 @@ export function cameraAt(size: Size, drawing: Size, around?: DrawnState, least =
 }
 
 /** Returns the view of the whole drawing at any scale. */
-export const fitted = (size: Size, drawing: Size): Camera => cameraAt(size, drawing, undefined, LEAST);
+export const fitCamera = (size: Size, drawing: Size): Camera => cameraAt(size, drawing, undefined, MIN_SCALE);
 
 /** Zooms around a point of the panel that stays in place. */
-export function zoomed({ x, y, scale }: Camera, by: number, [atX, atY]: readonly [number, number]): Camera {
-  const next = Math.min(MOST, Math.max(LEAST, scale * by));
+export function zoomCamera({ x, y, scale }: Camera, by: number, [atX, atY]: readonly [number, number]): Camera {
+  const next = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale * by));
   const grown = next / scale;
   return { x: atX - (atX - x) * grown, y: atY - (atY - y) * grown, scale: next };
 }
 
 /** Moves the view. Some of the drawing always stays visible. */
-export function moved(camera: Camera, [byX, byY]: readonly [number, number], size: Size, drawing: Size): Camera {
-  const keep = (at: number, length: number, room: number) =>
+export function moveCamera(camera: Camera, [byX, byY]: readonly [number, number], size: Size, drawing: Size): Camera {
+  const clamp = (at: number, length: number, room: number) =>
     Math.min(room - 48, Math.max(48 - length * camera.scale, at));
   return {
-    x: keep(camera.x + byX, drawing.width, size.width),
-    y: keep(camera.y + byY, drawing.height, size.height),
+    x: clamp(camera.x + byX, drawing.width, size.width),
+    y: clamp(camera.y + byY, drawing.height, size.height),
     scale: camera.scale,
   };
 }
@@ -70,24 +70,27 @@ const DIRECTIONS: ReadonlyMap<string, readonly [number, number]> = new Map([
  * Returns the box in the direction of an arrow key. A box connected by a transition takes precedence over the nearest
  * one.
  */
-export function boxTowards({ states, ways }: Drawing, from: DrawnState, key: string): DrawnState | undefined {
+export function boxInDirection({ states, ways }: Drawing, from: DrawnState, key: string): DrawnState | undefined {
   const direction = DIRECTIONS.get(key);
   if (direction === undefined) return undefined;
-  const joined = new Set(
+  const connected = new Set(
     ways.flatMap((way) => (way.from === from.state ? [way.to] : way.to === from.state ? [way.from] : [])),
   );
-  const lies = (state: DrawnState) => along(from, state, direction);
-  const there = states.filter(
-    (state) => state !== from && lies(state).ahead > 0 && lies(state).aside <= lies(state).ahead * 2,
+  const offsetTo = (state: DrawnState) => along(from, state, direction);
+  const candidates = states.filter(
+    (state) => state !== from && offsetTo(state).ahead > 0 && offsetTo(state).aside <= offsetTo(state).ahead * 2,
   );
-  const nearest = (some: readonly DrawnState[]) =>
-    some.toSorted((one, other) => distance(lies(one)) - distance(lies(other)))[0];
-  return nearest(there.filter(({ state }) => joined.has(state))) ?? nearest(there);
+  const nearest = (boxes: readonly DrawnState[]) =>
+    boxes.toSorted((one, other) => distance(offsetTo(one)) - distance(offsetTo(other)))[0];
+  return nearest(candidates.filter(({ state }) => connected.has(state))) ?? nearest(candidates);
 }
 
 const distance = ({ ahead, aside }: { ahead: number; aside: number }): number => ahead + 2 * aside;
 
 function along(from: DrawnState, to: DrawnState, [x, y]: readonly [number, number]) {
-  const far = [to.x + to.width / 2 - from.x - from.width / 2, to.y + to.height / 2 - from.y - from.height / 2] as const;
-  return { ahead: far[0] * x + far[1] * y, aside: Math.abs(far[0] * y) + Math.abs(far[1] * x) };
+  const delta = [
+    to.x + to.width / 2 - from.x - from.width / 2,
+    to.y + to.height / 2 - from.y - from.height / 2,
+  ] as const;
+  return { ahead: delta[0] * x + delta[1] * y, aside: Math.abs(delta[0] * y) + Math.abs(delta[1] * x) };
 }

@@ -1,17 +1,18 @@
 /** The catalog of all machines and their drawings, in reading order. */
 import type { Drawing } from '../../../inspect/protocol.ts';
-import { CHARTED, keyOf } from './drawings.ts';
+import { drawingKey, MACHINES_WITH_CHART } from './drawings.ts';
 
 /** A machine with the drawings of its regions, followed by the whole chart. */
-export interface Catalogued {
+export interface CatalogueEntry {
   readonly machine: string;
   readonly summary: string;
   readonly drawings: readonly { readonly key: string; readonly title: string; readonly drawing: Drawing }[];
 }
 
 /** Returns all machines, starting with the node. */
-export function catalogueOf(drawings: readonly Drawing[]): Catalogued[] {
-  const order = (machine: string) => (CHARTED.includes(machine) ? CHARTED.indexOf(machine) : CHARTED.length);
+export function buildCatalogue(drawings: readonly Drawing[]): CatalogueEntry[] {
+  const order = (machine: string) =>
+    MACHINES_WITH_CHART.includes(machine) ? MACHINES_WITH_CHART.indexOf(machine) : MACHINES_WITH_CHART.length;
   const machines = [...new Set(drawings.map(({ machine }) => machine))].toSorted((a, b) => order(a) - order(b));
   return machines.map((machine) => {
     const own = drawings.filter((drawing) => drawing.machine === machine);
@@ -21,14 +22,14 @@ export function catalogueOf(drawings: readonly Drawing[]): Catalogued[] {
     return {
       machine,
       summary: whole?.summary ?? '',
-      drawings: shown.map((drawing) => ({ key: keyOf(machine, drawing.region), title: drawing.title, drawing })),
+      drawings: shown.map((drawing) => ({ key: drawingKey(machine, drawing.region), title: drawing.title, drawing })),
     };
   });
 }
 
 /** Returns the drawing with this key. The default is the first drawing of the container, because it shows the most. */
-export function drawingIn(catalogue: readonly Catalogued[], key: string): Drawing | undefined {
+export function findDrawing(catalogue: readonly CatalogueEntry[], key: string): Drawing | undefined {
   const all = catalogue.flatMap((each) => each.drawings);
-  const found = all.find((each) => each.key === key) ?? all.find((each) => each.drawing.machine === 'container');
-  return (found ?? all[0])?.drawing;
+  const match = all.find((each) => each.key === key) ?? all.find((each) => each.drawing.machine === 'container');
+  return (match ?? all[0])?.drawing;
 }

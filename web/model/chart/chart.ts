@@ -1,13 +1,13 @@
 /** The interactive state of a chart: its visible part, the highlighted element and the described state. */
 import { batch, signal } from '@preact/signals';
 import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
-import { type Camera, cameraAt, fitted, moved, type Size, zoomed } from './camera.ts';
+import { type Camera, cameraAt, fitCamera, moveCamera, type Size, zoomCamera } from './camera.ts';
 
 /** The element under the pointer or with the focus. */
-export interface Pointed {
+export interface HoveredElement {
   readonly state?: string;
   /** An arrow, identified by its first transition. */
-  readonly way?: string;
+  readonly arrow?: string;
 }
 
 /** Creates the state of a chart panel. */
@@ -15,10 +15,10 @@ export function createChart() {
   return {
     size: signal<Size>({ width: 0, height: 0 }),
     /** The box of the active state. */
-    lit: signal<string | undefined>(undefined),
+    activeBox: signal<string | undefined>(undefined),
     /** The visible part chosen by the user. Undefined to follow the actor. */
-    own: signal<Camera | undefined>(undefined),
-    pointed: signal<Pointed>({}),
+    userCamera: signal<Camera | undefined>(undefined),
+    hovered: signal<HoveredElement>({}),
     /** The state that is reachable with Tab. */
     focused: signal<string | undefined>(undefined),
     /** The state whose description is open. */
@@ -30,33 +30,33 @@ export type Chart = ReturnType<typeof createChart>;
 
 /** Returns the visible part of the drawing. */
 export const cameraOf = (chart: Chart, drawing: Drawing, around: DrawnState | undefined): Camera =>
-  chart.own.value ?? cameraAt(chart.size.value, drawing, around);
+  chart.userCamera.value ?? cameraAt(chart.size.value, drawing, around);
 
 /** Resets the state for a different drawing. */
-export function begin(chart: Chart): void {
+export function resetChart(chart: Chart): void {
   batch(() => {
-    chart.own.value = undefined;
-    chart.pointed.value = {};
+    chart.userCamera.value = undefined;
+    chart.hovered.value = {};
     chart.focused.value = undefined;
     chart.described.value = undefined;
   });
 }
 
 /** Toggles between the whole drawing and the default view. */
-export function showAll(chart: Chart, drawing: Drawing): void {
-  const all = fitted(chart.size.peek(), drawing);
-  chart.own.value = chart.own.peek()?.scale === all.scale ? undefined : all;
+export function toggleWhole(chart: Chart, drawing: Drawing): void {
+  const all = fitCamera(chart.size.peek(), drawing);
+  chart.userCamera.value = chart.userCamera.peek()?.scale === all.scale ? undefined : all;
 }
 
 /** Zooms around a point, by default the center. */
 export function zoom(chart: Chart, camera: Camera, by: number, at?: readonly [number, number]): void {
   const { width, height } = chart.size.peek();
-  chart.own.value = zoomed(camera, by, at ?? [width / 2, height / 2]);
+  chart.userCamera.value = zoomCamera(camera, by, at ?? [width / 2, height / 2]);
 }
 
 /** Moves the visible part. */
 export function pan(chart: Chart, camera: Camera, by: readonly [number, number], drawing: Drawing): void {
-  chart.own.value = moved(camera, by, chart.size.peek(), drawing);
+  chart.userCamera.value = moveCamera(camera, by, chart.size.peek(), drawing);
 }
 
 /** Moves the visible part so that it contains the focused box. */

@@ -1,29 +1,29 @@
 /** The texts of a chart: its title, its labels and the descriptions of its states. */
 import type { Drawing, DrawnWay, NextWay } from '../../../inspect/protocol.ts';
-import { clockOf } from '../time.ts';
+import { formatClock } from '../time.ts';
 import { sansWidth } from './textWidth.ts';
-import type { Seen, StateView } from './view.ts';
+import type { ChartActor, StateView } from './view.ts';
 
 /** Returns the title, e.g. `container: run and restart, 17 of 56 states`. */
 export function chartTitle({ machine, region, title, states, statesOfAll }: Drawing): string {
   const shown = states.filter(({ kind }) => kind !== 'folded').length;
-  const many = statesOfAll === 1 ? '1 state' : `${statesOfAll} states`;
-  return region === undefined ? `${machine}: ${many}` : `${machine}: ${title}, ${shown} of ${many}`;
+  const stateCount = statesOfAll === 1 ? '1 state' : `${statesOfAll} states`;
+  return region === undefined ? `${machine}: ${stateCount}` : `${machine}: ${title}, ${shown} of ${stateCount}`;
 }
 
 /** Maximum number of lines of a label. If there are more, the last line contains the number of hidden ones. */
-const LINES = 4;
+const MAX_LABEL_LINES = 4;
 
 /**
  * Returns the label of an arrow. A timer comes first, e.g. `timer.elapsed, in 48s`, followed by the other transitions
  * along the same arrow.
  */
-export function labelLines(label: readonly string[], left?: string, most = LINES): string[] {
+export function labelLines(label: readonly string[], timeLeft?: string, maxLines = MAX_LABEL_LINES): string[] {
   const all = label.map((line) => line || 'at once');
-  const isTimed = (line: string) => left !== undefined && line.startsWith('timer.elapsed');
-  const sorted = [...all.filter(isTimed).map((line) => `${line}, in ${left}`), ...all.filter((line) => !isTimed(line))];
-  if (sorted.length <= most) return sorted;
-  const shown = sorted.slice(0, most - 1);
+  const isTimed = (line: string) => timeLeft !== undefined && line.startsWith('timer.elapsed');
+  const sorted = [...all.filter(isTimed).map((line) => `${line}, in ${timeLeft}`), ...all.filter((line) => !isTimed(line))];
+  if (sorted.length <= maxLines) return sorted;
+  const shown = sorted.slice(0, maxLines - 1);
   return [...shown, shown.length === 0 ? `${sorted.length} ways` : `and ${sorted.length - shown.length} more`];
 }
 
@@ -34,13 +34,13 @@ export function countText(count: number): string {
 }
 
 /** Space between two texts on one line, in pixels. */
-const BETWEEN = 6;
+const TEXT_GAP = 6;
 
 /** Font sizes of a state's name, of the larger name of an active state, and of the bold duration. */
 const FONTS = { name: 12, big: 13.5, stay: 12.7 } as const;
 
 /** Factor by which bold names are wider. */
-const BOLD = 1.1;
+const BOLD_FACTOR = 1.1;
 
 /** The name and the duration of a state on one line. */
 export interface StateLine {
@@ -48,17 +48,18 @@ export interface StateLine {
   /** Width at which the name is clipped, whatever the actual font is. */
   readonly labelWidth: number;
   /** Undefined if there is no room for it. */
-  readonly stay?: string;
+  readonly duration?: string;
 }
 
 /**
  * Fits the name and the duration of a state into one line. A name that is too long is truncated or shown without the
  * duration.
  */
-export function stateLine(label: string, stay: string | undefined, room: number, isBig = false): StateLine {
-  const widthOf = (text: string) => sansWidth(text, BOLD * (isBig ? FONTS.big : FONTS.name));
-  const stayWidth = stay === undefined ? 0 : sansWidth(stay, FONTS.stay) + BETWEEN;
-  if (stay !== undefined && widthOf(label) + stayWidth <= room) return { label, labelWidth: room - stayWidth, stay };
+export function stateLine(label: string, duration: string | undefined, room: number, isBig = false): StateLine {
+  const widthOf = (text: string) => sansWidth(text, BOLD_FACTOR * (isBig ? FONTS.big : FONTS.name));
+  const stayWidth = duration === undefined ? 0 : sansWidth(duration, FONTS.stay) + TEXT_GAP;
+  if (duration !== undefined && widthOf(label) + stayWidth <= room)
+    return { label, labelWidth: room - stayWidth, duration };
   if (widthOf(label) <= room) return { label, labelWidth: room };
   let cut = label;
   while (cut.length > 1 && widthOf(`${cut}…`) > room) cut = cut.slice(0, -1);
@@ -69,23 +70,27 @@ export function stateLine(label: string, stay: string | undefined, room: number,
  * Describes a state for screen readers, e.g. `backingOff, active for 112s, waits for … until 07:44:40, then
  * restarting`.
  */
-export function stateSentence({ drawn, lit, stay, isSeen }: StateView, seen: Seen | undefined): string {
+export function stateSentence(
+  { drawn, active, duration, wasVisited }: StateView,
+  seen: ChartActor | undefined,
+): string {
   const { label, kind, waitsFor } = drawn;
-  if (kind === 'folded' && lit === undefined)
+  if (kind === 'folded' && active === undefined)
     return `${label}: ${(drawn.holds ?? []).map((held) => held.label).join(', ')}`;
-  if (lit === undefined || seen === undefined) {
+  if (active === undefined || seen === undefined) {
     const waits = waitsFor === undefined ? [] : [`waits for ${waitsFor}`];
-    const was = seen === undefined ? [] : stay !== undefined ? [`last for ${stay}`] : isSeen ? [] : ['not seen'];
+    const was =
+      seen === undefined ? [] : duration !== undefined ? [`last for ${duration}`] : wasVisited ? [] : ['not seen'];
     return [label, ...was, ...waits].join(', ');
   }
-  const until = seen.until === undefined ? '' : ` until ${clockOf(seen.until)}`;
-  const waits = lit.waitingFor === undefined ? [] : [`waits for ${lit.waitingFor}${until}`];
-  const then = thenState(seen.next ?? []);
-  return [lit.label, `active for ${stay ?? '0s'}`, ...waits, ...(then ? [`then ${then}`] : [])].join(', ');
+  const until = seen.until === undefined ? '' : ` until ${formatClock(seen.until)}`;
+  const waits = active.waitingFor === undefined ? [] : [`waits for ${active.waitingFor}${until}`];
+  const then = timerTarget(seen.next ?? []);
+  return [active.label, `active for ${duration ?? '0s'}`, ...waits, ...(then ? [`then ${then}`] : [])].join(', ');
 }
 
 /** Returns the target of the timer's transition. */
-const thenState = (next: readonly NextWay[]): string | undefined =>
+const timerTarget = (next: readonly NextWay[]): string | undefined =>
   next
     .find(({ at, to }) => at !== undefined && to !== undefined)
     ?.to?.split('.')
@@ -100,18 +105,18 @@ export function exitLines({ exits }: Drawing, states: readonly string[]): string
 }
 
 /** Wraps text into at most `most` lines of at most `letters` characters. The last line is truncated if necessary. */
-export function wrapped(text: string, letters: number, most: number): string[] {
+export function wrapText(text: string, letters: number, maxLines: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
     if (last !== undefined && `${last} ${word}`.length <= letters) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
-  if (lines.length <= most) return lines;
+  if (lines.length <= maxLines) return lines;
   return [
-    ...lines.slice(0, most - 1),
+    ...lines.slice(0, maxLines - 1),
     `${lines
-      .slice(most - 1)
+      .slice(maxLines - 1)
       .join(' ')
       .slice(0, letters - 1)
       .trimEnd()}…`,
@@ -119,7 +124,7 @@ export function wrapped(text: string, letters: number, most: number): string[] {
 }
 
 /** Returns the SVG path of an arrow with rounded corners. */
-export function pathOf({ points }: DrawnWay): string {
+export function arrowPath({ points }: DrawnWay): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';
   const parts = rest.map(([x, y], index) => {
@@ -147,7 +152,7 @@ function towards([x, y]: Point, [toX, toY]: Point): Point {
 }
 
 /** Returns the middle of the longest segment of an arrow, where its count is drawn. */
-export function middleOf({ points }: DrawnWay): Point {
+export function longestSegmentMiddle({ points }: DrawnWay): Point {
   let best: { readonly length: number; readonly at: Point } = { length: -1, at: points[0] ?? [0, 0] };
   for (const [index, [x, y]] of points.entries()) {
     const [fromX, fromY] = points[index - 1] ?? [x, y];
@@ -158,7 +163,7 @@ export function middleOf({ points }: DrawnWay): Point {
 }
 
 /** Returns the transitions out of a state that the drawing contains. Transitions that differ only in their guards are merged. */
-export function waysOutOf({ ways, exits }: Drawing, state: string): { readonly label: string; readonly to: string }[] {
+export function transitionsFrom({ ways, exits }: Drawing, state: string): { readonly label: string; readonly to: string }[] {
   const named = (label: string) => label || 'at once';
   const drawn = ways
     .filter(({ from }) => from === state)

@@ -3,10 +3,10 @@
 import { humanDuration } from '../../../base/duration.ts';
 import type { Drawing, DrawnState, DrawnWay, FoldedState, NextWay, Taken } from '../../../inspect/protocol.ts';
 import { type Category, findCategory } from '../../../show/category.ts';
-import { shortSpan } from '../time.ts';
+import { formatShortDuration } from '../time.ts';
 
 /** The state of an actor as needed by its chart. */
-export interface Seen {
+export interface ChartActor {
   /** The active states, separated by spaces if regions are parallel. */
   readonly state: string;
   readonly tags: readonly string[];
@@ -22,17 +22,17 @@ export interface Seen {
 export interface StateView {
   readonly drawn: DrawnState;
   /** The active state that the box represents, which is its own or one folded into it. */
-  readonly lit?: LitView;
+  readonly active?: ActiveStateView;
   /** Whether the box contains an active state. */
-  readonly isAround: boolean;
+  readonly containsActive: boolean;
   /** Whether the actor is known to have been in this state. */
-  readonly isSeen: boolean;
+  readonly wasVisited: boolean;
   /** Duration of the current or last stay in this state. */
-  readonly stay?: string;
+  readonly duration?: string;
 }
 
 /** The active state. */
-interface LitView {
+interface ActiveStateView {
   readonly state: string;
   readonly label: string;
   readonly category: Category;
@@ -42,21 +42,21 @@ interface LitView {
 }
 
 /** A transition as it is drawn. */
-export interface WayView {
+export interface ArrowView {
   readonly drawn: DrawnWay;
   readonly look: 'idle' | 'taken' | 'last' | 'next';
   /** Number of times that the transition was taken. */
   readonly count: number;
   readonly lastAt?: number;
   /** Time until a timer takes the transition, e.g. `48s`. */
-  readonly in?: string;
+  readonly timeLeft?: string;
 }
 
 /** The whole chart as it is drawn. */
 export interface ChartView {
   readonly states: readonly StateView[];
   /** Sorted so that highlighted transitions are last and drawn on top. */
-  readonly ways: readonly WayView[];
+  readonly arrows: readonly ArrowView[];
 }
 
 /** Returns the active states of an actor. */
@@ -70,35 +70,40 @@ export const boxOf = ({ states }: Drawing, state: string): DrawnState | undefine
   states.find(({ holds }) => holds?.some((each) => each.state === state));
 
 /** Combines a drawing with an actor. Without an actor, it shows the plain machine. */
-export function chartView(drawing: Drawing, seen?: Seen): ChartView {
+export function buildChartView(drawing: Drawing, seen?: ChartActor): ChartView {
   const states = drawing.states.map((drawn) => stateView(drawn, seen));
-  const lit = states.filter((state) => state.lit).map(({ drawn }) => drawn.state);
-  const left = new Set(states.filter((state) => state.lit || state.isAround).map(({ drawn }) => drawn.state));
-  const views = drawing.ways.map((drawn) => wayView(drawn, seen, left.has(drawn.from)));
-  const last = seen && lastWay(views, lit);
+  const lit = states.filter((state) => state.active).map(({ drawn }) => drawn.state);
+  const left = new Set(states.filter((state) => state.active || state.containsActive).map(({ drawn }) => drawn.state));
+  const views = drawing.ways.map((drawn) => arrowView(drawn, seen, left.has(drawn.from)));
+  const last = seen && lastArrow(views, lit);
   const ways = views.map((way) => (way === last && way.look !== 'next' ? { ...way, look: 'last' as const } : way));
   const order = ['idle', 'taken', 'last', 'next'];
-  return { states, ways: ways.toSorted((one, other) => order.indexOf(one.look) - order.indexOf(other.look)) };
+  return { states, arrows: ways.toSorted((one, other) => order.indexOf(one.look) - order.indexOf(other.look)) };
 }
 
-function stateView(drawn: DrawnState, seen: Seen | undefined): StateView {
+function stateView(drawn: DrawnState, seen: ChartActor | undefined): StateView {
   const active = activeStates(seen?.state ?? '');
   const state = active.find((each) => each === drawn.state || drawn.holds?.some((held) => held.state === each));
-  const isAround = active.some((each) => isInside(each, drawn.state));
-  if (seen === undefined) return { drawn, isAround: false, isSeen: false };
+  const containsActive = active.some((each) => isInside(each, drawn.state));
+  if (seen === undefined) return { drawn, containsActive: false, wasVisited: false };
   if (state !== undefined) {
-    const stay = shortSpan(Math.max(0, seen.now - seen.since));
-    return { drawn, lit: litView(state, drawn, seen), isAround, isSeen: true, stay };
+    const duration = formatShortDuration(Math.max(0, seen.now - seen.since));
+    return { drawn, active: activeStateView(state, drawn, seen), containsActive, wasVisited: true, duration };
   }
   const lastMs = seen.taken?.stays.find((stay) => stay.state === drawn.state)?.lastMs;
-  const isSeen = isAround || (seen.taken?.stays.some((stay) => isPartOf(stay.state, drawn)) ?? false);
-  return { drawn, isAround, isSeen, ...(lastMs === undefined ? {} : { stay: shortSpan(lastMs) }) };
+  const wasVisited = containsActive || (seen.taken?.stays.some((stay) => isPartOf(stay.state, drawn)) ?? false);
+  return {
+    drawn,
+    containsActive,
+    wasVisited,
+    ...(lastMs === undefined ? {} : { duration: formatShortDuration(lastMs) }),
+  };
 }
 
 const isPartOf = (state: string, { state: own, holds = [] }: DrawnState): boolean =>
   state === own || isInside(state, own) || holds.some((held) => held.state === state);
 
-function litView(state: string, drawn: DrawnState, seen: Seen): LitView {
+function activeStateView(state: string, drawn: DrawnState, seen: ChartActor): ActiveStateView {
   const folded: FoldedState | undefined = drawn.holds?.find((held) => held.state === state);
   const { since, until, now, waitingFor } = seen;
   const progress =
@@ -113,18 +118,18 @@ function litView(state: string, drawn: DrawnState, seen: Seen): LitView {
 }
 
 /** `isOpen` is true if the actor is in the source state of the transition. */
-function wayView(drawn: DrawnWay, seen: Seen | undefined, isOpen: boolean): WayView {
+function arrowView(drawn: DrawnWay, seen: ChartActor | undefined, isOpen: boolean): ArrowView {
   const taken = seen?.taken?.ways.filter(({ way }) => drawn.ways.includes(way)) ?? [];
   const count = taken.reduce((sum, way) => sum + way.count, 0);
   const timed = (isOpen ? seen?.next : undefined)?.find(({ way, at }) => at !== undefined && drawn.ways.includes(way));
   const view = { drawn, count, ...(count > 0 ? { lastAt: Math.max(...taken.map(({ lastAt }) => lastAt)) } : {}) };
   if (seen === undefined || timed?.at === undefined) return { ...view, look: count > 0 ? 'taken' : 'idle' };
-  return { ...view, look: 'next', in: humanDuration(Math.max(0, timed.at - seen.now)) };
+  return { ...view, look: 'next', timeLeft: humanDuration(Math.max(0, timed.at - seen.now)) };
 }
 
 /** Returns the transition that led to the current state. */
-function lastWay(ways: readonly WayView[], lit: readonly string[]): WayView | undefined {
+function lastArrow(ways: readonly ArrowView[], lit: readonly string[]): ArrowView | undefined {
   const isTo = (to: string) => lit.some((state) => state === to || isInside(state, to));
-  const led = ways.filter(({ drawn, lastAt }) => lastAt !== undefined && isTo(drawn.to));
-  return led.sort((one, other) => (other.lastAt ?? 0) - (one.lastAt ?? 0))[0];
+  const candidates = ways.filter(({ drawn, lastAt }) => lastAt !== undefined && isTo(drawn.to));
+  return candidates.sort((one, other) => (other.lastAt ?? 0) - (one.lastAt ?? 0))[0];
 }

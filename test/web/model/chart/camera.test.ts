@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { boxTowards, cameraAt, fitted, moved, zoomed } from '../../../../web/model/chart/camera.ts';
+import { boxInDirection, cameraAt, fitCamera, moveCamera, zoomCamera } from '../../../../web/model/chart/camera.ts';
 import { drawn } from '../../support/drawn.ts';
 
 const box = (name: string) => {
@@ -25,26 +25,26 @@ test('by itself it is shrunk a little, never below what can be read: then the pa
 });
 
 test('asked to, it is shown whole however small it is', () => {
-  expect(fitted({ width: 200, height: 150 }, drawn).scale).toBeCloseTo(0.4);
+  expect(fitCamera({ width: 200, height: 150 }, drawn).scale).toBeCloseTo(0.4);
 });
 
 test('what is under the pointer stays there while it is enlarged, within bounds', () => {
   const before = { x: 10, y: 20, scale: 1 };
-  const after = zoomed(before, 2, [60, 70]);
+  const after = zoomCamera(before, 2, [60, 70]);
   expect([(60 - after.x) / after.scale, (70 - after.y) / after.scale]).toEqual([50, 50]);
-  expect(zoomed(before, 100, [0, 0]).scale).toBe(3);
-  expect(zoomed(before, 0.001, [0, 0]).scale).toBe(0.2);
+  expect(zoomCamera(before, 100, [0, 0]).scale).toBe(3);
+  expect(zoomCamera(before, 0.001, [0, 0]).scale).toBe(0.2);
 });
 
 test('it cannot be lost from sight', () => {
   const size = { width: 200, height: 150 };
-  expect(moved({ x: 0, y: 0, scale: 1 }, [-9_000, 9_000], size, drawn)).toEqual({ x: -452, y: 102, scale: 1 });
+  expect(moveCamera({ x: 0, y: 0, scale: 1 }, [-9_000, 9_000], size, drawn)).toEqual({ x: -452, y: 102, scale: 1 });
 });
 
 test('arrow keys follow ways, else lead to the nearest state there', () => {
-  expect(boxTowards(drawn, box('ended.choosing'), 'ArrowLeft')?.state).toBe('ended.backingOff');
-  expect(boxTowards(drawn, box('ended.backingOff'), 'ArrowUp')?.state).toBe('pending.restarting');
-  expect(boxTowards(drawn, box('pending.restarting'), 'ArrowDown')?.state).toBe('pending.choosing');
-  expect(boxTowards(drawn, box('ended.choosing'), 'ArrowRight')).toBeUndefined();
-  expect(boxTowards(drawn, box('ended.choosing'), 'x')).toBeUndefined();
+  expect(boxInDirection(drawn, box('ended.choosing'), 'ArrowLeft')?.state).toBe('ended.backingOff');
+  expect(boxInDirection(drawn, box('ended.backingOff'), 'ArrowUp')?.state).toBe('pending.restarting');
+  expect(boxInDirection(drawn, box('pending.restarting'), 'ArrowDown')?.state).toBe('pending.choosing');
+  expect(boxInDirection(drawn, box('ended.choosing'), 'ArrowRight')).toBeUndefined();
+  expect(boxInDirection(drawn, box('ended.choosing'), 'x')).toBeUndefined();
 });

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { catalogueOf, drawingIn } from '../../../../web/model/chart/catalogue.ts';
+import { buildCatalogue, findDrawing } from '../../../../web/model/chart/catalogue.ts';
 import { drawn } from '../../support/drawn.ts';
 
 const { region: _, ...whole } = drawn;
 const pod = { ...whole, machine: 'pod', regions: [], summary: 'One pod.' };
-const catalogue = catalogueOf([drawn, whole, pod]);
+const catalogue = buildCatalogue([drawn, whole, pod]);
 
 test('machines are listed from the node inward, each with its regions before the whole of it', () => {
   expect(catalogue.map(({ machine, summary }) => [machine, summary])).toEqual([
@@ -15,7 +15,7 @@ test('machines are listed from the node inward, each with its regions before the
 });
 
 test('the address names a drawing; one that names none leads to a container', () => {
-  expect(drawingIn(catalogue, 'pod')).toBe(pod);
-  expect(drawingIn(catalogue, 'nothing')).toBe(drawn);
-  expect(drawingIn([], '')).toBeUndefined();
+  expect(findDrawing(catalogue, 'pod')).toBe(pod);
+  expect(findDrawing(catalogue, 'nothing')).toBe(drawn);
+  expect(findDrawing([], '')).toBeUndefined();
 });

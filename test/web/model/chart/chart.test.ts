@@ -1,5 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { begin, cameraOf, createChart, pan, reveal, showAll, zoom } from '../../../../web/model/chart/chart.ts';
+import {
+  cameraOf,
+  createChart,
+  pan,
+  resetChart,
+  reveal,
+  toggleWhole,
+  zoom,
+} from '../../../../web/model/chart/chart.ts';
 import { drawn } from '../../support/drawn.ts';
 
 const [pending, , , , , choosing] = drawn.states;
@@ -17,30 +25,30 @@ test('it shows where the actor is until the hand moves it, and again when anothe
   const own = cameraOf(chart, drawn, pending);
   expect(own.x).toBe(itself.x + 10);
   chart.described.value = 'pending';
-  begin(chart);
+  resetChart(chart);
   expect(cameraOf(chart, drawn, choosing)).toEqual(itself);
   expect(chart.described.value).toBeUndefined();
 });
 
 test('all of it is shown, and asked for once more it is as by itself', () => {
   const chart = inPanel(200, 150);
-  showAll(chart, drawn);
+  toggleWhole(chart, drawn);
   expect(cameraOf(chart, drawn, choosing).scale).toBeCloseTo(0.4);
-  showAll(chart, drawn);
+  toggleWhole(chart, drawn);
   expect(cameraOf(chart, drawn, choosing).scale).toBe(0.85);
 });
 
 test('it is enlarged around its middle', () => {
   const chart = inPanel(200, 100);
   zoom(chart, { x: 0, y: 0, scale: 1 }, 2);
-  expect(chart.own.value).toEqual({ x: -100, y: -50, scale: 2 });
+  expect(chart.userCamera.value).toEqual({ x: -100, y: -50, scale: 2 });
 });
 
 test('a state that gets the focus comes into sight; one that is in sight moves nothing', () => {
   const chart = inPanel(200, 150);
   if (pending === undefined || choosing === undefined) throw new Error('the drawing has six states');
   reveal(chart, { x: 0, y: 0, scale: 1 }, pending, drawn);
-  expect(chart.own.value).toBeUndefined();
+  expect(chart.userCamera.value).toBeUndefined();
   reveal(chart, { x: 0, y: 0, scale: 1 }, choosing, drawn);
-  expect(chart.own.value).toEqual({ x: -250, y: -170, scale: 1 });
+  expect(chart.userCamera.value).toEqual({ x: -250, y: -170, scale: 1 });
 });

@@ -1,14 +1,20 @@
 import { expect, test } from '@jest/globals';
 import type { Drawing } from '../../../../inspect/protocol.ts';
 import { charts } from '../../../../machines/drawing/charts.ts';
-import { CHARTED, createDrawings, keyOf, regionOf, shownDrawing } from '../../../../web/model/chart/drawings.ts';
+import {
+  activeRegion,
+  createDrawings,
+  drawingKey,
+  MACHINES_WITH_CHART,
+  shownDrawing,
+} from '../../../../web/model/chart/drawings.ts';
 import { drawn } from '../../support/drawn.ts';
 
 const { region: _, ...whole } = drawn;
 const actor = { machine: 'container', state: 'ended.backingOff' };
 
 test('the machines with a chart are those that there are', () => {
-  expect(CHARTED.toSorted()).toEqual(
+  expect(MACHINES_WITH_CHART.toSorted()).toEqual(
     charts()
       .map(({ name }) => name)
       .toSorted(),
@@ -26,9 +32,9 @@ test('an actor is shown in the region that it is in, once the whole has told of 
 });
 
 test('a state of no region, as of a broken actor, is looked for in the first; a machine without any has none', () => {
-  expect(regionOf(whole, { state: 'broken' })).toBe('adoption');
-  expect(regionOf({ ...whole, regions: [] }, actor)).toBeUndefined();
-  expect([keyOf('pod'), keyOf('pod', 'run')]).toEqual(['pod', 'pod.run']);
+  expect(activeRegion(whole, { state: 'broken' })).toBe('adoption');
+  expect(activeRegion({ ...whole, regions: [] }, actor)).toBeUndefined();
+  expect([drawingKey('pod'), drawingKey('pod', 'run')]).toEqual(['pod', 'pod.run']);
 });
 
 test('each drawing is fetched once; what failed is told, and fetched again when it is asked for again', async () => {
@@ -38,18 +44,18 @@ test('each drawing is fetched once; what failed is told, and fetched again when 
   };
   const drawings = createDrawings({
     drawing: (machine, region) => {
-      asked.push(keyOf(machine, region));
+      asked.push(drawingKey(machine, region));
       return answer();
     },
   });
-  drawings.ask('container', 'run');
-  drawings.ask('container', 'run');
+  drawings.load('container', 'run');
+  drawings.load('container', 'run');
   await new Promise(setImmediate);
-  expect(drawings.asked.value.get('container.run')).toEqual({ trouble: 'away' });
+  expect(drawings.loaded.value.get('container.run')).toEqual({ trouble: 'away' });
   answer = async () => drawn;
-  drawings.ask('container', 'run');
+  drawings.load('container', 'run');
   await new Promise(setImmediate);
-  drawings.ask('container', 'run');
-  expect(drawings.asked.value.get('container.run')).toEqual({ drawing: drawn });
+  drawings.load('container', 'run');
+  expect(drawings.loaded.value.get('container.run')).toEqual({ drawing: drawn });
   expect(asked).toEqual(['container.run', 'container.run']);
 });

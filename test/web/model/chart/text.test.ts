@@ -1,22 +1,22 @@
 import { expect, test } from '@jest/globals';
 import {
+  arrowPath,
   chartTitle,
   countText,
   exitLines,
   labelLines,
-  middleOf,
-  pathOf,
+  longestSegmentMiddle,
   stateLine,
   stateSentence,
-  waysOutOf,
-  wrapped,
+  transitionsFrom,
+  wrapText,
 } from '../../../../web/model/chart/text.ts';
-import { chartView } from '../../../../web/model/chart/view.ts';
+import { buildChartView } from '../../../../web/model/chart/view.ts';
 import { crashLooping } from '../../support/crashLooping.ts';
 import { drawn } from '../../support/drawn.ts';
 
 const sentence = (name: string, seen?: typeof crashLooping) => {
-  const view = chartView(drawn, seen).states.find((each) => each.drawn.state === name);
+  const view = buildChartView(drawn, seen).states.find((each) => each.drawn.state === name);
   return view && stateSentence(view, seen);
 };
 
@@ -48,23 +48,23 @@ test('a label says the timer first and how long it has; what is much is counted'
 
 test('ways that lead out of the drawing are named for the state that is active', () => {
   expect(exitLines(drawn, ['ended.backingOff'])).toEqual(['container.stop → stopped', 'node.lost → broken']);
-  expect(waysOutOf(drawn, 'ended.choosing').map(({ to }) => to)).toEqual(['ended.backingOff', 'ended.backingOff']);
+  expect(transitionsFrom(drawn, 'ended.choosing').map(({ to }) => to)).toEqual(['ended.backingOff', 'ended.backingOff']);
   const twice = { ...drawn, exits: [...drawn.exits, ...drawn.exits] };
-  expect(waysOutOf(twice, 'ended')).toEqual([{ label: 'container.stop', to: 'stopped' }]);
-  expect(waysOutOf(drawn, 'ended')).toEqual([{ label: 'container.stop', to: 'stopped' }]);
+  expect(transitionsFrom(twice, 'ended')).toEqual([{ label: 'container.stop', to: 'stopped' }]);
+  expect(transitionsFrom(drawn, 'ended')).toEqual([{ label: 'container.stop', to: 'stopped' }]);
 });
 
 test('words are broken into lines, and what is too much is cut', () => {
-  expect(wrapped('waits for the end of it', 12, 2)).toEqual(['waits for', 'the end of…']);
-  expect(wrapped('waits for it', 12, 2)).toEqual(['waits for it']);
+  expect(wrapText('waits for the end of it', 12, 2)).toEqual(['waits for', 'the end of…']);
+  expect(wrapText('waits for it', 12, 2)).toEqual(['waits for it']);
 });
 
 test('an arrow has round corners, and a middle on its longest stretch', () => {
   const [, , back] = drawn.ways;
   if (back === undefined) throw new Error('the drawing has three ways');
-  expect(pathOf(back)).toBe('M20 240L15 240Q10 240 10 235L10 67Q10 62 15 62L30 62');
-  expect(middleOf(back)).toEqual([10, 151]);
-  expect(pathOf({ ...back, points: [] })).toBe('');
+  expect(arrowPath(back)).toBe('M20 240L15 240Q10 240 10 235L10 67Q10 62 15 62L30 62');
+  expect(longestSegmentMiddle(back)).toEqual([10, 151]);
+  expect(arrowPath({ ...back, points: [] })).toBe('');
 });
 
 test('a count takes four letters at most', () => {
@@ -74,8 +74,8 @@ test('a count takes four letters at most', () => {
 
 test('the name of a state and its duration share a line: without room for both the name is shown, cut if it has to be', () => {
   expect(stateLine('stopped', '2m15s', 200)).toMatchObject({ label: 'stopped', stay: '2m15s' });
-  const { labelWidth, stay } = stateLine('stopped', '2m15s', 110);
-  expect(stay).toBe('2m15s');
+  const { labelWidth, duration } = stateLine('stopped', '2m15s', 110);
+  expect(duration).toBe('2m15s');
   expect(labelWidth).toBeLessThan(80);
   expect(stateLine('stopped', '2m15s', 70)).toEqual({ label: 'stopped', labelWidth: 70 });
   expect(stateLine('awaitingInitialization', '2m15s', 70).label).toMatch(/^awaiti.*…$/);

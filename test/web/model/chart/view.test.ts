@@ -1,18 +1,18 @@
 import { expect, test } from '@jest/globals';
-import { activeStates, boxOf, chartView } from '../../../../web/model/chart/view.ts';
+import { activeStates, boxOf, buildChartView } from '../../../../web/model/chart/view.ts';
 import { crashLooping } from '../../support/crashLooping.ts';
 import { drawn } from '../../support/drawn.ts';
 
-const view = chartView(drawn, crashLooping);
+const view = buildChartView(drawn, crashLooping);
 const state = (name: string, of = view) => of.states.find((each) => each.drawn.state === name);
-const way = (from: string, of = view) => of.ways.find((each) => each.drawn.from === from);
+const way = (from: string, of = view) => of.arrows.find((each) => each.drawn.from === from);
 
 test('the active state is lit, with how long it lasts and how far its wait has come', () => {
   expect(state('ended.backingOff')).toMatchObject({
     stay: '112s',
     lit: { category: 'retrying', waitingFor: 'the end of its crash-loop back-off', progress: 0.7 },
   });
-  expect(view.states.filter(({ lit }) => lit)).toHaveLength(1);
+  expect(view.states.filter(({ active }) => active)).toHaveLength(1);
 });
 
 test('states that it was in say how long the last time, what it never was in stays back', () => {
@@ -27,19 +27,19 @@ test('ways have their counts; the one that it came by stands out, and the next o
   expect(way('ended.backingOff')).toMatchObject({ look: 'next', count: 4, in: '48s' });
   expect(way('pending.restarting')).toMatchObject({ look: 'taken', count: 6 });
   // Drawn over the others.
-  expect(view.ways.at(-1)?.look).toBe('next');
+  expect(view.arrows.at(-1)?.look).toBe('next');
 });
 
 test('only what leads out of a state that it is in can come next', () => {
   const { next } = crashLooping;
-  const moved = chartView(drawn, { ...crashLooping, state: 'pending.restarting', tags: ['working'], next });
-  expect(moved.ways.filter(({ look }) => look === 'next')).toEqual([]);
+  const moved = buildChartView(drawn, { ...crashLooping, state: 'pending.restarting', tags: ['working'], next });
+  expect(moved.arrows.filter(({ look }) => look === 'next')).toEqual([]);
 });
 
 test('a folded state that is active takes the row, also without a deadline', () => {
   const { until: _, ...seen } = crashLooping;
-  const folded = chartView(drawn, { ...seen, state: 'pending.waiting', tags: ['waiting'], next: [] });
-  expect(state('pending.*', folded)?.lit).toEqual({
+  const folded = buildChartView(drawn, { ...seen, state: 'pending.waiting', tags: ['waiting'], next: [] });
+  expect(state('pending.*', folded)?.active).toEqual({
     state: 'pending.waiting',
     label: 'waiting',
     category: 'waiting',
@@ -50,15 +50,15 @@ test('a folded state that is active takes the row, also without a deadline', () 
 });
 
 test('of no actor nothing is lit or taken; of a broken one nothing is lit', () => {
-  const bare = chartView(drawn);
-  expect(bare.states.filter(({ lit, isSeen, stay }) => lit || isSeen || stay)).toEqual([]);
-  expect(bare.ways.map(({ look, count }) => [look, count])).toEqual([
+  const bare = buildChartView(drawn);
+  expect(bare.states.filter(({ active, wasVisited, duration }) => active || wasVisited || duration)).toEqual([]);
+  expect(bare.arrows.map(({ look, count }) => [look, count])).toEqual([
     ['idle', 0],
     ['idle', 0],
     ['idle', 0],
   ]);
   expect(
-    chartView(drawn, { ...crashLooping, state: 'broken', tags: ['broken'] }).states.filter(({ lit }) => lit),
+    buildChartView(drawn, { ...crashLooping, state: 'broken', tags: ['broken'] }).states.filter(({ active }) => active),
   ).toEqual([]);
 });
 

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { goTo } from '../../../web/model/actions.ts';
-import { press } from '../../../web/model/keys.ts';
-import { createPlayer, momentIn, nearest, stepTo } from '../../../web/model/moments.ts';
+import { goToTime } from '../../../web/model/actions.ts';
+import { handleKey } from '../../../web/model/keys.ts';
 import { startStory } from '../../../web/model/startStory.ts';
-import { leavePast, storyKeys, turnSpeed } from '../../../web/model/storyKeys.ts';
+import { cycleSpeed, returnToLive, storyKeys } from '../../../web/model/storyKeys.ts';
+import { createPlayer, nearestTime, parseTime, stepTo } from '../../../web/model/timeNavigation.ts';
 import { API, crashLoop, NOW, POD, PROXY, RUNS, UID } from '../support/crashLoop.ts';
 import { snapshotAt, storyBetween, storyPage } from '../support/storyPage.ts';
 
@@ -16,62 +16,62 @@ const run = (number: number) => RUNS[number - 1] ?? 0;
 describe('the nearest moment', () => {
   test('by event is that at which something entered', () => {
     const from = { at: run(6) + 2, by: 'event' as const, actor: API };
-    expect(nearest(lines, { ...from, isForward: true })).toBe(run(6) + 12);
-    expect(nearest(lines, { ...from, isForward: false })).toBe(run(6));
+    expect(nearestTime(lines, { ...from, isForward: true })).toBe(run(6) + 12);
+    expect(nearestTime(lines, { ...from, isForward: false })).toBe(run(6));
   });
 
   test('by change is that at which the selection came into another state', () => {
     const from = { at: run(6) + 80, by: 'change' as const, actor: API };
-    expect(nearest(lines, { ...from, isForward: true })).toBe(run(6) + 1_700);
-    expect(nearest(lines, { ...from, isForward: false })).toBe(run(6) + 12);
-    expect(nearest(lines, { ...from, actor: PROXY, isForward: true })).toBeUndefined();
+    expect(nearestTime(lines, { ...from, isForward: true })).toBe(run(6) + 1_700);
+    expect(nearestTime(lines, { ...from, isForward: false })).toBe(run(6) + 12);
+    expect(nearestTime(lines, { ...from, actor: PROXY, isForward: true })).toBeUndefined();
   });
 });
 
 describe('stepping', () => {
   test('back from what goes on leads into the past, and forward past the last one to what goes on', async () => {
-    const { page, telling, moments, settle } = storyPage();
+    const { page, storyState, moments, settle } = storyPage();
     await settle();
-    await stepTo(page, telling, 'change', false);
+    await stepTo(page, storyState, 'change', false);
     await settle();
     expect(moments).toEqual([run(6) + 1_700]);
     expect(page.past.peek()?.at).toBe(run(6) + 1_700);
-    await stepTo(page, telling, 'change', true);
+    await stepTo(page, storyState, 'change', true);
     expect(page.past.peek()).toBeUndefined();
   });
 
   test('asks for what is not at hand', async () => {
-    const { page, telling, moments, asked, settle } = storyPage();
+    const { page, storyState, moments, asked, settle } = storyPage();
     await settle();
-    telling.known.value = undefined;
-    await stepTo(page, telling, 'event', false);
+    storyState.loaded.value = undefined;
+    await stepTo(page, storyState, 'event', false);
     expect(asked.at(-1)).toMatchObject({ uid: UID, to: NOW });
     expect(moments[0]).toBeGreaterThan(run(6));
   });
 
   test('asks for what lies around a moment of which the story at hand does not tell', async () => {
-    const { page, telling, moments, settle, stop } = storyPage();
+    const { page, storyState, moments, settle, stop } = storyPage();
     await settle();
     stop();
-    const known = telling.known.peek();
+    const known = storyState.loaded.peek();
     if (!known) throw new Error('there is no story');
     // It ends long before, or its earliest lines were left out.
     for (const story of [
       { ...known.story, to: run(2), lines: lines.filter(({ at }) => at <= run(2)) },
       { ...known.story, unsaid: 5, lines: lines.filter(({ at }) => at >= run(6)) },
     ]) {
-      telling.known.value = { ...known, story, isOpen: false };
-      goTo(page, run(4) + 1);
+      storyState.loaded.value = { ...known, story, isOpen: false };
+      goToTime(page, run(4) + 1);
       await settle();
-      await stepTo(page, telling, 'event', true);
+      await stepTo(page, storyState, 'event', true);
       await settle();
-      expect(moments.at(-1)).toBe(nearest(lines, { at: run(4) + 1, by: 'event', actor: API, isForward: true }));
+      expect(moments.at(-1)).toBe(nearestTime(lines, { at: run(4) + 1, by: 'event', actor: API, isForward: true }));
     }
   });
 
   test('forward skips nothing of which too much is told', async () => {
     const most = 12;
-    const { page, telling, moments, settle } = storyPage({
+    const { page, storyState, moments, settle } = storyPage({
       story: async (uid, from, to) => {
         const story = storyBetween(uid, from, to);
         const unsaid = Math.max(0, story.lines.length - most);
@@ -79,17 +79,17 @@ describe('stepping', () => {
       },
     });
     await settle();
-    goTo(page, run(4) - 1_000);
+    goToTime(page, run(4) - 1_000);
     await settle();
-    await stepTo(page, telling, 'event', true);
+    await stepTo(page, storyState, 'event', true);
     await settle();
-    expect(moments.at(-1)).toBe(nearest(lines, { at: run(4) - 1_000, by: 'event', actor: API, isForward: true }));
+    expect(moments.at(-1)).toBe(nearestTime(lines, { at: run(4) - 1_000, by: 'event', actor: API, isForward: true }));
   });
 
   test('before all that is recorded leads nowhere', async () => {
-    const { page, telling, moments, settle } = storyPage({ story: () => Promise.reject(new Error('away')) });
+    const { page, storyState, moments, settle } = storyPage({ story: () => Promise.reject(new Error('away')) });
     await settle();
-    await stepTo(page, telling, 'event', false);
+    await stepTo(page, storyState, 'event', false);
     expect(moments).toEqual([]);
   });
 });
@@ -109,19 +109,19 @@ describe('playing', () => {
 
   test('goes on as fast as it is told, until what goes on is reached', async () => {
     const { page, player, next, settle } = playing();
-    goTo(page, NOW - 30_000);
+    goToTime(page, NOW - 30_000);
     await settle();
     player.play(10);
     await next(1_000);
     expect(page.past.peek()?.at).toBe(NOW - 20_000);
-    expect(page.isMoving.peek()).toBe(true);
-    turnSpeed(page, player);
+    expect(page.isDragging.peek()).toBe(true);
+    cycleSpeed(page, player);
     expect(player.speed.peek()).toBe(60);
     await next(0);
     await next(1_000);
     expect(player.speed.peek()).toBeUndefined();
     expect(page.past.peek()).toBeUndefined();
-    expect(page.isMoving.peek()).toBe(false);
+    expect(page.isDragging.peek()).toBe(false);
   });
 
   test('stops at the end of a recording that is all there is', async () => {
@@ -135,11 +135,11 @@ describe('playing', () => {
 
   test('is left for what goes on', async () => {
     const { page, player, settle } = playing();
-    goTo(page, NOW - 30_000);
+    goToTime(page, NOW - 30_000);
     await settle();
     player.play(1);
-    leavePast(page, player);
-    expect([page.past.peek(), player.speed.peek(), page.isMoving.peek()]).toEqual([undefined, undefined, false]);
+    returnToLive(page, player);
+    expect([page.past.peek(), player.speed.peek(), page.isDragging.peek()]).toEqual([undefined, undefined, false]);
   });
 });
 
@@ -160,13 +160,13 @@ describe('a text names a moment', () => {
     ['2026-01-02 07:00:00', Date.UTC(2026, 0, 2, 7)],
     ['2026-01-01', Date.UTC(2026, 0, 1)],
   ])('%s', (text, at) => {
-    expect(momentIn(text, now)).toBe(at);
+    expect(parseTime(text, now)).toBe(at);
   });
 
   test.each(['', ' ', '25:00', 'soon', '7', `${'9'.repeat(12)}h`, `${'9'.repeat(400)}s ago`, '2026-13-01'])(
     '%j names none',
     (text) => {
-      expect(momentIn(text, now)).toBeUndefined();
+      expect(parseTime(text, now)).toBeUndefined();
     },
   );
 });
@@ -180,25 +180,25 @@ test('a time without an offset is UTC, wherever the browser is', async () => {
 });
 
 describe('the keys of time', () => {
-  const stroke = (key: string) => ({ key, shiftKey: false, isCommand: false, isTyping: false });
+  const stroke = (key: string) => ({ key, shiftKey: false, hasModifier: false, isTyping: false });
 
   test('do what they are for', async () => {
-    const { page, telling, settle } = storyPage();
+    const { page, storyState, settle } = storyPage();
     await settle();
     let isAsked = false;
     const player = createPlayer(page, { later: () => 0 });
-    const askMoment = () => {
+    const openTimeField = () => {
       isAsked = true;
     };
-    page.keys.value = storyKeys({ page, telling, player, askMoment });
+    page.keys.value = storyKeys({ page, storyState, player, openTimeField });
     const type = async (key: string) => {
-      expect(press(page, stroke(key))).toBe(true);
+      expect(handleKey(page, stroke(key))).toBe(true);
       await settle();
     };
     await type(' ');
-    expect(page.held.peek()).toBeDefined();
+    expect(page.frozen.peek()).toBeDefined();
     await type(' ');
-    expect(page.held.peek()).toBeUndefined();
+    expect(page.frozen.peek()).toBeUndefined();
     await type('[');
     expect(page.past.peek()?.at).toBe(run(6) + 1_700);
     await type(' ');
@@ -208,15 +208,15 @@ describe('the keys of time', () => {
     await type('l');
     expect(page.past.peek()).toBeUndefined();
     await type('s');
-    expect(page.place.peek().story).toBe('steps');
+    expect(page.location.peek().story).toBe('steps');
     await type('g');
     expect(isAsked).toBe(true);
   });
 
   test('of a recording alone have no Live', () => {
-    const { page, telling } = storyPage({ first: snapshotAt(NOW, 'file') });
+    const { page, storyState } = storyPage({ first: snapshotAt(NOW, 'file') });
     const player = createPlayer(page, { later: () => 0 });
-    const keys = storyKeys({ page, telling, player, askMoment: () => {} }).flatMap((action) => action.keys);
+    const keys = storyKeys({ page, storyState, player, openTimeField: () => {} }).flatMap((action) => action.keys);
     expect(keys).not.toContain('l');
     expect(keys).toContain(' ');
   });
@@ -226,18 +226,18 @@ test('a story that is started asks for the rail, and begins anew with what is se
   const { page, settle } = storyPage();
   const rail = { from: 0, to: NOW, bucketMs: 1_000, counts: [], failures: [], restarts: [] };
   const timers: number[] = [];
-  page.asking.rail = () => Promise.resolve(rail);
-  const { telling } = startStory(page, { later: (_, ms) => timers.push(ms) });
+  page.client.rail = () => Promise.resolve(rail);
+  const { storyState } = startStory(page, { later: (_, ms) => timers.push(ms) });
   await settle();
   expect(page.rail.peek()).toBe(rail);
   expect(timers).toEqual([10_000]);
-  telling.burst.value = 1;
-  telling.opened.value = 'a line';
+  storyState.selectedBurst.value = 1;
+  storyState.expandedRow.value = 'a line';
   page.selected.value = POD;
-  expect([telling.burst.peek(), telling.opened.peek()]).toEqual([undefined, undefined]);
-  telling.burst.value = 1;
-  telling.opened.value = 'a line';
-  goTo(page, NOW - 1_000);
+  expect([storyState.selectedBurst.peek(), storyState.expandedRow.peek()]).toEqual([undefined, undefined]);
+  storyState.selectedBurst.value = 1;
+  storyState.expandedRow.value = 'a line';
+  goToTime(page, NOW - 1_000);
   await settle();
-  expect([telling.burst.peek(), telling.opened.peek()]).toEqual([undefined, 'a line']);
+  expect([storyState.selectedBurst.peek(), storyState.expandedRow.peek()]).toEqual([undefined, 'a line']);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import type { Frame, Snapshot } from '../../../inspect/protocol.ts';
-import { toggleHold } from '../../../web/model/actions.ts';
-import { follow, type Stream } from '../../../web/model/following.ts';
-import { takeHole, takeLines } from '../../../web/model/telling.ts';
+import { toggleFreeze } from '../../../web/model/actions.ts';
+import { appendLiveLines, recordGap } from '../../../web/model/storyState.ts';
+import { type Stream, subscribe } from '../../../web/model/subscription.ts';
 import { API, answer, state } from '../support/crashLoop.ts';
 import { designSnapshot, NOW } from '../support/nodeOnPage.ts';
 import { pageModel } from '../support/pageModel.ts';
@@ -34,7 +34,13 @@ function followed() {
   const onSnapshot = () => {
     snapshots += 1;
   };
-  const leave = follow(page, { open, setTimeout: (after) => timers.push(after), now: () => NOW, onSnapshot, onLines });
+  const leave = subscribe(page, {
+    open,
+    setTimeout: (after) => timers.push(after),
+    now: () => NOW,
+    onSnapshot,
+    onLines,
+  });
   return { page, streams, timers, lines, leave, snapshots: () => snapshots };
 }
 
@@ -69,33 +75,33 @@ const moved = state(NOW + 150, API, 'pending.gettingImage', 'working');
 test('events while the picture is held are counted, also what was left out', () => {
   const { page, streams, lines } = followed();
   streams[0]?.frame(frame(NOW + 100, { lines: [entered] }));
-  toggleHold(page);
+  toggleFreeze(page);
   streams[0]?.frame(frame(NOW + 200, { lines: [entered, moved], unsaid: 5 }));
-  expect([page.sinceHeld.value, page.world.value.at, lines]).toEqual([6, NOW + 100, [1, 7]]);
+  expect([page.eventsSinceFreeze.value, page.world.value.at, lines]).toEqual([6, NOW + 100, [1, 7]]);
 });
 
 test('and counted once where their story is followed too', async () => {
-  const { page, telling, settle } = storyPage();
+  const { page, storyState, settle } = storyPage();
   await settle();
   const { open, streams } = streamsOfTest();
-  const onLines = (told: Frame['lines'], unsaid: number) => takeLines(telling, told, unsaid);
-  const onSnapshot = () => takeHole(telling);
-  follow(page, { open, setTimeout: () => 0, now: () => NOW, onSnapshot, onLines });
-  toggleHold(page);
+  const onLines = (told: Frame['lines'], unsaid: number) => appendLiveLines(storyState, told, unsaid);
+  const onSnapshot = () => recordGap(storyState);
+  subscribe(page, { open, setTimeout: () => 0, now: () => NOW, onSnapshot, onLines });
+  toggleFreeze(page);
   streams[0]?.frame(frame(NOW + 200, { lines: [entered, moved] }));
-  expect(page.sinceHeld.value).toBe(1);
+  expect(page.eventsSinceFreeze.value).toBe(1);
 });
 
 test('the clock of the page is that of the node, once a second', () => {
   const { page, streams } = followed();
   const LATE = NOW - 60_000;
   streams[0]?.snapshot({ ...designSnapshot, at: LATE });
-  expect([page.now.value, page.present.value]).toEqual([LATE, LATE]);
+  expect([page.now.value, page.nodeTime.value]).toEqual([LATE, LATE]);
   // The frames come when they come.
   for (const ms of [100, 200, 300]) streams[0]?.frame(frame(LATE + ms));
   expect(page.now.value).toBe(LATE);
-  page.wall.value += 1_000;
-  expect([page.now.value, page.present.value]).toEqual([LATE + 1_000, LATE + 1_000]);
+  page.browserTime.value += 1_000;
+  expect([page.now.value, page.nodeTime.value]).toEqual([LATE + 1_000, LATE + 1_000]);
 });
 
 test('from when on there is a recording may become known later', () => {

@@ -5,7 +5,7 @@ interface TroubleProps {
 }
 
 /** An error message that replaces the content of a panel. */
-export const Trouble = ({ what, cause, again }: TroubleProps) => (
+export const ErrorMessage = ({ what, cause, again }: TroubleProps) => (
   <div class="sec trouble" role="alert">
     <p>
       <b class="c-failed">{what}</b>: {cause}

@@ -10,10 +10,10 @@ import type {
   Snapshot,
   Story,
 } from '../../inspect/protocol.ts';
-import { shownTexts } from './shownTexts.ts';
+import { escapeTexts } from './escapeTexts.ts';
 
 /** The requests that the page can send. Each one rejects with an `Error` whose message is the reason. */
-export interface Asking {
+export interface ServerClient {
   snapshot(at: number): Promise<Snapshot>;
   /** An empty `uid` selects the story of the node's own actors. */
   story(uid: string, from: number, to: number): Promise<Story>;
@@ -29,18 +29,20 @@ export interface Asking {
 }
 
 /** Creates a client that sends requests with `fetch`, which adds the token if the server requires one. */
-export function askingOver(fetch: (resource: string) => Promise<Response>): Asking {
+export function createClient(fetch: (resource: string) => Promise<Response>): ServerClient {
   const json = async <T>(
     resource: string,
     search: Readonly<Record<string, string | number | undefined>> = {},
     asLines = true,
   ) => {
-    const given = Object.entries(search).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(Object.fromEntries(given.map(([key, value]) => [key, String(value)]))).toString();
+    const definedParameters = Object.entries(search).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(
+      Object.fromEntries(definedParameters.map(([key, value]) => [key, String(value)])),
+    ).toString();
     const response = await fetch(`${resource}${query ? `?${query}` : ''}`);
-    if (!response.ok) throw new Error(await whyNot(response));
+    if (!response.ok) throw new Error(await responseError(response));
     // Safe cast: the page and its server have the same version of the protocol.
-    return shownTexts((await response.json()) as T, asLines);
+    return escapeTexts((await response.json()) as T, asLines);
   };
   return {
     snapshot: (at) => json<Snapshot>('/api/snapshot', { at }),
@@ -56,8 +58,8 @@ export function askingOver(fetch: (resource: string) => Promise<Response>): Aski
 }
 
 /** Returns the message of a Kubernetes Status, or the HTTP status code. */
-async function whyNot(response: Response): Promise<string> {
+async function responseError(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => undefined);
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined;
-  return typeof message === 'string' ? shownTexts(message) : `the server answered ${response.status}`;
+  return typeof message === 'string' ? escapeTexts(message) : `the server answered ${response.status}`;
 }

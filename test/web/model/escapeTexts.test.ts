@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { isPrintable } from '../../../base/printable.ts';
-import { askingOver } from '../../../web/model/asking.ts';
-import { shownTexts } from '../../../web/model/shownTexts.ts';
+import { escapeTexts } from '../../../web/model/escapeTexts.ts';
+import { createClient } from '../../../web/model/serverClient.ts';
 import { worldOf } from '../../../web/model/world.ts';
 import { apiDetail, apiHistory, checkoutObject, designSnapshot, NOW } from '../support/nodeOnPage.ts';
 
@@ -21,21 +21,21 @@ function textsIn(value: unknown): string[] {
 }
 
 const answering = (body: unknown, status = 200) =>
-  askingOver(async () => new Response(JSON.stringify(body), { status }));
+  createClient(async () => new Response(JSON.stringify(body), { status }));
 
 test('what a world is made of has no control and no bidirectional characters', () => {
-  const texts = textsIn(worldOf(shownTexts(hostile(designSnapshot))));
+  const texts = textsIn(worldOf(escapeTexts(hostile(designSnapshot))));
   expect(texts.length).toBeGreaterThan(20);
   expect(texts.filter((text) => !isPrintable(text) || text.includes('\n'))).toEqual([]);
   expect(texts).toContain(SAFE);
 });
 
 test('nor has what is asked for: names, messages, lines of a log, reasons of an end', async () => {
-  const asking = answering(hostile({ ...apiDetail, ...apiHistory, log: { lines: ['x'] } }));
-  const detail = await asking.detail('pod/u');
-  const { tried } = await asking.actorHistory('pod/u');
+  const client = answering(hostile({ ...apiDetail, ...apiHistory, log: { lines: ['x'] } }));
+  const detail = await client.detail('pod/u');
+  const { tried } = await client.actorHistory('pod/u');
   expect([detail.answer, detail.log?.lines[0], tried[0]?.reason]).toEqual([SAFE, SAFE, SAFE]);
-  for (const answer of [await asking.snapshot(NOW), await asking.story('', 0, NOW), await asking.rail(), detail])
+  for (const answer of [await client.snapshot(NOW), await client.story('', 0, NOW), await client.rail(), detail])
     expect(textsIn(answer).filter((text) => !isPrintable(text))).toEqual([]);
   await expect(answering({ message: HOSTILE }, 500).rail()).rejects.toThrow(SAFE);
 });

@@ -1,8 +1,8 @@
 /** The location on the page, as encoded in its URL: the selected actor, the time and the view. */
-import { utcMoment } from './time.ts';
+import { parseUtcTime } from './time.ts';
 
 /** A location. Undefined fields have their default. */
-export interface Place {
+export interface PageLocation {
   /**
    * The segments of the URL path, e.g. `['pod', 'shop', 'checkout-api', 'container', 'api']` or `['node',
    * 'startLimiter']`. Empty to select the pod with the most severe state.
@@ -21,14 +21,14 @@ export interface Place {
 }
 
 /** Parses the location from a URL. Unknown parameters are ignored. */
-export function placeOf(url: URL): Place {
+export function parseLocation(url: URL): PageLocation {
   const { searchParams } = url;
   const views = (searchParams.get('view') ?? '').split(' ');
-  const at = utcMoment(searchParams.get('at') ?? '');
+  const at = parseUtcTime(searchParams.get('at') ?? '');
   const uid = searchParams.get('uid');
   const query = searchParams.get('q');
   return {
-    steps: url.pathname.split('/').filter(Boolean).map(decoded),
+    steps: url.pathname.split('/').filter(Boolean).map(decodeSegment),
     ...(at === undefined ? {} : { at }),
     ...(uid ? { uid } : {}),
     ...(query ? { query } : {}),
@@ -39,7 +39,7 @@ export function placeOf(url: URL): Place {
 }
 
 /** Decodes a segment. Malformed escapes are left as they are. */
-function decoded(step: string): string {
+function decodeSegment(step: string): string {
   try {
     return decodeURIComponent(step);
   } catch {
@@ -48,7 +48,7 @@ function decoded(step: string): string {
 }
 
 /** Returns the path and query of a location. */
-export function urlOf({ steps, at, uid, query, view, story, isPodPage }: Place): string {
+export function formatUrl({ steps, at, uid, query, view, story, isPodPage }: PageLocation): string {
   const views = [view === 'whole' && 'whole', story === 'steps' && 'steps', isPodPage && 'pod'].filter(Boolean);
   const search = new URLSearchParams({
     ...(at === undefined ? {} : { at: new Date(at).toISOString() }),

@@ -1,51 +1,51 @@
 import { effect } from '@preact/signals';
 
 /** Minimum interval between two requests. */
-const EVERY_MS = 500;
+const MIN_INTERVAL_MS = 500;
 
-interface Asked<Question> {
+interface RequestOptions<Request> {
   /** Returns the current request, computed from signals. Undefined if nothing should be requested. */
-  readonly question: () => Question | undefined;
+  readonly currentRequest: () => Request | undefined;
   /** Whether two requests have the same response. */
-  readonly isSame: (one: Question, other: Question) => boolean;
+  readonly isSame: (one: Request, other: Request) => boolean;
   /** Whether a request is sent at once, even while the previous one is in progress. The default is never. */
-  readonly isUrgent?: (question: Question, before: Question) => boolean;
+  readonly isUrgent?: (question: Request, before: Request) => boolean;
   /** Never rejects. */
-  readonly ask: (question: Question) => Promise<void>;
+  readonly send: (question: Request) => Promise<void>;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
 }
 
 /** Sends a request whenever its parameters change, one at a time, until the returned function is called. */
-export function keepAsking<Question>({
-  question,
+export function requestOnChange<Request>({
+  currentRequest,
   isSame,
   isUrgent = () => false,
-  ask,
+  send,
   setTimeout: later,
-}: Asked<Question>): () => void {
-  let asked: Question | undefined;
+}: RequestOptions<Request>): () => void {
+  let lastRequest: Request | undefined;
   let isResting = false;
   let count = 0;
-  let isOver = false;
-  const look = () => {
-    const next = question();
-    if (isOver || next === undefined || (asked !== undefined && isSame(next, asked))) return;
-    if (isResting && !(asked !== undefined && isUrgent(next, asked))) return;
-    asked = next;
+  let isStopped = false;
+  const requestIfChanged = () => {
+    const next = currentRequest();
+    if (isStopped || next === undefined || (lastRequest !== undefined && isSame(next, lastRequest))) return;
+    if (isResting && !(lastRequest !== undefined && isUrgent(next, lastRequest))) return;
+    lastRequest = next;
     isResting = true;
     count += 1;
     const own = count;
-    const rested = new Promise<void>((resolve) => void later(resolve, EVERY_MS));
-    void Promise.all([ask(next), rested]).then(() => {
+    const interval = new Promise<void>((resolve) => void later(resolve, MIN_INTERVAL_MS));
+    void Promise.all([send(next), interval]).then(() => {
       if (own !== count) return;
       isResting = false;
-      look();
+      requestIfChanged();
     });
   };
-  const leave = effect(look);
+  const unsubscribe = effect(requestIfChanged);
   return () => {
-    isOver = true;
-    leave();
+    isStopped = true;
+    unsubscribe();
   };
 }
 

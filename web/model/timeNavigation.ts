@@ -3,83 +3,87 @@
 import { signal } from '@preact/signals';
 import type { StoryLine } from '../../inspect/protocol.ts';
 import { podUidOf } from '../../show/actorPath.ts';
-import { goLive, goTo } from './actions.ts';
+import { goLive, goToTime } from './actions.ts';
 import type { Page } from './page.ts';
-import { toldFrom } from './storyGrowth.ts';
-import type { Known } from './telling.ts';
-import { dateOf, isMoment, utcMoment } from './time.ts';
+import { completeFrom } from './storyGrowth.ts';
+import type { LoadedStory } from './storyState.ts';
+import { formatDate, isValidTime, parseUtcTime } from './time.ts';
 
 /** Unit of a step. */
-export type By = 'event' | 'change';
+export type StepUnit = 'event' | 'change';
 
 /** Returns the time of the nearest input, or of the nearest transition of the actor, before or after a given time. */
-export function nearest(
+export function nearestTime(
   lines: readonly StoryLine[],
-  { at, by, actor, isForward }: { at: number; by: By; actor: string; isForward: boolean },
+  { at, by, actor, isForward }: { at: number; by: StepUnit; actor: string; isForward: boolean },
 ): number | undefined {
-  const counts = (line: StoryLine) =>
+  const matches = (line: StoryLine) =>
     by === 'event' ? line.kind === 'entered' : line.kind === 'state' && line.actor === actor;
   const line = isForward
-    ? lines.find((each) => each.at > at && counts(each))
-    : lines.findLast((each) => each.at < at && counts(each));
+    ? lines.find((each) => each.at > at && matches(each))
+    : lines.findLast((each) => each.at < at && matches(each));
   return line?.at;
 }
 
-interface Told {
-  readonly known: {
-    peek(): Pick<Known, 'uid' | 'story' | 'isOpen' | 'holes'> | undefined;
+interface StoryAccess {
+  readonly loaded: {
+    peek(): Pick<LoadedStory, 'uid' | 'story' | 'isOpen' | 'gaps'> | undefined;
   };
-  readonly holes: { peek(): number };
+  readonly gaps: { peek(): number };
 }
 
 /** Goes to the next or previous step. Stepping beyond the last one returns to the live view. */
-export async function stepTo(page: Page, told: Told, by: By, isForward: boolean): Promise<void> {
+export async function stepTo(page: Page, story: StoryAccess, by: StepUnit, isForward: boolean): Promise<void> {
   const actor = page.selected.peek() ?? '';
   const uid = podUidOf(actor) ?? '';
   // Start from the requested location instead of the displayed snapshot, which lags behind if keys are pressed quickly.
-  const at = page.place.peek().at ?? latestOf(page);
+  const at = page.location.peek().at ?? latestTime(page);
   const how = { at, by, actor, isForward };
-  const lines = linesAround(told, uid, at);
-  const near = lines && nearest(lines, how);
-  const next = near ?? (await fartherMoment(page, uid, how));
-  if (next !== undefined) goTo(page, next);
+  const lines = completeLines(story, uid, at);
+  const near = lines && nearestTime(lines, how);
+  const next = near ?? (await searchRecording(page, uid, how));
+  if (next !== undefined) goToTime(page, next);
   else if (isForward) goLive(page);
 }
 
 /** Returns the latest known time. The latest lines may be ahead of the clock, which only has whole seconds. */
-function latestOf({ now, held, live }: Page): number {
-  return held.peek() ? now.peek() : Math.max(now.peek(), live.peek().at);
+function latestTime({ now, frozen, live }: Page): number {
+  return frozen.peek() ? now.peek() : Math.max(now.peek(), live.peek().at);
 }
 
 /** Returns the loaded lines if they are complete around a given time. */
-function linesAround({ known, holes }: Told, uid: string, at: number): readonly StoryLine[] | undefined {
-  const now = known.peek();
+function completeLines({ loaded, gaps }: StoryAccess, uid: string, at: number): readonly StoryLine[] | undefined {
+  const now = loaded.peek();
   if (now?.uid !== uid) return undefined;
-  const isGoingOn = now.isOpen && now.holes === holes.peek();
-  const isTold = at >= toldFrom(now.story) && (isGoingOn || at <= now.story.to);
+  const isGoingOn = now.isOpen && now.gaps === gaps.peek();
+  const isTold = at >= completeFrom(now.story) && (isGoingOn || at <= now.story.to);
   return isTold ? now.story.lines : undefined;
 }
 
 /** Initial range of a search. It grows each time that nothing was found. */
-const FIRST_MS = 60_000;
-const GROWTH = 4;
+const INITIAL_SEARCH_MS = 60_000;
+const SEARCH_GROWTH = 4;
 
 /** Searches the recording on the server, beyond the loaded lines. */
-async function fartherMoment(page: Page, uid: string, how: Parameters<typeof nearest>[1]): Promise<number | undefined> {
+async function searchRecording(
+  page: Page,
+  uid: string,
+  how: Parameters<typeof nearestTime>[1],
+): Promise<number | undefined> {
   const recorded = page.recorded.peek();
   if (!recorded || (how.isForward && !page.past.peek())) return undefined;
   const end = how.isForward ? recorded.to : recorded.from;
-  let [edge, span] = [how.at, FIRST_MS];
+  let [edge, span] = [how.at, INITIAL_SEARCH_MS];
   try {
     while (how.isForward ? edge < end : edge > end) {
       const [from, to] = how.isForward ? [edge, Math.min(end, edge + span)] : [Math.max(end, edge - span), edge];
-      const { lines, unsaid = 0 } = await page.asking.story(uid, from, to);
+      const { lines, unsaid = 0 } = await page.client.story(uid, from, to);
       // The earliest lines were left out, and one of them may be the nearest.
-      const isTooMuch = how.isForward && unsaid > 0 && span > 1;
-      const found = isTooMuch ? undefined : nearest(lines, how);
+      const isTruncated = how.isForward && unsaid > 0 && span > 1;
+      const found = isTruncated ? undefined : nearestTime(lines, how);
       if (found !== undefined) return found;
-      if (!isTooMuch) edge = how.isForward ? to : from;
-      span = isTooMuch ? Math.ceil(span / GROWTH) : span * GROWTH;
+      if (!isTruncated) edge = how.isForward ? to : from;
+      span = isTruncated ? Math.ceil(span / SEARCH_GROWTH) : span * SEARCH_GROWTH;
     }
   } catch {
     // Treat a failure as no result, because the panels report failed requests themselves.
@@ -91,7 +95,7 @@ async function fartherMoment(page: Page, uid: string, how: Parameters<typeof nea
 export const SPEEDS = [1, 10, 60] as const;
 
 /** Interval between updates during playback. */
-const TICK_MS = 200;
+const UPDATE_INTERVAL_MS = 200;
 
 interface Timers {
   readonly later: (after: () => void, ms: number) => unknown;
@@ -101,37 +105,37 @@ interface Timers {
 export function createPlayer(page: Page, { later }: Timers) {
   /** Factor of the current playback. Undefined while paused. */
   const speed = signal<(typeof SPEEDS)[number] | undefined>(undefined);
-  let turn = 0;
+  let playbackId = 0;
   /** Pairs the browser's clock with the recorded time at the start of the playback. */
-  let began = { wall: 0, at: 0 };
+  let start = { wall: 0, at: 0 };
   const end = () => (page.mode === 'live' ? page.live.peek().at : (page.recorded.peek()?.to ?? 0));
-  const tick = (mine: number) => {
+  const tick = (id: number) => {
     const times = speed.peek();
-    if (mine !== turn || times === undefined) return;
-    const at = began.at + (page.readNow() - began.wall) * times;
+    if (id !== playbackId || times === undefined) return;
+    const at = start.at + (page.readNow() - start.wall) * times;
     if (at >= end()) {
       stop();
       if (page.mode === 'live') goLive(page);
-      else goTo(page, end());
+      else goToTime(page, end());
       return;
     }
-    goTo(page, Math.round(at), { isMoving: true });
-    later(() => tick(mine), TICK_MS);
+    goToTime(page, Math.round(at), { isMoving: true });
+    later(() => tick(id), UPDATE_INTERVAL_MS);
   };
   const stop = () => {
     if (speed.peek() === undefined) return;
-    turn += 1;
+    playbackId += 1;
     speed.value = undefined;
-    page.isMoving.value = false;
+    page.isDragging.value = false;
   };
   return {
     speed,
     stop,
     play(times: (typeof SPEEDS)[number]): void {
-      turn += 1;
+      playbackId += 1;
       speed.value = times;
-      began = { wall: page.readNow(), at: page.now.peek() };
-      tick(turn);
+      start = { wall: page.readNow(), at: page.now.peek() };
+      tick(playbackId);
     },
   };
 }
@@ -142,22 +146,22 @@ export type Player = ReturnType<typeof createPlayer>;
  * Parses a time entered by the user, e.g. `07:41:31`, `07:41`, `5m ago` or an RFC 3339 timestamp. UTC is the default. A
  * time of day refers to its last occurrence before `now`. Undefined if the text is not a time.
  */
-export function momentIn(text: string, now: number): number | undefined {
+export function parseTime(text: string, now: number): number | undefined {
   const trimmed = text.trim();
   const ago = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?: ago)?$/.exec(trimmed);
   if (ago && trimmed !== '') {
     const [hours = 0, minutes = 0, seconds = 0] = ago.slice(1).map((part) => Number(part ?? 0));
     const then = now - ((hours * 60 + minutes) * 60 + seconds) * 1_000;
-    return isMoment(then) ? then : undefined;
+    return isValidTime(then) ? then : undefined;
   }
   if (/^\d{1,2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/.test(trimmed)) return timeOfDay(trimmed, now);
-  return utcMoment(trimmed);
+  return parseUtcTime(trimmed);
 }
 
 const DAY_MS = 86_400_000;
 
 function timeOfDay(text: string, now: number): number | undefined {
-  const day = dateOf(now);
+  const day = formatDate(now);
   const [hours = '', ...others] = text.split(':');
   const at = Date.parse(`${day}T${[hours.padStart(2, '0'), ...others].join(':')}Z`);
   if (Number.isNaN(at)) return undefined;

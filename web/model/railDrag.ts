@@ -1,42 +1,42 @@
 /** Dragging on the rail, which moves the displayed time, the time range or one of its edges. */
-import type { TimeWindow, WindowChoice } from './storyWindow.ts';
-import { moved, resized } from './storyWindow.ts';
+import type { RangeChoice, TimeRange } from './storyWindow.ts';
+import { resizeRange, shiftRange } from './storyWindow.ts';
 
 /** The dragged part of the rail. */
-export type Held = 'head' | 'window' | 'from' | 'to';
+export type DragTarget = 'head' | 'window' | 'from' | 'to';
 
 /** Position where the drag started. `at` is the corresponding time. */
-export interface Grip {
-  readonly held: Held;
+export interface DragStart {
+  readonly target: DragTarget;
   readonly at: number;
-  readonly window: TimeWindow;
+  readonly range: TimeRange;
 }
 
 /** Distance within which an edge is grabbed, in pixels. */
-const EDGE = 5;
+const EDGE_PX = 5;
 
 /**
  * Returns the part of the rail at a position. The upper half has the edges of the time range. With Shift, the range
  * itself is dragged, otherwise the displayed time.
  */
-export function heldAt(
+export function dragTargetAt(
   x: number,
   window: { readonly left: number; readonly right: number },
   { isShifted, isUpper }: { isShifted: boolean; isUpper: boolean },
-): Held {
-  if (isUpper && Math.abs(x - window.left) <= EDGE) return 'from';
-  if (isUpper && Math.abs(x - window.right) <= EDGE && window.right - window.left > 4 * EDGE) return 'to';
+): DragTarget {
+  if (isUpper && Math.abs(x - window.left) <= EDGE_PX) return 'from';
+  if (isUpper && Math.abs(x - window.right) <= EDGE_PX && window.right - window.left > 4 * EDGE_PX) return 'to';
   return isShifted && x > window.left && x < window.right ? 'window' : 'head';
 }
 
 /** Returns the time range during a drag. Undefined if the displayed time is dragged. */
-export function draggedWindow(
-  { held, at, window }: Grip,
+export function draggedRange(
+  { target, at, range }: DragStart,
   to: number,
   bounds: { readonly from: number; readonly to: number },
-): WindowChoice | undefined {
-  if (held === 'head') return undefined;
-  return held === 'window' ? moved(window, to - at, bounds) : resized(window, held, to);
+): RangeChoice | undefined {
+  if (target === 'head') return undefined;
+  return target === 'window' ? shiftRange(range, to - at, bounds) : resizeRange(range, target, to);
 }
 
 /** Returns the step of a key on the slider, in milliseconds. Undefined for other keys. */

@@ -1,5 +1,5 @@
 import type { Category } from '../../show/category.ts';
-import { MARKS, toneOf } from '../model/marks.ts';
+import { CATEGORY_ICONS, colorClass } from '../model/categoryIcons.ts';
 
 interface MarkProps {
   readonly of: Category;
@@ -10,10 +10,10 @@ interface MarkProps {
 }
 
 /** The icon of a category in its color. The text beside it has the same meaning. */
-export function Mark({ of, x, y, size = 12 }: MarkProps) {
-  const { fill, line, width } = MARKS.get(of) ?? {};
+export function CategoryIcon({ of, x, y, size = 12 }: MarkProps) {
+  const { fill, line, width } = CATEGORY_ICONS.get(of) ?? {};
   return (
-    <svg class={`i ${toneOf(of)}`} viewBox="0 0 12 12" x={x} y={y} width={size} height={size} aria-hidden="true">
+    <svg class={`i ${colorClass(of)}`} viewBox="0 0 12 12" x={x} y={y} width={size} height={size} aria-hidden="true">
       {line && (
         <path
           d={line}

@@ -12,7 +12,7 @@ export interface Stream {
   close(): void;
 }
 
-interface Following {
+interface SubscriptionOptions {
   readonly open: () => Stream;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
   readonly now: () => number;
@@ -25,18 +25,21 @@ interface Following {
 const RETRY_MS = 2_000;
 
 /** Subscribes until the returned function is called. */
-export function follow(page: Page, { open, setTimeout: later, now, onSnapshot, onLines }: Following): () => void {
-  let isOver = false;
+export function subscribe(
+  page: Page,
+  { open, setTimeout: later, now, onSnapshot, onLines }: SubscriptionOptions,
+): () => void {
+  let isClosed = false;
   let stream: Stream | undefined;
   const connect = () => {
-    if (isOver) return;
+    if (isClosed) return;
     stream = open();
     stream.onSnapshot((snapshot) => {
-      takeSnapshot(page, snapshot);
+      applySnapshot(page, snapshot);
       onSnapshot();
     });
     stream.onFrame((frame) => {
-      takeFrame(page, frame);
+      applyFrame(page, frame);
       onLines(frame.lines, frame.unsaid ?? 0);
     });
     stream.onEnd(() => {
@@ -49,31 +52,31 @@ export function follow(page: Page, { open, setTimeout: later, now, onSnapshot, o
   };
   connect();
   return () => {
-    isOver = true;
+    isClosed = true;
     stream?.close();
   };
 }
 
-function takeSnapshot(page: Page, snapshot: Snapshot): void {
+function applySnapshot(page: Page, snapshot: Snapshot): void {
   batch(() => {
     page.connection.value = { kind: 'live' };
     page.recorded.value = snapshot.recorded;
     page.live.value = worldOf(snapshot);
-    page.tellTime(snapshot.at);
+    page.syncClock(snapshot.at);
   });
 }
 
-function takeFrame(page: Page, frame: Frame): void {
+function applyFrame(page: Page, frame: Frame): void {
   const { recorded } = page;
   batch(() => {
     page.live.value = withFrame(page.live.value, frame);
-    page.tellTime(frame.at);
-    if (page.held.peek()) page.sinceHeld.value += eventsIn(frame);
-    const there = frame.recorded ?? recorded.peek();
-    if (there) recorded.value = { ...there, to: Math.max(there.to, frame.at) };
+    page.syncClock(frame.at);
+    if (page.frozen.peek()) page.eventsSinceFreeze.value += countInputs(frame);
+    const recordedRange = frame.recorded ?? recorded.peek();
+    if (recordedRange) recorded.value = { ...recordedRange, to: Math.max(recordedRange.to, frame.at) };
   });
 }
 
 /** Counts the inputs in a frame. Lines that the server left out count as well, because their kind is unknown. */
-const eventsIn = ({ lines, unsaid = 0 }: Frame): number =>
+const countInputs = ({ lines, unsaid = 0 }: Frame): number =>
   lines.filter(({ kind }) => kind === 'entered').length + unsaid;

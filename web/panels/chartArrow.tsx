@@ -1,9 +1,9 @@
 /** A transition of a chart: its arrow, its count and its label. */
-import { countText, labelLines, middleOf, pathOf } from '../model/chart/text.ts';
-import type { WayView } from '../model/chart/view.ts';
+import { arrowPath, countText, labelLines, longestSegmentMiddle } from '../model/chart/text.ts';
+import type { ArrowView } from '../model/chart/view.ts';
 
 interface WayProps {
-  readonly view: WayView;
+  readonly view: ArrowView;
   readonly isPointed: boolean;
   readonly onPoint: (way: string | undefined) => void;
 }
@@ -11,7 +11,7 @@ interface WayProps {
 const HEADS = { idle: 'm0', taken: 'm1', last: 'm2', next: 'm2' } as const;
 
 /** The arrowheads, one for each color. */
-export const Heads = () => (
+export const ArrowHeads = () => (
   <defs>
     {Object.values(HEADS)
       .filter((id, index, all) => all.indexOf(id) === index)
@@ -35,9 +35,9 @@ export const Heads = () => (
 );
 
 /** The line of an arrow. If the transition was just taken, a pulse runs along it once. */
-export function WayLine({ view, isPointed, onPoint }: WayProps) {
+export function ArrowLine({ view, isPointed, onPoint }: WayProps) {
   const { drawn, look, lastAt } = view;
-  const d = pathOf(drawn);
+  const d = arrowPath(drawn);
   const id = drawn.ways[0];
   return (
     <g
@@ -53,7 +53,7 @@ export function WayLine({ view, isPointed, onPoint }: WayProps) {
 }
 
 /** The number of times that the transition was taken. */
-export function WayCount({ view }: { readonly view: WayView }) {
+export function ArrowCount({ view }: { readonly view: ArrowView }) {
   const { drawn, count, look } = view;
   if (count === 0 || drawn.countAt === undefined) return null;
   const [x, y] = drawn.countAt;
@@ -73,11 +73,11 @@ const LINE = 14;
 const LETTER = 6.35;
 
 /** The label of an arrow. If the drawing has no room for it, it covers other elements. */
-export function WayLabel({ view, isPointed }: { readonly view: WayView; readonly isPointed: boolean }) {
+export function ArrowLabel({ view, isPointed }: { readonly view: ArrowView; readonly isPointed: boolean }) {
   const { drawn, look } = view;
-  const lines = labelLines(drawn.label, view.in, isPointed && drawn.labelAt === undefined ? 16 : undefined);
+  const lines = labelLines(drawn.label, view.timeLeft, isPointed && drawn.labelAt === undefined ? 16 : undefined);
   const width = Math.max(...lines.map((line) => line.length)) * LETTER;
-  const [middleX, middleY] = middleOf(drawn);
+  const [middleX, middleY] = longestSegmentMiddle(drawn);
   const isOver = drawn.labelAt === undefined;
   const [x, y] = drawn.labelAt ?? [middleX + 12, middleY - (lines.length * LINE) / 2];
   return (
