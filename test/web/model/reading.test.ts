@@ -88,7 +88,7 @@ test('of a pod that is gone it is what was last', async () => {
 test('what cannot be had says why, and is asked for again', async () => {
   const { reading, asked, answer, fail, rest, phase } = reads();
   await fail('away');
-  expect(reading.object.value).toEqual({ uid: 'uid-checkout-api', trouble: 'away' });
+  expect(reading.object.value).toEqual({ uid: 'uid-checkout-api', error: 'away' });
   await rest();
   expect(asked).toHaveLength(1);
   reading.objectRetries.value += 1;

@@ -79,7 +79,7 @@ describe('tries of a probe', () => {
       tryOf(BEGAN + n * 1_000, READINESS, n === 1 ? 'failing.waiting' : undefined),
     );
     const [row] = storyRows(storySteps({ before: [], lines }), { subject: PROXY });
-    expect(row).toMatchObject({ note: '3 tries, 1 failed', isBad: true, at: BEGAN, until: BEGAN + 2_030 });
+    expect(row).toMatchObject({ note: '3 tries, 1 failed', isFailure: true, at: BEGAN, until: BEGAN + 2_030 });
   });
 });
 

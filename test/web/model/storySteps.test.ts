@@ -86,7 +86,7 @@ test('of two that entered at one moment each has what followed from it, although
     [other, [1, 3, 4]],
     [one, [5]],
   ]);
-  expect(steps[2]).toMatchObject({ who: 'node', event: 'told', moves: [{ from: 'mounted.steady' }] });
+  expect(steps[2]).toMatchObject({ source: 'node', event: 'told', moves: [{ from: 'mounted.steady' }] });
 });
 
 test('a slot that is granted later, by the end of another pod, is seen from who stood in the queue', () => {

@@ -173,7 +173,7 @@ describe('a text names a moment', () => {
 
 test('a time without an offset is UTC, wherever the browser is', async () => {
   const time = join(import.meta.dirname, '../../../web/model/time.ts');
-  const script = `import { utcMoment } from ${JSON.stringify(time)}; console.log(utcMoment('2026-01-02T07:00'))`;
+  const script = `import { parseUtcTime } from ${JSON.stringify(time)}; console.log(parseUtcTime('2026-01-02T07:00'))`;
   const env = { ...process.env, TZ: 'America/New_York' };
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
   expect(Number(stdout)).toBe(Date.UTC(2026, 0, 2, 7));

@@ -122,9 +122,9 @@ describe('the headline', () => {
     expect(fallbackAnswer(subject)).toBe('pod checkout-api-node-1 is waiting for the end of its back-off');
     expect(computeCountdown(subject.worst, NOW)).toEqual({
       amount: '48s',
-      beside: 'of 2m40s left',
-      left: 0.3,
-      said: '48s left, until 07:44:40',
+      caption: 'of 2m40s left',
+      remainingFraction: 0.3,
+      description: '48s left, until 07:44:40',
     });
   });
 
@@ -156,11 +156,11 @@ describe('the headline', () => {
   test('counts up where there is no deadline, or it has passed', () => {
     expect(computeCountdown({ since: NOW - 90_000 }, NOW)).toMatchObject({
       amount: '90s',
-      beside: 'in this state',
-      left: undefined,
+      caption: 'in this state',
+      remainingFraction: undefined,
     });
     expect(computeCountdown({ since: NOW - 9_000, until: NOW - 1_000 }, NOW)).toMatchObject({
-      beside: 'due since 07:43:51',
+      caption: 'due since 07:43:51',
     });
   });
 });
@@ -297,9 +297,9 @@ test('the conditions of a status, and of what is none', () => {
   expect(conditionsOf(checkoutObject.status)[0]).toEqual({
     type: 'Ready',
     status: 'False',
-    isWell: false,
+    isHealthy: false,
     at: Date.parse('2026-05-04T07:39:15Z'),
-    why: 'ContainersNotReady: containers with unready status: [api]',
+    explanation: 'ContainersNotReady: containers with unready status: [api]',
   });
   const odd = [
     { type: 'Ready', status: 'Unknown' },

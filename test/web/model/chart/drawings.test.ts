@@ -51,7 +51,7 @@ test('each drawing is fetched once; what failed is told, and fetched again when 
   drawings.load('container', 'run');
   drawings.load('container', 'run');
   await new Promise(setImmediate);
-  expect(drawings.loaded.value.get('container.run')).toEqual({ trouble: 'away' });
+  expect(drawings.loaded.value.get('container.run')).toEqual({ error: 'away' });
   answer = async () => drawn;
   drawings.load('container', 'run');
   await new Promise(setImmediate);

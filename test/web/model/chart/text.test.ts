@@ -73,7 +73,7 @@ test('a count takes four letters at most', () => {
 });
 
 test('the name of a state and its duration share a line: without room for both the name is shown, cut if it has to be', () => {
-  expect(stateLine('stopped', '2m15s', 200)).toMatchObject({ label: 'stopped', stay: '2m15s' });
+  expect(stateLine('stopped', '2m15s', 200)).toMatchObject({ label: 'stopped', duration: '2m15s' });
   const { labelWidth, duration } = stateLine('stopped', '2m15s', 110);
   expect(duration).toBe('2m15s');
   expect(labelWidth).toBeLessThan(80);

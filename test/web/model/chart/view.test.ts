@@ -9,22 +9,22 @@ const way = (from: string, of = view) => of.arrows.find((each) => each.drawn.fro
 
 test('the active state is lit, with how long it lasts and how far its wait has come', () => {
   expect(state('ended.backingOff')).toMatchObject({
-    stay: '112s',
-    lit: { category: 'retrying', waitingFor: 'the end of its crash-loop back-off', progress: 0.7 },
+    duration: '112s',
+    active: { category: 'retrying', waitingFor: 'the end of its crash-loop back-off', progress: 0.7 },
   });
   expect(view.states.filter(({ active }) => active)).toHaveLength(1);
 });
 
 test('states that it was in say how long the last time, what it never was in stays back', () => {
-  expect(state('pending.restarting')).toMatchObject({ isSeen: true, stay: '0ms' });
-  expect(state('pending')).toMatchObject({ isSeen: true });
-  expect(state('pending.*')).toMatchObject({ isSeen: false });
-  expect(state('pending.*')).not.toHaveProperty('stay');
+  expect(state('pending.restarting')).toMatchObject({ wasVisited: true, duration: '0ms' });
+  expect(state('pending')).toMatchObject({ wasVisited: true });
+  expect(state('pending.*')).toMatchObject({ wasVisited: false });
+  expect(state('pending.*')).not.toHaveProperty('duration');
 });
 
 test('ways have their counts; the one that it came by stands out, and the next one counts down', () => {
   expect(way('ended.choosing')).toMatchObject({ look: 'last', count: 5 });
-  expect(way('ended.backingOff')).toMatchObject({ look: 'next', count: 4, in: '48s' });
+  expect(way('ended.backingOff')).toMatchObject({ look: 'next', count: 4, timeLeft: '48s' });
   expect(way('pending.restarting')).toMatchObject({ look: 'taken', count: 6 });
   // Drawn over the others.
   expect(view.arrows.at(-1)?.look).toBe('next');
@@ -45,7 +45,7 @@ test('a folded state that is active takes the row, also without a deadline', () 
     category: 'waiting',
     waitingFor: 'the end of its crash-loop back-off',
   });
-  expect(state('pending', folded)).toMatchObject({ isAround: true });
+  expect(state('pending', folded)).toMatchObject({ containsActive: true });
   expect(way('ended.choosing', folded)).toMatchObject({ look: 'taken' });
 });
 
