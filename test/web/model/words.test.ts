@@ -9,7 +9,7 @@ import { answerParts } from '../../../web/model/answer.ts';
 import { CELL_FILTERS, containerFilter, containersByCategory, podsByPhase } from '../../../web/model/bar.ts';
 import { CATEGORY_ICONS, colorClass } from '../../../web/model/categoryIcons.ts';
 import { conditionsOf } from '../../../web/model/conditions.ts';
-import { subjectTitle, breadcrumb, chipText, fallbackAnswer, subjectOf } from '../../../web/model/headline.ts';
+import { breadcrumb, chipText, fallbackAnswer, subjectOf, subjectTitle } from '../../../web/model/headline.ts';
 import { logNote } from '../../../web/model/logNote.ts';
 import { conditionText, nextLines } from '../../../web/model/next.ts';
 import { objectLines } from '../../../web/model/objectLines.ts';

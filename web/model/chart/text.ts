@@ -21,7 +21,10 @@ const MAX_LABEL_LINES = 4;
 export function labelLines(label: readonly string[], timeLeft?: string, maxLines = MAX_LABEL_LINES): string[] {
   const all = label.map((line) => line || 'at once');
   const isTimed = (line: string) => timeLeft !== undefined && line.startsWith('timer.elapsed');
-  const sorted = [...all.filter(isTimed).map((line) => `${line}, in ${timeLeft}`), ...all.filter((line) => !isTimed(line))];
+  const sorted = [
+    ...all.filter(isTimed).map((line) => `${line}, in ${timeLeft}`),
+    ...all.filter((line) => !isTimed(line)),
+  ];
   if (sorted.length <= maxLines) return sorted;
   const shown = sorted.slice(0, maxLines - 1);
   return [...shown, shown.length === 0 ? `${sorted.length} ways` : `and ${sorted.length - shown.length} more`];
@@ -163,7 +166,10 @@ export function longestSegmentMiddle({ points }: DrawnWay): Point {
 }
 
 /** Returns the transitions out of a state that the drawing contains. Transitions that differ only in their guards are merged. */
-export function transitionsFrom({ ways, exits }: Drawing, state: string): { readonly label: string; readonly to: string }[] {
+export function transitionsFrom(
+  { ways, exits }: Drawing,
+  state: string,
+): { readonly label: string; readonly to: string }[] {
   const named = (label: string) => label || 'at once';
   const drawn = ways
     .filter(({ from }) => from === state)

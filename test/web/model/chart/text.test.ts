@@ -48,7 +48,10 @@ test('a label says the timer first and how long it has; what is much is counted'
 
 test('ways that lead out of the drawing are named for the state that is active', () => {
   expect(exitLines(drawn, ['ended.backingOff'])).toEqual(['container.stop → stopped', 'node.lost → broken']);
-  expect(transitionsFrom(drawn, 'ended.choosing').map(({ to }) => to)).toEqual(['ended.backingOff', 'ended.backingOff']);
+  expect(transitionsFrom(drawn, 'ended.choosing').map(({ to }) => to)).toEqual([
+    'ended.backingOff',
+    'ended.backingOff',
+  ]);
   const twice = { ...drawn, exits: [...drawn.exits, ...drawn.exits] };
   expect(transitionsFrom(twice, 'ended')).toEqual([{ label: 'container.stop', to: 'stopped' }]);
   expect(transitionsFrom(drawn, 'ended')).toEqual([{ label: 'container.stop', to: 'stopped' }]);
