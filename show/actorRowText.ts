@@ -24,8 +24,8 @@ export function rowText(row: ActorRow, now: number): RowText {
   const { actor, subject, pod } = row;
   const time = rowTime(subject, now);
   if (pod === undefined || actor.machine !== 'pod') return { detail: problemText(actor, subject, pod), time };
-  const place = pod.queuePositionOf() ?? (subject === actor ? undefined : queuePositionOf(subject, pod));
-  return { detail: place ? queuePositionText(place) : podDetail(row, pod, now), time };
+  const position = pod.queuePositionOf() ?? (subject === actor ? undefined : queuePositionOf(subject, pod));
+  return { detail: position ? queuePositionText(position) : podDetail(row, pod, now), time };
 }
 
 type OptionalPod = RowPod | undefined;
@@ -44,36 +44,36 @@ export const timeLeft = (until: number, now: number): string =>
 /** Formats a queue position, e.g. `pull queue 1/2`. */
 const queuePositionText = ({ limiter, place, length }: QueuePosition): string => `${limiter} queue ${place}/${length}`;
 
-const queuePositionOf = ({ machine, name }: ActorNode, of: OptionalPod): QueuePosition | undefined =>
-  machine === 'container' ? of?.queuePositionOf(name) : undefined;
+const queuePositionOf = ({ machine, name }: ActorNode, pod: OptionalPod): QueuePosition | undefined =>
+  machine === 'container' ? pod?.queuePositionOf(name) : undefined;
 
 /**
  * Returns the text of a pod. An expanded pod leaves the reasons to the rows of its containers. A collapsed pod shows
  * kubectl's STATUS if it is informative.
  */
-function podDetail({ actor, subject, isOpen }: ActorRow, of: RowPod, now: number): string {
-  const { status, ready } = of.statusColumns(now);
+function podDetail({ actor, subject, isOpen }: ActorRow, pod: RowPod, now: number): string {
+  const { status, ready } = pod.statusColumns(now);
   const [count, total] = ready.split('/');
   const category = categoryOf(actor);
   if (category === 'steady' && (isOpen || (status === 'Running' && subject === actor)) && count !== total) return ready;
   if (status !== 'Running' && status !== 'Completed' && !(isOpen && isHealthy(category))) return status;
-  return problemText(actor, subject, of);
+  return problemText(actor, subject, pod);
 }
 
 /**
  * Describes the problem of an actor. A problem of a descendant is prefixed with the descendant's name, unless that is
  * an image, whose state belongs to its parent.
  */
-function problemText(actor: ActorNode, told: ActorNode, of: OptionalPod): string {
-  const what = ownProblem(told, of);
-  if (told === actor || told.machine === 'image' || what === '') return what;
-  return `${told.name}: ${what}`;
+function problemText(actor: ActorNode, subject: ActorNode, pod: OptionalPod): string {
+  const problem = ownProblem(subject, pod);
+  if (subject === actor || subject.machine === 'image' || problem === '') return problem;
+  return `${subject.name}: ${problem}`;
 }
 
-function ownProblem(actor: ActorNode, of: OptionalPod): string {
-  const place = queuePositionOf(actor, of);
-  if (place) return queuePositionText(place);
-  const reason = of?.containerReasonAt(actor.path);
+function ownProblem(actor: ActorNode, pod: OptionalPod): string {
+  const position = queuePositionOf(actor, pod);
+  if (position) return queuePositionText(position);
+  const reason = pod?.containerReasonAt(actor.path);
   if (reason) return reason;
   const category = categoryOf(actor);
   if (isHealthy(category)) return '';

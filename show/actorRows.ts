@@ -33,9 +33,9 @@ export const countActors = ({ pods, limiters, ...seen }: NodeActors): TreeCount 
   countTree({ ...seen, pods: pods.map((each) => toRowPod(each, limiters)) });
 
 /** Creates the entry of a pod. The queues are read lazily and only once. */
-function toRowPod(seen: PodWithTree, limiters: readonly LimiterView[]): RowPod {
-  const actors = podActors(seen);
-  const { metadata } = seen.pod;
+function toRowPod(podWithTree: PodWithTree, limiters: readonly LimiterView[]): RowPod {
+  const actors = podActors(podWithTree);
+  const { metadata } = podWithTree.pod;
   let positions: QueueLookup | undefined;
   return {
     tree: actors.tree,
@@ -43,13 +43,13 @@ function toRowPod(seen: PodWithTree, limiters: readonly LimiterView[]): RowPod {
     namespace: metadata.namespace,
     name: metadata.name,
     createdAt: beganAt(actors),
-    statusColumns: (now) => podRow(seen.pod, now),
+    statusColumns: (now) => podRow(podWithTree.pod, now),
     containerReasonAt(path) {
       const container = actors.containers.find(({ actor }) => actor.path === path);
       return container && containerReason(container);
     },
     queuePositionOf(container) {
-      positions ??= queuePositions(seen.pod.metadata.uid, containerNames(actors), limiters);
+      positions ??= queuePositions(podWithTree.pod.metadata.uid, containerNames(actors), limiters);
       return positions(container);
     },
   };

@@ -8,8 +8,8 @@ export type Category = (typeof CATEGORIES)[number];
 
 /** Returns the category among the tags of a state. */
 export const findCategory = (tags: Iterable<string>): Category | undefined => {
-  const all = new Set(tags);
-  return CATEGORIES.find((each) => all.has(each));
+  const tagSet = new Set(tags);
+  return CATEGORIES.find((each) => tagSet.has(each));
 };
 
 /** Whether a state needs no attention. */

@@ -16,26 +16,26 @@ export function defaultContainer({ metadata, spec }: Pod): { readonly name: stri
   const notes = annotatedName
     ? [`Default container name ${JSON.stringify(annotatedName)} not found in pod ${metadata.name}`]
     : [];
-  const all = containersOf(spec);
+  const containers = containersOf(spec);
   const [{ name } = { name: '' }] = spec.containers;
-  if (all.length > 1) notes.push(`Defaulted container ${JSON.stringify(name)} out of: ${namesOf(all)}`);
+  if (containers.length > 1) notes.push(`Defaulted container ${JSON.stringify(name)} out of: ${namesOf(containers)}`);
   return { name, ...(notes.length > 0 ? { note: notes.join('\n') } : {}) };
 }
 
 /** Throws a `NodeFailure` with reason `BadRequest` if the pod has no such container. */
 export function expectContainer({ metadata, spec }: Pod, name: string): void {
   if (containerNamed(spec, name)) return;
-  const all = namesOf(containersOf(spec));
-  throw new NodeFailure('BadRequest', `container ${name} is not valid for pod ${metadata.name} out of: ${all}`);
+  const names = namesOf(containersOf(spec));
+  throw new NodeFailure('BadRequest', `container ${name} is not valid for pod ${metadata.name} out of: ${names}`);
 }
 
 const KINDS = { containers: '', ephemeralContainers: ' (ephem)', initContainers: ' (init)' } as const;
 
-function namesOf(all: readonly PlacedContainer[]): string {
+function namesOf(containers: readonly PlacedContainer[]): string {
   const kinds = Object.entries(KINDS);
   return kinds
     .flatMap(([kind, suffix]) =>
-      all.filter(({ field }) => field === kind).map(({ container }) => `${container.name}${suffix}`),
+      containers.filter(({ field }) => field === kind).map(({ container }) => `${container.name}${suffix}`),
     )
     .join(', ');
 }
@@ -57,14 +57,14 @@ export function selectRun(pod: Pod, container: string, { previous = false } = {}
   const badRequest = (why: string) => new NodeFailure('BadRequest', why);
   if (status === undefined) throw badRequest(`${title} is not available`);
   const { state = {}, containerID = '', restartCount } = status;
-  const last = lastRun(status);
+  const previousRun = lastRun(status);
   if (previous) {
-    if (last === undefined) throw badRequest(`previous terminated ${title} not found`);
-    return last;
+    if (previousRun === undefined) throw badRequest(`previous terminated ${title} not found`);
+    return previousRun;
   }
   if (state.running) return { run: restartCount, id: containerID };
   if (state.terminated?.containerID) return { run: restartCount, id: state.terminated.containerID };
-  if (last !== undefined) return last;
+  if (previousRun !== undefined) return previousRun;
   if (state.terminated || status.lastState?.terminated) throw badRequest(`${title} is terminated`);
   throw badRequest(`${title} is waiting to start${waitSuffix(state.waiting?.reason)}`);
 }

@@ -104,12 +104,12 @@ function runtimeNote(failure: Failure | undefined, { runtimeNotReady }: Question
 
 /** Describes a failure, the time of the next attempt and, if an image cannot be pulled, the command that imports it. */
 export const describeFailure = (
-  who: string,
+  subject: string,
   failure: Failure,
   until: number | undefined,
   now: number,
 ): AnswerWithFailure => ({
-  text: `${who}: ${failureText(failure)}${nextAttemptSuffix(until, now)}${adviceSuffix(failure.reason)}`,
+  text: `${subject}: ${failureText(failure)}${nextAttemptSuffix(until, now)}${adviceSuffix(failure.reason)}`,
   failure,
 });
 
@@ -230,11 +230,11 @@ function containerStop(start: string, { first, others, until, now }: RunningCont
 
 /** Describes the last failure of an actor that is waiting for its next attempt. */
 export function describeRetry(
-  who: string,
+  subject: string,
   { tags, lastFailure, until }: ActorNode,
   now: number,
 ): AnswerWithFailure | undefined {
-  return tags.includes('retrying') && lastFailure ? describeFailure(who, lastFailure, until, now) : undefined;
+  return tags.includes('retrying') && lastFailure ? describeFailure(subject, lastFailure, until, now) : undefined;
 }
 
 /** Whether a volume has yet to be mounted. Volumes that the pod no longer uses do not count. */

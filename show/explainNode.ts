@@ -132,8 +132,8 @@ const podCount = (count: number): string => `${count} ${count === 1 ? 'pod' : 'p
  * slowest pod, if known.
  */
 export function drainProgress(pods: number, until: number | undefined, now: number): string {
-  const left = until !== undefined && until > now ? `, up to ${humanDuration(until - now)}` : '';
-  return `${podCount(pods)} terminating${left}`;
+  const timeLeft = until !== undefined && until > now ? `, up to ${humanDuration(until - now)}` : '';
+  return `${podCount(pods)} terminating${timeLeft}`;
 }
 
 /** Replaces the keys of a limiter's requests with the names of their pods. */

@@ -125,8 +125,9 @@ const STUCK_AFTER_MS = 5_000;
 
 /** Formats a time and its distance from now, e.g. ` 12:03:10 (in 14s)`. */
 export function timeWithDistance(at: number, now: number): string {
-  const left = at - now;
-  const distance = left > 0 ? `in ${humanDuration(left)}` : -left < STUCK_AFTER_MS ? 'now' : 'stuck since then';
+  const remainingMs = at - now;
+  const distance =
+    remainingMs > 0 ? `in ${humanDuration(remainingMs)}` : -remainingMs < STUCK_AFTER_MS ? 'now' : 'stuck since then';
   return ` ${clockTime(at, now)} (${distance})`;
 }
 

@@ -121,9 +121,9 @@ function layOut({ title, at, answer, addresses, extraLines, root, columns }: Lay
 function titleLines(title: string, at: number, columns: number): string[] {
   const head = wrapText(title, '', columns);
   const clock = `${clockTime(at, at)} UTC`;
-  const last = head.pop() ?? '';
-  if (last.length + 2 + clock.length > columns) return [...head, last, clock.padStart(columns)];
-  return [...head, last + clock.padStart(columns - last.length)];
+  const lastLine = head.pop() ?? '';
+  if (lastLine.length + 2 + clock.length > columns) return [...head, lastLine, clock.padStart(columns)];
+  return [...head, lastLine + clock.padStart(columns - lastLine.length)];
 }
 
 /** Removes calls in flight from the tree, because the wait of the calling actor already describes them. */
@@ -168,15 +168,15 @@ function rowLines(line: Line, { labelWidth, stateWidth, at, addresses, columns }
   const since = humanDuration(at - actor.since);
   const start = `${labelText(line, columns).padEnd(labelWidth)}  ${stateText(actor, columns).padEnd(stateWidth)}  ${since}`;
   const facts = actor.facts.join(actor.facts.some((fact) => fact.includes(', ')) ? '; ' : ', ');
-  const whole = facts === '' ? start : `${start.padEnd(labelWidth + stateWidth + 9)}  ${facts}`;
-  const fits = whole.length <= columns;
+  const fullRow = facts === '' ? start : `${start.padEnd(labelWidth + stateWidth + 9)}  ${facts}`;
+  const fits = fullRow.length <= columns;
   const details = [
     ...(fits ? [] : [facts]),
     ...(actor.kind === 'pod' && addresses.length > 0 ? [`address ${addresses.join(', ')}`] : []),
     ...detailLines(actor, at),
   ];
   return [
-    fits ? whole : start,
+    fits ? fullRow : start,
     ...details.flatMap((detail) => wrapText(detail, trunk, columns)),
     ...logLines(actor, trunk, columns),
   ];

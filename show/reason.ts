@@ -5,15 +5,15 @@ import { endCause } from './explainText.ts';
 import type { ContainerWithActor, PodActors } from './podActors.ts';
 
 /** Appends the time left until the deadline, e.g. `; retry in 17s`. Appends nothing if there is no deadline. */
-function withDeadline(words: string, { until }: ActorNode, what: string, now: number): string {
-  return until === undefined ? words : `${words}; ${what} in ${humanDuration(Math.max(0, until - now))}`;
+function withDeadline(text: string, { until }: ActorNode, action: string, now: number): string {
+  return until === undefined ? text : `${text}; ${action} in ${humanDuration(Math.max(0, until - now))}`;
 }
 
 /** Describes what the actor is waiting for and the time left. */
 function waitText({ waitingFor, until }: ActorNode, now: number): string {
   if (waitingFor === undefined) return '';
-  const left = until === undefined ? '' : ` (${humanDuration(Math.max(0, until - now))} left)`;
-  return `waiting for ${waitingFor}${left}`;
+  const timeLeft = until === undefined ? '' : ` (${humanDuration(Math.max(0, until - now))} left)`;
+  return `waiting for ${waitingFor}${timeLeft}`;
 }
 
 /**

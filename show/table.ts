@@ -131,11 +131,11 @@ function hasCondition({ conditions = [] }: PodStatus, type: string): boolean {
 
 function restartsCell(statuses: readonly ContainerStatus[], now: number): string {
   const restarts = statuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
-  const last = statuses
+  const lastFinishedAt = statuses
     .map(({ lastState }) => lastState?.terminated?.finishedAt ?? '')
     .toSorted()
     .at(-1);
-  return restarts > 0 && last ? `${restarts} (${since(last, now)} ago)` : `${restarts}`;
+  return restarts > 0 && lastFinishedAt ? `${restarts} (${since(lastFinishedAt, now)} ago)` : `${restarts}`;
 }
 
 function since(at: string | undefined, now: number): string {

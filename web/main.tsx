@@ -52,12 +52,12 @@ function quietly(write: () => void): void {
   }
 }
 
-const place = () => parseLocation(new URL(location.href));
+const readLocation = () => parseLocation(new URL(location.href));
 const later = (after: () => void, ms: number) => setTimeout(after, ms);
 
 const page = createPage({
   first: firstSnapshot(),
-  location: place(),
+  location: readLocation(),
   client: createClient((resource) => fetch(resource)),
   now: Date.now,
   history: {
@@ -78,7 +78,7 @@ function bindBrowser({ page, tree }: Panel): void {
     tree.cursor.value = path;
     document.title = `${page.lastKnown.peek()?.actor.name ?? ''} · ${page.live.peek().node.name} · statelet`;
   });
-  addEventListener('popstate', () => applyLocation(page, place()));
+  addEventListener('popstate', () => applyLocation(page, readLocation()));
   addEventListener('keydown', (event) => onKey(page, event));
 }
 

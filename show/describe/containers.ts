@@ -48,11 +48,11 @@ function describeContainer(
     ...seccompLines(container),
     ...section(
       'Command:',
-      command.flatMap((word) => word.split('\n')),
+      command.flatMap((line) => line.split('\n')),
     ),
     ...section(
       'Args:',
-      args.flatMap((word) => word.split('\n')),
+      args.flatMap((line) => line.split('\n')),
     ),
     ...(status ? statusLines(status) : []),
     ...(log ? [`Last Log File:\t${log.file}`, ...section('Last Log Lines:', log.lines)] : []),
@@ -131,10 +131,10 @@ function stateLines(name: string, { running, waiting, terminated }: ContainerSta
   ];
 }
 
-const amountLines = (list: Readonly<Record<string, string>> = {}): string[] =>
-  Object.keys(list)
+const amountLines = (amounts: Readonly<Record<string, string>> = {}): string[] =>
+  Object.keys(amounts)
     .sort()
-    .map((name) => `${name}:\t${lookUp(list, name)}`);
+    .map((name) => `${name}:\t${lookUp(amounts, name)}`);
 
 function probeLines({ livenessProbe, readinessProbe, startupProbe }: Container): string[] {
   const probes = { Liveness: livenessProbe, Readiness: readinessProbe, Startup: startupProbe };

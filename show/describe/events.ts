@@ -10,8 +10,8 @@ export function describeEvents(events: readonly CoreEvent[], now: number): strin
   if (events.length === 0) return 'Events:  <none>\n';
   const rows = [...events].sort(byLastTime).map((event) => {
     const { type, reason, source, message, involvedObject } = event;
-    const part = involvedObject.fieldPath ? `${involvedObject.fieldPath}: ` : '';
-    return `${type}\t${reason}\t${eventAge(event, now)}\t${source.component}\t${part}${message.trim()}`;
+    const containerPrefix = involvedObject.fieldPath ? `${involvedObject.fieldPath}: ` : '';
+    return `${type}\t${reason}\t${eventAge(event, now)}\t${source.component}\t${containerPrefix}${message.trim()}`;
   });
   const lines = ['Type\tReason\tAge\tFrom\tMessage', '----\t------\t----\t----\t-------', ...rows];
   return `Events:\n${tabbed(indented(1, lines).join('\n'))}\n`;

@@ -2,9 +2,9 @@
 import { lookUp } from '../../base/lookUp.ts';
 
 /** Formats a titled list with one value per line. */
-export function titledList(title: string, words: readonly string[]): string[] {
-  const [first = '<none>', ...rest] = words;
-  return [`${title}:\t${first}`, ...rest.map((word) => `\t${word}`)];
+export function titledList(title: string, values: readonly string[]): string[] {
+  const [first = '<none>', ...rest] = values;
+  return [`${title}:\t${first}`, ...rest.map((value) => `\t${value}`)];
 }
 
 /** Formats labels as `key=value`, sorted by key. */
@@ -20,14 +20,14 @@ export const labelLines = (labels: Readonly<Record<string, string>> = {}): strin
 const MAX_ANNOTATION_LENGTH = 140;
 
 export function annotationLines(annotations: Readonly<Record<string, string>>): string[] {
-  const words = Object.keys(annotations)
+  const lines = Object.keys(annotations)
     .sort()
     .flatMap((key) => {
       const value = (lookUp(annotations, key) ?? '').replace(/\n$/, '');
       if (key.length + value.length + 2 <= MAX_ANNOTATION_LENGTH && !value.includes('\n')) return [`${key}: ${value}`];
       return [`${key}:`, ...value.split('\n').map((line) => `  ${truncate(line)}`)];
     });
-  return titledList('Annotations', words);
+  return titledList('Annotations', lines);
 }
 
 const truncate = (line: string): string =>

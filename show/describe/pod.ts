@@ -104,9 +104,9 @@ type Toleration = NonNullable<Pod['spec']['tolerations']>[number];
 const byKey = ({ key: a = '' }: Toleration, { key: b = '' }: Toleration): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function tolerationText({ key = '', operator, value = '', effect, tolerationSeconds }: Toleration): string {
-  const what = `${key}${value ? `=${value}` : ''}${effect ? `:${effect}` : ''}`;
-  const how = operator === 'Exists' && value === '' ? `${what === '' ? '' : ' '}op=Exists` : '';
-  return `${what}${how}${tolerationSeconds === undefined ? '' : ` for ${tolerationSeconds}s`}`;
+  const taint = `${key}${value ? `=${value}` : ''}${effect ? `:${effect}` : ''}`;
+  const how = operator === 'Exists' && value === '' ? `${taint === '' ? '' : ' '}op=Exists` : '';
+  return `${taint}${how}${tolerationSeconds === undefined ? '' : ` for ${tolerationSeconds}s`}`;
 }
 
 function gateLines({ spec: { readinessGates = [] }, status = {} }: Pod): string[] {

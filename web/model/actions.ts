@@ -6,7 +6,7 @@ import type { PageLocation } from './pageLocation.ts';
 import { locationSteps } from './selection.ts';
 import { worldOf } from './world.ts';
 
-export { navigate as go } from './navigate.ts';
+export { navigate } from './navigate.ts';
 
 export function select(page: Page, path: string): void {
   if (path === page.selected.peek() && page.location.peek().steps.length > 0) return;
@@ -75,12 +75,12 @@ export function toggleFreeze(page: Page): void {
 }
 
 /** Applies the location that the browser's back or forward button leads to. */
-export function applyLocation(page: Page, place: PageLocation): void {
+export function applyLocation(page: Page, location: PageLocation): void {
   batch(() => {
-    page.location.value = place;
+    page.location.value = location;
     page.isDragging.value = false;
-    if (place.at === undefined && page.mode === 'live') page.past.value = undefined;
-    if (place.at === undefined && page.pendingSnapshot.peek()?.kind === 'failed')
+    if (location.at === undefined && page.mode === 'live') page.past.value = undefined;
+    if (location.at === undefined && page.pendingSnapshot.peek()?.kind === 'failed')
       page.pendingSnapshot.value = undefined;
   });
   void loadSnapshot(page);

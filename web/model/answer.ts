@@ -25,15 +25,15 @@ export const withoutRelativeTimes = (answer: string): string => answer.replaceAl
 export function answerParts(answer: string): AnswerPart[] {
   const text = withoutRelativeTimes(answer);
   const subject = SUBJECT.exec(text)?.[0] ?? '';
-  const rest = text.slice(subject.length);
+  const predicate = text.slice(subject.length);
   const parts: AnswerPart[] = subject === '' ? [] : [{ text: capitalize(subject), weight: 'strong' }];
   let from = 0;
-  for (const match of rest.matchAll(EMPHASIZED)) {
-    parts.push({ text: rest.slice(from, match.index), weight: 'plain' });
+  for (const match of predicate.matchAll(EMPHASIZED)) {
+    parts.push({ text: predicate.slice(from, match.index), weight: 'plain' });
     parts.push({ text: match[0], weight: match.groups?.bad === undefined ? 'strong' : 'bad' });
     from = match.index + match[0].length;
   }
-  parts.push({ text: rest.slice(from), weight: 'plain' });
+  parts.push({ text: predicate.slice(from), weight: 'plain' });
   const nonEmptyParts = parts.filter((each) => each.text !== '');
   return nonEmptyParts.map((each, index) => (index === 0 ? { ...each, text: capitalize(each.text) } : each));
 }

@@ -22,8 +22,8 @@ const UNHEALTHY_IF_TRUE: ReadonlySet<string> = new Set(['DisruptionTarget', 'Pod
 
 /** Returns the conditions of a status. Malformed entries are omitted. */
 export function conditionsOf(status: unknown): Condition[] {
-  const all = isObject(status) && Array.isArray(status.conditions) ? status.conditions : [];
-  return all.filter(isObject).map(({ type, status: conditionStatus, reason, message, lastTransitionTime }) => {
+  const conditions = isObject(status) && Array.isArray(status.conditions) ? status.conditions : [];
+  return conditions.filter(isObject).map(({ type, status: conditionStatus, reason, message, lastTransitionTime }) => {
     const at = Date.parse(toText(lastTransitionTime));
     const explanation = [toText(reason), toText(message)].filter((each) => each !== '').join(': ');
     return {

@@ -38,9 +38,8 @@ export function followDetail(page: Page, { setTimeout, areDetailsVisible }: Foll
     requestOnChange<DetailRequest>({
       setTimeout,
       currentRequest: () => currentRequest(page, areDetailsVisible()),
-      isSame: (one, other) =>
-        one.path === other.path && one.at === other.at && isSameList(one.dependencies, other.dependencies),
-      isUrgent: (one, other) => one.path !== other.path,
+      isSame: (a, b) => a.path === b.path && a.at === b.at && isSameList(a.dependencies, b.dependencies),
+      isUrgent: (a, b) => a.path !== b.path,
       send,
     });
   const unsubscribes = [

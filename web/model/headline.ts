@@ -36,10 +36,10 @@ export function subjectOf(page: Page): Subject | undefined {
   const path = page.selected.value;
   const world = page.world.value;
   const actor = path === undefined ? undefined : world.actors.get(path);
-  const last = page.lastKnown.value;
+  const lastKnown = page.lastKnown.value;
   if (!actor) {
-    if (!last || last.actor.path !== path) return undefined;
-    const { actor: lastActor, pod, at } = last;
+    if (!lastKnown || lastKnown.actor.path !== path) return undefined;
+    const { actor: lastActor, pod, at } = lastKnown;
     return { actor: lastActor, pod, isGone: true, at, worst: lastActor, category: categoryOf(lastActor) };
   }
   const worst = worstOf(nodeAt(world, actor));
@@ -69,10 +69,10 @@ export const subjectTitle = ({ actor, pod }: Subject): string =>
 /** Returns the sentence shown until the answer arrives, or if the actor no longer exists. It contains no state names. */
 export function fallbackAnswer(subject: Subject): string {
   const { worst, isGone } = subject;
-  const does = worst.waitingFor === undefined ? conditionText(worst) : `is waiting for ${worst.waitingFor}`;
-  if (!isGone) return `${subjectTitle(subject)} ${does}`;
-  const did = does.replace(/^is /, 'was ').replace(/^has /, 'had ');
-  return `${subjectTitle(subject)} is gone; it ${did}`;
+  const condition = worst.waitingFor === undefined ? conditionText(worst) : `is waiting for ${worst.waitingFor}`;
+  if (!isGone) return `${subjectTitle(subject)} ${condition}`;
+  const pastCondition = condition.replace(/^is /, 'was ').replace(/^has /, 'had ');
+  return `${subjectTitle(subject)} is gone; it ${pastCondition}`;
 }
 
 /** Returns the text of the status chip. It is kubectl's STATUS for a pod, otherwise the last part of the state. */

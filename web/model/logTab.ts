@@ -51,8 +51,8 @@ export const followLog = (page: Page, tab: LogTab, { setTimeout, isVisible }: Fo
   requestOnChange<LogRequest>({
     setTimeout,
     currentRequest: () => (isVisible() ? currentRequest(page, tab) : undefined),
-    isSame: (one, other) => one.container === other.container && one.at === other.at && one.retries === other.retries,
-    isUrgent: (one, other) => one.container !== other.container,
+    isSame: (a, b) => a.container === b.container && a.at === b.at && a.retries === b.retries,
+    isUrgent: (a, b) => a.container !== b.container,
     send: ({ container }) => loadLog(page, tab, container),
   });
 

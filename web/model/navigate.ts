@@ -12,9 +12,9 @@ export function navigate(
 ) {
   const parts = Object.entries({ ...page.location.peek(), ...to }).filter(([, value]) => value !== undefined);
   // Safe cast: only optional parts may be undefined.
-  const place = Object.fromEntries(parts) as unknown as PageLocation;
+  const location = Object.fromEntries(parts) as unknown as PageLocation;
   // This throws for an invalid date, before the location changes.
-  const url = formatUrl(place);
-  page.location.value = place;
+  const url = formatUrl(location);
+  page.location.value = location;
   if (!page.isDragging.peek()) page.history[how](url);
 }

@@ -36,7 +36,7 @@ export function railView(rail: Rail, to: number, window: { readonly from: number
   const span = Math.max(1, end - from);
   const bucketsPerBar = Math.max(1, Math.ceil(span / rail.bucketMs / MAX_BARS));
   const counts = sumGroups(rail.counts, bucketsPerBar);
-  const maxCount = counts.reduce((one, other) => Math.max(one, other), 1);
+  const maxCount = counts.reduce((a, b) => Math.max(a, b), 1);
   const width = (bucketsPerBar * rail.bucketMs) / span;
   const share = (at: number) => (at - from) / span;
   return {
@@ -54,8 +54,8 @@ export function railView(rail: Rail, to: number, window: { readonly from: number
 }
 
 /** Scales heights by the square root, so that small counts are visible and large ones distinguishable. */
-const barHeight = (count: number, most: number): number =>
-  MIN_BAR_HEIGHT + (1 - MIN_BAR_HEIGHT) * Math.sqrt(count / most);
+const barHeight = (count: number, maxCount: number): number =>
+  MIN_BAR_HEIGHT + (1 - MIN_BAR_HEIGHT) * Math.sqrt(count / maxCount);
 
 function sumGroups(counts: readonly number[], size: number): number[] {
   const groups = Array<number>(Math.ceil(counts.length / size)).fill(0);
@@ -97,8 +97,8 @@ export function clockNote({ at, live, mode, eventCount = 0 }: ClockState): strin
 }
 
 /** Returns the time as announced by the slider to screen readers. */
-export function spokenTime(shown: ClockState): string {
-  const { at, mode } = shown;
+export function spokenTime(state: ClockState): string {
+  const { at, mode } = state;
   if (mode === 'live') return `${formatClock(at)}, live`;
-  return mode === 'file' ? formatClock(at) : `${formatClock(at)}, ${clockNote(shown).replace(', UTC', '')}`;
+  return mode === 'file' ? formatClock(at) : `${formatClock(at)}, ${clockNote(state).replace(', UTC', '')}`;
 }

@@ -66,8 +66,7 @@ export const followObject = (
   requestOnChange<ObjectRequest>({
     setTimeout,
     currentRequest: () => (isObjectVisible(reading, page) ? currentRequest(page, reading) : undefined),
-    isSame: (one, other) =>
-      one.uid === other.uid && one.at === other.at && isSameList(one.dependencies, other.dependencies),
+    isSame: (a, b) => a.uid === b.uid && a.at === b.at && isSameList(a.dependencies, b.dependencies),
     send: (question) => loadObject(page, reading, question),
   });
 
@@ -89,14 +88,14 @@ function currentRequest(page: Page, { object, objectRetries }: Reading): ObjectR
 
 /** Loads the object. The previous one stays visible until the response arrives. */
 async function loadObject(page: Page, { object }: Reading, { uid, at }: ObjectRequest): Promise<void> {
-  const known = object.peek()?.uid === uid ? object.peek() : undefined;
-  object.value = { ...known, uid };
+  const previous = object.peek()?.uid === uid ? object.peek() : undefined;
+  object.value = { ...previous, uid };
   const isWanted = () => podUidOf(page.selected.peek() ?? '') === uid;
   try {
     const content = await page.client.object(uid, at);
     if (isWanted()) object.value = { uid, content };
   } catch (error) {
-    if (isWanted()) object.value = { ...known, uid, error: errorMessage(error) };
+    if (isWanted()) object.value = { ...previous, uid, error: errorMessage(error) };
   }
 }
 
@@ -115,13 +114,13 @@ export function createAnnouncer({
   setTimeout: (after: () => void, ms: number) => unknown;
 }) {
   const announcement = signal('');
-  let last = Number.NEGATIVE_INFINITY;
+  let lastAnnouncedAt = Number.NEGATIVE_INFINITY;
   let next: string | undefined;
   const announceNext = () => {
     if (next === undefined) return;
     announcement.value = next;
     next = undefined;
-    last = now();
+    lastAnnouncedAt = now();
   };
   return {
     /** The announced text. */
@@ -130,9 +129,9 @@ export function createAnnouncer({
       if (text === (next ?? announcement.peek())) return;
       const isWaiting = next !== undefined;
       next = text;
-      const left = last + MIN_ANNOUNCEMENT_INTERVAL_MS - now();
-      if (left <= 0) announceNext();
-      else if (!isWaiting) later(announceNext, left);
+      const remainingMs = lastAnnouncedAt + MIN_ANNOUNCEMENT_INTERVAL_MS - now();
+      if (remainingMs <= 0) announceNext();
+      else if (!isWaiting) later(announceNext, remainingMs);
     },
   };
 }

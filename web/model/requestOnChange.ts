@@ -7,9 +7,9 @@ interface RequestOptions<Request> {
   /** Returns the current request, computed from signals. Undefined if nothing should be requested. */
   readonly currentRequest: () => Request | undefined;
   /** Whether two requests have the same response. */
-  readonly isSame: (one: Request, other: Request) => boolean;
+  readonly isSame: (a: Request, b: Request) => boolean;
   /** Whether a request is sent at once, even while the previous one is in progress. The default is never. */
-  readonly isUrgent?: (question: Request, before: Request) => boolean;
+  readonly isUrgent?: (request: Request, previous: Request) => boolean;
   /** Never rejects. */
   readonly send: (question: Request) => Promise<void>;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
@@ -34,10 +34,10 @@ export function requestOnChange<Request>({
     lastRequest = next;
     isResting = true;
     count += 1;
-    const own = count;
+    const requestId = count;
     const interval = new Promise<void>((resolve) => void later(resolve, MIN_INTERVAL_MS));
     void Promise.all([send(next), interval]).then(() => {
-      if (own !== count) return;
+      if (requestId !== count) return;
       isResting = false;
       requestIfChanged();
     });
@@ -50,5 +50,5 @@ export function requestOnChange<Request>({
 }
 
 /** Whether two lists have identical elements. */
-export const isSameList = (one: readonly unknown[], other: readonly unknown[]): boolean =>
-  one.length === other.length && one.every((each, index) => each === other[index]);
+export const isSameList = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((each, index) => each === b[index]);

@@ -36,16 +36,16 @@ export interface RowTexts {
 const MAX_GONE_ROWS = 50;
 
 /** Updates the rows without moving them. New pods are appended, and rows of actors that no longer exist stay. */
-function updateInPlace(before: readonly TreeRow[], fresh: readonly ActorRow[]): TreeRow[] {
-  const byPath = new Map(fresh.map((row) => [row.path, row]));
-  const isTooMany = before.filter(({ isGone }) => isGone).length > MAX_GONE_ROWS;
-  const existingRows = before.flatMap(({ row, isGone }) => {
+function updateInPlace(previousRows: readonly TreeRow[], currentRows: readonly ActorRow[]): TreeRow[] {
+  const byPath = new Map(currentRows.map((row) => [row.path, row]));
+  const isTooMany = previousRows.filter(({ isGone }) => isGone).length > MAX_GONE_ROWS;
+  const existingRows = previousRows.flatMap(({ row, isGone }) => {
     const now = byPath.get(row.path);
     // The pointer or the focus may stay in the list for a long time.
     return now === undefined && isGone && isTooMany ? [] : [{ row: now ?? row, isGone: now === undefined }];
   });
-  const known = new Set(before.map(({ row }) => row.path));
-  const newRows = fresh.filter((row) => row.depth === 0 && !known.has(row.path));
+  const previousPaths = new Set(previousRows.map(({ row }) => row.path));
+  const newRows = currentRows.filter((row) => row.depth === 0 && !previousPaths.has(row.path));
   return [...existingRows, ...newRows.map(presentRow)];
 }
 
@@ -58,8 +58,8 @@ export function createTree(page: Page) {
   const parsedFilter = computed(() => parseFilter(page.location.value.query ?? ''));
   const trees = computed(() => actorTrees(page.world.value));
   const matches = computed<ActorFilter | undefined>(() => {
-    const found = parsedFilter.value;
-    return page.location.value.query === undefined || 'problem' in found ? undefined : found.matches;
+    const filter = parsedFilter.value;
+    return page.location.value.query === undefined || 'problem' in filter ? undefined : filter.matches;
   });
   const isInUse = computed(() => activeInputs.value.size > 0);
   return {
@@ -90,19 +90,19 @@ interface Inputs {
  * may move rows, but changes on the node may not.
  */
 function createRowsSignal(page: Page, { open, isInUse, matches, trees }: Inputs) {
-  let last: { readonly rows: readonly TreeRow[]; readonly done: readonly unknown[] } | undefined;
+  let previous: { readonly rows: readonly TreeRow[]; readonly done: readonly unknown[] } | undefined;
   return computed(() => {
     const tree = trees.value;
     const done = [open.value, page.location.value.query, page.past.value];
-    const isSame = last?.done.every((each, index) => each === done[index]) ?? false;
-    const before = isInUse.value ? (last?.rows ?? []) : [];
-    const retainedOrder = before.filter(({ row }) => row.depth === 0).map(({ row }) => row.path);
+    const isSame = previous?.done.every((each, index) => each === done[index]) ?? false;
+    const previousRows = isInUse.value ? (previous?.rows ?? []) : [];
+    const retainedOrder = previousRows.filter(({ row }) => row.depth === 0).map(({ row }) => row.path);
     const isOpen = (path: string) => open.value.has(path);
     // A filter on ages uses the clock of the page, which advances even if nothing changes on the node.
     const at = matches.value ? page.now.value : (tree?.at ?? 0);
-    const fresh = tree ? treeRows({ ...tree, at }, { isOpen, matches: matches.value, retainedOrder }) : [];
-    const rows = isInUse.value && isSame ? updateInPlace(before, fresh) : fresh.map(presentRow);
-    last = { rows, done };
+    const currentRows = tree ? treeRows({ ...tree, at }, { isOpen, matches: matches.value, retainedOrder }) : [];
+    const rows = isInUse.value && isSame ? updateInPlace(previousRows, currentRows) : currentRows.map(presentRow);
+    previous = { rows, done };
     return rows;
   });
 }
@@ -161,17 +161,17 @@ export function expandAncestors({ open }: Tree, world: World, path: string): voi
 }
 
 /** Records that the pointer or the focus has entered or left the list. */
-export function setInputActive({ activeInputs }: Tree, hand: 'pointer' | 'focus', isOn: boolean): void {
+export function setInputActive({ activeInputs }: Tree, input: 'pointer' | 'focus', isOn: boolean): void {
   const next = new Set(activeInputs.peek());
-  if (isOn) next.add(hand);
-  else next.delete(hand);
+  if (isOn) next.add(input);
+  else next.delete(input);
   activeInputs.value = next;
 }
 
 /** Returns the path of the row `by` rows after the cursor, limited to the first and last row. */
-export function pathAtOffset(rows: readonly TreeRow[], cursor: string, by: number): string {
+export function pathAtOffset(rows: readonly TreeRow[], cursor: string, offset: number): string {
   const at = rows.findIndex(({ row }) => row.path === cursor);
-  const to = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by));
+  const to = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + offset));
   return rows[to]?.row.path ?? cursor;
 }
 
@@ -191,12 +191,12 @@ export function rowsInView(
 export function siblingPositions(rows: readonly TreeRow[]): readonly { readonly at: number; readonly of: number }[] {
   const above: string[] = [];
   const sizes = new Map<string, number>();
-  const places = rows.map(({ row }) => {
+  const positions = rows.map(({ row }) => {
     above[row.depth] = row.path;
     const family = row.depth === 0 ? ROOT : (above[row.depth - 1] ?? ROOT);
     const at = (sizes.get(`${row.depth} ${family}`) ?? 0) + 1;
     sizes.set(`${row.depth} ${family}`, at);
     return { at, family: `${row.depth} ${family}` };
   });
-  return places.map(({ at, family }) => ({ at, of: sizes.get(family) ?? at }));
+  return positions.map(({ at, family }) => ({ at, of: sizes.get(family) ?? at }));
 }

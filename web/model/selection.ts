@@ -116,13 +116,13 @@ const MAX_LOCATIONS = 100;
 class ShownActors {
   readonly #at = new Map<string, LastKnownActor>();
 
-  at(place: PageLocation): LastKnownActor | undefined {
-    return this.#at.get(keyOf(place));
+  at(location: PageLocation): LastKnownActor | undefined {
+    return this.#at.get(keyOf(location));
   }
 
-  remember(place: PageLocation, seen: LastKnownActor): void {
-    this.#at.delete(keyOf(place));
-    this.#at.set(keyOf(place), seen);
+  remember(location: PageLocation, actor: LastKnownActor): void {
+    this.#at.delete(keyOf(location));
+    this.#at.set(keyOf(location), actor);
     const [oldest] = this.#at.keys();
     if (this.#at.size > MAX_LOCATIONS && oldest !== undefined) this.#at.delete(oldest);
   }
@@ -136,35 +136,35 @@ const keyOf = ({ steps, uid = '' }: PageLocation): string => JSON.stringify([ste
  * the actor returned by `worst` once.
  */
 export function followSelection(page: Page, worst: (world: World) => string | undefined): () => void {
-  const shown = new ShownActors();
-  let before = page.selected.peek();
+  const shownActors = new ShownActors();
+  let previousPath = page.selected.peek();
   return effect(() => {
     const world = page.world.value;
-    const place = page.location.value;
+    const location = page.location.value;
     const selectedBefore = page.selected.peek();
-    const last = selectedBefore === before ? shown.at(place) : undefined;
-    const retainedPath = selectedBefore === before ? last?.actor.path : selectedBefore;
+    const lastShown = selectedBefore === previousPath ? shownActors.at(location) : undefined;
+    const retainedPath = selectedBefore === previousPath ? lastShown?.actor.path : selectedBefore;
     const isThere = retainedPath !== undefined && world.actors.has(retainedPath);
     const namedPath =
-      place.steps.length > 0 ? pathAt(world, place) : retainedPath === undefined ? worst(world) : undefined;
+      location.steps.length > 0 ? pathAt(world, location) : retainedPath === undefined ? worst(world) : undefined;
     const selected = isThere ? retainedPath : (namedPath ?? retainedPath);
-    before = selected;
+    previousPath = selected;
     batch(() => {
       page.selected.value = selected;
       const actor = selected === undefined ? undefined : world.actors.get(selected);
       const pod = actor && podOf(world, actor.path);
-      const seen = actor ? { actor, at: world.at, ...(pod ? { pod } : {}) } : last;
-      if (seen === undefined) return;
-      page.lastKnown.value = seen;
-      shown.remember(place, seen);
-      if (actor && place.steps.length > 0) updateLocation(page, world, place, actor.path);
+      const lastKnown = actor ? { actor, at: world.at, ...(pod ? { pod } : {}) } : lastShown;
+      if (lastKnown === undefined) return;
+      page.lastKnown.value = lastKnown;
+      shownActors.remember(location, lastKnown);
+      if (actor && location.steps.length > 0) updateLocation(page, world, location, actor.path);
     });
   });
 }
 
 /** Updates the location if its steps no longer identify the selected actor uniquely. */
-function updateLocation(page: Page, world: World, place: PageLocation, path: string): void {
+function updateLocation(page: Page, world: World, location: PageLocation, path: string): void {
   const { steps, uid } = locationSteps(world, path);
-  const isNamed = pathAt(world, place) === path && (uid === undefined || uid === place.uid);
+  const isNamed = pathAt(world, location) === path && (uid === undefined || uid === location.uid);
   if (!isNamed) navigate(page, { steps, uid }, 'replace');
 }

@@ -32,7 +32,7 @@ export function stateBars(
 ): ReadonlyMap<string, Bar[]> {
   const bars = new Map<string, Bar[]>();
   const open = new Map<string, Bar>();
-  const close = (actor: string, to: number) => {
+  const closeBar = (actor: string, to: number) => {
     const bar = open.get(actor);
     open.delete(actor);
     // Skip states that the actor only passed through.
@@ -40,20 +40,20 @@ export function stateBars(
   };
   for (const { actor, state, since, tag } of story.before)
     open.set(actor, { from: Math.min(since, story.from), to: since, state, ...(tag === undefined ? {} : { tag }) });
-  let last = story.from;
+  let lastLineAt = story.from;
   for (const line of story.lines) {
     if (line.at > options.now) break;
     if (line.kind === 'state') {
-      close(line.actor, line.at);
+      closeBar(line.actor, line.at);
       open.set(line.actor, barFrom(line));
     }
     // If an agent was killed, its state is known only up to its last line.
-    if (line.kind === 'began') for (const actor of [...open.keys()]) close(actor, last);
-    if (line.kind === 'ended') for (const actor of [...open.keys()]) close(actor, line.at);
-    last = line.at;
+    if (line.kind === 'began') for (const actor of [...open.keys()]) closeBar(actor, lastLineAt);
+    if (line.kind === 'ended') for (const actor of [...open.keys()]) closeBar(actor, line.at);
+    lastLineAt = line.at;
   }
   const isPresent = (actor: string) => options.present?.has(actor) ?? true;
-  for (const actor of [...open.keys()]) close(actor, isPresent(actor) ? options.now : last);
+  for (const actor of [...open.keys()]) closeBar(actor, isPresent(actor) ? options.now : lastLineAt);
   return withImages(bars);
 }
 
@@ -64,11 +64,11 @@ const barFrom = ({ at, state, tag }: Extract<StoryLine, { kind: 'state' }>): Bar
   ...(tag === undefined ? {} : { tag }),
 });
 
-function addBar(lists: Map<string, Bar[]>, actor: string, bar: Bar, from = Number.NEGATIVE_INFINITY): void {
-  const list = lists.get(actor);
-  const last = list?.at(-1);
-  if (list === undefined || last === undefined || last.to < from) lists.set(actor, [bar]);
-  else list.push(bar);
+function addBar(barsByActor: Map<string, Bar[]>, actor: string, bar: Bar, from = Number.NEGATIVE_INFINITY): void {
+  const actorBars = barsByActor.get(actor);
+  const lastBar = actorBars?.at(-1);
+  if (actorBars === undefined || lastBar === undefined || lastBar.to < from) barsByActor.set(actor, [bar]);
+  else actorBars.push(bar);
 }
 
 /** The state of an actor that waits for its image, which is less specific than the state of the image. */
@@ -89,16 +89,16 @@ function withImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Bar[]
 }
 
 /** Replaces a bar with the bars that overlap it, and retains the parts that none of them covers. */
-function overlayBars(bar: Bar, others: readonly Bar[]): Bar[] {
-  const parts: Bar[] = [];
+function overlayBars(bar: Bar, overlays: readonly Bar[]): Bar[] {
+  const result: Bar[] = [];
   let at = bar.from;
-  for (const other of others) {
-    const from = Math.max(other.from, at);
-    const to = Math.min(other.to, bar.to);
+  for (const overlay of overlays) {
+    const from = Math.max(overlay.from, at);
+    const to = Math.min(overlay.to, bar.to);
     if (to <= from) continue;
-    if (from > at) parts.push({ ...bar, from: at, to: from });
-    parts.push({ ...other, from, to, state: `image.${other.state}` });
+    if (from > at) result.push({ ...bar, from: at, to: from });
+    result.push({ ...overlay, from, to, state: `image.${overlay.state}` });
     at = to;
   }
-  return at < bar.to ? [...parts, { ...bar, from: at }] : parts;
+  return at < bar.to ? [...result, { ...bar, from: at }] : result;
 }

@@ -36,22 +36,22 @@ export function createBurstGrouper(): (steps: readonly Step[], subject: string) 
     if (subject !== previousSubject) relevance = new WeakMap();
     previousSubject = subject;
     const settled = steps.length - UNSETTLED_STEPS;
-    const own = steps.filter((step, index) => {
+    const relevantSteps = steps.filter((step, index) => {
       const isRelevant = relevance.get(step) ?? concerns(step, subject);
       if (index < settled) relevance.set(step, isRelevant);
       return isRelevant;
     });
-    return splitIntoBursts(own, subject);
+    return splitIntoBursts(relevantSteps, subject);
   };
 }
 
-function splitIntoBursts(own: readonly Step[], subject: string): Burst[] {
-  const cuts = kindOf(subject) === 'container' ? runCuts(own, subject) : gapCuts(own, subject);
+function splitIntoBursts(relevantSteps: readonly Step[], subject: string): Burst[] {
+  const cuts = kindOf(subject) === 'container' ? runCuts(relevantSteps, subject) : gapCuts(relevantSteps, subject);
   return cuts.flatMap(({ startIndex, ...cut }, index) => {
-    const burstSteps = own.slice(startIndex, cuts[index + 1]?.startIndex);
-    const [first] = burstSteps;
-    const last = burstSteps.at(-1);
-    return first && last ? [{ ...cut, from: first.at, to: last.at, steps: burstSteps }] : [];
+    const burstSteps = relevantSteps.slice(startIndex, cuts[index + 1]?.startIndex);
+    const [firstStep] = burstSteps;
+    const lastStep = burstSteps.at(-1);
+    return firstStep && lastStep ? [{ ...cut, from: firstStep.at, to: lastStep.at, steps: burstSteps }] : [];
   });
 }
 
@@ -107,11 +107,12 @@ const STATES_BEFORE_NEXT_RUN = /^(running|ended)\b/;
 
 function gapCuts(steps: readonly Step[], subject: string): readonly Cut[] {
   const cuts: Cut[] = [];
-  let last = steps[0]?.at ?? 0;
+  let lastAt = steps[0]?.at ?? 0;
   steps.forEach((step, index) => {
     const isAttempt = kindOf(step.actor) === 'probe' && step.actor !== subject;
-    if (cuts.length === 0 || (!isAttempt && step.at - last > GAP_MS)) cuts.push({ startIndex: index, title: 'Steps' });
-    if (!isAttempt) last = Math.max(last, step.at);
+    if (cuts.length === 0 || (!isAttempt && step.at - lastAt > GAP_MS))
+      cuts.push({ startIndex: index, title: 'Steps' });
+    if (!isAttempt) lastAt = Math.max(lastAt, step.at);
   });
   return cuts;
 }

@@ -21,12 +21,12 @@ export function concernsPod(line: StoryLine, uid: string): boolean {
  * count as left out as well.
  */
 export function appendLines(story: Story, lines: readonly StoryLine[], unsaid: number, maxLines = MAX_LINES): Story {
-  const all = [...story.lines, ...lines];
+  const allLines = [...story.lines, ...lines];
   // Remove the excess in batches rather than for each new line, because the removed lines have to be scanned.
-  const excess = all.length > maxLines * 1.1 ? all.length - maxLines : 0;
+  const excess = allLines.length > maxLines * 1.1 ? allLines.length - maxLines : 0;
   const unsaidCount = (story.unsaid ?? 0) + unsaid + excess;
   const remaining =
-    excess === 0 ? { from: story.from, before: story.before, lines: all } : dropLines(story, all, excess);
+    excess === 0 ? { from: story.from, before: story.before, lines: allLines } : dropLines(story, allLines, excess);
   return {
     ...remaining,
     to: Math.max(story.to, lines.at(-1)?.at ?? story.to),
@@ -36,17 +36,17 @@ export function appendLines(story: Story, lines: readonly StoryLine[], unsaid: n
 
 function dropLines(
   { before }: Story,
-  all: readonly StoryLine[],
+  allLines: readonly StoryLine[],
   count: number,
 ): Pick<Story, 'from' | 'before' | 'lines'> {
   const states = new Map(before.map((each) => [each.actor, each]));
-  for (const line of all.slice(0, count)) {
+  for (const line of allLines.slice(0, count)) {
     if (line.kind === 'began' || line.kind === 'gone') states.clear();
     if (line.kind !== 'state') continue;
     const { actor, state, at, tag } = line;
     states.set(actor, { actor, state, since: at, ...(tag === undefined ? {} : { tag }) });
   }
-  const lines = all.slice(count);
+  const lines = allLines.slice(count);
   return { from: lines[0]?.at ?? 0, before: [...states.values()], lines };
 }
 
@@ -71,14 +71,14 @@ export function mergeMissing(story: Story, continuation: Story): Story {
 }
 
 /** Returns the lines that the story does not contain yet. */
-export function newLines(lines: readonly StoryLine[], { lines: told }: Pick<Story, 'lines'>): StoryLine[] {
+export function newLines(lines: readonly StoryLine[], { lines: storyLines }: Pick<Story, 'lines'>): StoryLine[] {
   const first = lines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
-  const known = new Set(told.filter(({ at }) => at >= first).map((line) => JSON.stringify(line)));
-  return lines.filter((line) => !known.has(JSON.stringify(line)));
+  const knownLines = new Set(storyLines.filter(({ at }) => at >= first).map((line) => JSON.stringify(line)));
+  return lines.filter((line) => !knownLines.has(JSON.stringify(line)));
 }
 
 /** States before the start of a life are unknown. */
-const NOTHING_BEFORE: Story['before'] = [];
+const NO_STATES_BEFORE: Story['before'] = [];
 
 /**
  * Creates a function that cuts a story to the pod's life at a given time. A pod that is recreated with the same UID,
@@ -86,7 +86,7 @@ const NOTHING_BEFORE: Story['before'] = [];
  * calls with the same story and life return the same object.
  */
 export function createLifeCutter(): (story: Story, at: number) => Story {
-  let last: { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story } | undefined;
+  let cached: { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story } | undefined;
   return (story, at) => {
     const { lines } = story;
     const ends = lines.flatMap(({ kind }, index) => (kind === 'gone' ? [index + 1] : []));
@@ -94,10 +94,10 @@ export function createLifeCutter(): (story: Story, at: number) => Story {
     const from =
       ends.findLast((end) => (lines.slice(end).find(provesExistence)?.at ?? Number.POSITIVE_INFINITY) <= at) ?? 0;
     const to = ends.find((end) => end > from) ?? lines.length;
-    if (last?.story === story && last.from === from && last.to === to) return last.cut;
-    const before = from === 0 ? story.before : NOTHING_BEFORE;
+    if (cached?.story === story && cached.from === from && cached.to === to) return cached.cut;
+    const before = from === 0 ? story.before : NO_STATES_BEFORE;
     const cut = from === 0 && to === lines.length ? story : { ...story, before, lines: lines.slice(from, to) };
-    last = { story, from, to, cut };
+    cached = { story, from, to, cut };
     return cut;
   };
 }
@@ -107,12 +107,12 @@ const provesExistence = ({ kind }: StoryLine): boolean => kind === 'state' || ki
 
 /** Creates an empty story that starts now, with the current states of the actors. */
 export function emptyStory({ at, actors }: World, uid: string): Story {
-  const own = [...actors.values()].filter(({ path }) => (podUidOf(path) ?? '') === uid);
+  const podActors = [...actors.values()].filter(({ path }) => (podUidOf(path) ?? '') === uid);
   return {
     from: at,
     to: at,
     lines: [],
-    before: own.map(({ path, state, since, tags }) => {
+    before: podActors.map(({ path, state, since, tags }) => {
       const tag = findCategory(tags);
       return { actor: path, state, since, ...(tag === undefined ? {} : { tag }) };
     }),

@@ -1,5 +1,5 @@
 /** The keyboard shortcuts of the story and the time controls. */
-import { go, goLive, goToTime, toggleFreeze } from './actions.ts';
+import { goLive, goToTime, navigate, toggleFreeze } from './actions.ts';
 import type { KeyAction } from './keys.ts';
 import type { Page } from './page.ts';
 import type { StoryState } from './storyState.ts';
@@ -39,7 +39,7 @@ export function storyKeys({ page, storyState, player, openTimeField }: StoryKeys
 
 /** Switches between the views by time and by steps. */
 export function toggleStoryView(page: Page): void {
-  go(page, { story: page.location.peek().story === 'time' ? 'steps' : 'time' }, 'replace');
+  navigate(page, { story: page.location.peek().story === 'time' ? 'steps' : 'time' }, 'replace');
 }
 
 /** Toggles playback in the past, and freezes or unfreezes the live view. */

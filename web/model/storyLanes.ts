@@ -57,9 +57,9 @@ export function storyLanes({ story, steps, from, now, actors, selected }: LaneIn
   const visibleSteps = stepsSince(pastSteps, from);
   const bars = stateBars(story, { from, now, present: actors });
   const byActor = Map.groupBy(visibleSteps, ({ actor }) => actor);
-  const own = [...bars.keys()].filter((path) => kindOf(path) !== 'image');
+  const actorPaths = [...bars.keys()].filter((path) => kindOf(path) !== 'image');
   const lane = (path: string) => actorLane(path, bars.get(path) ?? [], byActor.get(path) ?? [], actors?.get(path));
-  const pathsOfKind = (kind: string) => own.filter((path) => kindOf(path) === kind);
+  const pathsOfKind = (kind: string) => actorPaths.filter((path) => kindOf(path) === kind);
   const histories = runHistories(visibleSteps);
   const containers = [...new Set([...pathsOfKind('container'), ...pathsOfKind('probe').map(probedContainer)])].flatMap(
     (path) => [
@@ -67,8 +67,8 @@ export function storyLanes({ story, steps, from, now, actors, selected }: LaneIn
       ...pathsOfKind('probe').flatMap((probe) => (probedContainer(probe) === path ? [lane(probe)] : [])),
     ],
   );
-  const stepsFrom = (who: Step['source']) => pastSteps.filter((step) => step.source === who);
-  const visibleOrLast = (its: readonly Step[]) => lastIfEmpty(stepsSince(its, from), its);
+  const stepsFrom = (source: Step['source']) => pastSteps.filter((step) => step.source === source);
+  const visibleOrLast = (steps: readonly Step[]) => lastIfEmpty(stepsSince(steps, from), steps);
   const lanes = [
     markLane('source', 'manifest', visibleOrLast(stepsFrom('source'))),
     ...pathsOfKind('pod').map(lane),
@@ -86,8 +86,8 @@ const stepsSince = (steps: readonly Step[], from = Number.NEGATIVE_INFINITY): re
   steps.filter(({ at }) => at >= from);
 
 /** Returns the last step if none is visible, so that a lane does not disappear when its marks scroll out of view. */
-const lastIfEmpty = (shown: readonly Step[], all: readonly Step[]): readonly Step[] =>
-  shown.length > 0 ? shown : all.slice(-1);
+const lastIfEmpty = (visible: readonly Step[], all: readonly Step[]): readonly Step[] =>
+  visible.length > 0 ? visible : all.slice(-1);
 
 /** Returns the path of the probe's container. */
 const probedContainer = (probe: string): string => probe.split('/').slice(0, -2).join('/');
@@ -111,9 +111,9 @@ const markLane = (kind: 'source' | 'gate' | 'runtime' | 'events', label: string,
 
 const isWarning = ({ events }: Step): boolean => events.some(({ eventType }) => eventType !== 'Normal');
 
-function gateLanes(grants: readonly Step[], shown: (its: readonly Step[]) => readonly Step[]): Lane[] {
+function gateLanes(grants: readonly Step[], visibleOrLast: (steps: readonly Step[]) => readonly Step[]): Lane[] {
   const gates = ['start gate', 'pull gate'] as const;
-  return gates.map((gate) => markLane('gate', gate, shown(grants.filter((step) => gateOf(step) === gate))));
+  return gates.map((gate) => markLane('gate', gate, visibleOrLast(grants.filter((step) => gateOf(step) === gate))));
 }
 
 function actorLane(

@@ -18,7 +18,7 @@ const MAX_HEIGHT = 21;
 const MIN_HEIGHT = 18;
 const SELECTED_HEIGHT = 30;
 /** Space above and below the selected lane. */
-const SPACE = 4;
+const SELECTED_MARGIN = 4;
 
 /** Positions the lanes from top to bottom within the available height. `height` is the total height. */
 export function positionLanes(
@@ -28,16 +28,16 @@ export function positionLanes(
 ): { readonly placed: readonly PositionedLane[]; readonly height: number } {
   const isSelected = ({ actors }: Lane) => selected !== undefined && actors.includes(selected);
   const count = lanes.length;
-  const extra = lanes.some(isSelected) ? SELECTED_HEIGHT + 2 * SPACE : 0;
-  const others = extra === 0 ? count : count - 1;
+  const extra = lanes.some(isSelected) ? SELECTED_HEIGHT + 2 * SELECTED_MARGIN : 0;
+  const otherCount = extra === 0 ? count : count - 1;
   const laneHeight = Math.max(
     MIN_HEIGHT,
-    Math.min(MAX_HEIGHT, Math.floor((availableHeight - extra) / Math.max(1, others))),
+    Math.min(MAX_HEIGHT, Math.floor((availableHeight - extra) / Math.max(1, otherCount))),
   );
   let top = 0;
   const placed = lanes.map((lane): PositionedLane => {
     const isLaneSelected = isSelected(lane);
-    const space = isLaneSelected ? SPACE : 0;
+    const space = isLaneSelected ? SELECTED_MARGIN : 0;
     const height = isLaneSelected ? SELECTED_HEIGHT : laneHeight;
     const from = top + space;
     top = from + height + space;
@@ -56,12 +56,12 @@ export function positionLanes(
 /** Returns the description of the timeline for screen readers. */
 export function timelineDescription(
   lanes: readonly Lane[],
-  words: { readonly of: string; readonly from: string; readonly to: string },
+  labels: { readonly of: string; readonly from: string; readonly to: string },
 ): string {
   const runs = lanes.flatMap(({ label, runs, exits }) => {
     if (runs.length === 0) return [];
-    const ended = exits.length > 0 ? `, ${exits.length} of which ended badly` : '';
-    return [`${runs.length} ${runs.length === 1 ? 'run' : 'runs'} of ${label}${ended}`];
+    const failures = exits.length > 0 ? `, ${exits.length} of which ended badly` : '';
+    return [`${runs.length} ${runs.length === 1 ? 'run' : 'runs'} of ${label}${failures}`];
   });
-  return `Timeline of ${words.of} from ${words.from} to ${words.to}${runs.length > 0 ? `: ${runs.join('; ')}` : ''}`;
+  return `Timeline of ${labels.of} from ${labels.from} to ${labels.to}${runs.length > 0 ? `: ${runs.join('; ')}` : ''}`;
 }

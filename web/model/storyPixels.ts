@@ -150,9 +150,9 @@ export function runLabels(runs: readonly Run[], scale: Scale): Label[] {
   }
   return groups.map(({ from, to, runs: runNumbers }, index) => {
     const x = (from + to) / 2;
-    const room = x - (groups[index - 1]?.to ?? Number.NEGATIVE_INFINITY);
+    const availableWidth = x - (groups[index - 1]?.to ?? Number.NEGATIVE_INFINITY);
     const numbers = runNumbers.length > 3 ? `${runNumbers[0]}–${runNumbers.at(-1)}` : runNumbers.join(', ');
-    return { x, text: runNumbers.length === 1 && room > MIN_WIDTH_FOR_WORD ? `run ${numbers}` : numbers };
+    return { x, text: runNumbers.length === 1 && availableWidth > MIN_WIDTH_FOR_WORD ? `run ${numbers}` : numbers };
   });
 }
 

@@ -11,17 +11,22 @@ import type { Highlight } from './storyState.ts';
 export function transitionBetween(
   drawing: Drawing,
   actor: string,
-  pointed: Highlight | undefined,
+  highlight: Highlight | undefined,
 ): { readonly arrow?: string } {
-  if (pointed?.actor !== actor || pointed.from === undefined || pointed.to === undefined) return {};
-  const [from, to] = [boxOf(drawing, pointed.from)?.state, boxOf(drawing, pointed.to)?.state];
-  const way = drawing.ways.find((each) => each.from === from && each.to === to)?.ways[0];
-  return way === undefined ? {} : { arrow: way };
+  if (highlight?.actor !== actor || highlight.from === undefined || highlight.to === undefined) return {};
+  const [from, to] = [boxOf(drawing, highlight.from)?.state, boxOf(drawing, highlight.to)?.state];
+  const transition = drawing.ways.find((each) => each.from === from && each.to === to)?.ways[0];
+  return transition === undefined ? {} : { arrow: transition };
 }
 
 /** Returns the latest line in which an actor took the given transition of its chart. */
-export function rowOfTransition(drawing: Drawing, actor: string, way: string, rows: readonly Row[]): Row | undefined {
-  const arrow = drawing.ways.find(({ ways }) => ways.includes(way));
+export function rowOfTransition(
+  drawing: Drawing,
+  actor: string,
+  transition: string,
+  rows: readonly Row[],
+): Row | undefined {
+  const arrow = drawing.ways.find(({ ways }) => ways.includes(transition));
   return rows.findLast(({ move }) => {
     if (arrow === undefined || move?.actor !== actor || move.from === undefined) return false;
     return arrow.from === boxOf(drawing, move.from)?.state && arrow.to === boxOf(drawing, move.state)?.state;

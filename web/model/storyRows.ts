@@ -88,7 +88,7 @@ function summaryRow(actor: string, steps: readonly Step[], first: Step): Row {
   const failureCount = attempts.filter(isFailedStep).length;
   const [singular, plural] = isProbe ? ['try', 'tries'] : ['step', 'steps'];
   const outcome = failureCount > 0 ? `${failureCount} failed` : isProbe && attempts.length > 0 ? 'all passed' : '';
-  const last = steps.flatMap(({ moves }) => moves).findLast((move) => move.actor === actor);
+  const lastMove = steps.flatMap(({ moves }) => moves).findLast((move) => move.actor === actor);
   const until = steps.at(-1)?.at ?? first.at;
   return {
     key: `${first.first} sum ${actor}`,
@@ -100,7 +100,7 @@ function summaryRow(actor: string, steps: readonly Step[], first: Step): Row {
     source: isProbe ? 'probe' : first.source,
     text: summaryName(actor),
     note: `${attempts.length} ${attempts.length === 1 ? singular : plural}${outcome && `, ${outcome}`}`,
-    ...(last ? { state: describeState(last), move: last } : {}),
+    ...(lastMove ? { state: describeState(lastMove), move: lastMove } : {}),
     isFailure: failureCount > 0,
   };
 }
@@ -123,12 +123,12 @@ export const isFailedMove = ({ state, tag }: Pick<Move, 'state' | 'tag'>): boole
 
 function stepRows(step: Step): Row[] {
   const byActor = Map.groupBy(step.moves, ({ actor }) => representativeOf(actor));
-  const own = byActor.get(representativeOf(step.actor)) ?? [];
-  const others = [...byActor].filter(([actor]) => actor !== representativeOf(step.actor));
+  const ownMoves = byActor.get(representativeOf(step.actor)) ?? [];
+  const otherActors = [...byActor].filter(([actor]) => actor !== representativeOf(step.actor));
   return [
-    inputRow(step, own),
-    ...others.map(([actor, moves]) => movedRow(step, actor, moves)),
-    ...step.events.map((told, index) => eventRow(step, told, index)),
+    inputRow(step, ownMoves),
+    ...otherActors.map(([actor, moves]) => movedRow(step, actor, moves)),
+    ...step.events.map((recorded, index) => eventRow(step, recorded, index)),
   ];
 }
 
@@ -139,13 +139,13 @@ const describeState = ({ actor, from, state, tag }: Move): NonNullable<Row['stat
 
 /** Describes the final state of an actor. The container's own state takes precedence over that of its image. */
 function finalState(moves: readonly Move[]): Pick<Row, 'state' | 'move' | 'passedStates'> {
-  const last = moves.findLast(({ actor }) => kindOf(actor) !== 'image') ?? moves.at(-1);
+  const lastMove = moves.findLast(({ actor }) => kindOf(actor) !== 'image') ?? moves.at(-1);
   const passedStates = moves
-    .filter((move) => move !== last)
+    .filter((move) => move !== lastMove)
     .map(({ actor, state }) => (kindOf(actor) === 'image' ? `image ${state}` : state));
-  const from = moves.find(({ actor }) => actor === last?.actor)?.from;
-  if (!last) return { passedStates };
-  return { state: describeState(from === undefined ? last : { ...last, from }), move: last, passedStates };
+  const from = moves.find(({ actor }) => actor === lastMove?.actor)?.from;
+  if (!lastMove) return { passedStates };
+  return { state: describeState(from === undefined ? lastMove : { ...lastMove, from }), move: lastMove, passedStates };
 }
 
 /** Returns the actor that represents another one in the story. An image is represented by its container or volume. */
@@ -192,11 +192,11 @@ function movedRow(step: Step, actor: string, moves: readonly Move[]): Row {
   };
 }
 
-function eventRow(step: Step, told: RecordedEvent, index: number): Row {
-  const { uid, container, reason, eventType, message } = told;
+function eventRow(step: Step, recorded: RecordedEvent, index: number): Row {
+  const { uid, container, reason, eventType, message } = recorded;
   return {
     key: `${step.first} event ${index}`,
-    at: told.at,
+    at: recorded.at,
     step,
     kind: 'event',
     source: '→ event',

@@ -81,13 +81,13 @@ const outsideId = (name: Source | 'start gate' | 'pull gate'): string => `: ${na
 export function sequenceOf({ rows, subject, from, now, before }: SequenceInput): Sequence {
   const columns = rows.flatMap((row, index) => columnsOf(row, index, subject, from));
   const usedIds = new Set(columns.flatMap((column) => [column.from, column.to]));
-  const others = [...usedIds].filter((id) => !id.startsWith(': ') && id !== subject);
+  const otherActors = [...usedIds].filter((id) => !id.startsWith(': ') && id !== subject);
   const outsideParticipants = OUTSIDE_PARTICIPANTS.filter(({ id }) => usedIds.has(id));
   return {
     participants: [
       ...outsideParticipants,
       toParticipant(subject),
-      ...others.map(toParticipant),
+      ...otherActors.map(toParticipant),
       ...(usedIds.has(EVENTS.id) ? [EVENTS] : []),
     ],
     subjectIndex: outsideParticipants.length,
@@ -173,7 +173,10 @@ function gapsOf(columns: readonly Column[], now: number | undefined): SequenceGa
     const ms = (next?.at ?? until) - until;
     return next && ms >= MIN_LABELLED_GAP_MS ? [{ from: index, to: next.index, text: formatDuration(ms) }] : [];
   });
-  const last = timed.at(-1);
-  if (now === undefined || last === undefined || now - last.until < MIN_LABELLED_GAP_MS) return gaps;
-  return [...gaps, { from: last.index, to: columns.length, text: `${formatDuration(now - last.until)} so far` }];
+  const lastTimed = timed.at(-1);
+  if (now === undefined || lastTimed === undefined || now - lastTimed.until < MIN_LABELLED_GAP_MS) return gaps;
+  return [
+    ...gaps,
+    { from: lastTimed.index, to: columns.length, text: `${formatDuration(now - lastTimed.until)} so far` },
+  ];
 }

@@ -112,34 +112,34 @@ export function followStory(page: Page, storyState: StoryState): () => void {
   let lastRequest: StoryRequest | undefined;
   let lastGapRequestAt = Number.NEGATIVE_INFINITY;
   const requestIfNeeded = () => {
-    const wanted = currentRequest(page, storyState);
+    const request = currentRequest(page, storyState);
     if (
       isLoading ||
-      wanted === undefined ||
-      isLoaded(wanted, storyState.loaded.value) ||
-      isSameRequest(wanted, failedRequest)
+      request === undefined ||
+      isLoaded(request, storyState.loaded.value) ||
+      isSameRequest(request, failedRequest)
     )
       return;
     const hasNewGap =
       lastRequest !== undefined &&
-      lastRequest.gaps !== wanted.gaps &&
-      isSameRequest(wanted, { ...lastRequest, gaps: wanted.gaps });
+      lastRequest.gaps !== request.gaps &&
+      isSameRequest(request, { ...lastRequest, gaps: request.gaps });
     // The next tick of the clock tries again.
     if (hasNewGap && page.readNow() < lastGapRequestAt + MIN_GAP_REQUEST_INTERVAL_MS) return;
     if (hasNewGap) lastGapRequestAt = page.readNow();
-    lastRequest = wanted;
+    lastRequest = request;
     isLoading = true;
-    void loadStory(page, storyState, wanted).then((isThere) => {
+    void loadStory(page, storyState, request).then((isThere) => {
       isLoading = false;
-      failedRequest = isThere ? undefined : wanted;
+      failedRequest = isThere ? undefined : request;
       requestIfNeeded();
     });
   };
   return effect(requestIfNeeded);
 }
 
-const isSameRequest = (one: StoryRequest, other: StoryRequest | undefined): boolean =>
-  one.uid === other?.uid && one.retries === other.retries && one.isOpen === other.isOpen && one.gaps === other.gaps;
+const isSameRequest = (a: StoryRequest, b: StoryRequest | undefined): boolean =>
+  a.uid === b?.uid && a.retries === b.retries && a.isOpen === b.isOpen && a.gaps === b.gaps;
 
 /** Returns the range to load. Undefined while the user drags the rail or the connection is lost. */
 function currentRequest(page: Page, storyState: StoryState): StoryRequest | undefined {
@@ -159,11 +159,13 @@ function currentRequest(page: Page, storyState: StoryState): StoryRequest | unde
   return { uid: podUidOf(selected) ?? '', from, to, isOpen, retries, gaps };
 }
 
-function isLoaded(wanted: StoryRequest, known: LoadedStory | undefined): boolean {
-  if (known?.uid !== wanted.uid) return false;
-  const isWhole = known.gaps === wanted.gaps;
-  if (known.isUnrecorded) return isWhole;
-  return coversRange(wanted, known) && ((known.isOpen && isWhole) || (!wanted.isOpen && known.story.to >= wanted.to));
+function isLoaded(request: StoryRequest, loaded: LoadedStory | undefined): boolean {
+  if (loaded?.uid !== request.uid) return false;
+  const isWhole = loaded.gaps === request.gaps;
+  if (loaded.isUnrecorded) return isWhole;
+  return (
+    coversRange(request, loaded) && ((loaded.isOpen && isWhole) || (!request.isOpen && loaded.story.to >= request.to))
+  );
 }
 
 /**
@@ -174,20 +176,22 @@ const coversRange = ({ from, isOpen }: StoryRequest, { story, requestedFrom, isO
   completeFrom(story) <= from || (wasOpen === isOpen && requestedFrom <= from);
 
 /** Returns the loaded story if requesting its missing end is enough. Undefined if all of it has to be loaded. */
-const resumable = (wanted: StoryRequest, known: LoadedStory | undefined): LoadedStory | undefined => {
-  if (known?.uid !== wanted.uid || known.isUnrecorded || !known.isOpen || !wanted.isOpen) return undefined;
-  return coversRange(wanted, known) && known.gaps !== wanted.gaps && known.story.to <= wanted.to ? known : undefined;
+const resumable = (request: StoryRequest, loaded: LoadedStory | undefined): LoadedStory | undefined => {
+  if (loaded?.uid !== request.uid || loaded.isUnrecorded || !loaded.isOpen || !request.isOpen) return undefined;
+  return coversRange(request, loaded) && loaded.gaps !== request.gaps && loaded.story.to <= request.to
+    ? loaded
+    : undefined;
 };
 
 /**
  * Loads a story. It requests more than the visible range, so that scrolling a little needs no new request. If only the
  * end is missing, it requests only that.
  */
-async function loadStory(page: Page, storyState: StoryState, wanted: StoryRequest): Promise<boolean> {
-  const { uid, from, to, isOpen, gaps } = wanted;
+async function loadStory(page: Page, storyState: StoryState, request: StoryRequest): Promise<boolean> {
+  const { uid, from, to, isOpen, gaps } = request;
   const { loaded, incoming, error } = storyState;
   const margin = (to - from) / 2;
-  const resumed = resumable(wanted, loaded.peek());
+  const resumed = resumable(request, loaded.peek());
   const requestedFrom = resumed?.requestedFrom ?? Math.round(from - margin);
   if (loaded.peek()?.uid !== uid) loaded.value = undefined;
   incoming.now = { uid, lines: [] };
@@ -217,9 +221,9 @@ async function loadStory(page: Page, storyState: StoryState, wanted: StoryReques
   }
 }
 
-const unrecordedStory = (page: Page, asked: Pick<LoadedStory, 'uid' | 'requestedFrom' | 'gaps'>): LoadedStory => ({
-  ...asked,
-  story: emptyStory(page.live.peek(), asked.uid),
+const unrecordedStory = (page: Page, requested: Pick<LoadedStory, 'uid' | 'requestedFrom' | 'gaps'>): LoadedStory => ({
+  ...requested,
+  story: emptyStory(page.live.peek(), requested.uid),
   isOpen: true,
   isUnrecorded: true,
 });
@@ -227,16 +231,17 @@ const unrecordedStory = (page: Page, asked: Pick<LoadedStory, 'uid' | 'requested
 /** Appends live lines. If lines were left out, the owner of those lines is unknown. */
 export function appendLiveLines(storyState: StoryState, lines: readonly StoryLine[], unsaid: number): void {
   const { loaded, incoming } = storyState;
-  const now = loaded.peek();
-  if (unsaid > 0 && !now?.isUnrecorded) {
+  const current = loaded.peek();
+  if (unsaid > 0 && !current?.isUnrecorded) {
     recordGap(storyState);
     return;
   }
   const { now: underway } = incoming;
   if (underway) underway.lines.push(...lines.filter((line) => concernsPod(line, underway.uid)));
-  if (!now?.isOpen || now.gaps !== storyState.gaps.peek()) return;
-  const own = lines.filter((line) => concernsPod(line, now.uid));
-  if (own.length > 0 || unsaid > 0) loaded.value = { ...now, story: appendLines(now.story, own, unsaid) };
+  if (!current?.isOpen || current.gaps !== storyState.gaps.peek()) return;
+  const podLines = lines.filter((line) => concernsPod(line, current.uid));
+  if (podLines.length > 0 || unsaid > 0)
+    loaded.value = { ...current, story: appendLines(current.story, podLines, unsaid) };
 }
 
 /** Records a gap in the live lines, so that the story is requested again from its end on. */

@@ -54,17 +54,20 @@ export const storySteps = (story: Lines): Step[] => createStepGrouper()(story);
  */
 export function createStepGrouper(): (story: Lines) => Step[] {
   let builder: StepBuilder | undefined;
-  let last: Lines = { before: [], lines: [] };
+  let previous: Lines = { before: [], lines: [] };
   return (story) => {
     const { before, lines } = story;
-    const done = last.lines.length;
-    const isGrown = before === last.before && lines[0] === last.lines[0] && lines[done - 1] === last.lines[done - 1];
-    const isContinued = builder !== undefined && done > 0 && isGrown;
+    const processedCount = previous.lines.length;
+    const isGrown =
+      before === previous.before &&
+      lines[0] === previous.lines[0] &&
+      lines[processedCount - 1] === previous.lines[processedCount - 1];
+    const isContinued = builder !== undefined && processedCount > 0 && isGrown;
     const current = builder !== undefined && isContinued ? builder : new StepBuilder(before);
-    const first = isContinued ? done : 0;
+    const first = isContinued ? processedCount : 0;
     for (const [index, line] of lines.slice(first).entries())
       current.addLine(line, first + index, macrostepTime(lines, first + index));
-    [builder, last] = [current, story];
+    [builder, previous] = [current, story];
     return [...current.steps];
   };
 }
@@ -196,7 +199,7 @@ class StepBuilder {
    * the tree. The latest one wins a tie.
    */
   #stepFor(actor: string, at: number, index: number): OpenStep {
-    const near = this.#ofMoment().reduce<{ step?: OpenStep; distance: number }>(
+    const closest = this.#ofMoment().reduce<{ step?: OpenStep; distance: number }>(
       (best, step) => {
         const distance =
           (step.isNodeWide ? distanceOf('', actor) : distanceOf(step.actor, actor)) ?? UNRELATED_DISTANCE;
@@ -204,9 +207,9 @@ class StepBuilder {
       },
       { distance: Number.POSITIVE_INFINITY },
     );
-    if (near.step) {
-      near.step.lines.push(index);
-      return near.step;
+    if (closest.step) {
+      closest.step.lines.push(index);
+      return closest.step;
     }
     return this.#open(index, { at, source: 'node', actor, event: 'told' });
   }

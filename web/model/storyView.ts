@@ -36,8 +36,8 @@ export function createStoryView(page: Page, storyState: StoryState) {
    */
   const latestTime = computed(() => {
     if (page.frozen.value && !page.past.value) return page.now.value;
-    const known = storyState.loaded.value;
-    return Math.max(latestKnownTime(page), known?.isOpen ? known.story.to : Number.NEGATIVE_INFINITY);
+    const loaded = storyState.loaded.value;
+    return Math.max(latestKnownTime(page), loaded?.isOpen ? loaded.story.to : Number.NEGATIVE_INFINITY);
   });
   const moment = computed(() => (page.past.value ? page.now.value : latestTime.value));
   const steps = computed(() => stepsUpTo(storyState.steps.value, latestTime.value));
@@ -49,7 +49,7 @@ export function createStoryView(page: Page, storyState: StoryState) {
     subject,
     latestTime: latestTime,
     bursts,
-    visibleBurst: visibleBurst,
+    visibleBurst,
     lanes: computed<readonly Lane[]>(() =>
       computeLanes(page, storyState, { latestTime: latestTime.value, actors: present.value }),
     ),
@@ -93,14 +93,15 @@ function createVisibleBurst({ storyState, subject, moment, bursts }: Bursts): Re
  * that dependent signals are not recomputed.
  */
 function presentActors(page: Page): ReadonlySignal<ReadonlyMap<string, ShownActor>> {
-  let last: ReadonlyMap<string, ShownActor> = new Map();
+  let previous: ReadonlyMap<string, ShownActor> = new Map();
   return computed(() => {
     const world = page.past.value && page.mode === 'live' ? page.live.value : page.world.value;
     const uid = podUidOf(page.selected.value ?? '');
-    const own = new Map([...world.actors].filter(([path]) => podUidOf(path) === uid));
-    const isSame = own.size === last.size && [...own].every(([path, actor]) => last.get(path) === actor);
-    if (!isSame) last = own;
-    return last;
+    const podActors = new Map([...world.actors].filter(([path]) => podUidOf(path) === uid));
+    const isSame =
+      podActors.size === previous.size && [...podActors].every(([path, actor]) => previous.get(path) === actor);
+    if (!isSame) previous = podActors;
+    return previous;
   });
 }
 
@@ -141,18 +142,21 @@ function computeSequence(
   page: Page,
   storyState: StoryState,
   subject: string,
-  shown: VisibleBurst | undefined,
+  visibleBurst: VisibleBurst | undefined,
 ): Sequence | undefined {
-  if (!shown) return undefined;
-  const { burst, rows, after } = shown;
+  if (!visibleBurst) return undefined;
+  const { burst, rows, after } = visibleBurst;
   const isOwn = ({ actor }: { readonly actor: string }) => actor === subject;
   const earlier = storyState.steps.value.findLast(({ moves, at }) => at < burst.from && moves.some(isOwn));
-  const before = earlier?.moves.findLast(isOwn) ?? storyState.life.value?.before.find(isOwn);
+  const stateBefore = earlier?.moves.findLast(isOwn) ?? storyState.life.value?.before.find(isOwn);
   return sequenceOf({
     rows,
     subject,
     from: burst.from,
-    before: before && { state: before.state, ...(before.tag === undefined ? {} : { tag: before.tag }) },
+    before: stateBefore && {
+      state: stateBefore.state,
+      ...(stateBefore.tag === undefined ? {} : { tag: stateBefore.tag }),
+    },
     now: after ? undefined : page.past.value ? undefined : page.now.value,
   });
 }

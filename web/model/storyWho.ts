@@ -76,8 +76,8 @@ export function nameOf(path: string): string {
 }
 
 /** Returns the number of levels between two actors. Undefined if neither is an ancestor of the other. */
-export function distanceOf(one: string, other: string): number | undefined {
-  const [above, below] = one.length <= other.length ? [one, other] : [other, one];
+export function distanceOf(a: string, b: string): number | undefined {
+  const [above, below] = a.length <= b.length ? [a, b] : [b, a];
   const isBelow = above === '' || above === below || below.startsWith(`${above}/`);
   return isBelow ? depthOf(below) - depthOf(above) : undefined;
 }

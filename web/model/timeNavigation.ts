@@ -38,10 +38,10 @@ export async function stepTo(page: Page, story: StoryAccess, by: StepUnit, isFor
   const uid = podUidOf(actor) ?? '';
   // Start from the requested location instead of the displayed snapshot, which lags behind if keys are pressed quickly.
   const at = page.location.peek().at ?? latestTime(page);
-  const how = { at, by, actor, isForward };
+  const search = { at, by, actor, isForward };
   const lines = completeLines(story, uid, at);
-  const near = lines && nearestTime(lines, how);
-  const next = near ?? (await searchRecording(page, uid, how));
+  const nearby = lines && nearestTime(lines, search);
+  const next = nearby ?? (await searchRecording(page, uid, search));
   if (next !== undefined) goToTime(page, next);
   else if (isForward) goLive(page);
 }
@@ -53,11 +53,11 @@ function latestTime({ now, frozen, live }: Page): number {
 
 /** Returns the loaded lines if they are complete around a given time. */
 function completeLines({ loaded, gaps }: StoryAccess, uid: string, at: number): readonly StoryLine[] | undefined {
-  const now = loaded.peek();
-  if (now?.uid !== uid) return undefined;
-  const isGoingOn = now.isOpen && now.gaps === gaps.peek();
-  const isTold = at >= completeFrom(now.story) && (isGoingOn || at <= now.story.to);
-  return isTold ? now.story.lines : undefined;
+  const loadedStory = loaded.peek();
+  if (loadedStory?.uid !== uid) return undefined;
+  const isGoingOn = loadedStory.isOpen && loadedStory.gaps === gaps.peek();
+  const isComplete = at >= completeFrom(loadedStory.story) && (isGoingOn || at <= loadedStory.story.to);
+  return isComplete ? loadedStory.story.lines : undefined;
 }
 
 /** Initial range of a search. It grows each time that nothing was found. */
@@ -68,21 +68,21 @@ const SEARCH_GROWTH = 4;
 async function searchRecording(
   page: Page,
   uid: string,
-  how: Parameters<typeof nearestTime>[1],
+  search: Parameters<typeof nearestTime>[1],
 ): Promise<number | undefined> {
   const recorded = page.recorded.peek();
-  if (!recorded || (how.isForward && !page.past.peek())) return undefined;
-  const end = how.isForward ? recorded.to : recorded.from;
-  let [edge, span] = [how.at, INITIAL_SEARCH_MS];
+  if (!recorded || (search.isForward && !page.past.peek())) return undefined;
+  const end = search.isForward ? recorded.to : recorded.from;
+  let [edge, span] = [search.at, INITIAL_SEARCH_MS];
   try {
-    while (how.isForward ? edge < end : edge > end) {
-      const [from, to] = how.isForward ? [edge, Math.min(end, edge + span)] : [Math.max(end, edge - span), edge];
+    while (search.isForward ? edge < end : edge > end) {
+      const [from, to] = search.isForward ? [edge, Math.min(end, edge + span)] : [Math.max(end, edge - span), edge];
       const { lines, unsaid = 0 } = await page.client.story(uid, from, to);
       // The earliest lines were left out, and one of them may be the nearest.
-      const isTruncated = how.isForward && unsaid > 0 && span > 1;
-      const found = isTruncated ? undefined : nearestTime(lines, how);
-      if (found !== undefined) return found;
-      if (!isTruncated) edge = how.isForward ? to : from;
+      const isTruncated = search.isForward && unsaid > 0 && span > 1;
+      const match = isTruncated ? undefined : nearestTime(lines, search);
+      if (match !== undefined) return match;
+      if (!isTruncated) edge = search.isForward ? to : from;
       span = isTruncated ? Math.ceil(span / SEARCH_GROWTH) : span * SEARCH_GROWTH;
     }
   } catch {
@@ -151,8 +151,8 @@ export function parseTime(text: string, now: number): number | undefined {
   const ago = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?: ago)?$/.exec(trimmed);
   if (ago && trimmed !== '') {
     const [hours = 0, minutes = 0, seconds = 0] = ago.slice(1).map((part) => Number(part ?? 0));
-    const then = now - ((hours * 60 + minutes) * 60 + seconds) * 1_000;
-    return isValidTime(then) ? then : undefined;
+    const at = now - ((hours * 60 + minutes) * 60 + seconds) * 1_000;
+    return isValidTime(at) ? at : undefined;
   }
   if (/^\d{1,2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/.test(trimmed)) return timeOfDay(trimmed, now);
   return parseUtcTime(trimmed);

@@ -24,8 +24,8 @@ export function runsLatestFirst(
   actor: Pick<ShownActor, 'tags' | 'since' | 'until'> | undefined,
 ): TriedRun[] {
   const waits = actor?.tags.includes('retrying') && actor.until !== undefined ? actor.until - actor.since : undefined;
-  const all = tried.toSorted((a, b) => b.run - a.run);
-  return all.map((run, at) =>
+  const sorted = tried.toSorted((a, b) => b.run - a.run);
+  return sorted.map((run, at) =>
     at === 0 && run.waitedMs === undefined && waits !== undefined ? { ...run, waitedMs: waits } : run,
   );
 }
@@ -35,12 +35,12 @@ export function attemptTable(
   detail: Pick<ActorHistory, 'tried'>,
   actor: Pick<ShownActor, 'tags' | 'since' | 'until'> | undefined,
 ): AttemptTable {
-  const all = runsLatestFirst(detail, actor);
-  const longest = Math.max(0, ...all.map(({ ranMs }) => ranMs));
-  const runs = all.slice(0, MAX_ROWS);
+  const allRuns = runsLatestFirst(detail, actor);
+  const longest = Math.max(0, ...allRuns.map(({ ranMs }) => ranMs));
+  const runs = allRuns.slice(0, MAX_ROWS);
   return {
     runs,
-    summary: `${all.length} ${all.length === 1 ? 'run' : 'runs'}, ${all.length === 1 ? 'it took' : 'none over'} ${humanDuration(Math.ceil(longest / 1_000) * 1_000)}`,
+    summary: `${allRuns.length} ${allRuns.length === 1 ? 'run' : 'runs'}, ${allRuns.length === 1 ? 'it took' : 'none over'} ${humanDuration(Math.ceil(longest / 1_000) * 1_000)}`,
     longestMs: Math.max(1, ...runs.map(({ waitedMs = 0 }) => waitedMs)),
   };
 }

@@ -11,12 +11,12 @@ export interface World {
 }
 
 export function worldOf({ at, node, pods, actors }: Snapshot): World {
-  const all = new Map(actors.map((actor) => [actor.path, actor]));
+  const actorsByPath = new Map(actors.map((actor) => [actor.path, actor]));
   return {
     at,
     node,
-    actors: all,
-    children: childrenOf(all),
+    actors: actorsByPath,
+    children: childrenOf(actorsByPath),
     pods: new Map(pods.map((pod) => [pod.uid, pod])),
   };
 }
@@ -60,7 +60,7 @@ function childrenOf(actors: ReadonlyMap<string, ShownActor>): ReadonlyMap<string
   return new Map(
     [...siblingsByParent].map(([parent, siblings]) => [
       parent,
-      siblings.sort((one, other) => one.order - other.order).map(({ path }) => path),
+      siblings.sort((a, b) => a.order - b.order).map(({ path }) => path),
     ]),
   );
 }

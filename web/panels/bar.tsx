@@ -111,11 +111,11 @@ function Pods(panel: Panel) {
 
 function Containers(panel: Panel) {
   const categories = containersByCategory(panel.page.world.value);
-  const all = categories.reduce((sum, { count }) => sum + count, 0);
+  const total = categories.reduce((sum, { count }) => sum + count, 0);
   return (
     <div class="cell">
       <Cell {...panel} class="l" filter={CELL_FILTERS.containers} title="Show the containers">
-        {all} containers
+        {total} containers
       </Cell>
       <span class="v">
         {categories.length === 0 && <em>none</em>}
@@ -127,7 +127,7 @@ function Containers(panel: Panel) {
             filter={containerFilter(value)}
             title={`Show the containers that are ${value}`}
           >
-            <CategoryIcon of={value} />
+            <CategoryIcon category={value} />
             <span class="sr">{value} </span>
             {count}
           </Cell>

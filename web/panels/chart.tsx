@@ -25,14 +25,15 @@ export function Chart(panel: StoryPanel) {
   const chart = useMemo(createChart, []);
   const actor = useComputed(() => {
     const path = page.selected.value;
-    const last = page.lastKnown.value?.actor;
+    const lastActor = page.lastKnown.value?.actor;
     return (
-      (path === undefined ? undefined : page.world.value.actors.get(path)) ?? (last?.path === path ? last : undefined)
+      (path === undefined ? undefined : page.world.value.actors.get(path)) ??
+      (lastActor?.path === path ? lastActor : undefined)
     );
   }).value;
   const charted = actor !== undefined && MACHINES_WITH_CHART.includes(actor.machine) ? actor : undefined;
-  const shown = charted && shownDrawing(drawings.loaded.value, charted, page.location.value.view);
-  const { drawing, error, machine, region } = shown ?? {};
+  const visibleDrawing = charted && shownDrawing(drawings.loaded.value, charted, page.location.value.view);
+  const { drawing, error, machine, region } = visibleDrawing ?? {};
   useEffect(() => {
     if (machine !== undefined && error === undefined) drawings.load(machine, region);
   }, [drawings, machine, region, error]);
@@ -44,7 +45,7 @@ export function Chart(panel: StoryPanel) {
       <div class="ph">
         <h2>Chart</h2>
         {drawing && <span class="dim">{chartTitle(drawing)}</span>}
-        {drawing && <ChartTools {...{ page, chart, drawing }} hasRegions={shown?.hasRegions === true} />}
+        {drawing && <ChartTools {...{ page, chart, drawing }} hasRegions={visibleDrawing?.hasRegions === true} />}
       </div>
       {drawing && charted && <ChartPicture {...{ ...panel, chart, drawing, actor: charted }} />}
       {machine !== undefined && error !== undefined && (
@@ -55,35 +56,37 @@ export function Chart(panel: StoryPanel) {
   );
 }
 
-interface PictureProps extends StoryPanel {
+interface ChartPictureProps extends StoryPanel {
   readonly chart: ChartModel;
   readonly drawing: Drawing;
   readonly actor: ShownActor;
 }
 
 /** The drawing with its footer and the description of a state. */
-function ChartPicture({ page, storyState, view, chart, drawing, actor }: PictureProps) {
+function ChartPicture({ page, storyState, view, chart, drawing, actor }: ChartPictureProps) {
   useSignalEffect(() => {
     chart.hovered.value = transitionBetween(drawing, actor.path, storyState.highlight.value);
   });
-  const onPoint = (way: string | undefined) => {
+  const onPoint = (transition: string | undefined) => {
     const line =
-      way === undefined ? undefined : rowOfTransition(drawing, actor.path, way, view.visibleBurst.peek()?.rows ?? []);
+      transition === undefined
+        ? undefined
+        : rowOfTransition(drawing, actor.path, transition, view.visibleBurst.peek()?.rows ?? []);
     storyState.highlight.value = line && highlightOf(line);
   };
-  const seen = seenOf(page, actor);
-  const active = activeStates(actor.state);
+  const chartActor = toChartActor(page, actor);
+  const active = activeStates(chartActor.state);
   const described = drawing.states.find(({ state }) => state === chart.described.value);
   const box = active.map((state) => boxOf(drawing, state)).find(Boolean);
-  const isTold = box !== undefined && box.height > 40;
+  const isWaitInBox = box !== undefined && box.height > 40;
   const isGone = !page.world.value.actors.has(actor.path);
   return (
     <div class={`canvas${isGone ? ' gone' : ''}`}>
       <ChartCanvas
-        {...{ chart, drawing, seen, onPoint }}
+        {...{ chart, drawing, chartActor, onPoint }}
         label={`Chart of ${actor.kind} ${actor.name}: ${chartTitle(drawing)}`}
       />
-      <Footer waits={isTold ? undefined : actor.waitingFor} exits={exitLines(drawing, active)} />
+      <Footer waits={isWaitInBox ? undefined : chartActor.waitingFor} exits={exitLines(drawing, active)} />
       {described && (
         <ChartAbout
           {...{ drawing, state: described }}
@@ -97,7 +100,7 @@ function ChartPicture({ page, storyState, view, chart, drawing, actor }: Picture
   );
 }
 
-function seenOf(page: Page, actor: ShownActor): ChartActor {
+function toChartActor(page: Page, actor: ShownActor): ChartActor {
   const { state, tags, since, until, waitingFor } = actor;
   const detail = detailOf(page, actor);
   return { state, tags, since, until, waitingFor, taken: detail?.taken, next: detail?.next, now: page.now.value };
@@ -108,14 +111,14 @@ const MAX_EXITS = 4;
 /** The wait of the active state, if its box has no room for it, and the transitions that leave the drawing. */
 function Footer({ waits, exits }: { readonly waits: string | undefined; readonly exits: readonly string[] }) {
   if (waits === undefined && exits.length === 0) return null;
-  const left = exits.length - MAX_EXITS;
+  const hiddenCount = exits.length - MAX_EXITS;
   return (
     <p class="foot" title={exits.join('\n')}>
       {waits !== undefined && <b>waits for {waits}</b>}
       {exits.slice(0, MAX_EXITS).map((exit) => (
         <span key={exit}>{exit}</span>
       ))}
-      {left > 0 && <span>and {left} more</span>}
+      {hiddenCount > 0 && <span>and {hiddenCount} more</span>}
     </p>
   );
 }
@@ -133,7 +136,7 @@ function Trouble({ text, onRetry }: { readonly text: string; readonly onRetry: (
 
 /** The text for calls in flight and feeds, which have no chart. */
 function NoChart({ page, actor }: { readonly page: Page; readonly actor: ShownActor }) {
-  const what =
+  const explanation =
     actor.kind === CALL
       ? 'is a call in flight: it has been asked'
       : actor.machine === NODE_API
@@ -143,7 +146,7 @@ function NoChart({ page, actor }: { readonly page: Page; readonly actor: ShownAc
   return (
     <div class="said">
       <p>
-        {actor.name} {what}, and has no states of its own.
+        {actor.name} {explanation}, and has no states of its own.
       </p>
       {parent && (
         <button type="button" class="btn" onClick={() => select(page, parent.path)}>

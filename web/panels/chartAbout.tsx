@@ -15,7 +15,7 @@ interface AboutProps {
 
 /** The descriptions of a state or of all states folded into a box. */
 export function ChartAbout({ drawing, state, active, onClose }: AboutProps) {
-  const held = state.holds ?? [];
+  const foldedStates = state.holds ?? [];
   return (
     <section class="about" aria-label={`About ${state.label}`}>
       <header>
@@ -24,8 +24,8 @@ export function ChartAbout({ drawing, state, active, onClose }: AboutProps) {
           <Glyph of="close" />
         </button>
       </header>
-      {held.length > 0 ? (
-        held.map((each) => (
+      {foldedStates.length > 0 ? (
+        foldedStates.map((each) => (
           <section key={each.state} class={each.state === active ? 'held active' : 'held'}>
             <Title state={each} />
             <Meaning state={each} drawing={drawing} />
@@ -42,7 +42,7 @@ function Title({ state: { label, tag } }: { readonly state: FoldedState }) {
   const category = findCategory(tag === undefined ? [] : [tag]);
   return (
     <h3>
-      {category && <CategoryIcon of={category} />}
+      {category && <CategoryIcon category={category} />}
       <b>{label}</b>
       {category && <small>{category}</small>}
     </h3>
@@ -51,14 +51,14 @@ function Title({ state: { label, tag } }: { readonly state: FoldedState }) {
 
 function Meaning({ state, drawing }: { readonly state: FoldedState; readonly drawing: Drawing }) {
   const { waitsFor, meaning, rules = [] } = state;
-  const ways = transitionsFrom(drawing, state.state);
+  const transitions = transitionsFrom(drawing, state.state);
   return (
     <>
       {meaning !== undefined && <p>{meaning}</p>}
       {waitsFor !== undefined && <p>Waits for {waitsFor}.</p>}
-      {ways.length > 0 && (
+      {transitions.length > 0 && (
         <ul>
-          {ways.map(({ label, to }) => (
+          {transitions.map(({ label, to }) => (
             <li key={`${label} ${to}`}>
               <code>{label}</code> → <b>{to}</b>
             </li>

@@ -2,18 +2,18 @@
 import { arrowPath, countText, labelLines, longestSegmentMiddle } from '../model/chart/text.ts';
 import type { ArrowView } from '../model/chart/view.ts';
 
-interface WayProps {
+interface ArrowProps {
   readonly view: ArrowView;
   readonly isPointed: boolean;
   readonly onPoint: (way: string | undefined) => void;
 }
 
-const HEADS = { idle: 'm0', taken: 'm1', last: 'm2', next: 'm2' } as const;
+const ARROW_HEADS = { idle: 'm0', taken: 'm1', last: 'm2', next: 'm2' } as const;
 
 /** The arrowheads, one for each color. */
 export const ArrowHeads = () => (
   <defs>
-    {Object.values(HEADS)
+    {Object.values(ARROW_HEADS)
       .filter((id, index, all) => all.indexOf(id) === index)
       .map((id) => (
         <marker
@@ -35,7 +35,7 @@ export const ArrowHeads = () => (
 );
 
 /** The line of an arrow. If the transition was just taken, a pulse runs along it once. */
-export function ArrowLine({ view, isPointed, onPoint }: WayProps) {
+export function ArrowLine({ view, isPointed, onPoint }: ArrowProps) {
   const { drawn, look, lastAt } = view;
   const d = arrowPath(drawn);
   const id = drawn.ways[0];
@@ -46,7 +46,7 @@ export function ArrowLine({ view, isPointed, onPoint }: WayProps) {
       onPointerLeave={() => onPoint(undefined)}
     >
       <path class="hit" d={d} />
-      <path class="e" d={d} marker-end={`url(#${isPointed && look === 'idle' ? 'm1' : HEADS[look]})`} />
+      <path class="e" d={d} marker-end={`url(#${isPointed && look === 'idle' ? 'm1' : ARROW_HEADS[look]})`} />
       {look === 'last' && <path key={lastAt} class="pulse" d={d} pathLength={1} />}
     </g>
   );

@@ -10,22 +10,22 @@ import { StateBox } from './chartState.tsx';
 interface CanvasProps {
   readonly chart: Chart;
   readonly drawing: Drawing;
-  readonly seen?: ChartActor | undefined;
+  readonly chartActor?: ChartActor | undefined;
   readonly label: string;
   /** Called with the transition under the pointer. */
   readonly onPoint?: (way: string | undefined) => void;
 }
 
 /** The visible part of a chart with its states and transitions. */
-export function ChartCanvas({ chart, drawing, seen, label, onPoint }: CanvasProps) {
+export function ChartCanvas({ chart, drawing, chartActor, label, onPoint }: CanvasProps) {
   const svg = useRef<SVGSVGElement>(null);
   useSize(svg, chart);
-  const view = buildChartView(drawing, seen);
-  const lit = view.states.find((state) => state.active)?.drawn;
-  const camera = cameraOf(chart, drawing, lit);
+  const view = buildChartView(drawing, chartActor);
+  const activeState = view.states.find((state) => state.active)?.drawn;
+  const camera = cameraOf(chart, drawing, activeState);
   useEffect(() => {
-    chart.activeBox.value = lit?.state;
-  }, [chart, lit?.state]);
+    chart.activeBox.value = activeState?.state;
+  }, [chart, activeState?.state]);
   useWheel(svg, chart, drawing, camera);
   const tone = view.states.find((state) => state.active)?.active?.category;
   return (
@@ -35,11 +35,11 @@ export function ChartCanvas({ chart, drawing, seen, label, onPoint }: CanvasProp
       role="group"
       aria-label={label}
       onKeyDown={(event) => moveFocus(event, { chart, drawing, camera })}
-      {...dragging(chart, drawing, camera)}
+      {...dragHandlers(chart, drawing, camera)}
     >
       <ArrowHeads />
       <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
-        <Parts {...{ chart, view, seen, onPoint }} start={lit ?? drawing.states[0]} />
+        <ChartElements {...{ chart, view, chartActor, onPoint }} start={activeState ?? drawing.states[0]} />
       </g>
     </svg>
   );
@@ -48,14 +48,14 @@ export function ChartCanvas({ chart, drawing, seen, label, onPoint }: CanvasProp
 interface PartsProps {
   readonly chart: Chart;
   readonly view: ChartView;
-  readonly seen: ChartActor | undefined;
+  readonly chartActor: ChartActor | undefined;
   /** The first state that is reachable with Tab. */
   readonly start: DrawnState | undefined;
   readonly onPoint?: CanvasProps['onPoint'];
 }
 
 /** The elements in painting order: compound states, arrows, simple states, labels. */
-function Parts({ chart, view, seen, start, onPoint: tell }: PartsProps) {
+function ChartElements({ chart, view, chartActor, start, onPoint: tell }: PartsProps) {
   const { hovered } = chart;
   const isPointed = ({ drawn }: ArrowView) =>
     hovered.value.arrow === drawn.ways[0] ||
@@ -67,7 +67,7 @@ function Parts({ chart, view, seen, start, onPoint: tell }: PartsProps) {
   const isLabelled = (way: ArrowView) =>
     isPointed(way) || way.look === 'next' || (way.look === 'last' && way.drawn.labelAt !== undefined);
   const keyed = view.arrows.map((way) => ({ way, key: way.drawn.ways[0] }));
-  const boxes = { chart, view, seen, start };
+  const boxes = { chart, view, chartActor, start };
   return (
     <>
       <Boxes {...boxes} isOuter={true} />
@@ -84,7 +84,7 @@ function Parts({ chart, view, seen, start, onPoint: tell }: PartsProps) {
 }
 
 /** The boxes of either compound or simple states. */
-function Boxes({ chart, view, seen, start, isOuter }: PartsProps & { readonly isOuter: boolean }) {
+function Boxes({ chart, view, chartActor, start, isOuter }: PartsProps & { readonly isOuter: boolean }) {
   const { hovered, focused, described } = chart;
   const actions = {
     onOpen: (state: string) => {
@@ -99,13 +99,13 @@ function Boxes({ chart, view, seen, start, isOuter }: PartsProps & { readonly is
     },
   };
   const next = focused.value ?? start?.state;
-  const shown = view.states.filter(({ drawn }) => (drawn.kind === 'compound') === isOuter);
+  const visibleStates = view.states.filter(({ drawn }) => (drawn.kind === 'compound') === isOuter);
   return (
     <>
-      {shown.map((state) => {
+      {visibleStates.map((state) => {
         const { state: id } = state.drawn;
         const isDescribed = described.value === id;
-        return <StateBox key={id} {...{ view: state, seen, isDescribed }} isNext={id === next} {...actions} />;
+        return <StateBox key={id} {...{ view: state, chartActor, isDescribed }} isNext={id === next} {...actions} />;
       })}
     </>
   );
@@ -132,21 +132,21 @@ function useWheel(
 ): void {
   useEffect(() => {
     const { current } = svg;
-    const turn = (event: WheelEvent) => {
+    const onWheel = (event: WheelEvent) => {
       event.preventDefault();
       if (event.ctrlKey) zoom(chart, camera, Math.exp(-event.deltaY / 200), [event.offsetX, event.offsetY]);
       else pan(chart, camera, [-event.deltaX, -event.deltaY], drawing);
     };
     // Only a listener that is not passive can prevent the page from scrolling.
-    current?.addEventListener('wheel', turn, { passive: false });
-    return () => current?.removeEventListener('wheel', turn);
+    current?.addEventListener('wheel', onWheel, { passive: false });
+    return () => current?.removeEventListener('wheel', onWheel);
   });
 }
 
 /** Maximum distance in pixels that the pointer may move during a click. */
 const MAX_CLICK_MOVEMENT = 4;
 
-function dragging(chart: Chart, drawing: Drawing, camera: Camera) {
+function dragHandlers(chart: Chart, drawing: Drawing, camera: Camera) {
   return {
     onPointerDown: (event: PointerEvent & { readonly currentTarget: SVGSVGElement }) => {
       if (event.button !== 0) return;

@@ -13,7 +13,7 @@ interface StateActions {
 
 interface BoxProps extends StateActions {
   readonly view: StateView;
-  readonly seen: ChartActor | undefined;
+  readonly chartActor: ChartActor | undefined;
   /** Whether the box is reachable with Tab. */
   readonly isNext: boolean;
   readonly isDescribed: boolean;
@@ -23,7 +23,7 @@ interface BoxProps extends StateActions {
 const isLarge = ({ drawn }: StateView): boolean => drawn.height > 40 && drawn.kind !== 'compound';
 
 /** A box that can be focused and opened. */
-export function StateBox({ view, seen, isNext, isDescribed, onOpen, onPoint, onFocus }: BoxProps) {
+export function StateBox({ view, chartActor, isNext, isDescribed, onOpen, onPoint, onFocus }: BoxProps) {
   const { drawn, active, containsActive } = view;
   return (
     <g
@@ -31,7 +31,7 @@ export function StateBox({ view, seen, isNext, isDescribed, onOpen, onPoint, onF
       class={classOf(view)}
       data-state={drawn.state}
       tabIndex={isNext ? 0 : -1}
-      aria-label={stateSentence(view, seen)}
+      aria-label={stateSentence(view, chartActor)}
       aria-current={active ? 'true' : undefined}
       aria-expanded={isDescribed}
       onClick={() => onOpen(drawn.state)}
@@ -113,7 +113,7 @@ function ActiveText({ view }: { readonly view: StateView }) {
   const lines = large && active.waitingFor !== undefined ? waitLines(active.waitingFor, width) : [];
   return (
     <>
-      <CategoryIcon of={active.category} x={x + 10} y={base - size + 2} size={size} />
+      <CategoryIcon category={active.category} x={x + 10} y={base - size + 2} size={size} />
       <NameAndDuration line={line} x={x + 16 + size} end={x + width - 10} base={base} isBig={large} />
       {lines.map((each, index) => (
         <text key={each} class="wf" x={x + 10} y={base + 16 + 13 * index}>

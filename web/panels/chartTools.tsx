@@ -1,6 +1,6 @@
 /** The buttons and keyboard shortcuts of the chart for its extent and zoom. */
 import type { Drawing } from '../../inspect/protocol.ts';
-import { go } from '../model/actions.ts';
+import { navigate } from '../model/actions.ts';
 import { type Chart, cameraOf, toggleWhole, zoom } from '../model/chart/chart.ts';
 import type { KeyAction } from '../model/keys.ts';
 import type { Page } from '../model/page.ts';
@@ -12,10 +12,10 @@ const STEP = 1.25;
  * Switches between region and whole chart. The change replaces the history entry, because users do not expect Back to
  * undo it.
  */
-const setView = (page: Page, view: 'region' | 'whole'): void => go(page, { view }, 'replace');
+const setView = (page: Page, view: 'region' | 'whole'): void => navigate(page, { view }, 'replace');
 
 /** Zooms around the center of the visible part. */
-function zoomBy(chart: Chart, drawing: Drawing, by: number): void {
+function zoomBy(chart: Chart, drawing: Drawing, factor: number): void {
   zoom(
     chart,
     cameraOf(
@@ -23,7 +23,7 @@ function zoomBy(chart: Chart, drawing: Drawing, by: number): void {
       drawing,
       drawing.states.find(({ state }) => state === chart.activeBox.peek()),
     ),
-    by,
+    factor,
   );
 }
 

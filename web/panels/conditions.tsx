@@ -18,7 +18,7 @@ export function Conditions({ status }: { readonly status: unknown }) {
 
 const Line = ({ type, status, isHealthy, explanation, at }: Condition) => (
   <div class="cond">
-    <CategoryIcon of={isHealthy ? 'steady' : 'waiting'} />
+    <CategoryIcon category={isHealthy ? 'steady' : 'waiting'} />
     <b>{type}</b>
     <span class="sub" title={explanation}>
       {status}

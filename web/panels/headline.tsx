@@ -1,7 +1,7 @@
 /** The headline with the reason for the selected actor's state and the countdown to its deadline. */
 import { useEffect } from 'preact/hooks';
 import type { ShownPod } from '../../inspect/protocol.ts';
-import { go, goToTime, select } from '../model/actions.ts';
+import { goToTime, navigate, select } from '../model/actions.ts';
 import { type AnswerPart, answerParts, withoutRelativeTimes } from '../model/answer.ts';
 import { colorClass } from '../model/categoryIcons.ts';
 import { detailOf } from '../model/detail.ts';
@@ -110,7 +110,7 @@ function Step({ page, crumb: { name, path }, isLast }: StepProps) {
 
 const Status = ({ subject }: { readonly subject: Subject }) => (
   <span class={`chip ${colorClass(subject.category)}`}>
-    <CategoryIcon of={subject.category} />
+    <CategoryIcon category={subject.category} />
     {chipText(subject)}
   </span>
 );
@@ -148,7 +148,7 @@ function Ring({ subject, countdown }: { readonly subject: Subject; readonly coun
             transform="rotate(-90 22 22)"
           />
         )}
-        <CategoryIcon of={subject.category} x={15} y={15} size={14} />
+        <CategoryIcon category={subject.category} x={15} y={15} size={14} />
       </svg>
       <div>
         <strong>{amount}</strong>
@@ -175,7 +175,7 @@ function PodPageButton({ page, hasPod }: { readonly page: Page; readonly hasPod:
       aria-label={label}
       aria-pressed={isPodPage}
       title={`${label} (p)`}
-      onClick={() => go(page, { isPodPage: !isPodPage }, 'replace')}
+      onClick={() => navigate(page, { isPodPage: !isPodPage }, 'replace')}
     >
       <Glyph of={isPodPage ? 'close' : 'page'} />
       <span>{isPodPage ? 'Close' : 'Pod page'}</span>

@@ -17,15 +17,15 @@ export function LaneLabel({ page, placed, width, left, onSelect }: LabelProps) {
   const { lane, y, top, height, isSelected } = placed;
   const [path] = lane.actors;
   const actor = path === undefined ? undefined : page.world.value.actors.get(path);
-  const last = lane.bars.at(-1)?.tag;
-  const category = actor ? categoryOf(actor) : last === undefined ? undefined : findCategory([last]);
+  const lastTag = lane.bars.at(-1)?.tag;
+  const category = actor ? categoryOf(actor) : lastTag === undefined ? undefined : findCategory([lastTag]);
   const isOfStory = path === undefined;
   const name = isSelected ? 'name is-selected' : isOfStory ? 'name is-third' : 'name';
   return (
     <g class="lane-label">
       {isSelected && <rect class="lane-back" x="0" y={top} width={width} height={height} />}
       {isSelected && <rect class="lane-edge" x="0" y={top} width="2" height={height} />}
-      {category && <CategoryIcon of={category} x={20} y={y - 6} />}
+      {category && <CategoryIcon category={category} x={20} y={y - 6} />}
       <svg x="40" y={top} width={Math.max(0, left - 44)} height={height}>
         <text class={name} x="0" y={y - top + 4}>
           {truncate(lane.label, left - 44)}
@@ -50,7 +50,7 @@ export function LaneLabel({ page, placed, width, left, onSelect }: LabelProps) {
 /** Approximate width of a character in pixels. Text that is still too wide is clipped. */
 const CHARACTER_WIDTH = 6.6;
 
-export function truncate(label: string, room: number): string {
-  const most = Math.max(1, Math.floor(room / CHARACTER_WIDTH));
+export function truncate(label: string, maxWidth: number): string {
+  const most = Math.max(1, Math.floor(maxWidth / CHARACTER_WIDTH));
   return label.length > most ? `${label.slice(0, most - 1)}…` : label;
 }

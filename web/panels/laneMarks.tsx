@@ -20,10 +20,10 @@ export function LaneMarks(props: MarksProps) {
       <Links {...props} />
       {placed.map((each) => (
         <g key={each.lane.id}>
-          {each.lane.kind !== 'probe' && <Bars {...props} of={each} />}
-          <DeadlineBar {...props} of={each} />
-          <Dots {...props} of={each} />
-          <FailedRuns {...props} of={each} />
+          {each.lane.kind !== 'probe' && <Bars {...props} placedLane={each} />}
+          <DeadlineBar {...props} placedLane={each} />
+          <Dots {...props} placedLane={each} />
+          <FailedRuns {...props} placedLane={each} />
         </g>
       ))}
     </>
@@ -31,7 +31,7 @@ export function LaneMarks(props: MarksProps) {
 }
 
 interface LaneProps extends MarksProps {
-  readonly of: PositionedLane;
+  readonly placedLane: PositionedLane;
 }
 
 /** Returns the event handlers that highlight the element under the pointer in all panels. */
@@ -49,7 +49,7 @@ function highlightHandlers({ storyState }: StoryPanel, marks: readonly Mark[]) {
 
 const tagClass = (tag: string | undefined): string => `t-${tag ?? 'none'}`;
 
-function Bars({ of: { lane, y, barHeight }, scale, page }: LaneProps) {
+function Bars({ placedLane: { lane, y, barHeight }, scale, page }: LaneProps) {
   const placed = positionBars(lane.bars, scale);
   return (
     <>
@@ -90,7 +90,7 @@ function Bar({ bar, y, barHeight, until }: BarProps) {
 }
 
 /** The rest of a state with a known deadline. */
-function DeadlineBar({ of: { lane, y, barHeight, isSelected, top, height }, scale, view }: LaneProps) {
+function DeadlineBar({ placedLane: { lane, y, barHeight, isSelected, top, height }, scale, view }: LaneProps) {
   const { until } = lane;
   const from = toX(scale, view.latestTime.value);
   if (until === undefined || until <= view.latestTime.value || from > scale.right) return null;
@@ -112,7 +112,7 @@ function DeadlineBar({ of: { lane, y, barHeight, isSelected, top, height }, scal
   );
 }
 
-function Dots({ of: { lane, y }, scale, ...panel }: LaneProps) {
+function Dots({ placedLane: { lane, y }, scale, ...panel }: LaneProps) {
   const radius = lane.kind === 'probe' ? 2 : 2.5;
   const tone = lane.kind === 'probe' ? 'good' : 'plain';
   return (
@@ -147,7 +147,7 @@ const Dot = ({ x, y, radius, name, children, ...events }: DotProps) => (
 );
 
 /** A triangle above the lane for each failed run. */
-function FailedRuns({ of: { lane, y, barHeight }, scale, ...panel }: LaneProps) {
+function FailedRuns({ placedLane: { lane, y, barHeight }, scale, ...panel }: LaneProps) {
   const top = y - barHeight / 2 - 4;
   return (
     <>
@@ -173,9 +173,9 @@ function Links({ placed, scale, view }: MarksProps) {
   return (
     <>
       {subject && runtime && runtime.y > subject.y && (
-        <Link lane={runtime.lane} scale={scale} from={subject.y + 8} to={runtime.y} of={view.subject.value} />
+        <Link lane={runtime.lane} scale={scale} from={subject.y + 8} to={runtime.y} ancestor={view.subject.value} />
       )}
-      {source && pod && <Link lane={source.lane} scale={scale} from={source.y} to={pod.y - 5} of="" />}
+      {source && pod && <Link lane={source.lane} scale={scale} from={source.y} to={pod.y - 5} ancestor="" />}
     </>
   );
 }
@@ -186,13 +186,13 @@ interface LinkProps {
   readonly from: number;
   readonly to: number;
   /** Limits the links to inputs of this actor or its descendants. */
-  readonly of: string;
+  readonly ancestor: string;
 }
 
-const Link = ({ lane, scale, from, to, of }: LinkProps) => (
+const Link = ({ lane, scale, from, to, ancestor }: LinkProps) => (
   <>
     {positionMarks(
-      lane.marks.filter(({ actor }) => isWithin(actor, of)),
+      lane.marks.filter(({ actor }) => isWithin(actor, ancestor)),
       scale,
     ).map(({ x, marks }) => (
       <line key={marks[0]?.step} class="link" x1={x} x2={x} y1={from} y2={to} />

@@ -58,8 +58,8 @@ function timeTitle(panel: StoryPanel): string {
 }
 
 function stepsTitle(panel: StoryPanel): string {
-  const shown = panel.view.visibleBurst.value;
-  const { run } = shown?.burst ?? {};
+  const visibleBurst = panel.view.visibleBurst.value;
+  const { run } = visibleBurst?.burst ?? {};
   const name = nameOf(panel.view.subject.value);
   return `${storyName(panel.page)}, ${run === undefined ? name : `run ${run} of ${name}`}, one column a step`;
 }

@@ -11,11 +11,11 @@ import type { StoryPanel } from './storyPanel.ts';
 const LEFT = 156;
 /** Width of the participants' labels. */
 const LABEL_WIDTH = 96;
-const TOP = 20;
-const FOOT = 30;
+const TOP_HEIGHT = 20;
+const FOOT_HEIGHT = 30;
 /** Distances between two columns. */
 const [CLOSE, FAR] = [26, 41];
-const RIGHT = 60;
+const RIGHT_MARGIN = 60;
 
 export function LanesInSteps(panel: StoryPanel) {
   const { box, size } = useSize<HTMLDivElement>();
@@ -43,26 +43,27 @@ interface Sized extends StoryPanel {
 
 function Diagram({ width, height, sequence, ...panel }: Sized) {
   const { participants, subjectIndex, columns } = sequence;
-  const pitch = Math.max(CLOSE, Math.min(FAR, (width - RIGHT - LEFT) / Math.max(1, columns.length)));
-  const room = height - TOP - FOOT;
-  const each = Math.max(20, Math.min(27, (room - 20) / Math.max(1, participants.length)));
-  const y = (index: number) => TOP + 16 + index * each + (index === subjectIndex ? 10 : index > subjectIndex ? 20 : 0);
-  const places = new Map(participants.map(({ id }, index) => [id, y(index)]));
-  const all = Math.max(width, LEFT + columns.length * pitch + RIGHT);
-  const bottom = Math.max(height - FOOT, y(participants.length - 1) + 14);
+  const pitch = Math.max(CLOSE, Math.min(FAR, (width - RIGHT_MARGIN - LEFT) / Math.max(1, columns.length)));
+  const availableHeight = height - TOP_HEIGHT - FOOT_HEIGHT;
+  const each = Math.max(20, Math.min(27, (availableHeight - 20) / Math.max(1, participants.length)));
+  const y = (index: number) =>
+    TOP_HEIGHT + 16 + index * each + (index === subjectIndex ? 10 : index > subjectIndex ? 20 : 0);
+  const yById = new Map(participants.map(({ id }, index) => [id, y(index)]));
+  const all = Math.max(width, LEFT + columns.length * pitch + RIGHT_MARGIN);
+  const bottom = Math.max(height - FOOT_HEIGHT, y(participants.length - 1) + 14);
   const placed: Placed = {
     ...panel,
     sequence,
     bottom,
     xOf: (column) => LEFT + Math.max(-0.4, column) * pitch,
-    yOf: (party) => places.get(party) ?? TOP,
+    yOf: (party) => yById.get(party) ?? TOP_HEIGHT,
   };
   return (
     <div class="lane-box sideways">
       <svg
         class="tl steps"
         width={all}
-        height={bottom + FOOT}
+        height={bottom + FOOT_HEIGHT}
         role="img"
         aria-label={`Sequence of ${columns.length} arrows, as listed beside`}
       >
@@ -94,7 +95,7 @@ function Parties({ sequence, yOf, width, page }: Placed & { readonly width: numb
             {isSubject && <rect class="lane-back" x="0" y={y - 16} width={width} height="32" />}
             {isSubject && <rect class="lane-edge" x="0" y={y - 16} width="2" height="32" />}
             <line class="g" x1="140" x2={width - 18} y1={y} y2={y} />
-            {shown && <CategoryIcon of={categoryOf(shown)} x={20} y={y - 6} />}
+            {shown && <CategoryIcon category={categoryOf(shown)} x={20} y={y - 6} />}
             <svg x="40" y={y - 10} width={LABEL_WIDTH} height="20">
               <text
                 class={isSubject ? 'name is-selected' : actor === undefined ? 'name is-third' : 'name'}

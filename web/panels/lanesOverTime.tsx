@@ -41,7 +41,7 @@ function Timeline({ width, height, ...panel }: Sized) {
   const bottom = Math.max(taken, height - AXIS_HEIGHT - FOOT_HEIGHT);
   const now = page.now.value;
   const edge = toX(scale, view.latestTime.value);
-  const words = { of: storyName(page), from: formatMinutes(window.from), to: formatMinutes(window.to) };
+  const labels = { of: storyName(page), from: formatMinutes(window.from), to: formatMinutes(window.to) };
   const until = placed.find(({ isSelected }) => isSelected)?.lane.until;
   return (
     <>
@@ -52,7 +52,7 @@ function Timeline({ width, height, ...panel }: Sized) {
           width={width}
           height={bottom}
           role="img"
-          aria-label={timelineDescription(lanes, words)}
+          aria-label={timelineDescription(lanes, labels)}
           {...pointerHandlers(panel, scale)}
         >
           <Background {...{ scale, edge, bottom }} />

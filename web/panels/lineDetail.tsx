@@ -23,27 +23,27 @@ export function LineDetail({ row, onSelect, client }: DetailProps) {
           {row.actor === '' ? 'nodeAgent' : nameOf(row.actor)}
         </button>
       </dd>
-      {move && <Way from={move.from} passed={passedStates} to={move.state} />}
-      {note !== undefined && <Told note={note} />}
+      {move && <PassedStates from={move.from} passed={passedStates} to={move.state} />}
+      {note !== undefined && <DetailNote note={note} />}
       {step && row.kind === 'entered' && step.calls.length > 0 && (
         <>
           <dt>Asked</dt>
           <dd>{step.calls.map(({ port, about }) => `${port} ${about}`.trim()).join(', ')}</dd>
         </>
       )}
-      {row.kind === 'entered' && step?.entered && <Payload of={step.entered} client={client} />}
+      {row.kind === 'entered' && step?.entered && <Payload input={step.entered} client={client} />}
     </dl>
   );
 }
 
-const Told = ({ note }: { readonly note: string }) => (
+const DetailNote = ({ note }: { readonly note: string }) => (
   <>
     <dt>Told</dt>
     <dd>{note}</dd>
   </>
 );
 
-function Way({
+function PassedStates({
   from,
   passed,
   to,
@@ -52,11 +52,11 @@ function Way({
   readonly passed: readonly string[];
   readonly to: string;
 }) {
-  const way = [from, ...passed, to].filter((state) => state !== undefined);
+  const states = [from, ...passed, to].filter((state) => state !== undefined);
   return (
     <>
       <dt>Way</dt>
-      <dd class="mono">{way.join(' → ')}</dd>
+      <dd class="mono">{states.join(' → ')}</dd>
     </>
   );
 }

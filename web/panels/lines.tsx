@@ -20,21 +20,21 @@ import './lines.css';
 
 export function Lines(panel: StoryPanel) {
   const { page, storyState, view } = panel;
-  const shown = view.visibleBurst.value;
+  const visibleBurst = view.visibleBurst.value;
   const isBySteps = page.location.value.story === 'steps';
   return (
     <section class={isBySteps ? 'lines by-steps' : 'lines'} aria-label="Story, line by line">
       <MiniLane {...panel} />
-      <Title {...panel} shown={shown} />
+      <Title {...panel} visibleBurst={visibleBurst} />
       <UnsaidNote {...panel} />
       {storyState.error.value !== undefined && <NoStory {...panel} cause={storyState.error.value} />}
-      {shown ? <List {...panel} shown={shown} /> : <Nothing {...panel} />}
+      {visibleBurst ? <List {...panel} visibleBurst={visibleBurst} /> : <Nothing {...panel} />}
     </section>
   );
 }
 
-function Title({ storyState, view, shown }: StoryPanel & { readonly shown: VisibleBurst | undefined }) {
-  const turn = (to: { readonly from: number } | undefined) => {
+function Title({ storyState, view, visibleBurst }: StoryPanel & { readonly visibleBurst: VisibleBurst | undefined }) {
+  const goToBurst = (to: { readonly from: number } | undefined) => {
     if (to) storyState.selectedBurst.value = to.from;
     // The last burst follows the displayed time again.
     if (to && to.from === view.bursts.peek().at(-1)?.from) storyState.selectedBurst.value = undefined;
@@ -42,24 +42,24 @@ function Title({ storyState, view, shown }: StoryPanel & { readonly shown: Visib
   };
   return (
     <div class="ph">
-      <h2>{shown?.burst.title ?? 'Story'}</h2>
-      {shown && <span class="dim">from {formatFineClock(shown.burst.from)}</span>}
+      <h2>{visibleBurst?.burst.title ?? 'Story'}</h2>
+      {visibleBurst && <span class="dim">from {formatFineClock(visibleBurst.burst.from)}</span>}
       <span class="r">
-        <Turn label="Earlier" glyph="earlier" to={shown?.before} onTurn={turn} />
-        <Turn label="Later" glyph="later" to={shown?.after} onTurn={turn} />
+        <BurstButton label="Earlier" glyph="earlier" to={visibleBurst?.before} onTurn={goToBurst} />
+        <BurstButton label="Later" glyph="later" to={visibleBurst?.after} onTurn={goToBurst} />
       </span>
     </div>
   );
 }
 
-interface TurnProps {
+interface BurstButtonProps {
   readonly label: string;
   readonly glyph: 'earlier' | 'later';
   readonly to: VisibleBurst['before'] | undefined;
   readonly onTurn: (to: VisibleBurst['before'] | undefined) => void;
 }
 
-function Turn({ label, glyph, to, onTurn }: TurnProps) {
+function BurstButton({ label, glyph, to, onTurn }: BurstButtonProps) {
   const title = to
     ? `${label}: ${to.title} from ${formatFineClock(to.from)}`
     : `Nothing ${label.toLowerCase()} is at hand`;
@@ -72,9 +72,9 @@ function Turn({ label, glyph, to, onTurn }: TurnProps) {
 
 /** A note with the number of lines that the server left out. */
 function UnsaidNote({ storyState }: StoryPanel) {
-  const known = storyState.loaded.value;
-  const count = known?.story.unsaid;
-  if (known?.isUnrecorded) return <p class="unsaid">Nothing is recorded: the story begins when this page did.</p>;
+  const loaded = storyState.loaded.value;
+  const count = loaded?.story.unsaid;
+  if (loaded?.isUnrecorded) return <p class="unsaid">Nothing is recorded: the story begins when this page did.</p>;
   if (count === undefined || count === 0) return null;
   return (
     <p class="unsaid">
@@ -93,20 +93,26 @@ function Nothing({ page, storyState }: StoryPanel) {
 /** Maximum number of rows in the document. */
 const MAX_ROWS = 300;
 
-function List(panel: StoryPanel & { readonly shown: VisibleBurst }) {
-  const { rows } = panel.shown;
+function List(panel: StoryPanel & { readonly visibleBurst: VisibleBurst }) {
+  const { rows } = panel.visibleBurst;
   const isTouched = useSignal(false);
   const more = useSignal(0);
-  const list = useAutoScroll(panel, isTouched);
+  const listRef = useAutoScroll(panel, isTouched);
   const first = Math.max(0, rows.length - MAX_ROWS - more.value);
-  const touch = (is: boolean) => () => {
-    isTouched.value = is;
+  const setTouched = (isOn: boolean) => () => {
+    isTouched.value = isOn;
   };
   const onMore = () => {
     more.value += MAX_ROWS;
   };
   return (
-    <ol ref={list} class="story" onPointerEnter={touch(true)} onPointerLeave={touch(false)} onKeyDown={moveFocus}>
+    <ol
+      ref={listRef}
+      class="story"
+      onPointerEnter={setTouched(true)}
+      onPointerLeave={setTouched(false)}
+      onKeyDown={moveFocus}
+    >
       {first > 0 && (
         <li class="more">
           <button type="button" onClick={onMore}>
@@ -123,17 +129,20 @@ function List(panel: StoryPanel & { readonly shown: VisibleBurst }) {
 }
 
 /** Scrolls to the end of the list or, in the past, to the row of the displayed time. */
-function useAutoScroll({ page, shown }: StoryPanel & { readonly shown: VisibleBurst }, isTouched: Signal<boolean>) {
-  const list = useRef<HTMLOListElement>(null);
-  const isAtEnd = page.past.value === undefined && shown.after === undefined;
+function useAutoScroll(
+  { page, visibleBurst }: StoryPanel & { readonly visibleBurst: VisibleBurst },
+  isTouched: Signal<boolean>,
+) {
+  const listRef = useRef<HTMLOListElement>(null);
+  const isAtEnd = page.past.value === undefined && visibleBurst.after === undefined;
   useLayoutEffect(() => {
-    const { current } = list;
+    const { current } = listRef;
     // Do not scroll while the user interacts with the list.
     if (!current || isTouched.peek() || current.contains(document.activeElement)) return;
     if (isAtEnd) current.scrollTo({ top: current.scrollHeight });
     else current.querySelector('.now')?.scrollIntoView({ block: 'nearest' });
-  }, [shown.rows.length, shown.currentIndex, shown.burst.from]);
-  return list;
+  }, [visibleBurst.rows.length, visibleBurst.currentIndex, visibleBurst.burst.from]);
+  return listRef;
 }
 
 /** The arrow keys move the focus between rows. */
@@ -150,15 +159,15 @@ function moveFocus(event: KeyboardEvent): void {
 }
 
 interface LineProps extends StoryPanel {
-  readonly shown: VisibleBurst;
+  readonly visibleBurst: VisibleBurst;
   readonly row: Row;
   readonly number: number;
 }
 
-function Line({ row, number, shown, storyState, page }: LineProps) {
+function Line({ row, number, visibleBurst, storyState, page }: LineProps) {
   const isOpen = storyState.expandedRow.value === row.key;
-  const isNow = number - 1 === shown.currentIndex;
-  const isLater = number > shown.laterIndex;
+  const isNow = number - 1 === visibleBurst.currentIndex;
+  const isLater = number > visibleBurst.laterIndex;
   const names = [
     row.isFailure && 'bad',
     isNow && `now t-${row.state?.tag ?? 'none'}`,
@@ -181,7 +190,7 @@ function Line({ row, number, shown, storyState, page }: LineProps) {
         onFocus={() => point(true)}
         onBlur={() => point(false)}
       >
-        <span class="o">{formatOffset(row.at - shown.burst.from)}</span>
+        <span class="o">{formatOffset(row.at - visibleBurst.burst.from)}</span>
         <span class="p" title={row.source}>
           {row.source}
         </span>
@@ -200,16 +209,16 @@ function StateOf({ row: { state } }: { readonly row: Row }) {
   const category = state?.tag === undefined ? undefined : findCategory([state.tag]);
   return (
     <span class="s">
-      {category && <CategoryIcon of={category} />}
+      {category && <CategoryIcon category={category} />}
       {state?.text}
     </span>
   );
 }
 
 /** The time since the last step. */
-function TimeSinceLastStep({ shown, page }: StoryPanel & { readonly shown: VisibleBurst }) {
-  if (shown.after || page.past.value) return null;
-  const quiet = page.now.value - shown.burst.to;
+function TimeSinceLastStep({ visibleBurst, page }: StoryPanel & { readonly visibleBurst: VisibleBurst }) {
+  if (visibleBurst.after || page.past.value) return null;
+  const quiet = page.now.value - visibleBurst.burst.to;
   if (quiet < 5_000) return null;
   return <li class="since dim">nothing more for {humanDuration(quiet)}</li>;
 }

@@ -7,41 +7,41 @@ import { containerPathOf, type MatchingLine, matchingLines } from '../model/logT
 import { splitRedacted } from '../model/objectLines.ts';
 import { ErrorMessage } from './errorMessage.tsx';
 import { Loading } from './loading.tsx';
-import { Parts } from './objectText.tsx';
+import { TextParts } from './objectText.tsx';
 import type { Panel } from './panel.ts';
 
 export function LogTab({ page, reading, subject }: Panel & { readonly subject: Subject }) {
   const { log, retries } = reading.logTab;
   const container = containerPathOf(subject.actor.path);
-  const known = log.value?.container === container ? log.value : undefined;
+  const loaded = log.value?.container === container ? log.value : undefined;
   const isPast = page.mode !== 'live' || page.past.value !== undefined;
-  const note = logNote(known?.content, { isContainer: container !== undefined, isPast });
+  const note = logNote(loaded?.content, { isContainer: container !== undefined, isPast });
   if (note !== undefined) return <p class="sec dim">{note}</p>;
   return (
     <>
-      {known?.error !== undefined && (
+      {loaded?.error !== undefined && (
         <ErrorMessage
-          what="Its log could not be read"
-          cause={known.error}
-          again={() => {
+          message="Its log could not be read"
+          cause={loaded.error}
+          onRetry={() => {
             retries.value += 1;
           }}
         />
       )}
-      {known?.content ? <Lines reading={reading} shown={known.content} /> : known?.error === undefined && <Loading />}
+      {loaded?.content ? <Lines reading={reading} log={loaded.content} /> : loaded?.error === undefined && <Loading />}
     </>
   );
 }
 
-function Lines({ reading, shown }: Pick<Panel, 'reading'> & { readonly shown: ShownLog }) {
+function Lines({ reading, log }: Pick<Panel, 'reading'> & { readonly log: ShownLog }) {
   const { search, isFollowed } = reading.logTab;
   const box = useRef<HTMLDivElement>(null);
-  const lines = matchingLines(shown.lines, search.value);
+  const lines = matchingLines(log.lines, search.value);
   const follows = isFollowed.value;
   // Scroll to the last line after each response while the log is followed.
   useLayoutEffect(() => {
     if (follows && box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [shown, follows, search.value]);
+  }, [log, follows, search.value]);
   const onScroll = () => {
     const { current } = box;
     if (current) isFollowed.value = current.scrollHeight - current.scrollTop - current.clientHeight < NEAR_END_PX;
@@ -70,7 +70,7 @@ function Lines({ reading, shown }: Pick<Panel, 'reading'> & { readonly shown: Sh
           {follows ? 'Following' : 'Follow'}
         </button>
       </div>
-      <p class="dim">{statusOf(shown, lines.length, search.value)}</p>
+      <p class="dim">{logSummary(log, lines.length, search.value)}</p>
       <div class="log whole" ref={box} onScroll={onScroll}>
         {lines.map((line) => (
           <Line key={line.index} {...line} />
@@ -86,14 +86,14 @@ const NEAR_END_PX = 12;
 const Line = ({ parts }: MatchingLine) => (
   <div>
     {parts.map(({ text, isMatch }, at) =>
-      isMatch ? <mark key={at}>{text}</mark> : <Parts key={at} parts={splitRedacted(text)} />,
+      isMatch ? <mark key={at}>{text}</mark> : <TextParts key={at} parts={splitRedacted(text)} />,
     )}
   </div>
 );
 
 /** Returns the summary, e.g. `Run 3 goes on, 12 of 340 lines`. */
-function statusOf({ run, isRunning, lines, isCut }: ShownLog, count: number, search: string): string {
-  const which = run === undefined ? '' : `Run ${run} ${isRunning ? 'goes on' : 'has ended'}, `;
-  const all = `${isCut ? 'the last ' : ''}${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`;
-  return search === '' ? `${which}${all}` : `${which}${count} of ${all}`;
+function logSummary({ run, isRunning, lines, isCut }: ShownLog, count: number, search: string): string {
+  const runText = run === undefined ? '' : `Run ${run} ${isRunning ? 'goes on' : 'has ended'}, `;
+  const lineCount = `${isCut ? 'the last ' : ''}${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`;
+  return search === '' ? `${runText}${lineCount}` : `${runText}${count} of ${lineCount}`;
 }

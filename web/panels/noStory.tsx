@@ -8,12 +8,12 @@ interface NoStoryProps extends StoryPanel {
 }
 
 export function NoStory({ storyState, cause }: NoStoryProps) {
-  const again = () => {
+  const retry = () => {
     storyState.retries.value += 1;
   };
   return (
     <div class="no-story">
-      <ErrorMessage what="The story cannot be told" cause={cause} again={again} />
+      <ErrorMessage message="The story cannot be told" cause={cause} onRetry={retry} />
     </div>
   );
 }

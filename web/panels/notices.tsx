@@ -8,7 +8,7 @@ import type { Panel } from './panel.ts';
 export const Notices = (panel: Panel) => (
   <>
     <ConnectionLost {...panel} />
-    <Held {...panel} />
+    <FrozenNotice {...panel} />
     <SnapshotNotice {...panel} />
     <p class="sr" aria-live="polite">
       {panel.announcement.value}
@@ -34,7 +34,7 @@ function ConnectionLost({ page }: Panel) {
   );
 }
 
-function Held({ page }: Panel) {
+function FrozenNotice({ page }: Panel) {
   if (!page.frozen.value || page.past.value) return null;
   const count = page.eventsSinceFreeze.value;
   return (

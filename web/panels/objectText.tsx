@@ -1,7 +1,7 @@
 import { objectLines, type TextPart } from '../model/objectLines.ts';
 
 /** A text with highlighted redacted parts. */
-export const Parts = ({ parts }: { readonly parts: readonly TextPart[] }) => (
+export const TextParts = ({ parts }: { readonly parts: readonly TextPart[] }) => (
   <>
     {parts.map(({ text, isRedacted }, at) =>
       isRedacted ? (
@@ -25,7 +25,7 @@ export const ObjectText = ({ title, object }: { readonly title: string; readonly
           {indent}
           {key !== '' && <b>{key}:</b>}
           {key !== '' && value.length > 0 && ' '}
-          <Parts parts={value} />
+          <TextParts parts={value} />
         </div>
       ))}
     </pre>

@@ -17,12 +17,12 @@ export function Objects({ reading, subject, isWhole = false }: ObjectsProps) {
   const { value: object } = reading.object;
   if (object?.uid !== uid) return <Loading />;
   const { content, error } = object;
-  const again = () => {
+  const retry = () => {
     reading.objectRetries.value += 1;
   };
   return (
     <>
-      {error !== undefined && <ErrorMessage what="Its manifest could not be read" cause={error} again={again} />}
+      {error !== undefined && <ErrorMessage message="Its manifest could not be read" cause={error} onRetry={retry} />}
       {content === undefined && error === undefined && <Loading />}
       {content && isWhole && <Conditions status={content.status} />}
       {content && <ObjectText title="Manifest" object={content.manifest} />}

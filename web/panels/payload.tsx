@@ -4,22 +4,22 @@ import type { ShownPayload } from '../../inspect/protocol.ts';
 import { objectLines } from '../model/objectLines.ts';
 import type { ServerClient } from '../model/serverClient.ts';
 import type { Step } from '../model/storySteps.ts';
-import { Parts } from './objectText.tsx';
+import { TextParts } from './objectText.tsx';
 
 interface PayloadProps {
-  readonly of: NonNullable<Step['entered']>;
+  readonly input: NonNullable<Step['entered']>;
   readonly client: Pick<ServerClient, 'entry'>;
 }
 
-type Asked = { readonly payload: ShownPayload } | { readonly trouble: string };
+type PayloadState = { readonly payload: ShownPayload } | { readonly trouble: string };
 
 /** The entries of a definition list. */
-export function Payload({ of: { actor, source, at }, client }: PayloadProps) {
-  const [asked, setAsked] = useState<Asked>();
+export function Payload({ input: { actor, source, at }, client }: PayloadProps) {
+  const [state, setAsked] = useState<PayloadState>();
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let isWanted = true;
-    const take = (answer: Asked) => isWanted && setAsked(answer);
+    const take = (answer: PayloadState) => isWanted && setAsked(answer);
     client.entry(actor, source, at).then(
       (payload) => take({ payload }),
       (error: unknown) => take({ trouble: error instanceof Error ? error.message : String(error) }),
@@ -32,11 +32,11 @@ export function Payload({ of: { actor, source, at }, client }: PayloadProps) {
     <>
       <dt>Payload</dt>
       <dd>
-        {asked === undefined && <span class="dim">…</span>}
-        {asked && 'payload' in asked && <Shown {...asked.payload} />}
-        {asked && 'trouble' in asked && (
+        {state === undefined && <span class="dim">…</span>}
+        {state && 'payload' in state && <PayloadValue {...state.payload} />}
+        {state && 'trouble' in state && (
           <>
-            {asked.trouble}{' '}
+            {state.trouble}{' '}
             <button type="button" class="link" onClick={() => setTries(tries + 1)}>
               Try again
             </button>
@@ -47,7 +47,7 @@ export function Payload({ of: { actor, source, at }, client }: PayloadProps) {
   );
 }
 
-function Shown({ value, heldBack }: ShownPayload) {
+function PayloadValue({ value, heldBack }: ShownPayload) {
   return (
     <>
       {value === null && heldBack === 0 ? (
@@ -58,7 +58,7 @@ function Shown({ value, heldBack }: ShownPayload) {
             <div key={at}>
               {indent}
               {key !== '' && `${key}: `}
-              <Parts parts={parts} />
+              <TextParts parts={parts} />
             </div>
           ))}
         </pre>

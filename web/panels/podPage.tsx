@@ -38,14 +38,14 @@ function Actors({ page, subject }: Panel & { readonly subject: Subject }) {
     <section class="sec acts">
       <h3>Its actors</h3>
       <ul class="actors">
-        {all(nodeAt(world, root)).map(({ actor, depth }) => (
+        {withDescendants(nodeAt(world, root)).map(({ actor, depth }) => (
           <li key={actor.path}>
             <button
               type="button"
               class={actor.path === page.selected.value ? `d${depth} sel` : `d${depth}`}
               onClick={() => select(page, actor.path)}
             >
-              <CategoryIcon of={categoryOf(actor)} />
+              <CategoryIcon category={categoryOf(actor)} />
               <small>{kindText(actor.kind)}</small>
               <span class="name">{actor.name}</span>
               <span class="sub">{actor.state}</span>
@@ -58,12 +58,12 @@ function Actors({ page, subject }: Panel & { readonly subject: Subject }) {
   );
 }
 
-interface Listed {
+interface ActorAtDepth {
   readonly actor: ActorNode;
   readonly depth: number;
 }
 
-const all = (actor: ActorNode, depth = 0): Listed[] => [
+const withDescendants = (actor: ActorNode, depth = 0): ActorAtDepth[] => [
   { actor, depth },
-  ...actor.children.filter(({ kind }) => kind !== CALL).flatMap((child) => all(child, depth + 1)),
+  ...actor.children.filter(({ kind }) => kind !== CALL).flatMap((child) => withDescendants(child, depth + 1)),
 ];

@@ -47,11 +47,11 @@ function Buttons(panel: StoryPanel) {
   };
   return (
     <>
-      <Tool label={`Previous change of ${name}`} hint="[" of="firstBack" onClick={step('change', false)} />
-      <Tool label="One event back" hint="," of="earlier" onClick={step('event', false)} />
+      <Tool label={`Previous change of ${name}`} hint="[" glyph="firstBack" onClick={step('change', false)} />
+      <Tool label="One event back" hint="," glyph="earlier" onClick={step('event', false)} />
       <HoldOrPlay {...panel} />
-      <Tool label="One event on" hint="." of="later" onClick={step('event', true)} />
-      <Tool label={`Next change of ${name}`} hint="]" of="lastOn" onClick={step('change', true)} />
+      <Tool label="One event on" hint="." glyph="later" onClick={step('event', true)} />
+      <Tool label={`Next change of ${name}`} hint="]" glyph="lastOn" onClick={step('change', true)} />
       {(page.past.value || player.speed.value) && (
         <button type="button" class="tool speed" title="How fast it is played" onClick={() => cycleSpeed(page, player)}>
           {player.speed.value ?? 1}×
@@ -68,20 +68,20 @@ function HoldOrPlay({ page, player }: StoryPanel) {
   const label = isPlaying ? 'Stop' : isHeld ? 'Let it go on' : isStill ? 'Play' : 'Hold the picture';
   const isPlay = isStill && !isPlaying;
   return (
-    <Tool label={label} hint="Space" of={isPlay ? 'play' : 'pause'} onClick={() => togglePlayback(page, player)} />
+    <Tool label={label} hint="Space" glyph={isPlay ? 'play' : 'pause'} onClick={() => togglePlayback(page, player)} />
   );
 }
 
 interface ToolProps {
   readonly label: string;
   readonly hint: string;
-  readonly of: Parameters<typeof Glyph>[0]['of'];
+  readonly glyph: Parameters<typeof Glyph>[0]['of'];
   readonly onClick: () => void;
 }
 
-const Tool = ({ label, hint, of, onClick }: ToolProps) => (
+const Tool = ({ label, hint, glyph, onClick }: ToolProps) => (
   <button type="button" class="tool" aria-label={label} title={`${label} (${hint})`} onClick={onClick}>
-    <Glyph of={of} />
+    <Glyph of={glyph} />
   </button>
 );
 

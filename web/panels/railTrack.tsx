@@ -15,10 +15,10 @@ export function Track(panel: StoryPanel) {
   const { box, size } = useSize<HTMLDivElement>();
   const rail = page.rail.value;
   const to = page.mode === 'live' ? page.nodeTime.value : (page.recorded.value?.to ?? 0);
-  const shown = rail && railView(rail, to, storyState.range.value);
+  const railModel = rail && railView(rail, to, storyState.range.value);
   return (
     <div class="track" ref={box}>
-      {shown && size ? <Scene {...panel} shown={shown} width={size.width} /> : <Without page={page} />}
+      {railModel && size ? <Scene {...panel} railModel={railModel} width={size.width} /> : <Without page={page} />}
     </div>
   );
 }
@@ -27,21 +27,21 @@ const Without = ({ page }: Pick<StoryPanel, 'page'>) =>
   page.recorded.value ? null : <p class="none">Nothing is recorded: there is no past to go back to.</p>;
 
 interface SceneProps extends StoryPanel {
-  readonly shown: RailView;
+  readonly railModel: RailView;
   readonly width: number;
 }
 
 const percent = (share: number): string => `${(100 * Math.min(1, Math.max(0, share))).toFixed(3)}%`;
 
 function Scene(props: SceneProps) {
-  const { shown, width, storyState } = props;
-  const { from, to, failures, restarts } = shown;
+  const { railModel, width, storyState } = props;
+  const { from, to, failures, restarts } = railModel;
   const share = (at: number) => (at - from) / (to - from);
   const window = storyState.range.value;
   return (
     <div class="scene" {...usePointer(props)}>
       <div class="win" style={{ left: percent(share(window.from)), right: percent(1 - share(window.to)) }} />
-      <Bars shown={shown} />
+      <Bars railModel={railModel} />
       {mergeMarks(failures, width).map((each) => (
         <span key={each} class="mark" style={{ left: percent(each) }} />
       ))}
@@ -50,8 +50,8 @@ function Scene(props: SceneProps) {
           agent restarted
         </span>
       ))}
-      <span class="from">{recordedText(shown)}</span>
-      {railTicks(shown, width).map(({ at, x, text }) => (
+      <span class="from">{recordedText(railModel)}</span>
+      {railTicks(railModel, width).map(({ at, x, text }) => (
         <span key={at} class="tick" style={{ left: `${x}px` }}>
           {text}
         </span>
@@ -77,7 +77,7 @@ function mergeMarks(failures: readonly number[], width: number): number[] {
 /** Maximum height of a bar within the viewBox of 36, which leaves room for the text above. */
 const MAX_BAR_HEIGHT = 22;
 
-const Bars = ({ shown: { bars } }: { readonly shown: RailView }) => (
+const Bars = ({ railModel: { bars } }: { readonly railModel: RailView }) => (
   <svg viewBox="0 0 1000 36" preserveAspectRatio="none" aria-hidden="true">
     {bars.map(({ x, width, height, isInWindow }) => (
       <rect
@@ -95,10 +95,15 @@ const Bars = ({ shown: { bars } }: { readonly shown: RailView }) => (
   </svg>
 );
 
-function Playhead({ page, shown, left, ...panel }: SceneProps & { readonly left: string }) {
+function Playhead({ page, railModel, left, ...panel }: SceneProps & { readonly left: string }) {
   const at = displayedTime({ page });
-  const { from, to } = shown;
-  const said = { at, live: page.nodeTime.value, mode: timeMode({ page }), since: page.eventsSinceFreeze.value };
+  const { from, to } = railModel;
+  const clockState = {
+    at,
+    live: page.nodeTime.value,
+    mode: timeMode({ page }),
+    eventCount: page.eventsSinceFreeze.value,
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = keyStep(event.key, to - from);
     if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -117,27 +122,32 @@ function Playhead({ page, shown, left, ...panel }: SceneProps & { readonly left:
       aria-valuemin={0}
       aria-valuemax={Math.round((to - from) / 1_000)}
       aria-valuenow={Math.round((at - from) / 1_000)}
-      aria-valuetext={spokenTime(said)}
+      aria-valuetext={spokenTime(clockState)}
       onKeyDown={onKeyDown}
     />
   );
 }
 
-/** Goes to a time. The end of the rail is the live view. */
+/** Goes to a time. The end of the rail is the live railModel. */
 function goToRailTime(page: StoryPanel['page'], at: number, end: number, isMoving = false): void {
   if (page.mode === 'live' && at >= end) goLive(page);
   else goToTime(page, Math.round(Math.min(at, end)), { isMoving });
 }
 
-/** Width of the area at the end that stands for the live view, in pixels. */
+/** Width of the area at the end that stands for the live railModel, in pixels. */
 const LIVE_PX = 6;
 
 /** Handles dragging. A drag stays with the part that it started on. */
-function usePointer({ page, storyState, player, shown, width }: SceneProps) {
+function usePointer({ page, storyState, player, railModel, width }: SceneProps) {
   const grip = useRef<DragStart | undefined>(undefined);
-  const scale = { from: shown.from, to: shown.to, left: 0, right: width };
+  const scale = { from: railModel.from, to: railModel.to, left: 0, right: width };
   const goAt = (x: number, isMoving: boolean) =>
-    goToRailTime(page, Math.max(shown.from, timeAt(scale, x > width - LIVE_PX ? width : x)), shown.to, isMoving);
+    goToRailTime(
+      page,
+      Math.max(railModel.from, timeAt(scale, x > width - LIVE_PX ? width : x)),
+      railModel.to,
+      isMoving,
+    );
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0 || !(event.currentTarget instanceof Element)) return;
     const { x, y } = positionIn(event);
@@ -153,7 +163,7 @@ function usePointer({ page, storyState, player, shown, width }: SceneProps) {
     const { current } = grip;
     if (!current) return;
     const { x } = positionIn(event);
-    const choice = draggedRange(current, timeAt(scale, x), shown);
+    const choice = draggedRange(current, timeAt(scale, x), railModel);
     if (choice) storyState.rangeChoice.value = choice;
     else goAt(x, true);
   };

@@ -9,8 +9,8 @@ interface RowProps {
   readonly row: TreeRow;
   readonly at: number;
   readonly height: number;
-  readonly words: RowTexts;
-  readonly place: { readonly at: number; readonly of: number };
+  readonly texts: RowTexts;
+  readonly position: { readonly at: number; readonly of: number };
   readonly isSelected: boolean;
   readonly isCursor: boolean;
   readonly onSelect: () => void;
@@ -18,11 +18,11 @@ interface RowProps {
 }
 
 /** Returns the CSS classes. Unhealthy rows are colored, and rows of actors that no longer exist are dimmed. */
-function classesOf({ row: { row, isGone }, words, isSelected, isCursor }: RowProps): string {
-  const isHot = ['broken', 'retrying', 'failed'].includes(words.category);
+function classesOf({ row: { row, isGone }, texts, isSelected, isCursor }: RowProps): string {
+  const isHot = ['broken', 'retrying', 'failed'].includes(texts.category);
   return [
     `row d${Math.min(row.depth, 4)}`,
-    words.isHealthy ? 'calm' : isHot ? `hot ${colorClass(words.category)}` : '',
+    texts.isHealthy ? 'calm' : isHot ? `hot ${colorClass(texts.category)}` : '',
     isSelected ? 'sel' : '',
     isCursor ? 'cur' : '',
     isGone ? 'gone' : '',
@@ -33,7 +33,7 @@ function classesOf({ row: { row, isGone }, words, isSelected, isCursor }: RowPro
 }
 
 export function Row(props: RowProps) {
-  const { row: tree, at, height, words, place, isSelected, onSelect, onFold } = props;
+  const { row: tree, at, height, texts, position, isSelected, onSelect, onFold } = props;
   const { row, isGone } = tree;
   return (
     <div
@@ -42,34 +42,34 @@ export function Row(props: RowProps) {
       class={classesOf(props)}
       style={{ transform: `translateY(${at * height}px)` }}
       aria-level={row.depth + 1}
-      aria-posinset={place.at}
-      aria-setsize={place.of}
+      aria-posinset={position.at}
+      aria-setsize={position.of}
       aria-rowindex={at + 1}
       aria-selected={isSelected}
       aria-expanded={row.isOpen}
       onClick={onSelect}
       onDblClick={row.isOpen === undefined ? undefined : onFold}
     >
-      <Fold isOpen={row.isOpen} onFold={onFold} />
-      <CategoryIcon of={words.category} />
-      <span class="sr">{words.category}</span>
+      <FoldButton isOpen={row.isOpen} onFold={onFold} />
+      <CategoryIcon category={texts.category} />
+      <span class="sr">{texts.category}</span>
       <span role="gridcell" class="who">
-        {words.kind !== '' && <small class="k">{words.kind}</small>}
-        <span class="name">{words.name}</span>
-        {words.suffix !== '' && <small>{words.suffix}</small>}
+        {texts.kind !== '' && <small class="k">{texts.kind}</small>}
+        <span class="name">{texts.name}</span>
+        {texts.suffix !== '' && <small>{texts.suffix}</small>}
       </span>
-      <span role="gridcell" class="state" title={words.detail}>
-        {isGone ? 'gone' : words.detail}
+      <span role="gridcell" class="state" title={texts.detail}>
+        {isGone ? 'gone' : texts.detail}
       </span>
       <span role="gridcell" class="t">
-        {isGone ? '' : words.time}
+        {isGone ? '' : texts.time}
       </span>
     </div>
   );
 }
 
 /** The button that expands or collapses a row, or a spacer if the row has no children. */
-function Fold({ isOpen, onFold }: { readonly isOpen: boolean | undefined; readonly onFold: () => void }) {
+function FoldButton({ isOpen, onFold }: { readonly isOpen: boolean | undefined; readonly onFold: () => void }) {
   if (isOpen === undefined) return <i class="leaf" />;
   const onClick = (event: Event) => {
     event.stopPropagation();

@@ -9,7 +9,7 @@ import { splitRedacted } from '../model/objectLines.ts';
 import { formatClock, formatShortDuration } from '../model/time.ts';
 import { attemptTable } from '../model/tried.ts';
 import { Loading } from './loading.tsx';
-import { Parts } from './objectText.tsx';
+import { TextParts } from './objectText.tsx';
 
 interface OfDetail {
   readonly detail: LoadedDetail;
@@ -17,15 +17,15 @@ interface OfDetail {
 
 interface SectionProps {
   readonly title: string;
-  readonly beside?: string;
+  readonly note?: string;
   readonly children: ComponentChildren;
 }
 
-const Section = ({ title, beside, children }: SectionProps) => (
+const Section = ({ title, note, children }: SectionProps) => (
   <section class="sec">
     <h3>
       <span>{title}</span>
-      {beside !== undefined && <span>{beside}</span>}
+      {note !== undefined && <span>{note}</span>}
     </h3>
     {children}
   </section>
@@ -69,7 +69,7 @@ export function Tried({ detail: { tried }, actor }: OfActor) {
   if (tried === undefined) {
     if (actor?.lastRun === undefined) return null;
     return (
-      <Section title="What it tried" beside="being read">
+      <Section title="What it tried" note="being read">
         <Loading />
       </Section>
     );
@@ -77,7 +77,7 @@ export function Tried({ detail: { tried }, actor }: OfActor) {
   const { runs, summary, longestMs } = attemptTable({ tried }, actor);
   if (runs.length === 0) return null;
   return (
-    <Section title="What it tried" beside={summary}>
+    <Section title="What it tried" note={summary}>
       <table class="runs">
         <thead>
           <tr>
@@ -162,7 +162,7 @@ export function Log({ detail: { log } }: OfDetail) {
       <div class="log">
         {log.lines.slice(-MAX_LOG_LINES).map((line, at) => (
           <div key={at} title={line}>
-            <Parts parts={splitRedacted(line)} />
+            <TextParts parts={splitRedacted(line)} />
           </div>
         ))}
       </div>
@@ -177,10 +177,10 @@ export function Events({ detail: { events }, isWhole = false }: OfDetail & { rea
   if (events === undefined) return isWhole ? <Loading /> : null;
   if (events.length === 0) return isWhole ? <p class="sec dim">No events within the last hour.</p> : null;
   const latest = events.toSorted((a, b) => b.at - a.at);
-  const shown = isWhole ? latest : latest.slice(0, FEW_EVENTS);
+  const visibleEvents = isWhole ? latest : latest.slice(0, FEW_EVENTS);
   return (
-    <Section title="Events" beside="last hour">
-      {shown.map(({ type, reason, message, count, at }) => (
+    <Section title="Events" note="last hour">
+      {visibleEvents.map(({ type, reason, message, count, at }) => (
         <div class={isWhole ? 'ev whole' : 'ev'} key={`${at} ${reason} ${message}`}>
           <b class={type === 'Warning' ? 'c-retry' : ''} title={reason}>
             {reason}

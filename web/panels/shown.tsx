@@ -6,23 +6,23 @@ import { Loading } from './loading.tsx';
 import type { Panel } from './panel.ts';
 import { Events, Facts, Log, Next, Problems, Tried } from './sections.tsx';
 
-interface ShownProps extends Panel {
+interface DetailsProps extends Panel {
   readonly subject: Subject;
   readonly tab: 'why' | 'events';
 }
 
 /** The details, or the failure to load them. */
-export function Details({ page, subject, tab }: ShownProps) {
-  const known = earlierDetailOf(page, subject.actor.path);
+export function Details({ page, subject, tab }: DetailsProps) {
+  const detail = earlierDetailOf(page, subject.actor.path);
   const troubles = [page.detailError.value, page.historyError.value];
   const trouble = troubles.find((each) => each?.path === subject.actor.path)?.message;
   return (
     <>
       {trouble !== undefined && (
         <ErrorMessage
-          what="Its details could not be read"
+          message="Its details could not be read"
           cause={trouble}
-          again={() => {
+          onRetry={() => {
             page.detailRetries.value += 1;
           }}
         />
@@ -30,18 +30,18 @@ export function Details({ page, subject, tab }: ShownProps) {
       {subject.actor.tags.includes('broken') && (
         <p class="sec fault">A fault of statelet itself. The pod is built anew at the next tick.</p>
       )}
-      {known ? <Known detail={known} subject={subject} tab={tab} /> : trouble === undefined && <Loading />}
+      {detail ? <DetailSections detail={detail} subject={subject} tab={tab} /> : trouble === undefined && <Loading />}
     </>
   );
 }
 
-interface KnownProps {
+interface DetailSectionsProps {
   readonly detail: LoadedDetail;
   readonly subject: Subject;
   readonly tab: 'why' | 'events';
 }
 
-function Known({ detail, subject, tab }: KnownProps) {
+function DetailSections({ detail, subject, tab }: DetailSectionsProps) {
   if (tab === 'events') return <Events detail={detail} isWhole />;
   return (
     <>

@@ -78,7 +78,7 @@ function Rows(panel: Panel) {
       {rows.length === 0 ? (
         <EmptyTree {...panel} />
       ) : (
-        <InSight {...panel} rows={rows} view={view.value ?? INITIAL_VIEW} />
+        <VisibleRows {...panel} rows={rows} view={view.value ?? INITIAL_VIEW} />
       )}
     </div>
   );
@@ -112,10 +112,10 @@ interface InSightProps extends Panel {
   readonly view: ScrollView;
 }
 
-function InSight({ page, tree, reading, rows, view }: InSightProps) {
+function VisibleRows({ page, tree, reading, rows, view }: InSightProps) {
   const height = rowHeight.value;
   const { from, to } = rowsInView(rows.length, { ...view, row: height });
-  const places = siblingPositions(rows);
+  const positions = siblingPositions(rows);
   const world = page.world.value;
   const now = page.now.value;
   const onSelect = (path: string) => {
@@ -131,8 +131,8 @@ function InSight({ page, tree, reading, rows, view }: InSightProps) {
           row={each}
           at={from + index}
           height={height}
-          words={rowTexts(each, world, now)}
-          place={places[from + index] ?? { at: 1, of: 1 }}
+          texts={rowTexts(each, world, now)}
+          position={positions[from + index] ?? { at: 1, of: 1 }}
           isSelected={each.row.path === page.selected.value}
           isCursor={each.row.path === tree.cursor.value}
           onSelect={() => onSelect(each.row.path)}

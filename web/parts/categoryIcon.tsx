@@ -1,8 +1,8 @@
 import type { Category } from '../../show/category.ts';
 import { CATEGORY_ICONS, colorClass } from '../model/categoryIcons.ts';
 
-interface MarkProps {
-  readonly of: Category;
+interface CategoryIconProps {
+  readonly category: Category;
   /** Position within an SVG drawing. Undefined in a line of text. */
   readonly x?: number;
   readonly y?: number;
@@ -10,10 +10,18 @@ interface MarkProps {
 }
 
 /** The icon of a category in its color. The text beside it has the same meaning. */
-export function CategoryIcon({ of, x, y, size = 12 }: MarkProps) {
-  const { fill, line, width } = CATEGORY_ICONS.get(of) ?? {};
+export function CategoryIcon({ category, x, y, size = 12 }: CategoryIconProps) {
+  const { fill, line, width } = CATEGORY_ICONS.get(category) ?? {};
   return (
-    <svg class={`i ${colorClass(of)}`} viewBox="0 0 12 12" x={x} y={y} width={size} height={size} aria-hidden="true">
+    <svg
+      class={`i ${colorClass(category)}`}
+      viewBox="0 0 12 12"
+      x={x}
+      y={y}
+      width={size}
+      height={size}
+      aria-hidden="true"
+    >
       {line && (
         <path
           d={line}

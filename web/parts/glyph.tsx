@@ -20,7 +20,7 @@ const GLYPHS = {
 } as const;
 
 /** An icon on a button. The button's label has the same meaning. */
-export const Glyph = ({ of }: { readonly of: keyof typeof GLYPHS }) => (
+export const Glyph = ({ of: name }: { readonly of: keyof typeof GLYPHS }) => (
   <svg
     viewBox="0 0 16 16"
     fill="none"
@@ -30,6 +30,6 @@ export const Glyph = ({ of }: { readonly of: keyof typeof GLYPHS }) => (
     stroke-linejoin="round"
     aria-hidden="true"
   >
-    <path d={GLYPHS[of]} />
+    <path d={GLYPHS[name]} />
   </svg>
 );

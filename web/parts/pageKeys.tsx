@@ -1,7 +1,7 @@
 /** The keyboard shortcuts of the page and its reading panels. */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { go, select } from '../model/actions.ts';
+import { navigate, select } from '../model/actions.ts';
 import { type KeyAction, type KeyPress, registerKeys } from '../model/keys.ts';
 import { pathAtOffset, toggleRow } from '../model/rows.ts';
 import { FIND_ID, rowsElement } from '../panels/find.tsx';
@@ -21,9 +21,9 @@ const PAGE_ROWS = 20;
 const END = 1_000_000;
 
 /** Moves the cursor and gives the tree the focus. */
-function moveCursor({ tree }: Panel, by: number): void {
+function moveCursor({ tree }: Panel, offset: number): void {
   rowsElement()?.focus();
-  tree.cursor.value = pathAtOffset(tree.rows.peek(), tree.cursor.peek(), by);
+  tree.cursor.value = pathAtOffset(tree.rows.peek(), tree.cursor.peek(), offset);
 }
 
 const rowAt = ({ tree }: Pick<Panel, 'tree'>) =>
@@ -81,26 +81,27 @@ function focusOn(reading: Panel['reading'], tab: Panel['reading']['narrowTab']['
 }
 
 function panelKeys({ reading }: Panel): KeyAction[] {
-  const to = [
+  const targets = [
     ['1', 'actors', '.rows'],
     ['2', 'chart', '.chart [tabindex], .chart button'],
     ['3', 'story', '.lanes [tabindex], .lanes button'],
     ['4', 'why', '.why'],
   ] as const;
   const run: KeyAction['run'] = ({ key }) => {
-    const found = to.find(([each]) => each === key);
+    const found = targets.find(([each]) => each === key);
     if (!found) return;
     if (found[1] === 'why') reading.isDrawerOpen.value = true;
     focusOn(reading, found[1], found[2]);
   };
   return [
-    { keys: to.map(([key]) => key), group: 'Page', description: 'Go to the tree, the chart, the story, Why', run },
+    { keys: targets.map(([key]) => key), group: 'Page', description: 'Go to the tree, the chart, the story, Why', run },
   ];
 }
 
 function pageKeys({ page, reading }: Panel): KeyAction[] {
   const podPage = () => {
-    if (page.selected.peek()?.startsWith('pod/')) go(page, { isPodPage: !page.location.peek().isPodPage }, 'replace');
+    if (page.selected.peek()?.startsWith('pod/'))
+      navigate(page, { isPodPage: !page.location.peek().isPodPage }, 'replace');
   };
   const back = () => {
     if (reading.isDrawerOpen.peek()) reading.isDrawerOpen.value = false;

@@ -1,10 +1,10 @@
 /** A sparkline of recent measurements, the latest on the right. A single measurement is drawn as a horizontal line. */
 export function Spark({ values }: { readonly values: readonly number[] }) {
   const [onlyValue = 0] = values;
-  const shown = values.length < 2 ? [onlyValue, onlyValue] : values;
-  const maxValue = Math.max(...shown, 1);
-  const points = shown.map((value, at) => {
-    const x = (40 * at) / (shown.length - 1);
+  const samples = values.length < 2 ? [onlyValue, onlyValue] : values;
+  const maxValue = Math.max(...samples, 1);
+  const points = samples.map((value, at) => {
+    const x = (40 * at) / (samples.length - 1);
     return `${x.toFixed(1)},${(14 - (12 * value) / maxValue).toFixed(1)}`;
   });
   return (

@@ -42,16 +42,16 @@ export function cameraAt(size: Size, drawing: Size, around?: DrawnState, minScal
 export const fitCamera = (size: Size, drawing: Size): Camera => cameraAt(size, drawing, undefined, MIN_SCALE);
 
 /** Zooms around a point of the panel that stays in place. */
-export function zoomCamera({ x, y, scale }: Camera, by: number, [atX, atY]: readonly [number, number]): Camera {
-  const next = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale * by));
+export function zoomCamera({ x, y, scale }: Camera, factor: number, [atX, atY]: readonly [number, number]): Camera {
+  const next = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale * factor));
   const grown = next / scale;
   return { x: atX - (atX - x) * grown, y: atY - (atY - y) * grown, scale: next };
 }
 
 /** Moves the view. Some of the drawing always stays visible. */
 export function moveCamera(camera: Camera, [byX, byY]: readonly [number, number], size: Size, drawing: Size): Camera {
-  const clamp = (at: number, length: number, room: number) =>
-    Math.min(room - 48, Math.max(48 - length * camera.scale, at));
+  const clamp = (at: number, length: number, available: number) =>
+    Math.min(available - 48, Math.max(48 - length * camera.scale, at));
   return {
     x: clamp(camera.x + byX, drawing.width, size.width),
     y: clamp(camera.y + byY, drawing.height, size.height),
@@ -81,7 +81,7 @@ export function boxInDirection({ states, ways }: Drawing, from: DrawnState, key:
     (state) => state !== from && offsetTo(state).ahead > 0 && offsetTo(state).aside <= offsetTo(state).ahead * 2,
   );
   const nearest = (boxes: readonly DrawnState[]) =>
-    boxes.toSorted((one, other) => distance(offsetTo(one)) - distance(offsetTo(other)))[0];
+    boxes.toSorted((a, b) => distance(offsetTo(a)) - distance(offsetTo(b)))[0];
   return nearest(candidates.filter(({ state }) => connected.has(state))) ?? nearest(candidates);
 }
 

@@ -15,21 +15,27 @@ export function buildCatalogue(drawings: readonly Drawing[]): CatalogueEntry[] {
     MACHINES_WITH_CHART.includes(machine) ? MACHINES_WITH_CHART.indexOf(machine) : MACHINES_WITH_CHART.length;
   const machines = [...new Set(drawings.map(({ machine }) => machine))].toSorted((a, b) => order(a) - order(b));
   return machines.map((machine) => {
-    const own = drawings.filter((drawing) => drawing.machine === machine);
-    const whole = own.find(({ region }) => region === undefined);
-    const regions = whole?.regions.flatMap(({ region }) => own.find((each) => each.region === region) ?? []) ?? [];
-    const shown = [...regions, ...(whole ? [whole] : [])];
+    const machineDrawings = drawings.filter((drawing) => drawing.machine === machine);
+    const whole = machineDrawings.find(({ region }) => region === undefined);
+    const regions =
+      whole?.regions.flatMap(({ region }) => machineDrawings.find((each) => each.region === region) ?? []) ?? [];
+    const orderedDrawings = [...regions, ...(whole ? [whole] : [])];
     return {
       machine,
       summary: whole?.summary ?? '',
-      drawings: shown.map((drawing) => ({ key: drawingKey(machine, drawing.region), title: drawing.title, drawing })),
+      drawings: orderedDrawings.map((drawing) => ({
+        key: drawingKey(machine, drawing.region),
+        title: drawing.title,
+        drawing,
+      })),
     };
   });
 }
 
 /** Returns the drawing with this key. The default is the first drawing of the container, because it shows the most. */
 export function findDrawing(catalogue: readonly CatalogueEntry[], key: string): Drawing | undefined {
-  const all = catalogue.flatMap((each) => each.drawings);
-  const match = all.find((each) => each.key === key) ?? all.find((each) => each.drawing.machine === 'container');
-  return (match ?? all[0])?.drawing;
+  const drawings = catalogue.flatMap((each) => each.drawings);
+  const match =
+    drawings.find((each) => each.key === key) ?? drawings.find((each) => each.drawing.machine === 'container');
+  return (match ?? drawings[0])?.drawing;
 }

@@ -44,14 +44,14 @@ export function resetChart(chart: Chart): void {
 
 /** Toggles between the whole drawing and the default view. */
 export function toggleWhole(chart: Chart, drawing: Drawing): void {
-  const all = fitCamera(chart.size.peek(), drawing);
-  chart.userCamera.value = chart.userCamera.peek()?.scale === all.scale ? undefined : all;
+  const wholeCamera = fitCamera(chart.size.peek(), drawing);
+  chart.userCamera.value = chart.userCamera.peek()?.scale === wholeCamera.scale ? undefined : wholeCamera;
 }
 
 /** Zooms around a point, by default the center. */
-export function zoom(chart: Chart, camera: Camera, by: number, at?: readonly [number, number]): void {
+export function zoom(chart: Chart, camera: Camera, factor: number, at?: readonly [number, number]): void {
   const { width, height } = chart.size.peek();
-  chart.userCamera.value = zoomCamera(camera, by, at ?? [width / 2, height / 2]);
+  chart.userCamera.value = zoomCamera(camera, factor, at ?? [width / 2, height / 2]);
 }
 
 /** Moves the visible part. */
@@ -64,8 +64,8 @@ export function reveal(chart: Chart, camera: Camera, box: DrawnState, drawing: D
   const { width, height } = chart.size.peek();
   const left = box.x * camera.scale + camera.x;
   const top = box.y * camera.scale + camera.y;
-  const isSeen = (at: number, length: number, room: number) => at >= 0 && at + length * camera.scale <= room;
-  if (isSeen(left, box.width, width) && isSeen(top, box.height, height)) return;
+  const isVisible = (at: number, length: number, room: number) => at >= 0 && at + length * camera.scale <= room;
+  if (isVisible(left, box.width, width) && isVisible(top, box.height, height)) return;
   pan(
     chart,
     camera,

@@ -45,11 +45,11 @@ export function createDrawings({ drawing }: Pick<ServerClient, 'drawing'>) {
     if (loaded.peek().get(key)?.error === undefined && loaded.peek().has(key)) return;
     setState(key, {});
     drawing(machine, region).then(
-      (found) => setState(key, { drawing: found }),
+      (loadedDrawing) => setState(key, { drawing: loadedDrawing }),
       (error: unknown) => setState(key, { error: errorMessage(error) }),
     );
   };
-  return { loaded: loaded, load: load };
+  return { loaded, load: load };
 }
 
 /** Returns the cache key of a drawing. */
@@ -72,14 +72,14 @@ export interface ShownDrawing extends LoadedDrawing {
 
 /** Returns the drawing for an actor, which is the region with its state or the whole chart. */
 export function shownDrawing(
-  asked: ReadonlyMap<string, LoadedDrawing>,
+  loaded: ReadonlyMap<string, LoadedDrawing>,
   actor: Pick<ShownActor, 'machine' | 'state'>,
   view: 'region' | 'whole',
 ): ShownDrawing {
   const { machine } = actor;
-  const whole = asked.get(machine) ?? {};
+  const whole = loaded.get(machine) ?? {};
   const region = whole.drawing && activeRegion(whole.drawing, actor);
   const hasRegions = region !== undefined;
   if (region === undefined || view === 'whole') return { machine, hasRegions, ...whole };
-  return { machine, region, hasRegions, ...asked.get(drawingKey(machine, region)) };
+  return { machine, region, hasRegions, ...loaded.get(drawingKey(machine, region)) };
 }

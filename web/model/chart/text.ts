@@ -6,9 +6,9 @@ import type { ChartActor, StateView } from './view.ts';
 
 /** Returns the title, e.g. `container: run and restart, 17 of 56 states`. */
 export function chartTitle({ machine, region, title, states, statesOfAll }: Drawing): string {
-  const shown = states.filter(({ kind }) => kind !== 'folded').length;
+  const visibleCount = states.filter(({ kind }) => kind !== 'folded').length;
   const stateCount = statesOfAll === 1 ? '1 state' : `${statesOfAll} states`;
-  return region === undefined ? `${machine}: ${stateCount}` : `${machine}: ${title}, ${shown} of ${stateCount}`;
+  return region === undefined ? `${machine}: ${stateCount}` : `${machine}: ${title}, ${visibleCount} of ${stateCount}`;
 }
 
 /** Maximum number of lines of a label. If there are more, the last line contains the number of hidden ones. */
@@ -19,15 +19,18 @@ const MAX_LABEL_LINES = 4;
  * along the same arrow.
  */
 export function labelLines(label: readonly string[], timeLeft?: string, maxLines = MAX_LABEL_LINES): string[] {
-  const all = label.map((line) => line || 'at once');
+  const lines = label.map((line) => line || 'at once');
   const isTimed = (line: string) => timeLeft !== undefined && line.startsWith('timer.elapsed');
   const sorted = [
-    ...all.filter(isTimed).map((line) => `${line}, in ${timeLeft}`),
-    ...all.filter((line) => !isTimed(line)),
+    ...lines.filter(isTimed).map((line) => `${line}, in ${timeLeft}`),
+    ...lines.filter((line) => !isTimed(line)),
   ];
   if (sorted.length <= maxLines) return sorted;
-  const shown = sorted.slice(0, maxLines - 1);
-  return [...shown, shown.length === 0 ? `${sorted.length} ways` : `and ${sorted.length - shown.length} more`];
+  const visibleLines = sorted.slice(0, maxLines - 1);
+  return [
+    ...visibleLines,
+    visibleLines.length === 0 ? `${sorted.length} ways` : `and ${sorted.length - visibleLines.length} more`,
+  ];
 }
 
 /** Returns the number of times that a transition was taken in at most four characters, e.g. `3×` or `12k×`. */
@@ -58,15 +61,15 @@ export interface StateLine {
  * Fits the name and the duration of a state into one line. A name that is too long is truncated or shown without the
  * duration.
  */
-export function stateLine(label: string, duration: string | undefined, room: number, isBig = false): StateLine {
+export function stateLine(label: string, duration: string | undefined, maxWidth: number, isBig = false): StateLine {
   const widthOf = (text: string) => sansWidth(text, BOLD_FACTOR * (isBig ? FONTS.big : FONTS.name));
   const stayWidth = duration === undefined ? 0 : sansWidth(duration, FONTS.stay) + TEXT_GAP;
-  if (duration !== undefined && widthOf(label) + stayWidth <= room)
-    return { label, labelWidth: room - stayWidth, duration };
-  if (widthOf(label) <= room) return { label, labelWidth: room };
+  if (duration !== undefined && widthOf(label) + stayWidth <= maxWidth)
+    return { label, labelWidth: maxWidth - stayWidth, duration };
+  if (widthOf(label) <= maxWidth) return { label, labelWidth: maxWidth };
   let cut = label;
-  while (cut.length > 1 && widthOf(`${cut}…`) > room) cut = cut.slice(0, -1);
-  return { label: `${cut}…`, labelWidth: room };
+  while (cut.length > 1 && widthOf(`${cut}…`) > maxWidth) cut = cut.slice(0, -1);
+  return { label: `${cut}…`, labelWidth: maxWidth };
 }
 
 /**
@@ -75,21 +78,23 @@ export function stateLine(label: string, duration: string | undefined, room: num
  */
 export function stateSentence(
   { drawn, active, duration, wasVisited }: StateView,
-  seen: ChartActor | undefined,
+  actor: ChartActor | undefined,
 ): string {
   const { label, kind, waitsFor } = drawn;
   if (kind === 'folded' && active === undefined)
-    return `${label}: ${(drawn.holds ?? []).map((held) => held.label).join(', ')}`;
-  if (active === undefined || seen === undefined) {
+    return `${label}: ${(drawn.holds ?? []).map((folded) => folded.label).join(', ')}`;
+  if (active === undefined || actor === undefined) {
     const waits = waitsFor === undefined ? [] : [`waits for ${waitsFor}`];
     const was =
-      seen === undefined ? [] : duration !== undefined ? [`last for ${duration}`] : wasVisited ? [] : ['not seen'];
+      actor === undefined ? [] : duration !== undefined ? [`last for ${duration}`] : wasVisited ? [] : ['not seen'];
     return [label, ...was, ...waits].join(', ');
   }
-  const until = seen.until === undefined ? '' : ` until ${formatClock(seen.until)}`;
+  const until = actor.until === undefined ? '' : ` until ${formatClock(actor.until)}`;
   const waits = active.waitingFor === undefined ? [] : [`waits for ${active.waitingFor}${until}`];
-  const then = timerTarget(seen.next ?? []);
-  return [active.label, `active for ${duration ?? '0s'}`, ...waits, ...(then ? [`then ${then}`] : [])].join(', ');
+  const nextState = timerTarget(actor.next ?? []);
+  return [active.label, `active for ${duration ?? '0s'}`, ...waits, ...(nextState ? [`then ${nextState}`] : [])].join(
+    ', ',
+  );
 }
 
 /** Returns the target of the timer's transition. */
@@ -111,8 +116,9 @@ export function exitLines({ exits }: Drawing, states: readonly string[]): string
 export function wrapText(text: string, letters: number, maxLines: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && `${last} ${word}`.length <= letters) lines[lines.length - 1] = `${last} ${word}`;
+    const lastLine = lines.at(-1);
+    if (lastLine !== undefined && `${lastLine} ${word}`.length <= letters)
+      lines[lines.length - 1] = `${lastLine} ${word}`;
     else lines.push(word);
   }
   if (lines.length <= maxLines) return lines;
@@ -130,12 +136,12 @@ export function wrapText(text: string, letters: number, maxLines: number): strin
 export function arrowPath({ points }: DrawnWay): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';
-  const parts = rest.map(([x, y], index) => {
+  const segments = rest.map(([x, y], index) => {
     const next = rest[index + 1];
-    const before = points[index] ?? first;
-    return next ? corner(before, [x, y], next) : `L${x} ${y}`;
+    const previous = points[index] ?? first;
+    return next ? corner(previous, [x, y], next) : `L${x} ${y}`;
   });
-  return `M${first[0]} ${first[1]}${parts.join('')}`;
+  return `M${first[0]} ${first[1]}${segments.join('')}`;
 }
 
 type Point = readonly [number, number];
@@ -170,10 +176,10 @@ export function transitionsFrom(
   { ways, exits }: Drawing,
   state: string,
 ): { readonly label: string; readonly to: string }[] {
-  const named = (label: string) => label || 'at once';
-  const drawn = ways
+  const nameOf = (label: string) => label || 'at once';
+  const inner = ways
     .filter(({ from }) => from === state)
-    .flatMap(({ label, to }) => label.map((line) => ({ label: named(line), to })));
-  const out = exits.filter(({ from }) => from === state).map(({ label, to }) => ({ label: named(label), to }));
-  return [...new Map([...drawn, ...out].map((way) => [`${way.label} ${way.to}`, way])).values()];
+    .flatMap(({ label, to }) => label.map((line) => ({ label: nameOf(line), to })));
+  const outer = exits.filter(({ from }) => from === state).map(({ label, to }) => ({ label: nameOf(label), to }));
+  return [...new Map([...inner, ...outer].map((way) => [`${way.label} ${way.to}`, way])).values()];
 }

@@ -70,28 +70,32 @@ export const boxOf = ({ states }: Drawing, state: string): DrawnState | undefine
   states.find(({ holds }) => holds?.some((each) => each.state === state));
 
 /** Combines a drawing with an actor. Without an actor, it shows the plain machine. */
-export function buildChartView(drawing: Drawing, seen?: ChartActor): ChartView {
-  const states = drawing.states.map((drawn) => stateView(drawn, seen));
-  const lit = states.filter((state) => state.active).map(({ drawn }) => drawn.state);
-  const left = new Set(states.filter((state) => state.active || state.containsActive).map(({ drawn }) => drawn.state));
-  const views = drawing.ways.map((drawn) => arrowView(drawn, seen, left.has(drawn.from)));
-  const last = seen && lastArrow(views, lit);
-  const ways = views.map((way) => (way === last && way.look !== 'next' ? { ...way, look: 'last' as const } : way));
+export function buildChartView(drawing: Drawing, actor?: ChartActor): ChartView {
+  const states = drawing.states.map((drawn) => stateView(drawn, actor));
+  const activeBoxes = states.filter((state) => state.active).map(({ drawn }) => drawn.state);
+  const sourceStates = new Set(
+    states.filter((state) => state.active || state.containsActive).map(({ drawn }) => drawn.state),
+  );
+  const views = drawing.ways.map((drawn) => arrowView(drawn, actor, sourceStates.has(drawn.from)));
+  const lastTaken = actor && lastArrow(views, activeBoxes);
+  const arrows = views.map((way) =>
+    way === lastTaken && way.look !== 'next' ? { ...way, look: 'last' as const } : way,
+  );
   const order = ['idle', 'taken', 'last', 'next'];
-  return { states, arrows: ways.toSorted((one, other) => order.indexOf(one.look) - order.indexOf(other.look)) };
+  return { states, arrows: arrows.toSorted((a, b) => order.indexOf(a.look) - order.indexOf(b.look)) };
 }
 
-function stateView(drawn: DrawnState, seen: ChartActor | undefined): StateView {
-  const active = activeStates(seen?.state ?? '');
-  const state = active.find((each) => each === drawn.state || drawn.holds?.some((held) => held.state === each));
+function stateView(drawn: DrawnState, actor: ChartActor | undefined): StateView {
+  const active = activeStates(actor?.state ?? '');
+  const state = active.find((each) => each === drawn.state || drawn.holds?.some((folded) => folded.state === each));
   const containsActive = active.some((each) => isInside(each, drawn.state));
-  if (seen === undefined) return { drawn, containsActive: false, wasVisited: false };
+  if (actor === undefined) return { drawn, containsActive: false, wasVisited: false };
   if (state !== undefined) {
-    const duration = formatShortDuration(Math.max(0, seen.now - seen.since));
-    return { drawn, active: activeStateView(state, drawn, seen), containsActive, wasVisited: true, duration };
+    const duration = formatShortDuration(Math.max(0, actor.now - actor.since));
+    return { drawn, active: activeStateView(state, drawn, actor), containsActive, wasVisited: true, duration };
   }
-  const lastMs = seen.taken?.stays.find((stay) => stay.state === drawn.state)?.lastMs;
-  const wasVisited = containsActive || (seen.taken?.stays.some((stay) => isPartOf(stay.state, drawn)) ?? false);
+  const lastMs = actor.taken?.stays.find((stay) => stay.state === drawn.state)?.lastMs;
+  const wasVisited = containsActive || (actor.taken?.stays.some((stay) => isPartOf(stay.state, drawn)) ?? false);
   return {
     drawn,
     containsActive,
@@ -101,35 +105,35 @@ function stateView(drawn: DrawnState, seen: ChartActor | undefined): StateView {
 }
 
 const isPartOf = (state: string, { state: own, holds = [] }: DrawnState): boolean =>
-  state === own || isInside(state, own) || holds.some((held) => held.state === state);
+  state === own || isInside(state, own) || holds.some((folded) => folded.state === state);
 
-function activeStateView(state: string, drawn: DrawnState, seen: ChartActor): ActiveStateView {
-  const folded: FoldedState | undefined = drawn.holds?.find((held) => held.state === state);
-  const { since, until, now, waitingFor } = seen;
+function activeStateView(state: string, drawn: DrawnState, actor: ChartActor): ActiveStateView {
+  const folded: FoldedState | undefined = drawn.holds?.find((candidate) => candidate.state === state);
+  const { since, until, now, waitingFor } = actor;
   const progress =
     until !== undefined && until > since ? Math.min(1, Math.max(0, (now - since) / (until - since))) : undefined;
   return {
     state,
     label: folded?.label ?? drawn.label,
-    category: findCategory(seen.tags) ?? 'broken',
+    category: findCategory(actor.tags) ?? 'broken',
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(progress === undefined ? {} : { progress }),
   };
 }
 
 /** `isOpen` is true if the actor is in the source state of the transition. */
-function arrowView(drawn: DrawnWay, seen: ChartActor | undefined, isOpen: boolean): ArrowView {
-  const taken = seen?.taken?.ways.filter(({ way }) => drawn.ways.includes(way)) ?? [];
+function arrowView(drawn: DrawnWay, actor: ChartActor | undefined, isOpen: boolean): ArrowView {
+  const taken = actor?.taken?.ways.filter(({ way }) => drawn.ways.includes(way)) ?? [];
   const count = taken.reduce((sum, way) => sum + way.count, 0);
-  const timed = (isOpen ? seen?.next : undefined)?.find(({ way, at }) => at !== undefined && drawn.ways.includes(way));
+  const timed = (isOpen ? actor?.next : undefined)?.find(({ way, at }) => at !== undefined && drawn.ways.includes(way));
   const view = { drawn, count, ...(count > 0 ? { lastAt: Math.max(...taken.map(({ lastAt }) => lastAt)) } : {}) };
-  if (seen === undefined || timed?.at === undefined) return { ...view, look: count > 0 ? 'taken' : 'idle' };
-  return { ...view, look: 'next', timeLeft: humanDuration(Math.max(0, timed.at - seen.now)) };
+  if (actor === undefined || timed?.at === undefined) return { ...view, look: count > 0 ? 'taken' : 'idle' };
+  return { ...view, look: 'next', timeLeft: humanDuration(Math.max(0, timed.at - actor.now)) };
 }
 
 /** Returns the transition that led to the current state. */
-function lastArrow(ways: readonly ArrowView[], lit: readonly string[]): ArrowView | undefined {
-  const isTo = (to: string) => lit.some((state) => state === to || isInside(state, to));
-  const candidates = ways.filter(({ drawn, lastAt }) => lastAt !== undefined && isTo(drawn.to));
-  return candidates.sort((one, other) => (other.lastAt ?? 0) - (one.lastAt ?? 0))[0];
+function lastArrow(arrows: readonly ArrowView[], activeBoxes: readonly string[]): ArrowView | undefined {
+  const isTo = (to: string) => activeBoxes.some((state) => state === to || isInside(state, to));
+  const candidates = arrows.filter(({ drawn, lastAt }) => lastAt !== undefined && isTo(drawn.to));
+  return candidates.sort((a, b) => (b.lastAt ?? 0) - (a.lastAt ?? 0))[0];
 }
