@@ -16,7 +16,7 @@ import type { Cri } from '../cri/calls.ts';
 import { runtimeMessageWithCode } from '../cri/failure.ts';
 import { type Container, ContainerState, type Image } from '../cri/generated/runtime.ts';
 import { connectCri } from '../cri/grpc.ts';
-import { decompressorFor, maxExpandedBytes } from '../cri/images/compression.ts';
+import { decompressorsFor, maxExpandedBytes } from '../cri/images/compression.ts';
 import { expandsTooMuch, fullName, type ImageArchive, readImageArchive } from '../cri/images/imageArchive.ts';
 import { imageSpec } from '../cri/images/imageSpec.ts';
 import { importArchive, runtimeConfig } from '../cri/images/importImages.ts';
@@ -290,12 +290,12 @@ async function withArchive(
     if (path === '-') await pipeline(input, writerOf(file, { label, temporary }));
     const { buffer: start } = await file.read(Buffer.alloc(4), 0, 4, 0);
     const limit = maxBytes ?? maxExpandedBytes((await file.stat()).size);
-    const decompressor = decompressorFor(start);
-    if (decompressor !== undefined) {
+    const decompressors = decompressorsFor(start);
+    if (decompressors !== undefined) {
       const stream = file.createReadStream({ start: 0, autoClose: false });
       const plain = await openNext(unnamedFile(temporary));
       const writer = writerOf(plain, { label, temporary });
-      await pipeline(stream, decompressor, upTo(limit, label), writer).catch((cause) => {
+      await pipeline([stream, ...decompressors, upTo(limit, label), writer]).catch((cause) => {
         if (cause instanceof NodeFailure) throw cause;
         throw new NodeFailure('BadRequest', `${label} is truncated or damaged: ${messageOf(cause)}`, { cause });
       });

@@ -1,6 +1,7 @@
 /** The cgroup and the OOM score of the agent's own process, which are restored if somebody changes them. */
 import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
 import { isAgentIn, moveAgentTo } from '../host/cgroup/agentCgroup.ts';
 import { readHierarchies } from '../host/cgroup/hierarchies.ts';
 import { applyOomScoreAdj } from '../host/oomScoreAdj.ts';
@@ -34,7 +35,9 @@ export class AgentPlacement {
   async apply(): Promise<void> {
     const { resources, logger, isIn, move: moveTo, applyScore } = this.#parts;
     const { kubeletCgroups: name, oomScoreAdj } = resources;
-    const stayed = name && !isIn(name) ? await moveTo(name) : undefined;
+    // The check is repeated in the background, where a rejection would end the process.
+    const failed = (error: unknown) => `the agent cannot move to the cgroup ${name}: ${messageOf(error)}`;
+    const stayed = name && !isIn(name) ? await moveTo(name).catch(failed) : undefined;
     const misfit = await applyScore(oomScoreAdj);
     if (stayed && !this.#problems.has(stayed)) logger.warn(stayed);
     if (misfit && !this.#problems.has(misfit)) logger.info(misfit);

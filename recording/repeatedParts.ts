@@ -51,26 +51,42 @@ const MAX_EXPANDED = 1e9;
 /** Maximum depth of a keyframe, with its references. It is read by recursion. */
 const MAX_DEPTH = 1_000;
 
+/** How many values a part of a keyframe is written out to, and how deep they nest. */
+interface Extent {
+  readonly size: number;
+  readonly depth: number;
+}
+
+const LEAF: Extent = { size: 1, depth: 0 };
+const UNBOUNDED: Extent = { size: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY };
+
 /** Whether a keyframe is of a size and depth that a node can have. Looks at each written value once. */
 export function isBounded({ value, shared }: WithoutRepeats): boolean {
-  const sizes = new Map<number, number>();
-  const sizeOf = (each: unknown, depth: number): number => {
-    if (!isObject(each)) return 1;
-    if (depth > MAX_DEPTH) return Number.POSITIVE_INFINITY;
+  const extents = new Map<number, Extent>();
+  const extentOf = (each: unknown, level: number): Extent => {
+    if (!isObject(each)) return LEAF;
+    if (level > MAX_DEPTH) return UNBOUNDED;
     const reference = Array.isArray(each) ? undefined : lookUp(each as Plain, REFERENCE);
-    if (typeof reference === 'number') return sizeAt(reference, depth + 1);
-    return Object.values(each).reduce<number>((total, item) => total + sizeOf(item, depth + 1), 1);
+    if (typeof reference === 'number') return extentAt(reference, level + 1);
+    let { size, depth } = LEAF;
+    for (const item of Object.values(each)) {
+      const inner = extentOf(item, level + 1);
+      size += inner.size;
+      depth = Math.max(depth, inner.depth + 1);
+    }
+    return { size, depth };
   };
-  const sizeAt = (index: number, depth: number): number => {
-    const known = sizes.get(index);
-    if (known !== undefined) return known;
+  const extentAt = (index: number, level: number): Extent => {
+    const known = extents.get(index);
+    // A part that was measured at a lower level may be too deep at this one.
+    if (known !== undefined) return level + known.depth > MAX_DEPTH ? UNBOUNDED : known;
     // Damaged data may refer to itself, which is read as null.
-    sizes.set(index, 1);
-    const size = sizeOf(shared[index], depth);
-    sizes.set(index, size);
-    return size;
+    extents.set(index, LEAF);
+    const extent = extentOf(shared[index], level);
+    extents.set(index, extent);
+    return extent;
   };
-  return sizeOf(value, 0) <= MAX_EXPANDED;
+  return extentOf(value, 0).size <= MAX_EXPANDED;
 }
 
 /** Reverses `withoutRepeats`, so that what was one object is one object again. A reference to nothing becomes null. */

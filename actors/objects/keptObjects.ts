@@ -7,7 +7,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
-import { errorCode, isDiskFault, isHostRefusal, isMissing } from '../../host/files/fileErrors.ts';
+import { errorCode, isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 
@@ -104,10 +104,10 @@ export class KeptObjects {
     for (const name of await files.readdir(directory)) {
       const file = path.join(directory, name);
       if (this.#wanted.has(file)) continue;
-      // A file that cannot be read may belong to a pod that runs, so it stays, also if the disk is damaged.
+      // A file that cannot be read, for whatever cause, may belong to a pod that runs, so it stays.
       const had = await this.#textOf(file)
         .then(uidsIn)
-        .catch((error: unknown) => (isHostRefusal(error) || isDiskFault(error) ? [...uids] : []));
+        .catch((error: unknown) => (errorCode(error) === undefined ? [] : [...uids]));
       if (!had.some((uid) => uids.has(uid))) await files.rm(file, { recursive: true, force: true });
     }
   }

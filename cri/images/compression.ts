@@ -1,15 +1,18 @@
 /** The compressions that containerd reads, for a whole archive or for one of its layers. */
 import type { Transform } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { startsFrame, ZstdFrameSplitter } from './zstdFrames.ts';
 
-const COMPRESSIONS = [
-  { magic: Buffer.from([0x1f, 0x8b]), decompress: (): Transform => createGunzip() },
-  { magic: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), decompress: (): Transform => createZstdDecompress() },
-];
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
-/** Returns the decompressor for content that starts with these bytes, of which four are enough. Undefined if it is plain. */
-export const decompressorFor = (start: Buffer): Transform | undefined =>
-  COMPRESSIONS.find(({ magic }) => start.subarray(0, magic.length).equals(magic))?.decompress();
+/**
+ * Returns the streams that decompress content which starts with these bytes, of which four are enough. Undefined if it is
+ * plain.
+ */
+export function decompressorsFor(start: Buffer): readonly [Transform, ...Transform[]] | undefined {
+  if (start.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) return [createGunzip()];
+  return startsFrame(start) ? [new ZstdFrameSplitter(), createZstdDecompress()] : undefined;
+}
 
 /** Expansion that is accepted for an archive of any size, in bytes. */
 const ALWAYS_ACCEPTED_BYTES = 1024 ** 3;

@@ -1,7 +1,7 @@
 /** The space that a layer takes once it is unpacked, counted without unpacking it. */
 import type { FileHandle } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { decompressorFor } from './compression.ts';
+import { pipeline, Readable } from 'node:stream';
+import { decompressorsFor } from './compression.ts';
 import { readAt, type TarInput, TarMistake, walkTar } from './tarMembers.ts';
 
 interface StoredLayer {
@@ -21,8 +21,8 @@ const MAGIC_BYTES = 4;
  */
 export async function unpackedLayerSize({ file, at, size }: StoredLayer, limit: number): Promise<number> {
   const start = await readAt(file, at, Math.min(MAGIC_BYTES, size));
-  const decompressor = decompressorFor(start);
-  if (decompressor === undefined) {
+  const decompressors = decompressorsFor(start);
+  if (decompressors === undefined) {
     return tarSize(
       { size, read: (position, length) => readAt(file, at + position, Math.min(length, size - position)) },
       limit,
@@ -30,15 +30,16 @@ export async function unpackedLayerSize({ file, at, size }: StoredLayer, limit: 
   }
   // Not a stream of the handle, which would close the handle when it is destroyed.
   const stored = Readable.from(storedBytes({ file, at, size }));
+  const decompressed = decompressors.at(-1) ?? decompressors[0];
   // A damaged layer ends the stream early. containerd reports that when it unpacks the layer.
-  stored.on('error', (error) => decompressor.destroy(error));
-  const input = new StreamInput(stored.pipe(decompressor));
+  pipeline([stored, ...decompressors], () => {});
+  const input = new StreamInput(decompressed);
   try {
     const unpacked = await tarSize(input, limit);
     return unpacked > limit ? unpacked : Math.max(unpacked, await input.countRest(limit));
   } finally {
-    decompressor.destroy();
-    stored.destroy();
+    // The streams before it are destroyed with it.
+    decompressed.destroy();
   }
 }
 

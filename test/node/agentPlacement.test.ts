@@ -5,7 +5,7 @@ import { AgentPlacement } from '../../node/agentPlacement.ts';
 /** An agent that can be moved to another cgroup, with what it does about it. */
 function placed(kubeletCgroups?: string) {
   const clock = new SimulatedClock();
-  const host = { cgroup: '/started', problem: undefined as string | undefined };
+  const host = { cgroup: '/started', problem: undefined as string | Error | undefined };
   const done: string[] = [];
   const placement = new AgentPlacement({
     resources: { oomScoreAdj: -999, ...(kubeletCgroups ? { kubeletCgroups } : {}) },
@@ -13,6 +13,7 @@ function placed(kubeletCgroups?: string) {
     clock,
     isIn: (name) => host.cgroup === name,
     move: async (name) => {
+      if (host.problem instanceof Error) throw host.problem;
       if (host.problem !== undefined) return host.problem;
       done.push(`moved to ${name}`);
       host.cgroup = name;
@@ -63,5 +64,17 @@ test('a problem is logged once until it is solved', async () => {
   host.problem = 'no cgroups here';
   await clock.advance(60_000);
   expect(taken().filter((text) => !text.startsWith('score'))).toEqual(['moved to /own', 'no cgroups here']);
+  end();
+});
+
+test('a check that fails is logged, and the next one moves the agent', async () => {
+  const { clock, host, placement, taken } = placed('/own');
+  host.problem = new Error('EMFILE: too many open files');
+  const end = placement.repeat();
+  await clock.advance(60_000);
+  expect(taken()).toEqual(['score -999', 'the agent cannot move to the cgroup /own: EMFILE: too many open files']);
+  host.problem = undefined;
+  await clock.advance(60_000);
+  expect(taken()).toEqual(['moved to /own', 'score -999']);
   end();
 });

@@ -70,6 +70,15 @@ describe('isBounded', () => {
     expect(isBounded({ value: { $shared: 0 }, shared: [{ a: { $shared: 0 }, b: { $shared: 7 } }] })).toBe(true);
   });
 
+  test('refuses references that nest too deeply, also if the innermost one comes first', () => {
+    const chain = (length: number) => ({
+      value: Array.from({ length }, (_, index) => ({ $shared: length - 1 - index })),
+      shared: Array.from({ length }, (_, index) => (index === length - 1 ? {} : { a: { $shared: index + 1 } })),
+    });
+    expect(isBounded(chain(400))).toBe(true);
+    expect(isBounded(chain(20_000))).toBe(false);
+  });
+
   test('so that a line with such a keyframe is damaged', () => {
     const line = (from: object) =>
       readLine(

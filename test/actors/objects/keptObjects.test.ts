@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { KeptObjects } from '../../../actors/objects/keptObjects.ts';
 import { withinSecond } from '../../../actors/services/objectLimit.ts';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
-import { fileError } from '../../../host/simulated/fileErrors.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import { heldCluster, reads } from './support/heldCluster.ts';
 
@@ -216,7 +215,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
   await check();
 }
 
-test.each(['EMFILE', 'EIO'] as const)(
+test.each(['EMFILE', 'EIO', 'EACCES', 'Unknown system error -117'])(
   'an object that cannot be read for %s is not deleted as one that no pod has',
   async (code) => {
     const directory = join(folder, 'objects');
@@ -224,7 +223,7 @@ test.each(['EMFILE', 'EIO'] as const)(
     kept.keep({ object: secret, uids: ['web'] });
     await kept.settled();
     const readFile: FileSystem['readFile'] = async (path) => {
-      throw fileError(code, 'open', path);
+      throw Object.assign(new Error(`${code}: cannot be read, open '${path}'`), { code });
     };
     await keptIn(directory, true, { ...hostFiles, readFile }).kept.keepOnly(new Set(['web']));
     expect(await keptIn(directory).kept.read(secret)).toEqual({ object: secret, uids: ['web'] });

@@ -306,6 +306,13 @@ function ociOf(layers: readonly Buffer[]): Buffer {
 const MIB = 2 ** 20;
 const zeros = (bytes: number) => tar([{ type: 'file', path: 'zeros', content: Buffer.alloc(bytes), mode: 0o644 }]);
 
+/** A frame of zstd that decompresses to nothing. */
+const SKIPPABLE = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 0xff, 0xff]);
+
+/** Compresses content to two frames with zstd, as `pzstd` does. The first does not fill the last buffer of a decompressor. */
+const zstdFrames = (bytes: Buffer): Buffer =>
+  Buffer.concat([bytes.subarray(0, MIB + 1), bytes.subarray(MIB + 1)].map((part) => zstdCompressSync(part)));
+
 /** A layer with a file of this size that has no content, as a sparse file. */
 async function sparseLayer(bytes: number, format: string): Promise<Buffer> {
   const file = await open(join(directory, 'sparse'), 'w');
@@ -320,6 +327,8 @@ const tooLarge =
 test.each([
   ['a gzip layer', async () => [gzipSync(zeros(8 * MIB))]],
   ['a zstd layer', async () => [zstdCompressSync(zeros(8 * MIB))]],
+  ['a zstd layer of many frames', async () => [zstdFrames(Buffer.alloc(8 * MIB, 'x'))]],
+  ['a zstd layer after a skippable frame', async () => [Buffer.concat([SKIPPABLE, zstdFrames(zeros(8 * MIB))])]],
   ['a compressed layer that is no tar', async () => [gzipSync(Buffer.alloc(8 * MIB, 'x'))]],
   ['a layer that is listed many times', async () => Array(16).fill(gzipSync(zeros(MIB / 4)))],
   ['a sparse file of GNU tar', () => sparseLayer(8 * MIB, '--format=gnu').then((layer) => [layer])],
