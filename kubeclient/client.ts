@@ -2,10 +2,11 @@
 import { assertJsonType, assertObjectType, jsonOf } from './answer.ts';
 import { linesOf, startOf, textOf } from './body.ts';
 import type { Clock } from './clock.ts';
-import { KubeError, kubeErrorOf } from './kubeError.ts';
+import { type KubeError, kubeErrorOf } from './kubeError.ts';
 import type { ObjectType } from './paths.ts';
 import { pause } from './pause.ts';
 import { type Rate, RateLimit } from './rateLimit.ts';
+import type { RequestObserver } from './requestObserver.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from './transport.ts';
 
 export interface KubeClientOptions {
@@ -14,6 +15,7 @@ export interface KubeClientOptions {
   readonly userAgent: string;
   /** Absent: whatever is asked is asked at once. */
   readonly rate?: Rate;
+  readonly observer?: RequestObserver | undefined;
 }
 
 export interface CallOptions {
@@ -82,10 +84,9 @@ export class KubeClient {
 
   /** Opens a watch; its events come as they are read, until the server ends it or the signal aborts. */
   async watch(path: string, { signal }: Pick<CallOptions, 'signal'>): Promise<AsyncIterable<unknown>> {
-    const { transport } = this.#options;
-    await this.#turn(signal);
-    const request = this.#request({ method: 'GET', path, isWatch: true });
-    const response = await this.#within({ signal }, (opening) => transport.send(request, { signal: opening }));
+    const asked = { method: 'GET', path, isWatch: true };
+    await this.#turn(asked.method, signal);
+    const response = await this.#within({ signal }, (opening) => this.#send(asked, opening));
     if (response.code !== 200) throw await refusalOf(response);
     assertJsonType(response.headers, `GET ${path}`);
     return linesOf(response.body, `GET ${path}`);
@@ -103,45 +104,74 @@ export class KubeClient {
   }
 
   async #json(request: Asked, options: CallOptions): Promise<unknown> {
+    const { clock, observer } = this.#options;
+    const startedAt = clock.monotonic();
+    try {
+      const { code, text, retryAfter } = await this.#withRetries(request, options);
+      observer?.received(request.method, Buffer.byteLength(text));
+      if (!isSuccess(code)) throw kubeErrorOf(code, text, retryAfter);
+      return text === '' ? undefined : jsonOf(text, `${request.method} ${request.path}`);
+    } finally {
+      observer?.completed(request.method, clock.monotonic() - startedAt);
+    }
+  }
+
+  /** Sends a request again as long as the server asks for that, and returns its last response. */
+  async #withRetries(request: Asked, options: CallOptions): Promise<ReadResponse> {
     const { signal, timeoutMs = REQUEST_MS } = options;
     let left = timeoutMs;
     for (let tries = 1; ; tries += 1) {
-      await this.#turn(signal);
+      await this.#turn(request.method, signal);
       const begunAt = this.#options.clock.monotonic();
-      try {
-        return await this.#once(request, options);
-      } catch (error) {
-        left -= this.#options.clock.monotonic() - begunAt;
-        const wait = tries < MOST_TRIES ? waitAfter(error) : undefined;
-        // Whoever has to wait longer than a call may take does so where that can be seen.
-        if (wait === undefined || wait > LONGEST_WAIT_MS || wait >= left) throw error;
-        left -= wait;
-        await pause(wait, this.#options.clock, signal);
-      }
+      const response = await this.#once(request, options, tries > 1);
+      left -= this.#options.clock.monotonic() - begunAt;
+      const wait = tries < MOST_TRIES ? waitAfter(response) : undefined;
+      // Whoever has to wait longer than a call may take does so where that can be seen.
+      if (wait === undefined || wait > LONGEST_WAIT_MS || wait >= left) return response;
+      left -= wait;
+      await pause(wait, this.#options.clock, signal);
     }
   }
 
   /** Waits until the rate allows one more request. */
-  async #turn(signal: AbortSignal): Promise<void> {
-    const wait = this.#limit?.take() ?? 0;
-    if (wait === 0) return;
+  async #turn(method: string, signal: AbortSignal): Promise<void> {
+    if (this.#limit === undefined) return;
+    const { clock, observer } = this.#options;
+    const wait = this.#limit.take();
+    const startedAt = clock.monotonic();
     try {
-      await pause(wait, this.#options.clock, signal);
+      if (wait > 0) await pause(wait, clock, signal);
     } catch (error) {
-      this.#limit?.giveBack();
+      this.#limit.giveBack();
       throw error;
+    } finally {
+      observer?.throttled(method, clock.monotonic() - startedAt);
     }
   }
 
-  #once(request: Asked, options: CallOptions): Promise<unknown> {
+  #once(request: Asked, options: CallOptions, isRetry: boolean): Promise<ReadResponse> {
     return this.#within(options, async (signal) => {
-      const response = await this.#options.transport.send(this.#request(request), { signal });
-      if (response.code < 200 || response.code >= 300) throw await refusalOf(response);
-      const asked = `${request.method} ${request.path}`;
-      assertJsonType(response.headers, asked);
-      const text = await textOf(response.body);
-      return text === '' ? undefined : jsonOf(text, asked);
+      const { code, headers, body } = await this.#send(request, signal, isRetry);
+      const retryAfter = headers.get('retry-after');
+      if (!isSuccess(code)) return { code, text: await startOf(body), retryAfter };
+      assertJsonType(headers, `${request.method} ${request.path}`);
+      return { code, text: await textOf(body), retryAfter };
     });
+  }
+
+  async #send(request: Asked, signal: AbortSignal, isRetry = false): Promise<KubeResponse> {
+    const { transport, observer } = this.#options;
+    const { method, isWatch = false, body = '' } = request;
+    const report = (code?: number) =>
+      observer?.attempted({ method, code, isRetry, sentBytes: isWatch ? undefined : Buffer.byteLength(body) });
+    try {
+      const response = await transport.send(this.#request(request), { signal });
+      report(response.code);
+      return response;
+    } catch (error) {
+      report();
+      throw error;
+    }
   }
 
   #request({ headers = {}, ...request }: Asked): KubeRequest {
@@ -179,8 +209,16 @@ const bodyOf = (object: object, contentType = 'application/json') => ({
 const refusalOf = async ({ code, headers, body }: KubeResponse): Promise<KubeError> =>
   kubeErrorOf(code, await startOf(body), headers.get('retry-after'));
 
+/** A response that was read completely. Of a refusal the text is the start of its body. */
+interface ReadResponse {
+  readonly code: number;
+  readonly text: string;
+  readonly retryAfter: string | undefined;
+}
+
+const isSuccess = (code: number): boolean => code >= 200 && code < 300;
+
 /** How long to wait before the same request once more; undefined: that is for the caller to decide. */
-function waitAfter(error: unknown): number | undefined {
-  if (!(error instanceof KubeError) || (error.code !== TOO_MANY && error.code < 500)) return undefined;
-  return error.retryAfterMs;
+function waitAfter({ code, text, retryAfter }: ReadResponse): number | undefined {
+  return code === TOO_MANY || code >= 500 ? kubeErrorOf(code, text, retryAfter).retryAfterMs : undefined;
 }

@@ -6,7 +6,8 @@ import { systemClock } from '../base/clock.ts';
 import { KubeClient } from '../kubeclient/client.ts';
 import type { KubeEndpoint } from '../kubeclient/endpoint.ts';
 import { Http2Transport } from '../kubeclient/http2/http2Transport.ts';
-import { type TimedRequest, timedTransport } from '../kubeclient/timedTransport.ts';
+import type { RequestObserver } from '../kubeclient/requestObserver.ts';
+import type { ExecPluginObserver } from '../kubelet-api/metrics/execPluginMetrics.ts';
 import type { HostIdentity } from '../kubernetes/node/nodeObject.ts';
 import { clusterAccess } from './clusterAccess.ts';
 import type { ClusterConfig } from './config/cluster.ts';
@@ -32,9 +33,14 @@ export interface JoinedCluster extends ClusterParts {
 /** Of requests for certificates, as a kubelet makes them. */
 const CERTIFICATE_RATE = { qps: 5, burst: 10 };
 
+export interface ClusterObserver {
+  /** Creates the observer of the requests to a host. */
+  readonly requestsTo: (host: string) => RequestObserver;
+  readonly execPlugin: ExecPluginObserver;
+}
+
 export interface JoinOptions {
-  /** Told of each request. */
-  readonly onRequest?: ((request: TimedRequest) => void) | undefined;
+  readonly observer?: ClusterObserver | undefined;
   readonly onProblem?: (problem: string) => void;
   /** Where the objects of pods outlive the agent; absent: nowhere. */
   readonly keptDirectory?: string;
@@ -47,16 +53,24 @@ export interface JoinOptions {
 export async function joinCluster(
   config: ClusterConfig,
   host: HostIdentity,
-  { onProblem = () => {}, keptDirectory, onRequest }: JoinOptions = {},
+  { onProblem = () => {}, keptDirectory, observer }: JoinOptions = {},
 ): Promise<JoinedCluster> {
   const { rate, eventRate } = config;
   const serving = servingNews();
-  const { over, onRenewed, end } = connections(onRequest);
-  const access = await accessOf(config, { clock: systemClock, onProblem, onRenewed, signal: end.signal });
+  const { over, onRenewed, end } = connections();
+  const access = await accessOf(config, {
+    clock: systemClock,
+    onProblem,
+    onRenewed,
+    signal: end.signal,
+    observer: observer?.execPlugin,
+  });
   const { kubeconfig, endpoint, certificates, beginning } = access;
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
-  const common = { clock: systemClock, userAgent };
+  const observerOf = ({ origin }: KubeEndpoint) => observer?.requestsTo(new URL(origin).host);
+  const common = { clock: systemClock, userAgent, observer: observerOf(endpoint) };
   const [transport, leaseTransport, first] = [over(endpoint), over(endpoint), beginning && over(beginning)];
+  const bootstrap = beginning && { ...common, observer: observerOf(beginning), rate: CERTIFICATE_RATE };
   return {
     client: new KubeClient({ transport, ...common, rate }),
     eventClient: new KubeClient({ transport, ...common, rate: eventRate }),
@@ -70,7 +84,7 @@ export async function joinCluster(
       certificates: {
         certificates,
         directory: config.certificates.directory,
-        bootstrapClient: first && new KubeClient({ transport: first, ...common, rate: CERTIFICATE_RATE }),
+        bootstrapClient: first && bootstrap && new KubeClient({ transport: first, ...bootstrap }),
         onRenewed: (name) => (name === 'client' ? onRenewed() : serving.tell()),
       },
     }),
@@ -82,14 +96,14 @@ export async function joinCluster(
 }
 
 /** What requests go over, until the end of all. */
-function connections(onRequest: JoinOptions['onRequest']) {
+function connections() {
   const transports: Http2Transport[] = [];
   const end = new AbortController();
   const over = (to: KubeEndpoint) => {
     const made = new Http2Transport(to, systemClock);
     transports.push(made);
     end.signal.addEventListener('abort', () => made.close(), { once: true });
-    return onRequest ? timedTransport(made, { ...to, clock: systemClock, tell: onRequest }) : made;
+    return made;
   };
   return { over, onRenewed: () => void transports.map((each) => each.renew()), end };
 }

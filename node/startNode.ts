@@ -136,7 +136,7 @@ function keptUntilBegun(tell: (message: EventMessage) => void) {
 async function clusterOn(
   { cluster, rootDirectory }: NodeConfig,
   identity: HostIdentity,
-  parts: { readonly onProblem: (problem: string) => void; readonly onRequest: JoinOptions['onRequest'] },
+  parts: { readonly onProblem: (problem: string) => void; readonly observer: JoinOptions['observer'] },
 ): Promise<JoinedCluster | undefined> {
   if (cluster === undefined) return undefined;
   const { joinCluster } = await import('./joinCluster.ts');
@@ -244,7 +244,7 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
     hostIdentity(),
   ]);
   const onProblem = (problem: string) => tell(warning('CredentialsUnusable', problem));
-  const cluster = await clusterOn(config, identity, { onProblem, onRequest: counted?.metrics.kubeRequest });
+  const cluster = await clusterOn(config, identity, { onProblem, observer: counted?.metrics.cluster });
   const ending = new AbortController();
   const warn = (message: string, about: object) => logger.warn(about, message);
   const parts: NodeParts = {

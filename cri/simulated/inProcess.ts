@@ -106,7 +106,8 @@ function containerEvents(
     };
     const unsubscribe = runtime.subscribe({
       onEvent: (event) => {
-        if (isExit(event)) onEvent({ containerId: event.id });
+        // As in the CRI, 0 is no time.
+        if (isExit(event)) onEvent({ containerId: event.id, createdAt: event.at === 0 ? undefined : event.at });
       },
       onBreak: (error) => {
         signal.removeEventListener('abort', end);

@@ -1,5 +1,6 @@
-/** Renewals of certificates (`pkg/kubelet/certificate/kubelet.go`). */
+/** The certificates that the node requests itself (`pkg/kubelet/certificate/kubelet.go`). */
 import type { PortAnswer } from '../../actors/portAnswer.ts';
+import type { NodeCounts } from '../../machines/node/counts.ts';
 import { OF_AGES } from './buckets.ts';
 import { alpha, type Registry } from './registry.ts';
 
@@ -26,5 +27,24 @@ export function certificateMetrics(registry: Registry): (answer: PortAnswer) => 
     if (input.name !== 'serving') return;
     if ('at' in output && notBefore !== undefined) rotations.observe([], (output.at - notBefore) / 1_000);
     notBefore = output.certificate?.notBefore;
+  };
+}
+
+/**
+ * Creates the gauges of the remaining life. Infinite without a certificate, and truncated towards 0 as in a kubelet. `now` is
+ * in milliseconds since the epoch.
+ */
+export function certificateGauges(
+  registry: Registry,
+  now: () => number,
+): (counts: Pick<NodeCounts, 'certificates'>) => void {
+  const ttl = (name: string, of: string) =>
+    registry.gauge(alpha(name, `Seconds until the ${of} certificate expires. +Inf if the node requests none.`));
+  const client = ttl('kubelet_certificate_manager_client_ttl_seconds', 'client');
+  const server = ttl('kubelet_certificate_manager_server_ttl_seconds', 'serving');
+  const seconds = (until = Number.POSITIVE_INFINITY) => Math.trunc((until - now()) / 1_000);
+  return ({ certificates }) => {
+    client.set([], seconds(certificates.get('client')));
+    server.set([], seconds(certificates.get('serving')));
   };
 }

@@ -3,6 +3,7 @@ import type { NodeAgent } from '../../actors/nodeAgent.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { KUBERNETES_VERSION } from '../../kubernetes/api/version.ts';
 import type { CountedPod, NodeCounts } from '../../machines/node/counts.ts';
+import { certificateGauges } from './certificateMetrics.ts';
 import { alpha, beta, type Gauge, type Registry } from './registry.ts';
 import { pluginOf } from './volumeMetrics.ts';
 
@@ -21,7 +22,7 @@ export function nodeGauges(registry: Registry, parts: NodeGaugesParts): (counts:
   fixedGauges(registry, parts);
   const ofPods = podGauges(registry, parts);
   const ofVolumes = volumeGauge(registry, parts);
-  const ofCertificates = certificateGauges(registry, parts);
+  const ofCertificates = certificateGauges(registry, parts.now);
   return (counts) => {
     ofPods(counts);
     ofVolumes(counts.pods);
@@ -119,17 +120,3 @@ function volumeGauge(registry: Registry, { agent }: NodeGaugesParts): (pods: rea
 }
 
 const volumesOf = (pod: Pod | undefined) => pod?.spec.volumes ?? [];
-
-/** Positive infinity of one that the node does not keep itself. */
-function certificateGauges(registry: Registry, { now }: NodeGaugesParts): (counts: NodeCounts) => void {
-  const ttl = (name: string, of: string) =>
-    registry.gauge(alpha(name, `In how many seconds the ${of} certificate expires; +Inf: the node keeps none.`));
-  const client = ttl('kubelet_certificate_manager_client_ttl_seconds', 'client');
-  const server = ttl('kubelet_certificate_manager_server_ttl_seconds', 'serving');
-  const seconds = (until: number | undefined) =>
-    until === undefined ? Number.POSITIVE_INFINITY : Math.round((until - now()) / 1_000);
-  return ({ certificates }) => {
-    client.set([], seconds(certificates.get('client')));
-    server.set([], seconds(certificates.get('serving')));
-  };
-}

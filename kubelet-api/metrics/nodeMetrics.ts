@@ -5,7 +5,7 @@
 import type { NodeAgent } from '../../actors/nodeAgent.ts';
 import type { NodeParts } from '../../actors/nodeParts.ts';
 import type { TimedCall } from '../../cri/timedCri.ts';
-import type { TimedRequest } from '../../kubeclient/timedTransport.ts';
+import type { RequestObserver } from '../../kubeclient/requestObserver.ts';
 import type { LogUsage } from '../../stats/logUsages.ts';
 import type { AccessObserver } from '../access/accessObserver.ts';
 import type { CheckListener } from '../listener/health.ts';
@@ -16,6 +16,7 @@ import { type AgentGaugesParts, agentGauges } from './agentGauges.ts';
 import { CallMetrics } from './callMetrics.ts';
 import { certificateMetrics } from './certificateMetrics.ts';
 import { deedMetrics } from './deedMetrics.ts';
+import { type ExecPluginObserver, execPluginMetrics } from './execPluginMetrics.ts';
 import { FollowedPods } from './followedPods.ts';
 import { gateMetrics, type ShownGate } from './gateMetrics.ts';
 import { healthMetrics } from './healthMetrics.ts';
@@ -38,9 +39,13 @@ export interface NodeMetrics {
   readonly onlookers: {
     readonly [K in 'answers' | 'moves' | 'decisions' | 'deeds' | 'onRelisted']-?: NonNullable<NodeParts[K]>;
   };
-  /** Told of each call of the runtime, and of each request to the API server. */
+  /** Told of each call of the runtime. */
   readonly runtimeCall: (call: TimedCall) => void;
-  readonly kubeRequest: (request: TimedRequest) => void;
+  /** Counts the requests to an API server, and the runs of programs for credentials. */
+  readonly cluster: {
+    readonly requestsTo: (host: string) => RequestObserver;
+    readonly execPlugin: ExecPluginObserver;
+  };
   /** Told of each request to a server of the node. */
   readonly servedRequest: (server: 'readonly' | 'readwrite') => RequestListener;
   readonly check: CheckListener;
@@ -85,7 +90,7 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   return {
     onlookers: { ...followed.onlookers, deeds: deedMetrics(all), onRelisted: relists(all) },
     runtimeCall: runtimeCalls(all),
-    kubeRequest: kubeRequests(all),
+    cluster: { requestsTo: kubeRequests(all), execPlugin: execPluginMetrics(all, now) },
     servedRequest: servedRequests(all),
     check: healthMetrics(slis),
     providerRun: providerMetrics(all),

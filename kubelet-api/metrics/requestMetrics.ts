@@ -1,33 +1,60 @@
 /** Requests: those to the API server, and those that the node's own API is asked. */
-import type { TimedRequest } from '../../kubeclient/timedTransport.ts';
+import type { RequestObserver } from '../../kubeclient/requestObserver.ts';
 import type { RequestListener } from '../listener/server.ts';
 import { OF_BODIES, OF_REQUESTS, USUAL } from './buckets.ts';
 import { alpha, type Registry } from './registry.ts';
 
-/** Told of each request to the API server (`component-base/metrics/prometheus/restclient/metrics.go`). */
-export function kubeRequests(registry: Registry): (request: TimedRequest) => void {
-  const total = registry.counter(
-    alpha('rest_client_requests_total', 'Requests to the API server, by code and method.', ['code', 'method', 'host']),
-  );
-  const duration = registry.histogram(
-    alpha('rest_client_request_duration_seconds', 'How long the API server takes to answer, by method.', [
-      'verb',
-      'host',
-    ]),
+/** Creates the observer of the requests to a host (`component-base/metrics/prometheus/restclient/metrics.go`). */
+export function kubeRequests(registry: Registry): (host: string) => RequestObserver {
+  const [total, retries] = [
+    registry.counter(
+      alpha('rest_client_requests_total', 'Requests to the API server, by code and method.', [
+        'code',
+        'method',
+        'host',
+      ]),
+    ),
+    registry.counter(
+      alpha(
+        'rest_client_request_retries_total',
+        'Requests that were sent again to the API server, by code and method.',
+        ['code', 'verb', 'host'],
+      ),
+    ),
+  ];
+  const histogram = (name: string, help: string, bounds: readonly number[]) =>
+    registry.histogram(alpha(`rest_client_${name}`, help, ['verb', 'host']), bounds);
+  const duration = histogram(
+    'request_duration_seconds',
+    'Duration of requests to the API server with their waits and retries, by method.',
     OF_REQUESTS,
   );
-  const size = registry.histogram(
-    alpha('rest_client_request_size_bytes', 'Size of the bodies of requests to the API server, by method.', [
-      'verb',
-      'host',
-    ]),
+  const throttling = histogram(
+    'rate_limiter_duration_seconds',
+    'Time that requests to the API server waited for the rate limit of the node, by method.',
+    OF_REQUESTS,
+  );
+  const sent = histogram(
+    'request_size_bytes',
+    'Size of the bodies of requests to the API server, by method.',
     OF_BODIES,
   );
-  return ({ method, host, code, ms, sentBytes }) => {
-    size.observe([method, host], sentBytes);
-    total.add([code === undefined ? '<error>' : String(code), method, host]);
-    duration.observe([method, host], ms / 1_000);
-  };
+  const received = histogram(
+    'response_size_bytes',
+    'Size of the bodies of responses of the API server, by method.',
+    OF_BODIES,
+  );
+  return (host) => ({
+    throttled: (method, ms) => throttling.observe([method, host], ms / 1_000),
+    attempted: ({ method, code, isRetry, sentBytes }) => {
+      const labels = [code === undefined ? '<error>' : String(code), method, host];
+      total.add(labels);
+      if (isRetry) retries.add(labels);
+      if (sentBytes !== undefined) sent.observe([method, host], sentBytes);
+    },
+    received: (method, bytes) => received.observe([method, host], bytes),
+    completed: (method, ms) => duration.observe([method, host], ms / 1_000),
+  });
 }
 
 const METHODS: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT'];

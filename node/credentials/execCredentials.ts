@@ -1,5 +1,7 @@
 /** What a program has given, for as long as it is good, and until a server says that it is not. */
 
+import { X509Certificate } from 'node:crypto';
+import type { ExecPluginObserver, ValidityPeriod } from '../../kubelet-api/metrics/execPluginMetrics.ts';
 import type { ExecCredential } from './execProgram.ts';
 import { LastGood } from './lastGood.ts';
 
@@ -13,6 +15,7 @@ interface Options {
   readonly onProblem: (problem: string) => void;
   /** The certificate is another now: what is connected shows the former. */
   readonly onRenewed: () => void;
+  readonly observer?: ExecPluginObserver | undefined;
 }
 
 export class ExecCredentials {
@@ -54,7 +57,20 @@ export class ExecCredentials {
     const before = this.#good.value;
     const found = await this.#good.read(this.#options.ask);
     this.#isRefused = false;
-    if (before !== undefined && before.pair?.cert !== found.pair?.cert) this.#options.onRenewed();
+    const isChanged = before?.pair?.cert !== found.pair?.cert;
+    if (isChanged) this.#options.observer?.certificateChanged(this, validityOf(found));
+    if (isChanged && before !== undefined) this.#options.onRenewed();
     return found;
+  }
+}
+
+/** Undefined for a certificate that cannot be read. The connection that needs it reports the problem. */
+function validityOf({ pair }: ExecCredential): ValidityPeriod | undefined {
+  if (pair === undefined) return undefined;
+  try {
+    const { validFromDate, validToDate } = new X509Certificate(pair.cert);
+    return { notBefore: validFromDate.getTime(), notAfter: validToDate.getTime() };
+  } catch {
+    return undefined;
   }
 }

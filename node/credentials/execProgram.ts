@@ -4,6 +4,7 @@ import { messageOf } from '../../base/failure.ts';
 import { printableLine } from '../../base/printable.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
+import type { ExecPluginCall, ExecPluginObserver } from '../../kubelet-api/metrics/execPluginMetrics.ts';
 import type { ExecFields } from '../config/execFields.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 
@@ -24,6 +25,7 @@ interface Asked {
   readonly limitMs?: number;
   /** Ends the program; absent: only its own end, or the limit, does. */
   readonly signal?: AbortSignal | undefined;
+  readonly observer?: Pick<ExecPluginObserver, 'called'> | undefined;
 }
 
 /** So long it may take; a request waits for it. */
@@ -43,7 +45,7 @@ const answerSchema = z.object({
 
 /** Rejects with what is wrong, after its place. */
 export async function askProgram(asked: Asked): Promise<ExecCredential> {
-  const { exec, cluster, place, limitMs = LONGEST_RUN_MS, signal = new AbortController().signal } = asked;
+  const { exec, cluster, place, limitMs = LONGEST_RUN_MS, signal = new AbortController().signal, observer } = asked;
   const environment = {
     ...ownEnvironment(),
     ...Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value])),
@@ -52,9 +54,23 @@ export async function askProgram(asked: Asked): Promise<ExecCredential> {
   const limits = { signal, limitMs, mostOutput: LARGEST_OUTPUT, endsChildren: true };
   const options = { ...limits, environment };
   const output = await runProgram(exec.command, exec.args ?? [], options).catch((error) => {
+    if (!signal.aborted) observer?.called(failedCall(error));
     throw new Error(`${place}: ${whyNot(error, exec)}`, { cause: error });
   });
+  observer?.called({ status: 'no_error', code: 0 });
   return read(output, exec.apiVersion, place);
+}
+
+const NOT_RUN = 1;
+/** The exit code that Go reports for a process that a signal killed (`ProcessState.ExitCode`). */
+const KILLED = -1;
+
+function failedCall(error: unknown): ExecPluginCall {
+  if (!(error instanceof ProgramFailure)) return { status: 'client_internal_error', code: NOT_RUN };
+  const { exitCode, isLate, isFull, cause } = error;
+  const couldNotStart = cause !== undefined && !isLate && !isFull;
+  if (couldNotStart) return { status: 'plugin_not_found_error', code: NOT_RUN };
+  return { status: 'plugin_execution_error', code: exitCode ?? KILLED };
 }
 
 const ownEnvironment = (): Record<string, string> =>

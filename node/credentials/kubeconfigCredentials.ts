@@ -5,6 +5,7 @@ import { printableLine } from '../../base/printable.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { SecretText } from '../../host/secretText.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
+import type { ExecPluginObserver } from '../../kubelet-api/metrics/execPluginMetrics.ts';
 import { ConfigError } from '../config/configError.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 import { tokenIn, tokenOfFile } from './bearerToken.ts';
@@ -25,6 +26,8 @@ export interface CredentialParts {
   readonly files?: FileSystem;
   /** Nobody asks any more: a program that still runs is ended. */
   readonly signal?: AbortSignal;
+  /** Called about the program of the kubeconfig, if it has one. */
+  readonly observer?: ExecPluginObserver | undefined;
 }
 
 type Found = Pick<Kubeconfig, 'cluster' | 'user' | 'places'>;
@@ -135,14 +138,14 @@ const tokenGiven = (token: string | undefined, place: string): string | undefine
 /** As with client-go it is asked where nothing else says who asks. */
 function programOf(
   { cluster, user, places }: Found,
-  { clock, onProblem, onRenewed = () => {}, signal }: CredentialParts,
+  { clock, onProblem, onRenewed = () => {}, signal, observer }: CredentialParts,
 ) {
   const { exec, token, tokenFile, username } = user;
   const has = [token, tokenFile, username, user['client-certificate'], user['client-certificate-data']];
   if (!exec || has.some(Boolean)) return undefined;
-  const ask = () => askProgram({ exec, cluster, place: `${places.user}exec`, signal });
+  const ask = () => askProgram({ exec, cluster, place: `${places.user}exec`, signal, observer });
   const tell = (problem: string) => (signal?.aborted ? undefined : onProblem(problem));
-  return new ExecCredentials({ ask, clock, onProblem: tell, onRenewed });
+  return new ExecCredentials({ ask, clock, onProblem: tell, onRenewed, observer });
 }
 
 /** One file may be named more than once: it is read once for all. */

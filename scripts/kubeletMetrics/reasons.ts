@@ -115,21 +115,8 @@ export const reasons: readonly Reason[] = [
   { names: ['kubelet_volume_stats_*'], text: NO_CLAIM },
   { names: ['plugin_manager_total_plugins'], text: 'no CSI, DRA or device plugin can register with the node' },
   {
-    names: ['rest_client_exec_plugin_certificate_rotation_age', 'rest_client_exec_plugin_ttl_seconds'],
-    text: 'the certificates of credential plugins are not counted',
-  },
-  { names: ['rest_client_exec_plugin_call_total'], text: 'the calls of credential plugins are not counted' },
-  {
     names: ['rest_client_dns_resolution_duration_seconds', 'rest_client_exec_plugin_policy_call_total'],
     text: NEVER_REGISTERED,
-  },
-  {
-    names: [
-      'rest_client_rate_limiter_duration_seconds',
-      'rest_client_request_retries_total',
-      'rest_client_response_size_bytes',
-    ],
-    text: 'the requests are counted when they are sent and answered, so that neither the wait before nor the body of a watch counts',
   },
   { names: ['rest_client_transport_*'], text: 'there is one connection to the API server, and no cache of transports' },
   {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { certificateMetrics } from '../../../kubelet-api/metrics/certificateMetrics.ts';
+import { certificateGauges, certificateMetrics } from '../../../kubelet-api/metrics/certificateMetrics.ts';
 import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import { NO_NAMES } from '../../../kubernetes/node/alternativeNames.ts';
 import { samplesOf } from './support/scraped.ts';
@@ -32,4 +32,21 @@ test('C42: the age of a serving certificate counts when the next one replaces it
   renewed('serving', 2 * HOUR_MS);
   renewed('serving', 3 * HOUR_MS);
   expect(await rotations()).toEqual([2, 10_800]);
+});
+
+test('C42: the remaining life of a certificate has no fraction of a second, before and after its end', async () => {
+  const registry = new Registry();
+  const set = certificateGauges(registry, () => 10_000);
+  const shown = async (certificates: readonly (readonly [string, number])[]) => {
+    set({ certificates: new Map(certificates) });
+    const samples = await samplesOf(registry);
+    return ['client', 'server'].map((each) => samples.get(`kubelet_certificate_manager_${each}_ttl_seconds`));
+  };
+  expect(await shown([['client', 12_900]])).toEqual([2, Number.POSITIVE_INFINITY]);
+  expect(
+    await shown([
+      ['client', 11_500],
+      ['serving', 7_400],
+    ]),
+  ).toEqual([1, -2]);
 });

@@ -1,5 +1,6 @@
 /** Decisions of the node and deeds of its services that only metrics show, counted on the simulated runtime. */
 import { expect, test } from '@jest/globals';
+import { ContainerEventType } from '../../../cri/generated/runtime.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 import { countedNode, samplesOf } from './support/scraped.ts';
 
@@ -91,4 +92,18 @@ test('C42: event streams of the runtime count when they open and when they break
   node.runtime.restart();
   await node.advance('5s');
   expect([await connections('success'), await connections('error')]).toEqual([2, 1]);
+});
+
+test('C42: an event of the runtime counts with its age, and one without a time does not', async () => {
+  const { node, metrics } = await countedNode({ eventStream: true });
+  await node.advance('2s');
+  const now = node.clock.now();
+  const type = ContainerEventType.CONTAINER_STOPPED_EVENT;
+  const emit = (at: number) => node.runtime.events.emit({ id: 'gone', type, sandboxId: '', podUid: '', at });
+  // The clock of the runtime may be ahead.
+  for (const at of [now - 1_500, now + 60_000, 0]) emit(at);
+  await node.advance('1s');
+  const samples = await samplesOf(metrics.paths.all);
+  const of = (suffix: string) => samples.get(`kubelet_evented_pleg_connection_latency_seconds_${suffix}`);
+  expect([of('count'), of('sum')]).toEqual([2, 1.5]);
 });

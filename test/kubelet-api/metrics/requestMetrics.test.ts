@@ -36,13 +36,33 @@ test('C42: however many paths and methods are asked for, there are few series', 
 
 test('requests to the API server by code, without one where there was no answer', async () => {
   const registry = new Registry();
-  const tell = kubeRequests(registry);
-  tell({ method: 'GET', host: 'api:6443', code: 200, ms: 7, sentBytes: 0 });
-  tell({ method: 'GET', host: 'api:6443', ms: 10_000, sentBytes: 0 });
+  const requests = kubeRequests(registry)('api:6443');
+  requests.attempted({ method: 'GET', code: 200, isRetry: false, sentBytes: 0 });
+  requests.completed('GET', 7);
+  requests.attempted({ method: 'GET', isRetry: false, sentBytes: 0 });
+  requests.completed('GET', 10_000);
   const samples = await samplesOf(registry);
   expect(samples.get('rest_client_requests_total{code="200",method="GET",host="api:6443"}')).toBe(1);
   expect(samples.get('rest_client_requests_total{code="<error>",method="GET",host="api:6443"}')).toBe(1);
   expect(samples.get('rest_client_request_duration_seconds_sum{verb="GET",host="api:6443"}')).toBeCloseTo(10.007);
+});
+
+test('C42: retries, waits for the rate limit and sizes of bodies count by method and host', async () => {
+  const registry = new Registry();
+  const requests = kubeRequests(registry)('api:6443');
+  requests.throttled('GET', 1_500);
+  requests.attempted({ method: 'GET', code: 429, isRetry: false, sentBytes: 0 });
+  requests.attempted({ method: 'GET', code: 200, isRetry: true, sentBytes: 0 });
+  requests.attempted({ method: 'GET', code: 200, isRetry: false });
+  requests.received('GET', 300);
+  const samples = await samplesOf(registry);
+  const of = '{verb="GET",host="api:6443"}';
+  expect(samples.get('rest_client_request_retries_total{code="200",verb="GET",host="api:6443"}')).toBe(1);
+  expect(samples.get('rest_client_request_retries_total{code="429",verb="GET",host="api:6443"}')).toBe(undefined);
+  expect(samples.get(`rest_client_rate_limiter_duration_seconds_sum${of}`)).toBe(1.5);
+  expect(samples.get(`rest_client_response_size_bytes_sum${of}`)).toBe(300);
+  expect(samples.get(`rest_client_request_size_bytes_count${of}`)).toBe(2);
+  expect(samples.get('rest_client_requests_total{code="200",method="GET",host="api:6443"}')).toBe(2);
 });
 
 test('C42: streams by WebSocket are counted by what they are for', async () => {

@@ -1,6 +1,8 @@
+import { X509Certificate } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { ExecCredentials } from '../../../node/credentials/execCredentials.ts';
 import type { ExecCredential } from '../../../node/credentials/execProgram.ts';
+import { certificate, key } from '../../actors/services/certificate.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
@@ -9,6 +11,7 @@ function stand() {
   const clock = { now: () => time.now, monotonic: () => time.now };
   const given: { next: Partial<ExecCredential> | Error; runs: number } = { next: { token: 'a' }, runs: 0 };
   const [problems, renewals]: [string[], number[]] = [[], []];
+  const certificates: unknown[] = [];
   const credentials = new ExecCredentials({
     ask: async () => {
       given.runs += 1;
@@ -18,9 +21,10 @@ function stand() {
     clock,
     onProblem: (problem) => void problems.push(problem),
     onRenewed: () => void renewals.push(time.now),
+    observer: { called: () => {}, certificateChanged: (_, certificate) => void certificates.push(certificate) },
   });
   const token = async () => (await credentials.current()).token;
-  return { time, given, problems, renewals, credentials, token };
+  return { time, given, problems, renewals, certificates, credentials, token };
 }
 
 test('a program is run once for all, until what it gave has expired', async () => {
@@ -59,6 +63,19 @@ test('another certificate opens connections anew, another token does not', async
   expect(renewals).toEqual([]);
   await another({ pair: { cert: 'two', key: 'k' } });
   expect(renewals).toHaveLength(1);
+});
+
+test('the validity of a certificate is reported when it is new, and that there is none any more', async () => {
+  const { time, given, certificates, credentials, token } = stand();
+  const { validFromDate, validToDate } = new X509Certificate(certificate);
+  for (const next of [{ pair: { cert: certificate, key } }, { pair: { cert: certificate, key } }, { token: 'a' }]) {
+    given.next = next;
+    credentials.refused();
+    time.now += 1_000;
+    await token();
+  }
+  const validity = { notBefore: validFromDate.getTime(), notAfter: validToDate.getTime() };
+  expect(certificates).toEqual([validity, undefined]);
 });
 
 test('one that fails at first is told to who asks; later what was good is used, and that is told once', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { processOf } from '../../../host/runningProcess.ts';
+import type { ExecPluginCall } from '../../../kubelet-api/metrics/execPluginMetrics.ts';
 import type { ExecFields } from '../../../node/config/execFields.ts';
 import { askProgram } from '../../../node/credentials/execProgram.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
@@ -102,4 +103,23 @@ test('what it has started ends with it', async () => {
   await expect(ask(`sleep 60 & echo $! > ${out}; wait`, {}, 500)).rejects.toThrow(/gave no credentials in time$/);
   const child = Number(await readFile(out, 'utf8'));
   await eventually('its child has ended', async () => (await processOf(child)) === undefined);
+});
+
+test('every run counts by its exit code, and one that cannot be started as not found', async () => {
+  const calls: ExecPluginCall[] = [];
+  const observer = { called: (call: ExecPluginCall) => void calls.push(call) };
+  const run = async (command: string, limitMs = 60_000) => {
+    const exec = { apiVersion: V1, command, interactiveMode: 'Never' } as const;
+    await askProgram({ exec, cluster: { server: 'https://192.0.2.1' }, place: 'exec', limitMs, observer }).catch(
+      () => {},
+    );
+    return calls.at(-1);
+  };
+  expect(await run(await program(answer({ token: 'a' })))).toEqual({ status: 'no_error', code: 0 });
+  expect(await run(await program('echo no credential'))).toEqual({ status: 'no_error', code: 0 });
+  expect(await run(await program('exit 3'))).toEqual({ status: 'plugin_execution_error', code: 3 });
+  expect(await run(await program('kill -9 $$'))).toEqual({ status: 'plugin_execution_error', code: -1 });
+  expect(await run(await program('sleep 100'), 50)).toEqual({ status: 'plugin_execution_error', code: -1 });
+  expect(await run(join(folder, 'missing'))).toEqual({ status: 'plugin_not_found_error', code: 1 });
+  expect(calls).toHaveLength(6);
 });

@@ -59,7 +59,12 @@ export async function busyNode() {
   }
   for (const answer of answers) metrics.onlookers.answers(answer);
   metrics.runtimeCall({ operation: 'runPodSandbox', request: { runtimeHandler: 'kata' }, ms: 3, hasFailed: true });
-  metrics.kubeRequest({ method: 'GET', host: 'api:6443', code: 200, ms: 3, sentBytes: 70 });
+  const requests = metrics.cluster.requestsTo('api:6443');
+  requests.throttled('GET', 3);
+  requests.attempted({ method: 'GET', code: 200, isRetry: true, sentBytes: 70 });
+  requests.received('GET', 70);
+  requests.completed('GET', 3);
+  metrics.cluster.execPlugin.called({ status: 'no_error', code: 0 });
   metrics.servedRequest('readwrite')({ method: 'GET', target: '/metrics' })(3);
   metrics.servedRequest('readwrite')({ method: 'GET', target: '/exec/default/web/main', isWebSocket: true })(3);
   const victim = { actor: 'pod/victim', at: 1 };
