@@ -1,5 +1,6 @@
 /** The plugins that know credentials: read from the configuration that a kubelet has for them, and run on this host. */
 
+import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
@@ -58,12 +59,24 @@ const schema = section({
 
 type Provider = z.output<typeof provider>;
 
+interface ProviderConfig {
+  readonly providers: readonly CredentialProvider[];
+  /** `sha256:` and the hash of the files with their lengths, as a kubelet shows it (`plugin/config.go`). */
+  readonly hash: string;
+}
+
 /** Reads and checks them, with their programs; throws a `ConfigError` that lists all mistakes. */
-export async function readCredentialProviders({ config, binDir }: ProviderPlaces): Promise<CredentialProvider[]> {
+export async function readCredentialProviders(places: ProviderPlaces): Promise<readonly CredentialProvider[]> {
+  return (await readProviderConfig(places)).providers;
+}
+
+/** Like `readCredentialProviders`, with the hash of the configuration. */
+export async function readProviderConfig({ config, binDir }: ProviderPlaces): Promise<ProviderConfig> {
   if (config === '') throw new ConfigError(`${BIN_FLAG}: needs ${FLAG}`);
   if (binDir === '') throw new ConfigError(`${FLAG}: needs ${BIN_FLAG}`);
   const files = await filesAt(config);
-  const read = (await Promise.all(files.map(providersIn))).flat();
+  const found = await Promise.all(files.map(providersIn));
+  const read = found.flatMap(({ providers }) => providers);
   const names = read.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice !== undefined) throw new ConfigError(`${config}: provider "${twice}" is there twice`);
@@ -71,7 +84,17 @@ export async function readCredentialProviders({ config, binDir }: ProviderPlaces
     const program = join(binDir, name);
     if (!(await firstExecutable([program]))) throw new ConfigError(`${BIN_FLAG}: ${program} is no program`);
   }
-  return read;
+  return { providers: read, hash: hashOf(found.map(({ text }) => text)) };
+}
+
+function hashOf(texts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const text of texts) {
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64BE(BigInt(Buffer.byteLength(text)));
+    hash.update(length).update(text);
+  }
+  return `sha256:${hash.digest('hex')}`;
 }
 
 async function filesAt(config: string): Promise<string[]> {
@@ -85,7 +108,9 @@ async function filesAt(config: string): Promise<string[]> {
   throw new ConfigError(`${FLAG}: no configuration in ${config}`);
 }
 
-async function providersIn(file: string): Promise<CredentialProvider[]> {
+async function providersIn(
+  file: string,
+): Promise<{ readonly providers: readonly CredentialProvider[]; readonly text: string }> {
   const found = await readTextFile(hostFiles, file);
   if (found === undefined || 'noFile' in found)
     throw new ConfigError(`${FLAG}: ${file}: ${found?.noFile ?? 'is gone'}`);
@@ -97,7 +122,7 @@ async function providersIn(file: string): Promise<CredentialProvider[]> {
     ? read.data.providers.flatMap((each, index) => mistakesOf(each).map((why) => `providers[${index}].${why}`))
     : describeIssues(read.error.issues, withoutValues(input), input);
   if (mistakes.length > 0) throw new ConfigError(mistakes.map((mistake) => `${file}: ${mistake}`).join('\n'));
-  return read.success ? read.data.providers.map(compiled) : [];
+  return { providers: read.success ? read.data.providers.map(compiled) : [], text: found.text };
 }
 
 /** The rules over several fields. */

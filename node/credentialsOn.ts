@@ -5,10 +5,10 @@ import { credentialPlugins } from '../actors/images/credentialPlugins.ts';
 import { type FindCredentials, nodeCredentials } from '../actors/services/nodeCredentials.ts';
 import { systemClock } from '../base/clock.ts';
 import { runProgram } from '../host/program.ts';
-import type { ProviderRun } from '../kubelet-api/metrics/providerMetrics.ts';
+import type { ProviderObserver } from '../kubelet-api/metrics/providerMetrics.ts';
 import type { CredentialProvider } from '../kubernetes/images/credentialProvider.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
-import { readCredentialProviders } from './credentialProviders.ts';
+import { readProviderConfig } from './credentialProviders.ts';
 
 /** Where credentials are, by default in the working and home directories of this process. */
 interface CredentialPlaces extends Pick<NodeConfig, 'rootDirectory' | 'credentialProviders'> {
@@ -19,7 +19,7 @@ interface CredentialPlaces extends Pick<NodeConfig, 'rootDirectory' | 'credentia
 interface Surroundings {
   /** Told of what cannot be used, never with what is in it. */
   readonly warn: (message: string, about: Readonly<Record<string, string>>) => void;
-  readonly onRun?: ((run: ProviderRun) => void) | undefined;
+  readonly observer?: ProviderObserver | undefined;
   /** Ends the plugins that run. */
   readonly signal: AbortSignal;
 }
@@ -32,14 +32,16 @@ export async function credentialsOn(
     workingDirectory: workingDir = process.cwd(),
     homeDirectory: homeDir = homedir(),
   }: CredentialPlaces,
-  { warn, signal, onRun = () => {} }: Surroundings,
+  { warn, signal, observer }: Surroundings,
 ): Promise<FindCredentials> {
   const onUnusable = (file: string, why: string) => warn(`${file}: registry credentials not read: ${why}`, { file });
   const inFiles = nodeCredentials({ rootDir, workingDir, homeDir, onUnusable });
   if (places === undefined) return inFiles;
+  const { providers, hash } = await readProviderConfig(places);
+  observer?.configured(hash);
   const fromPlugins = credentialPlugins({
-    providers: await readCredentialProviders(places),
-    run: timed(runPlugin(places.binDir, signal), onRun),
+    providers,
+    run: timed(runPlugin(places.binDir, signal), observer),
     clock: systemClock,
     onProblem: (provider, why) => warn(`credential provider ${provider} gave no credentials: ${why}`, { provider }),
   });
@@ -50,11 +52,11 @@ type Run = Parameters<typeof credentialPlugins>[0]['run'];
 
 /** Reports each run with its duration. */
 const timed =
-  (run: Run, onRun: (run: ProviderRun) => void): Run =>
+  (run: Run, observer: Pick<ProviderObserver, 'ran'> | undefined): Run =>
   async (provider, request) => {
     const startedAt = systemClock.monotonic();
     const report = (hasFailed: boolean) =>
-      onRun({ provider: provider.name, ms: systemClock.monotonic() - startedAt, hasFailed });
+      observer?.ran({ provider: provider.name, ms: systemClock.monotonic() - startedAt, hasFailed });
     try {
       const output = await run(provider, request);
       report(false);

@@ -7,7 +7,7 @@ import { KubeClient } from '../kubeclient/client.ts';
 import type { KubeEndpoint } from '../kubeclient/endpoint.ts';
 import { Http2Transport } from '../kubeclient/http2/http2Transport.ts';
 import type { RequestObserver } from '../kubeclient/requestObserver.ts';
-import type { ExecPluginObserver } from '../kubelet-api/metrics/execPluginMetrics.ts';
+import type { CredentialObserver } from '../kubelet-api/metrics/credentialMetrics.ts';
 import type { HostIdentity } from '../kubernetes/node/nodeObject.ts';
 import { clusterAccess } from './clusterAccess.ts';
 import type { ClusterConfig } from './config/cluster.ts';
@@ -36,7 +36,7 @@ const CERTIFICATE_RATE = { qps: 5, burst: 10 };
 export interface ClusterObserver {
   /** Creates the observer of the requests to a host. */
   readonly requestsTo: (host: string) => RequestObserver;
-  readonly execPlugin: ExecPluginObserver;
+  readonly credentials: CredentialObserver;
 }
 
 export interface JoinOptions {
@@ -63,7 +63,7 @@ export async function joinCluster(
     onProblem,
     onRenewed,
     signal: end.signal,
-    observer: observer?.execPlugin,
+    observer: observer?.credentials,
   });
   const { kubeconfig, endpoint, certificates, beginning } = access;
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;

@@ -262,7 +262,7 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, onlookers, t
           findCredentials: await credentialsOn(config, {
             warn,
             signal: ending.signal,
-            onRun: counted?.metrics.providerRun,
+            observer: counted?.metrics.providers,
           }),
         }),
     ...(config.runtimeClassPath ? { readClasses: classesIn(config.runtimeClassPath, logger) } : {}),

@@ -19,7 +19,7 @@ export interface CallMetricsParts {
   readonly podMetrics: Pick<PodMetrics, 'statusPut' | 'resized'>;
   readonly probes: Pick<ProbeMetrics, 'tried'>;
   readonly resizes: Pick<ResizeMetrics, 'containerResized' | 'podFitted' | 'forget'>;
-  readonly volumes: Pick<VolumeMetrics, 'mounted' | 'unmounted'>;
+  readonly volumes: Pick<VolumeMetrics, 'mounted' | 'unmounted' | 'forget'>;
 }
 
 type Of<K extends PortAnswer['port']> = Extract<PortAnswer, { readonly port: K }>;
@@ -61,6 +61,7 @@ export class CallMetrics {
   forget(uid: string): void {
     this.#unstarted.delete(uid);
     this.#parts.resizes.forget(uid);
+    this.#parts.volumes.forget(uid);
   }
 
   #sandboxRun({ input: { pod }, failure }: Of<'runSandbox'>): void {

@@ -15,8 +15,8 @@ import { accessMetrics } from './accessMetrics.ts';
 import { type AgentGaugesParts, agentGauges } from './agentGauges.ts';
 import { CallMetrics } from './callMetrics.ts';
 import { certificateMetrics } from './certificateMetrics.ts';
+import { type CredentialObserver, credentialMetrics } from './credentialMetrics.ts';
 import { deedMetrics } from './deedMetrics.ts';
-import { type ExecPluginObserver, execPluginMetrics } from './execPluginMetrics.ts';
 import { FollowedPods } from './followedPods.ts';
 import { gateMetrics, type ShownGate } from './gateMetrics.ts';
 import { healthMetrics } from './healthMetrics.ts';
@@ -27,7 +27,7 @@ import { PodMetrics } from './podMetrics.ts';
 import { podResourcesMetrics } from './podResourcesMetrics.ts';
 import { ProbeMetrics } from './probeMetrics.ts';
 import { processMetrics, startGauge } from './processMetrics.ts';
-import { type ProviderRun, providerMetrics } from './providerMetrics.ts';
+import { type ProviderObserver, providerMetrics } from './providerMetrics.ts';
 import { Registry, registeredMetrics } from './registry.ts';
 import { kubeRequests, servedRequests } from './requestMetrics.ts';
 import { ResizeMetrics } from './resizeMetrics.ts';
@@ -41,15 +41,15 @@ export interface NodeMetrics {
   };
   /** Told of each call of the runtime. */
   readonly runtimeCall: (call: TimedCall) => void;
-  /** Counts the requests to an API server, and the runs of programs for credentials. */
+  /** Counts the requests to an API server, and what becomes of the credentials for it. */
   readonly cluster: {
     readonly requestsTo: (host: string) => RequestObserver;
-    readonly execPlugin: ExecPluginObserver;
+    readonly credentials: CredentialObserver;
   };
   /** Told of each request to a server of the node. */
   readonly servedRequest: (server: 'readonly' | 'readwrite') => RequestListener;
   readonly check: CheckListener;
-  readonly providerRun: (run: ProviderRun) => void;
+  readonly providers: ProviderObserver;
   readonly access: AccessObserver;
   readonly podResources: PodResourcesListener;
   /** To be called once the node is there, before it starts. */
@@ -90,10 +90,10 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   return {
     onlookers: { ...followed.onlookers, deeds: deedMetrics(all), onRelisted: relists(all) },
     runtimeCall: runtimeCalls(all),
-    cluster: { requestsTo: kubeRequests(all), execPlugin: execPluginMetrics(all, now) },
+    cluster: { requestsTo: kubeRequests(all), credentials: credentialMetrics(all, now) },
     servedRequest: servedRequests(all),
     check: healthMetrics(slis),
-    providerRun: providerMetrics(all),
+    providers: providerMetrics(all),
     access: accessMetrics(all, clock),
     podResources: podResourcesMetrics(all),
     begin: (agent, about) => {
@@ -129,7 +129,14 @@ function podObservers(
 ) {
   const podMetrics = new PodMetrics({ registry, pods, resizes, now: () => clock.now(), isInCluster });
   const probes = new ProbeMetrics(probeRegistry, pods);
-  const calls = new CallMetrics({ registry, pods, podMetrics, probes, resizes, volumes: new VolumeMetrics(registry) });
+  const calls = new CallMetrics({
+    registry,
+    pods,
+    podMetrics,
+    probes,
+    resizes,
+    volumes: new VolumeMetrics(registry, clock),
+  });
   const certificates = certificateMetrics(registry);
   const startup = nodeStartup(registry, { now: () => clock.now(), bootedAt });
   const onlookers: Pick<NodeMetrics['onlookers'], 'answers' | 'moves' | 'decisions'> = {

@@ -9,8 +9,18 @@ export interface ProviderRun {
   readonly hasFailed: boolean;
 }
 
-/** Creates the listener for runs. */
-export function providerMetrics(registry: Registry): (run: ProviderRun) => void {
+export interface ProviderObserver {
+  ran(run: ProviderRun): void;
+  /** The configuration of the providers was read. `hash` identifies its files. */
+  configured(hash: string): void;
+}
+
+export function providerMetrics(registry: Registry): ProviderObserver {
+  const info = registry.gauge(
+    alpha('kubelet_credential_provider_config_info', 'The configuration of credential providers, with the value 1.', [
+      'hash',
+    ]),
+  );
   const labels = ['plugin_name'];
   const errors = registry.counter(
     alpha('kubelet_credential_provider_plugin_errors_total', 'Failed runs of credential providers.', labels),
@@ -23,8 +33,11 @@ export function providerMetrics(registry: Registry): (run: ProviderRun) => void 
     ),
     USUAL,
   );
-  return ({ provider, ms, hasFailed }) => {
-    duration.observe([provider], ms / 1_000);
-    if (hasFailed) errors.add([provider]);
+  return {
+    ran: ({ provider, ms, hasFailed }) => {
+      duration.observe([provider], ms / 1_000);
+      if (hasFailed) errors.add([provider]);
+    },
+    configured: (hash) => info.set([hash], 1),
   };
 }

@@ -5,7 +5,7 @@ import { printableLine } from '../../base/printable.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { SecretText } from '../../host/secretText.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
-import type { ExecPluginObserver } from '../../kubelet-api/metrics/execPluginMetrics.ts';
+import type { CaReload, CredentialObserver } from '../../kubelet-api/metrics/credentialMetrics.ts';
 import { ConfigError } from '../config/configError.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 import { tokenIn, tokenOfFile } from './bearerToken.ts';
@@ -26,8 +26,7 @@ export interface CredentialParts {
   readonly files?: FileSystem;
   /** Nobody asks any more: a program that still runs is ended. */
   readonly signal?: AbortSignal;
-  /** Called about the program of the kubeconfig, if it has one. */
-  readonly observer?: ExecPluginObserver | undefined;
+  readonly observer?: CredentialObserver | undefined;
 }
 
 type Found = Pick<Kubeconfig, 'cluster' | 'user' | 'places'>;
@@ -36,11 +35,14 @@ type ReadPem = () => Promise<Pem | undefined>;
 export class KubeconfigCredentials implements CredentialSource {
   readonly #pems: { readonly [Name in keyof Pems]: ReadPem | undefined };
   readonly #hasProgram: boolean;
+  readonly #onCaReload: ((reload: CaReload) => void) | undefined;
   readonly #clock: CredentialParts['clock'];
   readonly #onProblem: (problem: string) => void;
   readonly #good: LastGood<TlsContext>;
   readonly #bearer: Pick<CredentialSource, 'token' | 'refused'>;
   #reading: Promise<TlsContext> | undefined;
+  /** The certificate authorities of the last context that was created from readable ones. */
+  #caText: string | undefined;
   /** What the last context was made of: as long as that is the same, so is the context. */
   #texts = '';
   /** What was told of that one. */
@@ -50,11 +52,12 @@ export class KubeconfigCredentials implements CredentialSource {
     const { clock, onProblem } = parts;
     this.#clock = clock;
     this.#onProblem = onProblem;
+    const { 'certificate-authority-data': caData, 'certificate-authority': ca } = cluster;
+    this.#onCaReload = caData ? undefined : parts.observer?.caReloaded;
     this.#good = new LastGood(onProblem);
     const files = new PemFiles(parts.files);
     const pem = (place: string, name: string, data: string | undefined, path: string | undefined) =>
       data ? pemOf(data, `${place}${name}-data`) : path ? files.pemIn(path, `${place}${name}`) : undefined;
-    const { 'certificate-authority-data': caData, 'certificate-authority': ca } = cluster;
     const program = programOf({ cluster, user, places }, parts);
     this.#hasProgram = program !== undefined;
     const given = (part: 'cert' | 'key') => async () => {
@@ -121,14 +124,43 @@ export class KubeconfigCredentials implements CredentialSource {
     }
   }
 
+  /** Reads the certificate authorities, and reports each time after the first that they were read from their file. */
+  async #readCa(): Promise<Pem | undefined> {
+    const before = this.#caText;
+    const report = before === undefined ? undefined : this.#onCaReload;
+    const pem = await this.#pems.ca?.().catch((error: unknown) => {
+      report?.({ result: 'failure', reason: 'read_error' });
+      throw error;
+    });
+    if (pem === undefined) return undefined;
+    if (before === undefined) this.#caText = pem.text;
+    else if (report !== undefined) {
+      const reload = reloadOf(pem, before);
+      if (reload.result === 'success') this.#caText = pem.text;
+      report(reload);
+    }
+    return pem;
+  }
+
   async #read(): Promise<TlsContext> {
-    const [ca, cert, key] = await Promise.all([this.#pems.ca?.(), this.#pems.cert?.(), this.#pems.key?.()]);
+    const [ca, cert, key] = await Promise.all([this.#readCa(), this.#pems.cert?.(), this.#pems.key?.()]);
     const texts = JSON.stringify([ca?.text, cert?.text, key?.text]);
     if (texts === this.#texts && this.#good.value !== undefined) return this.#good.value;
     const made = tlsContext({ ca, cert, key });
     this.#texts = texts;
     this.#doubts = new Set();
     return made;
+  }
+}
+
+function reloadOf({ text, place }: Pem, before: string): CaReload {
+  if (text === before) return { result: 'success', reason: 'unchanged' };
+  if (text === '') return { result: 'failure', reason: 'empty' };
+  try {
+    tlsContext({ ca: { text, place } });
+    return { result: 'success', reason: 'updated' };
+  } catch {
+    return { result: 'failure', reason: 'ca_parse_error' };
   }
 }
 

@@ -70,10 +70,6 @@ export const reasons: readonly Reason[] = [
   { names: ['kubelet_cpu_manager_*', 'kubelet_memory_manager_*', 'kubelet_topology_manager_*'], text: NO_MANAGER },
   { names: ['kubelet_container_aligned_compute_resources_*', 'resource_manager_*'], text: NO_MANAGER },
   {
-    names: ['kubelet_credential_provider_config_info'],
-    text: 'the configuration of credential providers is not hashed',
-  },
-  {
     names: ['kubelet_cri_losing_support'],
     text: 'the node works with runtimes that do not have the call, and will continue to do so',
   },
@@ -94,7 +90,7 @@ export const reasons: readonly Reason[] = [
   },
   {
     names: ['kubelet_orphan_pod_cleaned_volumes', 'kubelet_orphan_pod_cleaned_volumes_errors'],
-    text: 'volumes of no pod are removed as soon as they are noticed, not in periodic sweeps',
+    text: 'there is no sweep that they could be counted in: a pod of which only its directory is left terminates like any other, and `kubelet_working_pods` has it as `orphan`',
   },
   {
     names: ['kubelet_pleg_discard_events'],
@@ -110,7 +106,7 @@ export const reasons: readonly Reason[] = [
   { names: ['kubelet_started_host_process_containers_*'], text: 'only on Windows' },
   {
     names: ['kubelet_volume_metric_collection_duration_seconds'],
-    text: 'volumes are measured one after the other in a process of their own that may pause',
+    text: 'a process of low priority measures all volumes in one run, and reports what they use but not how long each took',
   },
   { names: ['kubelet_volume_stats_*'], text: NO_CLAIM },
   { names: ['plugin_manager_total_plugins'], text: 'no CSI, DRA or device plugin can register with the node' },
@@ -118,13 +114,19 @@ export const reasons: readonly Reason[] = [
     names: ['rest_client_dns_resolution_duration_seconds', 'rest_client_exec_plugin_policy_call_total'],
     text: NEVER_REGISTERED,
   },
-  { names: ['rest_client_transport_*'], text: 'there is one connection to the API server, and no cache of transports' },
+  {
+    names: [
+      'rest_client_transport_cache_*',
+      'rest_client_transport_cert_rotation_gc_calls_total',
+      'rest_client_transport_create_calls_total',
+    ],
+    text: 'the agent creates its transports once, at its start, and caches none',
+  },
   {
     names: ['scrape_error'],
     text: 'deprecated since Kubernetes 1.29 and hidden in a kubelet 1.36: `resource_scrape_error` has its value',
   },
   { names: ['volume_manager_selinux_*'], text: 'the node mounts no volume with an SELinux label' },
-  { names: ['volume_operation_total_seconds'], text: '`storage_operation_duration_seconds` has every operation' },
   {
     names: ['container_cpu_load_average_10s', 'container_cpu_load_d_average_10s', 'container_tasks_state'],
     text: 'a kubelet does not measure them and reports 0, and a value that was not measured is absent here',

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readCredentialProviders } from '../../node/credentialProviders.ts';
+import { readCredentialProviders, readProviderConfig } from '../../node/credentialProviders.ts';
 
 const V1 = 'credentialprovider.kubelet.k8s.io/v1';
 let directory = '';
@@ -139,4 +140,14 @@ describe('the configuration of plugins', () => {
     expect(why).toContain('providers[0].args');
     expect(why).not.toContain('hunter2');
   });
+});
+
+test('the hash is of the files in their order, each after its length', async () => {
+  await mkdir(join(directory, 'etc'));
+  const texts = { 'b.yaml': config(provider({ name: 'two' })), 'a.json': config(provider({ env: [] })) };
+  for (const [name, text] of Object.entries(texts)) await writeFile(join(directory, 'etc', name), text);
+  const { hash } = await readProviderConfig({ config: join(directory, 'etc'), binDir: join(directory, 'bin') });
+  const length = (text: string) => Buffer.from([0, 0, 0, 0, 0, 0, text.length >> 8, text.length & 0xff]);
+  const hashed = [texts['a.json'], texts['b.yaml']].flatMap((text) => [length(text), Buffer.from(text)]);
+  expect(hash).toBe(`sha256:${createHash('sha256').update(Buffer.concat(hashed)).digest('hex')}`);
 });

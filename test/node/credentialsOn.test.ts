@@ -29,7 +29,7 @@ async function withPlugin(script: string, over: object = {}) {
   const credentialProviders = { config: join(root, 'plugins.json'), binDir: join(root, 'bin') };
   const find = await credentialsOn(
     { rootDirectory: root, credentialProviders },
-    { warn: (message) => void told.push(message), signal: ending.signal, onRun: providerMetrics(registry) },
+    { warn: (message) => void told.push(message), signal: ending.signal, observer: providerMetrics(registry) },
   );
   const asked = { repository: 'r.example/app', pod: aPod(), signal: new AbortController().signal };
   return { told, ending, registry, users: async () => (await find(asked)).map(({ username }) => username) };
@@ -39,13 +39,17 @@ const answer = (username: string) =>
   `echo '{"kind": "CredentialProviderResponse", "apiVersion": "${V1}", "cacheKeyType": "Image", "auth": {"r.example": {"username": "'${username}'", "password": "hunter2"}}}'`;
 
 test("what a plugin gives comes after the node's own files", async () => {
-  const { users, told } = await withPlugin(answer('plugin'));
+  const { users, told, registry } = await withPlugin(answer('plugin'));
   await writeFile(
     join(root, 'config.json'),
     JSON.stringify({ auths: { 'r.example': { username: 'file', password: 'x' } } }),
   );
   expect(await users()).toEqual(['file', 'plugin']);
   expect(told).toEqual([]);
+  const infos = [...(await samplesOf(registry))].filter(([name]) => name.includes('config_info'));
+  expect(infos).toEqual([
+    [expect.stringMatching(/^kubelet_credential_provider_config_info{hash="sha256:[0-9a-f]{64}"}$/), 1],
+  ]);
 });
 
 test('it reads its request, and has its own arguments and environment, and nothing of the agent', async () => {

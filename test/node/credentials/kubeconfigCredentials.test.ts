@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
+import type { CaReload } from '../../../kubelet-api/metrics/credentialMetrics.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import type { Kubeconfig } from '../../../node/config/kubeconfig.ts';
 import { KubeconfigCredentials } from '../../../node/credentials/kubeconfigCredentials.ts';
@@ -32,8 +33,15 @@ function credentials(user: Kubeconfig['user'], cluster: Partial<Kubeconfig['clus
   const problems: string[] = [];
   const found = { cluster: { server: 'https://192.0.2.1', ...cluster }, user, places };
   const clock = { now: () => time.now, monotonic: () => time.now };
-  const source = new KubeconfigCredentials(found, { clock, onProblem: (problem) => problems.push(problem), files });
-  return { source, problems, time };
+  const reloads: string[] = [];
+  const observer = {
+    called: () => {},
+    certificateChanged: () => {},
+    caReloaded: ({ result, reason }: CaReload) => void reloads.push(`${result} ${reason}`),
+  };
+  const onProblem = (problem: string) => void problems.push(problem);
+  const source = new KubeconfigCredentials(found, { clock, onProblem, files, observer });
+  return { source, problems, time, reloads };
 }
 const inFiles = () => ({ 'client-certificate': at('crt'), 'client-key': at('key') });
 const write = ({ cert, key }: KeyPair) => Promise.all([writeFile(at('crt'), cert), writeFile(at('key'), key)]);
@@ -133,4 +141,34 @@ test('a certificate that has expired is told once, also where it does so while i
   await write(second);
   await source.context();
   expect(problems).toHaveLength(2);
+});
+
+test('each read of the file of certificate authorities after the first counts by its outcome', async () => {
+  const authority = new Authority();
+  const other = authority.cert;
+  authority.remove();
+  await writeFile(at('ca'), ca);
+  const { source, reloads } = credentials({}, { 'certificate-authority': at('ca') });
+  await source.load();
+  expect(reloads).toEqual([]);
+  for (const text of [ca, '', 'nonsense', other, other]) {
+    await writeFile(at('ca'), text);
+    await source.context();
+  }
+  await rm(at('ca'));
+  await source.context();
+  expect(reloads).toEqual([
+    'success unchanged',
+    'failure empty',
+    'failure ca_parse_error',
+    'success updated',
+    'success unchanged',
+    'failure read_error',
+  ]);
+});
+
+test('certificate authorities in the kubeconfig itself are never read again', async () => {
+  const { source, reloads } = credentials({}, { 'certificate-authority-data': ca });
+  for (let each = 0; each < 3; each += 1) await source.context();
+  expect(reloads).toEqual([]);
 });

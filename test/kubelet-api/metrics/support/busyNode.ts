@@ -64,7 +64,8 @@ export async function busyNode() {
   requests.attempted({ method: 'GET', code: 200, isRetry: true, sentBytes: 70 });
   requests.received('GET', 70);
   requests.completed('GET', 3);
-  metrics.cluster.execPlugin.called({ status: 'no_error', code: 0 });
+  metrics.cluster.credentials.called({ status: 'no_error', code: 0 });
+  metrics.cluster.credentials.caReloaded({ result: 'success', reason: 'unchanged' });
   metrics.servedRequest('readwrite')({ method: 'GET', target: '/metrics' })(3);
   metrics.servedRequest('readwrite')({ method: 'GET', target: '/exec/default/web/main', isWebSocket: true })(3);
   const victim = { actor: 'pod/victim', at: 1 };
@@ -78,7 +79,8 @@ export async function busyNode() {
   });
   for (const result of ['credentialPolicyAllowed', 'error'] as const)
     metrics.onlookers.deeds({ deed: 'pullChecked', result });
-  metrics.providerRun({ provider: 'ecr', ms: 3, hasFailed: true });
+  metrics.providers.ran({ provider: 'ecr', ms: 3, hasFailed: true });
+  metrics.providers.configured('sha256:00');
   for (const kind of ['authn', 'authz'] as const) metrics.access.reviewed(kind, 201, 3);
   metrics.access.tokenCache.lookedUp()(true);
   metrics.access.tokenCache.fetching()(true);

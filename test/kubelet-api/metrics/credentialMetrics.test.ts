@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { execPluginMetrics } from '../../../kubelet-api/metrics/execPluginMetrics.ts';
+import { credentialMetrics } from '../../../kubelet-api/metrics/credentialMetrics.ts';
 import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import { samplesOf } from './support/scraped.ts';
 
@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 function stand() {
   const time = { now: 0 };
   const registry = new Registry();
-  const observer = execPluginMetrics(registry, () => time.now);
+  const observer = credentialMetrics(registry, () => time.now);
   const sample = async (name: string) => (await samplesOf(registry)).get(`rest_client_exec_plugin_${name}`);
   return { time, observer, sample };
 }
@@ -45,4 +45,11 @@ test('C42: runs of programs for credentials count by exit code and outcome', asy
   const { observer, sample } = stand();
   observer.called({ status: 'plugin_execution_error', code: 3 });
   expect(await sample('call_total{code="3",call_status="plugin_execution_error"}')).toBe(1);
+});
+
+test('C42: reads of certificate authorities count by their outcome', async () => {
+  const registry = new Registry();
+  credentialMetrics(registry, () => 0).caReloaded({ result: 'failure', reason: 'empty' });
+  const samples = await samplesOf(registry);
+  expect(samples.get('rest_client_transport_ca_reload_total{result="failure",reason="empty"}')).toBe(1);
 });

@@ -1,4 +1,4 @@
-/** The families about programs that a kubeconfig names for its credentials (`component-base/metrics/prometheus/restclient/metrics.go`). */
+/** The families about the files and programs that a kubeconfig names (`component-base/metrics/prometheus/restclient/metrics.go`). */
 import { OF_AGES } from './buckets.ts';
 import { alpha, type Registry } from './registry.ts';
 
@@ -20,8 +20,17 @@ export interface ExecPluginObserver {
   certificateChanged(plugin: object, certificate: ValidityPeriod | undefined): void;
 }
 
-/** Creates the observer of all such programs. `now` is in milliseconds since the epoch. */
-export function execPluginMetrics(registry: Registry, now: () => number): ExecPluginObserver {
+/** The outcome of reading the file of certificate authorities again (`transport/ca_rotation.go` of client-go). */
+export type CaReload =
+  | { readonly result: 'success'; readonly reason: 'updated' | 'unchanged' }
+  | { readonly result: 'failure'; readonly reason: 'read_error' | 'empty' | 'ca_parse_error' };
+
+export interface CredentialObserver extends ExecPluginObserver {
+  caReloaded(reload: CaReload): void;
+}
+
+/** Creates the observer of all kubeconfigs. `now` is in milliseconds since the epoch. */
+export function credentialMetrics(registry: Registry, now: () => number): CredentialObserver {
   const calls = registry.counter(
     alpha('rest_client_exec_plugin_call_total', 'Runs of programs for credentials, by exit code and outcome.', [
       'code',
@@ -41,12 +50,19 @@ export function execPluginMetrics(registry: Registry, now: () => number): ExecPl
       'Seconds until the first client certificate of a program for credentials expires. +Inf if there is none.',
     ),
   );
+  const caReloads = registry.counter(
+    alpha('rest_client_transport_ca_reload_total', 'Reads of the file of certificate authorities again, by outcome.', [
+      'result',
+      'reason',
+    ]),
+  );
   const certificates = new Map<object, ValidityPeriod>();
   registry.collect(() => {
     const ends = [...certificates.values()].map(({ notAfter }) => (notAfter - now()) / 1_000);
     ttl.set([], Math.min(...ends));
   });
   return {
+    caReloaded: ({ result, reason }) => caReloads.add([result, reason]),
     called: ({ code, status }) => calls.add([String(code), status]),
     certificateChanged: (plugin, certificate) => {
       const previous = certificates.get(plugin);
