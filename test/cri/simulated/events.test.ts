@@ -8,7 +8,7 @@ test('exits are hinted at; our own calls are not', async () => {
   const { container } = await runOne(simulation, ['sleep', '1']);
   expect(containerEvents).toEqual([]);
   await simulation.clock.advance(1000);
-  expect(containerEvents).toEqual([{ containerId: container }]);
+  expect(containerEvents).toEqual([{ containerId: container, createdAt: simulation.clock.now() }]);
 });
 
 test('a hint can come before the status shows the exit', async () => {

@@ -39,7 +39,7 @@ test('exits arrive over the event stream', async () => {
   const { container } = await runOne({ ...simulation, play: overGrpc() });
   simulation.runtime.exitContainer(container, 1);
   await until(() => containerEvents.length > 0);
-  expect(containerEvents).toEqual([{ containerId: container }]);
+  expect(containerEvents).toMatchObject([{ containerId: container }]);
 });
 
 test('a runtime that goes away breaks the stream and fails calls; they work again when it is back', async () => {
