@@ -151,7 +151,7 @@ test('each read of the file of certificate authorities after the first counts by
   const { source, reloads } = credentials({}, { 'certificate-authority': at('ca') });
   await source.load();
   expect(reloads).toEqual([]);
-  for (const text of [ca, '', 'nonsense', other, other]) {
+  for (const text of [ca, '', 'nonsense', ca, other, other]) {
     await writeFile(at('ca'), text);
     await source.context();
   }
@@ -161,6 +161,7 @@ test('each read of the file of certificate authorities after the first counts by
     'success unchanged',
     'failure empty',
     'failure ca_parse_error',
+    'success unchanged',
     'success updated',
     'success unchanged',
     'failure read_error',
