@@ -10,7 +10,7 @@ export interface RequestObserver {
   completed(method: string, ms: number): void;
 }
 
-export interface RequestAttempt {
+interface RequestAttempt {
   readonly method: string;
   readonly code?: number | undefined;
   readonly isRetry: boolean;

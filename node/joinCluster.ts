@@ -33,7 +33,7 @@ export interface JoinedCluster extends ClusterParts {
 /** Of requests for certificates, as a kubelet makes them. */
 const CERTIFICATE_RATE = { qps: 5, burst: 10 };
 
-export interface ClusterObserver {
+interface ClusterObserver {
   /** Creates the observer of the requests to a host. */
   readonly requestsTo: (host: string) => RequestObserver;
   readonly credentials: CredentialObserver;

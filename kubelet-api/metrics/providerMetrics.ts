@@ -3,7 +3,7 @@ import { USUAL } from './buckets.ts';
 import { alpha, type Registry } from './registry.ts';
 
 /** A run of the program of a credential provider. */
-export interface ProviderRun {
+interface ProviderRun {
   readonly provider: string;
   readonly ms: number;
   readonly hasFailed: boolean;
