@@ -56,6 +56,7 @@ export interface Boundary extends Provider {
   readonly isSettled: () => boolean;
   /** What may leave the agent of a value. */
   readonly redact: Redaction['redact'];
+  readonly redactor: Redaction['redactor'];
   /** Lets a fact in that no feed brings. */
   tell(to: FactTaker, fact: NodeFact): void;
   /**
@@ -89,7 +90,8 @@ const elapsedOf = (input: TimerInput) => ({
  * it takes effect one microtask after it was recorded: so the order of the recording is the order of the effects.
  */
 export function createBoundary({ ports, feeds }: World, options: BoundaryOptions): Boundary {
-  const { clock, record, calls, answers, redaction: { learn, redact } = createRedaction(), onError } = options;
+  const { clock, record, calls, answers, redaction = createRedaction(), onError } = options;
+  const { learn, redact, redactor } = redaction;
   // Whoever writes down must not change what happens.
   const write = record && guarded('recorder', record, onError);
   const tellCall = calls && callTeller(guarded('recorder', calls, onError), clock);
@@ -118,6 +120,7 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
     now: () => latest,
     isSettled: () => underWay === 0,
     redact,
+    redactor,
     port: (name) => portLogic(name, ports[name], { clock, enter, tellCall, tellAnswer, onError }),
     feed: (name) => feedLogic(name, feeds[name], { clock, learn, enter, onError }),
     timer: timerLogic(clock, enter),

@@ -2,6 +2,7 @@
 import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
 import type { Clock } from '../base/clock.ts';
 import { NodeFailure } from '../base/failure.ts';
+import { atOnce, type Steps } from '../base/steps.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import { waitOf } from '../machines/admission/context.ts';
@@ -25,7 +26,7 @@ import { drained } from './drained.ts';
 import { decisionListener, type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
 import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
-import { persistedActor, plainCopy } from './persistedActors.ts';
+import { copiedActors, persistedActor, plainCopier } from './persistedActors.ts';
 import { type RootActor, rootActor } from './rootActor.ts';
 import { startsInLine } from './startsInLine.ts';
 import { createSinceMap, type Move, type SinceMap, type Stay } from './status/since.ts';
@@ -56,6 +57,13 @@ export interface Keyframe {
   readonly due?: readonly string[];
 }
 
+/** A keyframe that is yet to be copied. */
+interface KeyframeDraft {
+  readonly at: number;
+  /** The work that is left, in short steps, between which the event loop may do anything else. */
+  readonly steps: Steps<Keyframe>;
+}
+
 /** A node agent: pods in, statuses out. */
 export interface NodeAgent {
   /** What its actors began with, as it may be written down: with the entries of the boundary all that a replay needs. */
@@ -66,6 +74,8 @@ export interface NodeAgent {
    * replay: what is told takes effect before the next task of the event loop.
    */
   keyframe(): Keyframe;
+  /** Starts the same, to be finished later: the keyframe is of the present moment, whatever happens meanwhile. */
+  draftKeyframe(): KeyframeDraft;
   /** Stops all actors at once and leaves whatever runs; resolves when nothing is left to write. */
   stop(): Promise<void>;
   /** Ends every pod gracefully; resolves when none is left. */
@@ -141,7 +151,8 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
       return boundary.redact(input);
     },
     start: () => void root.start(),
-    keyframe: () => keyframeOf(actors, boundary),
+    keyframe: () => atOnce(draftOf(actors, boundary).steps),
+    draftKeyframe: () => draftOf(actors, boundary),
     stop: async () => {
       board.close();
       root.stop();
@@ -174,22 +185,35 @@ function knownPods({ root, board }: NodeActors): readonly Pod[] {
   return [...reported, ...wanted.filter(({ metadata }) => !uids.has(metadata.uid))];
 }
 
-function keyframeOf({ root, board, since }: NodeActors, { now, isSettled, redact }: Boundary): Keyframe {
+function draftOf({ root, board, since }: NodeActors, { now, isSettled, redactor }: Boundary): KeyframeDraft {
   if (!isSettled()) throw new Error('keyframe: what was recorded last has not taken effect yet; ask in the next task');
+  const at = now();
   const due = board.due();
   const untold = board
     .untold()
     .map(({ uid, removed, pod: { status } }) => (removed || status === undefined ? { uid } : { uid, status }));
-  const frame = {
-    at: now(),
-    actors: persistedActor(root),
-    since: since.below(root),
-    statuses: Object.fromEntries(board.statuses()),
-    ...(untold.length > 0 ? { untold } : {}),
-    ...(due.length > 0 ? { due } : {}),
-  };
-  // A copy, because the actors may go on with what they have.
-  return plainCopy(redact(frame));
+  // All of this is replaced when it changes, and never changed in place.
+  const found = { actors: persistedActor(root), since: since.below(root), statuses: [...board.statuses()] };
+  const [redact, plainCopy] = [redactor(), plainCopier()];
+  const copy = <T>(value: T): T => plainCopy(redact(value));
+  return { at, steps: steps() };
+
+  function* steps(): Generator<void, Keyframe> {
+    const actors = yield* copiedActors(found.actors, copy);
+    const statuses: [string, PodStatus][] = [];
+    for (const [uid, status] of found.statuses) {
+      statuses.push([uid, copy(status)]);
+      yield;
+    }
+    return {
+      at,
+      actors,
+      since: copy(found.since),
+      statuses: Object.fromEntries(statuses),
+      ...(untold.length > 0 ? { untold: copy(untold) } : {}),
+      ...(due.length > 0 ? { due: copy(due) } : {}),
+    };
+  }
 }
 
 interface NodeActors {

@@ -18,6 +18,8 @@ export interface Redaction {
   readonly learnValues: (uid: string, values: Iterable<string>) => void;
   /** What it is given is left as it is; of what holds nothing secret nothing is copied. */
   readonly redact: <T>(value: T) => T;
+  /** Returns such a function for several values, which redacts an object that they have in common once. */
+  readonly redactor: () => <T>(value: T) => T;
   /**
    * The same of what is text at whatever depth. What the outside says may quote a value: a runtime that could not run a
    * command, a container that ended.
@@ -50,19 +52,24 @@ export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
     learnPods: (pods) => redactor.values.learnPods(pods),
     learnValues: (uid, values) => redactor.values.learnValues(uid, values),
     redact: (value) => redactor.redactAll(value, false) as typeof value,
+    redactor: () => {
+      const own = new Redactor(key, redactor.values);
+      return (value) => own.redact(value, false) as typeof value;
+    },
     texts: (value) => redactor.redactAll(value, true) as typeof value,
   };
 }
 
 class Redactor {
-  readonly values = new KnownValues();
+  readonly values: KnownValues;
   readonly #key: Buffer;
   /** The objects of the present value that were redacted, as texts and otherwise, with the results. */
   readonly #texts = new Map<object, unknown>();
   readonly #others = new Map<object, unknown>();
 
-  constructor(key: Buffer) {
+  constructor(key: Buffer, values = new KnownValues()) {
     this.#key = key;
+    this.values = values;
   }
 
   /** Redacts a value, and each object in it once: the actors of a keyframe have a pod in common. */

@@ -126,6 +126,7 @@ function recordedBoundary({ wait }: Awaited, { now }: Clock): Boundary {
     isSettled: () => true,
     // What is secret was not recorded.
     redact: (value) => value,
+    redactor: () => (value) => value,
     port: <K extends PortName>() =>
       fromPromise<unknown>(
         ({ self, signal }) =>

@@ -2,19 +2,19 @@
  * Writes down what a node does, in a ring on disk: all that enters its actors, what they ask for, the states that they
  * come into, the statuses and events that they tell. The node goes on whatever happens to its recording.
  */
-
-import type { Keyframe, NodeAgent } from '../actors/nodeAgent.ts';
+import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import type { Redaction } from '../actors/redaction.ts';
 import { withinLimit } from '../actors/services/timeLimit.ts';
 import type { PodChange } from '../actors/status/statusBoard.ts';
 import type { Clock } from '../base/clock.ts';
+import { atOnce, overTurns } from '../base/steps.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import { namespacedName } from '../kubernetes/shownName.ts';
 import { type Began, FORMAT, type Line } from './lines.ts';
 import { type Deflate, memberOf } from './member.ts';
-import { Pending, type PendingText } from './pending.ts';
+import { beganText, Pending, type PendingText } from './pending.ts';
 import { Ring, type RingOptions } from './ring.ts';
 
 export interface FlightRecorderOptions extends RingOptions {
@@ -29,7 +29,7 @@ export interface FlightRecorderOptions extends RingOptions {
 }
 
 /** What it writes about. */
-type RecordedAgent = Pick<NodeAgent, 'input' | 'keyframe' | 'now' | 'subscribe' | 'untold'>;
+type RecordedAgent = Pick<NodeAgent, 'input' | 'draftKeyframe' | 'now' | 'subscribe' | 'untold'>;
 
 /** How it gets on. */
 interface RecorderProgress {
@@ -73,6 +73,8 @@ const MOST_LENGTH = 2 ** 21;
  * moment little has to be played, and a burst on a node of hundreds of pods is not spent on writing down all of them.
  */
 const ENTRIES = 2_000;
+/** So many steps of a keyframe are taken in one turn of the event loop. A step is about one actor. */
+const STEPS = 100;
 /** When nothing could be written, the next attempt is made after so long. */
 const RETRY_MS = 10_000;
 /** A disk that has not answered by then hangs. */
@@ -131,7 +133,8 @@ class Recorder implements FlightRecorder {
   begin(agent: RecordedAgent): void {
     this.#agent = agent;
     // What happened before there were any actors comes after it.
-    this.#pending.beginWith(this.#began(agent, { before: 0 }), 'anew');
+    const began = this.#began(agent, agent.now(), 0);
+    this.#pending.beginWith(began, atOnce(beganText(began)), 'anew');
     this.#unsubscribe = agent.subscribe(this.#statuses());
     this.#schedule();
   }
@@ -180,21 +183,11 @@ class Recorder implements FlightRecorder {
     });
   }
 
-  #began(agent: RecordedAgent, { from, before }: { readonly from?: Keyframe; readonly before: number }): Began {
+  #began(agent: RecordedAgent, at: number, before: number): Began {
     const { program } = this.#options;
     const missed = this.#missed > 0 ? { missed: this.#missed } : {};
-    const frame = from === undefined ? {} : { from };
     this.#entries = 0;
-    return {
-      kind: 'began',
-      at: from?.at ?? agent.now(),
-      format: FORMAT,
-      ...program,
-      input: agent.input,
-      ...frame,
-      ...missed,
-      before,
-    };
+    return { kind: 'began', at, format: FORMAT, ...program, input: agent.input, ...missed, before };
   }
 
   #add(line: Line): void {
@@ -244,7 +237,10 @@ class Recorder implements FlightRecorder {
       if (this.#appending !== undefined) throw new Error(`${this.#options.directory}: a write has not ended yet`);
       const began = this.#options.clock.monotonic();
       const inNew = this.#isCut || this.#ring.isFull;
-      unwritten = this.#due(inNew);
+      const { pending, beginning } = this.#due(inNew);
+      unwritten = pending ? [pending] : [];
+      const text = beginning && (await beginning);
+      if (text) unwritten = [...unwritten, text];
       for (const text of unwritten) {
         this.#appending = this.#append(text, inNew).finally(() => {
           this.#appending = undefined;
@@ -271,22 +267,31 @@ class Recorder implements FlightRecorder {
   }
 
   /** What is to be written now, and after it another beginning, `inNew` or where the last one was long ago. */
-  #due(inNew: boolean): readonly PendingText[] {
+  #due(inNew: boolean): {
+    readonly pending?: PendingText | undefined;
+    readonly beginning?: Promise<PendingText | undefined>;
+  } {
     if (this.#isCut) this.#cut();
     const pending = this.#pending.take();
     const { keyframe, since } = this.#lengths;
     const begins = inNew || (this.#entries >= ENTRIES && since >= keyframe);
     const before = this.#written + (pending === undefined ? 0 : 1);
-    const began = begins && this.#agent ? this.#beganNow(this.#agent, inNew ? 'anew' : 'again', before) : undefined;
-    return [pending, began].filter((each) => each !== undefined);
+    if (!begins || this.#agent === undefined) return { pending };
+    return { pending, beginning: this.#beginNow(this.#agent, inNew ? 'anew' : 'again', before) };
   }
 
-  #beganNow(agent: RecordedAgent, begins: 'anew' | 'again', before: number): PendingText | undefined {
-    const began = new Pending();
-    began.beginWith(this.#began(agent, { from: agent.keyframe(), before }), begins);
+  /** Writes down the present moment, over several turns of the event loop. What is added meanwhile comes after it. */
+  async #beginNow(agent: RecordedAgent, begins: 'anew' | 'again', before: number): Promise<PendingText | undefined> {
+    const { at, steps } = agent.draftKeyframe();
+    const began = this.#began(agent, at, before);
     this.#isCut = false;
-    this.#lengths = { keyframe: began.length, since: 0 };
-    return began.take();
+    this.#lengths = { keyframe: 0, since: 0 };
+    const from = await overTurns(steps, STEPS);
+    const text = await overTurns(beganText({ ...began, from }), STEPS);
+    this.#lengths.keyframe = text.length;
+    const pending = new Pending();
+    pending.beginWith(began, text, begins);
+    return pending.take();
   }
 
   /** Rejects where it has not come to an end by then. */

@@ -77,12 +77,11 @@ export class Pending {
     return text.length;
   }
 
-  /** Before all that are here. */
-  beginWith(began: Began, begins: 'anew' | 'again'): void {
-    const text = beganText(began);
+  /** Before all that are here. `text` is that of the beginning. */
+  beginWith({ at, missed }: Began, text: string, begins: 'anew' | 'again'): void {
     this.#lines.unshift(text);
     this.#count(text);
-    [this.#at, this.#begins, this.#missed] = [began.at, begins, began.missed];
+    [this.#at, this.#begins, this.#missed] = [at, begins, missed];
   }
 
   /** All that are here, which are here no more; undefined where there are none. */
@@ -102,7 +101,7 @@ export class Pending {
   }
 }
 
-/** A beginning as it is written: what several actors of its keyframe have in common is written once. */
-function beganText({ from, ...began }: Began): string {
-  return JSON.stringify(from === undefined ? began : { ...began, from: withoutRepeats(from) });
+/** A beginning as it is written, in short steps: what several actors of its keyframe have in common is written once. */
+export function* beganText({ from, ...began }: Began): Generator<void, string> {
+  return JSON.stringify(from === undefined ? began : { ...began, from: yield* withoutRepeats(from) });
 }

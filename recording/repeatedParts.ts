@@ -19,27 +19,48 @@ type Plain = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Plain | readonly unknown[] => typeof value === 'object' && value !== null;
 
-/** Replaces each object that occurs repeatedly in plain data by a reference. */
-export function withoutRepeats(value: unknown): WithoutRepeats {
-  const repeated = repeatedIn(value);
+/**
+ * The levels of objects that are handled in steps of their own. Below them are the contexts of the actors of a pod, and the
+ * statuses of containers.
+ */
+const LEVELS = 7;
+
+/**
+ * Replaces each object that occurs repeatedly in plain data by a reference, in short steps, because the keyframe of a node may
+ * have thousands of actors.
+ */
+export function* withoutRepeats(value: unknown): Generator<void, WithoutRepeats> {
+  const repeated = yield* repeatedIn(value);
   const indexes = new Map<object, number>();
   const shared: unknown[] = [];
   const written = (each: unknown): unknown => {
     if (!isObject(each)) return each;
-    if (!repeated.has(each)) return content(each);
+    if (!repeated.has(each)) return withMarked(mapped(each, written));
+    return reference(each, () => mapped(each, written));
+  };
+  const reference = (each: object, content: () => unknown): unknown => {
     const known = indexes.get(each);
     if (known !== undefined) return { [REFERENCE]: known };
     const index = shared.push(null) - 1;
     indexes.set(each, index);
-    shared[index] = content(each);
+    shared[index] = withMarked(content());
     return { [REFERENCE]: index };
   };
-  const content = (each: Plain | readonly unknown[]): unknown => {
-    const copy = mapped(each, written);
-    return isObject(copy) && Object.hasOwn(copy, REFERENCE) ? { [REFERENCE]: copy } : copy;
-  };
-  return { value: written(value), shared };
+  function* inSteps(each: unknown, levels: number): Generator<void, unknown> {
+    if (levels === 0 || !isObject(each) || repeated.has(each)) {
+      yield;
+      return written(each);
+    }
+    const items: [string, unknown][] = [];
+    for (const [key, item] of Object.entries(each)) items.push([key, yield* inSteps(item, levels - 1)]);
+    return withMarked(Array.isArray(each) ? items.map(([, item]) => item) : Object.fromEntries(items));
+  }
+  return { value: yield* inSteps(value, LEVELS), shared };
 }
+
+/** An object as it is written: one that looks like a reference is marked as none. */
+const withMarked = (copy: unknown): unknown =>
+  isObject(copy) && Object.hasOwn(copy, REFERENCE) ? { [REFERENCE]: copy } : copy;
 
 /**
  * Maximum number of values that a keyframe is written out to if each reference counts with all that it refers to. The largest
@@ -110,17 +131,25 @@ export function withRepeats({ value, shared }: WithoutRepeats): unknown {
 }
 
 /** The objects that occur more than once, except for empty ones. */
-function repeatedIn(value: unknown): ReadonlySet<object> {
+function* repeatedIn(value: unknown): Generator<void, ReadonlySet<object>> {
   const seen = new Set<object>();
   const repeated = new Set<object>();
-  const look = (each: unknown): void => {
-    if (!isObject(each)) return;
-    if (!seen.has(each)) {
-      seen.add(each);
-      for (const item of Object.values(each)) look(item);
-    } else if (Object.keys(each).length > 0) repeated.add(each);
+  /** Whether the object is seen for the first time. */
+  const isNew = (each: Plain | readonly unknown[]): boolean => {
+    if (!seen.has(each)) return seen.add(each) === seen;
+    if (Object.keys(each).length > 0) repeated.add(each);
+    return false;
   };
-  look(value);
+  const look = (each: unknown): void => {
+    if (isObject(each) && isNew(each)) for (const item of Object.values(each)) look(item);
+  };
+  function* inSteps(each: unknown, levels: number): Generator<void, void> {
+    if (levels === 0 || !isObject(each)) {
+      yield;
+      look(each);
+    } else if (isNew(each)) for (const item of Object.values(each)) yield* inSteps(item, levels - 1);
+  }
+  yield* inSteps(value, LEVELS);
   return repeated;
 }
 

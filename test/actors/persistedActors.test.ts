@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyActor } from 'xstate';
-import { persistedActor, plainCopy } from '../../actors/persistedActors.ts';
+import { copiedActors, persistedActor, plainCopier } from '../../actors/persistedActors.ts';
+import { atOnce } from '../../base/steps.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
 
@@ -29,22 +30,30 @@ describe('persistedActor', () => {
       if (pause === '20s') node.remove('web');
       await node.advance(pause);
       if (root === undefined) throw new Error('no actor has started');
-      expect(plainCopy(persistedActor(root))).toEqual(persistedByXState(root));
+      const persisted = persistedActor(root);
+      expect(plainCopier()(persisted)).toEqual(persistedByXState(root));
+      expect(atOnce(copiedActors(persisted, plainCopier()))).toEqual(persistedByXState(root));
     }
   });
 });
 
-describe('plainCopy', () => {
+describe('plainCopier', () => {
   test('copies what JSON has of a value', () => {
     const value = { a: [1, undefined, Number.NaN, null], b: undefined, c: { d: 'text', e: true }, f: () => 1 };
-    expect(plainCopy(value)).toEqual(JSON.parse(JSON.stringify(value)));
+    expect(plainCopier()(value)).toEqual(JSON.parse(JSON.stringify(value)));
   });
 
   test('copies an object once that occurs repeatedly', () => {
     const pod = { name: 'web' };
-    const copy = plainCopy({ one: { pod }, other: { pod } });
+    const copy = plainCopier()({ one: { pod }, other: { pod } });
     expect(copy.one.pod).toEqual(pod);
     expect(copy.one.pod).not.toBe(pod);
     expect(copy.one.pod).toBe(copy.other.pod);
+  });
+
+  test('copies an object once that several values have in common', () => {
+    const pod = { name: 'web' };
+    const plainCopy = plainCopier();
+    expect(plainCopy({ pod }).pod).toBe(plainCopy({ pod }).pod);
   });
 });

@@ -62,11 +62,14 @@ function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(val
     written: () => recorder.written(),
     end: () => recorder.end(),
     progress: () => recorder.progress(),
-    begin: ({ keyframe, subscribe, ...agent }) =>
+    begin: ({ draftKeyframe, subscribe, ...agent }) =>
       recorder.begin({
         ...agent,
         input: agent.input,
-        keyframe: timed(keyframe),
+        draftKeyframe: timed(() => {
+          const { at, steps } = draftKeyframe();
+          return { at, steps: { next: timed(() => steps.next()) } };
+        }),
         subscribe: (listener) => subscribe(timed(listener)),
       }),
     onlookers: { record: timed(record), calls: timed(calls), moves: timed(moves), events: timed(events) },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { atOnce } from '../../base/steps.ts';
 import { FORMAT } from '../../recording/lines.ts';
 import { readLine } from '../../recording/readLine.ts';
 import { isBounded, withoutRepeats, withRepeats } from '../../recording/repeatedParts.ts';
@@ -6,7 +7,7 @@ import { containerWith, podWith } from '../fakes/pods.ts';
 import { recordedNode } from './recorded.ts';
 
 /** A value after it was written and read. */
-const readBack = (value: unknown): unknown => withRepeats(JSON.parse(JSON.stringify(withoutRepeats(value))));
+const readBack = (value: unknown): unknown => withRepeats(JSON.parse(JSON.stringify(atOnce(withoutRepeats(value)))));
 
 /** The length of the keyframe of a node that runs one pod of so many containers, as it is written. */
 async function keyframeLength(count: number): Promise<number> {
@@ -14,13 +15,13 @@ async function keyframeLength(count: number): Promise<number> {
   const { node } = await recordedNode({ pods: [podWith('large', { containers })] });
   await node.advance('20s');
   expect(node.container('large', `c${count - 1}`).state).toHaveProperty('running');
-  return JSON.stringify(withoutRepeats(node.agent.keyframe())).length;
+  return JSON.stringify(atOnce(withoutRepeats(node.agent.keyframe()))).length;
 }
 
 describe('withoutRepeats', () => {
   test('writes an object once that occurs repeatedly', () => {
     const pod = { name: 'web', labels: { app: 'web' } };
-    const written = withoutRepeats({ one: { pod }, other: { pod } });
+    const written = atOnce(withoutRepeats({ one: { pod }, other: { pod } }));
     expect(written).toEqual({ value: { one: { pod: { $shared: 0 } }, other: { pod: { $shared: 0 } } }, shared: [pod] });
   });
 

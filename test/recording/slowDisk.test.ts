@@ -80,8 +80,9 @@ async function onSlowDisk() {
     onError: (error) => void errors.push(error),
   });
   const input = {} as Parameters<typeof recorder.begin>[0]['input'];
-  const keyframe = () => ({ at: clock.now(), actors: {}, since: {}, statuses: {} });
-  recorder.begin({ input, keyframe, now: clock.now, subscribe: () => () => {}, untold: () => [] });
+  const value = () => ({ at: clock.now(), actors: {}, since: {}, statuses: {} });
+  const draftKeyframe = () => ({ at: clock.now(), steps: { next: () => ({ done: true as const, value: value() }) } });
+  recorder.begin({ input, draftKeyframe, now: clock.now, subscribe: () => () => {}, untold: () => [] });
   /** Lets all writes that wait end, and those that come after them. */
   const writeAll = async () => {
     for (let step = 0; step < 200; step += 1) {

@@ -20,7 +20,21 @@ let actors = '';
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'statelet-written-'));
   [now, attempts, actors, disk] = [0, 0, '', async () => {}];
-  recorder = createFlightRecorder({
+  recorder = recorderOf();
+  recorder.begin(agent);
+});
+
+const keyframe = () => ({ at: now, actors, since: {}, statuses: {} });
+const agent: Parameters<FlightRecorder['begin']>[0] = {
+  input: {} as never, // no recorder looks into it
+  draftKeyframe: () => ({ at: now, steps: { next: () => ({ done: true, value: keyframe() }) } }),
+  now: () => now,
+  subscribe: () => () => {},
+  untold: () => [],
+};
+
+function recorderOf(): FlightRecorder {
+  return createFlightRecorder({
     directory,
     sizeBytes: 2 ** 26,
     deflate,
@@ -38,9 +52,7 @@ beforeEach(async () => {
     program: { machines: '', versions: { statelet: '', node: '' }, life: '' },
     onError: () => {},
   });
-  const keyframe = () => ({ at: now, actors, since: {}, statuses: {} });
-  recorder.begin({ input: {} as never, keyframe, now: () => now, subscribe: () => () => {}, untold: () => [] });
-});
+}
 
 afterEach(() => rm(directory, { recursive: true }));
 
@@ -113,4 +125,43 @@ test('another keyframe after 2,000 entries, once as much was written as the last
   expect(await keyframes()).toBe(1);
   await enter(500);
   expect(await keyframes()).toBe(2);
+});
+
+test('a keyframe of many actors, over several turns of the event loop', async () => {
+  const actorCount = 1_000;
+  let steps = 0;
+  const counts: number[] = [];
+  let isOver = false;
+  const countTurns = () => {
+    counts.push(steps);
+    if (!isOver) setImmediate(countTurns);
+  };
+  await recorder.end();
+  recorder = recorderOf();
+  recorder.begin({
+    ...agent,
+    draftKeyframe: () => ({
+      at: now,
+      steps: {
+        next: () => {
+          steps += 1;
+          return steps <= actorCount ? { done: false, value: undefined } : { done: true, value: keyframe() };
+        },
+      },
+    }),
+  });
+  for (let entry = 0; entry < 2_000; entry += 1) {
+    recorder.onlookers.record({ at: now, actor: 'pleg', kind: 'fact', source: 'pleg', value: { entry } });
+  }
+  const flushed = recorder.flush();
+  recorder.onlookers.moves({ at: now, actor: 'node', state: 'later' });
+  countTurns();
+  await flushed;
+  isOver = true;
+  expect(steps).toBe(actorCount + 1);
+  expect(Math.max(...counts.map((count, index) => count - (counts[index - 1] ?? 0)))).toBeLessThanOrEqual(200);
+  // What was added while it was written comes after it.
+  await recorder.flush();
+  const kinds = (await lines()).map(({ kind }) => kind).filter((kind) => kind !== 'fact');
+  expect(kinds.slice(kinds.indexOf('ended') + 1)).toEqual(['began', 'began', 'state']);
 });

@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import { atOnce, overTurns } from '../../base/steps.ts';
+
+/** Counts up to a number, in a step for each. */
+function* countTo(last: number, seen: number[] = []): Generator<void, number[]> {
+  for (let number = 1; number <= last; number += 1) {
+    seen.push(number);
+    yield;
+  }
+  return seen;
+}
+
+test('takes some steps in each turn, and lets others have their turn between', async () => {
+  const seen: number[] = [];
+  const counts: number[] = [];
+  const turn = async () => void counts.push(seen.length);
+  expect(await overTurns(countTo(7, seen), 3, turn)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(counts).toEqual([3, 6]);
+});
+
+test('takes few steps without waiting', async () => {
+  const turn = () => Promise.reject(new Error('it waits'));
+  expect(await overTurns(countTo(2), 3, turn)).toEqual([1, 2]);
+});
+
+test('takes all steps at once', () => {
+  expect(atOnce(countTo(3))).toEqual([1, 2, 3]);
+});
+
+test('passes on what a step throws', async () => {
+  function* failing(): Generator<void, void> {
+    yield;
+    throw new Error('no room');
+  }
+  expect(() => atOnce(failing())).toThrow('no room');
+  await expect(overTurns(failing(), 1)).rejects.toThrow('no room');
+});
