@@ -87,7 +87,8 @@ const elapsedOf = (input: TimerInput) => ({
 
 /**
  * Makes the actor logic of ports, feeds and timers, each of which stamps and records what it lets in. Whatever its kind,
- * it takes effect one microtask after it was recorded: so the order of the recording is the order of the effects.
+ * it takes effect one microtask after it was recorded: so the order of the recording is the order of the effects. Answers and
+ * elapsed timers wait, before they are recorded, for a later turn of the event loop if many of them come at once.
  */
 export function createBoundary({ ports, feeds }: World, options: BoundaryOptions): Boundary {
   const { clock, record, calls, answers, redaction = createRedaction(), onError } = options;
@@ -131,13 +132,14 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
     },
     delay: (path, ms, act) => {
       let isCancelled = false;
-      const id = clock.setTimeout(() => {
+      const elapse = () => {
         if (isCancelled) return;
         enter(path, 'elapsed', 'timer', { type: 'timer.elapsed' });
         queueMicrotask(() => {
           if (!isCancelled) act();
         });
-      }, ms);
+      };
+      const id = clock.setTimeout(() => inTurn(clock, elapse), ms);
       return () => {
         isCancelled = true;
         clock.clearTimeout(id);
@@ -160,6 +162,13 @@ function nextLook(input: TimerInput, clock: Clock): number {
   return Math.min(input.until - clock.now(), input.within ?? Infinity);
 }
 
+/** Calls a function at once, or as soon as the event loop has served others. */
+function inTurn({ turns }: Clock, act: () => void): void {
+  const turn = turns?.next();
+  if (turn === undefined) act();
+  else void turn.then(act);
+}
+
 const timerLogic = (clock: Clock, enter: Enter): TimerLogic => {
   const jumps = new ClockJumps(clock);
   return fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {
@@ -168,8 +177,14 @@ const timerLogic = (clock: Clock, enter: Enter): TimerLogic => {
       clock.clearTimeout(id);
       id = clock.setTimeout(elapse, Math.max(0, nextLook(input, clock)));
     };
+    let isOver = false;
     const elapse = () => {
       if ('shown' in input && clock.now() < input.shown) return wait();
+      inTurn(clock, () => {
+        if (!isOver) enterElapsed();
+      });
+    };
+    const enterElapsed = () => {
       end();
       const elapsed = elapsedOf(input);
       enter(self, 'elapsed', 'timer', elapsed);
@@ -177,6 +192,7 @@ const timerLogic = (clock: Clock, enter: Enter): TimerLogic => {
     };
     const unheard = 'due' in input ? jumps.listen((by) => (by < 0 ? elapse() : wait())) : () => {};
     const end = () => {
+      isOver = true;
       clock.clearTimeout(id);
       unheard();
     };
@@ -261,12 +277,16 @@ function portLogic<K extends PortName>(
     };
     try {
       const output = await service(input, { signal });
+      const turn = clock.turns?.next();
+      if (turn !== undefined) await turn;
       if (!signal.aborted) {
         tell({ output });
         enter(self, 'answer', name, output);
       }
       return output;
     } catch (error) {
+      const turn = clock.turns?.next();
+      if (turn !== undefined) await turn;
       const failure = toFailure(error, clock.now());
       if (!signal.aborted) {
         onError(name, error);

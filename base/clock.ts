@@ -1,4 +1,6 @@
 import { LONGEST_TIMER_MS } from './duration.ts';
+import { nextTurn } from './nextTurn.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 /** Time as an input: what the daemon runs on is the system's, what tests and simulations run on is their own. */
 export interface Clock {
@@ -8,6 +10,8 @@ export interface Clock {
   monotonic(): number;
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
+  /** Shares of the event loop of the process. Absent if time is simulated, because then nothing takes any. */
+  readonly turns?: Turns;
 }
 
 /** A timer that waits as long as it says, in steps that a single timer can count. */
@@ -37,6 +41,7 @@ export const systemClock: Clock = {
   setTimeout: (fn, ms) => (ms > LONGEST_TIMER_MS ? new SteppedTimer(fn, ms) : setTimeout(fn, ms)),
   // An id that comes back here is one that this setTimeout gave out.
   clearTimeout: (id) => (id instanceof SteppedTimer ? id.clear() : clearTimeout(id as NodeJS.Timeout)),
+  turns: createTurns({ monotonic: () => performance.now(), nextTurn }),
 };
 
 /** How many of so many seconds are left since a moment of its `monotonic`, each counted that has begun. */
@@ -71,6 +76,7 @@ export function steadyClock(clock: Clock): SteadyClock {
     },
     setTimeout: (fn, ms) => clock.setTimeout(fn, ms),
     clearTimeout: (id) => clock.clearTimeout(id),
+    ...(clock.turns ? { turns: clock.turns } : {}),
   };
 }
 

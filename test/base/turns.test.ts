@@ -1,0 +1,108 @@
+import { describe, expect, test } from '@jest/globals';
+import { createActor, type InputFrom } from 'xstate';
+import { createBoundary, type World } from '../../actors/boundary.ts';
+import { createTurns, type Turns } from '../../base/turns.ts';
+import { Schedule } from '../../testing/simulation/schedule.ts';
+
+const MANY = 200;
+
+/** The event loop of a process in which everything that is let in takes 1 ms. */
+class Loop {
+  ms = 0;
+  /** Numbers of what was let in, one list for each turn. */
+  readonly turns: number[][] = [[]];
+  readonly #next: (() => void)[] = [];
+  readonly shares: Turns = createTurns({
+    monotonic: () => this.ms,
+    nextTurn: () => new Promise((resolve) => this.#next.push(resolve)),
+  });
+
+  enter(number: number): void {
+    this.ms += 1;
+    this.turns.at(-1)?.push(number);
+  }
+
+  /** Begins turns until nothing waits for one. */
+  async run(): Promise<void> {
+    while (this.#next.length > 0) {
+      this.turns.push([]);
+      for (const begin of this.#next.splice(0)) begin();
+      // Everything that follows from the turn.
+      for (let step = 0; step < 10; step += 1) await Promise.resolve();
+    }
+  }
+
+  get longest(): number {
+    return Math.max(...this.turns.map(({ length }) => length));
+  }
+}
+
+const numbers = Array.from({ length: MANY }, (_, index) => index);
+
+async function letIn({ shares }: Loop, number: number, enter: (number: number) => void): Promise<void> {
+  const turn = shares.next();
+  if (turn !== undefined) await turn;
+  enter(number);
+}
+
+describe('a burst of answers', () => {
+  test('is spread over turns of the event loop, in its order', async () => {
+    const loop = new Loop();
+    for (const number of numbers) void letIn(loop, number, (each) => loop.enter(each));
+    await loop.run();
+    expect(loop.turns.flat()).toEqual(numbers);
+    expect(loop.longest).toBeLessThanOrEqual(10);
+  });
+
+  test('is not overtaken by what comes while it waits', async () => {
+    const loop = new Loop();
+    const last = 2 * MANY;
+    for (const number of numbers) {
+      const more = number === MANY - 1 ? () => void letIn(loop, last, (each) => loop.enter(each)) : () => {};
+      void letIn(loop, number, (each) => {
+        loop.enter(each);
+        more();
+      });
+    }
+    void letIn(loop, MANY, (each) => loop.enter(each));
+    await loop.run();
+    expect(loop.turns.flat()).toEqual([...numbers, MANY, last]);
+  });
+
+  test('that takes no longer than a share is let in at once', () => {
+    const loop = new Loop();
+    for (const number of numbers.slice(0, 9)) void letIn(loop, number, (each) => loop.enter(each));
+    expect(loop.turns).toEqual([numbers.slice(0, 9)]);
+  });
+});
+
+describe('timers that elapse together', () => {
+  /** Starts many timers of 1 s, and lets that time pass. */
+  async function elapsed(stop?: { readonly after: number }): Promise<Loop> {
+    const loop = new Loop();
+    const schedule = new Schedule(0);
+    const world = { ports: {}, feeds: {} } as unknown as World; // a timer has nothing to do with either
+    const { timer } = createBoundary(world, {
+      clock: { ...schedule.mortalClock(), turns: loop.shares },
+      onError: () => {},
+      record: () => loop.enter(loop.turns.flat().length),
+    });
+    const input: InputFrom<typeof timer> = { after: 1_000 };
+    const timers = numbers.map(() => createActor(timer, { input }).start());
+    await schedule.pass(1_000, () => Promise.resolve());
+    if (stop) for (const each of timers.slice(stop.after)) each.stop();
+    await loop.run();
+    return loop;
+  }
+
+  test('take effect over several turns', async () => {
+    const loop = await elapsed();
+    expect(loop.turns.flat()).toHaveLength(MANY);
+    expect(loop.longest).toBeLessThanOrEqual(10);
+  });
+
+  test('do not elapse any more if they are stopped before their turn', async () => {
+    const loop = await elapsed({ after: 50 });
+    expect(loop.turns.flat()).toHaveLength(50);
+  });
+});
