@@ -16,6 +16,8 @@ import type { AgentPort } from '../socket/agent.ts';
 export function logStatuses(agent: AgentPort, logger: Logger): () => void {
   const logged = new Map<string, string>();
   const failures = new Map<string, Map<string, Failure>>();
+  /** The actors of each pod at its last change: what an actor shows is another object once it has changed. */
+  const seen = new Map<string, ReadonlySet<ActorNode>>();
   const events = new Map<string, string[]>();
   const endEvents = agent.subscribeEvents(({ event, removed }) => {
     if (!removed) tellEvent(logger, events, event);
@@ -26,11 +28,15 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
     if (change.hasFailures) {
       const known = failures.get(uid) ?? new Map<string, Failure>();
       failures.set(uid, known);
-      for (const actor of actorsOf(change)) {
+      const [actors, before] = [actorsOf(change), seen.get(uid)];
+      seen.set(uid, new Set(actors));
+      for (const actor of actors) {
+        if (before?.has(actor)) continue;
         if (!isTold(events.get(uid), actor)) logFailure({ agent, logger }, known, actor, pod.metadata);
       }
     } else {
       failures.delete(uid);
+      seen.delete(uid);
     }
     const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
     const now = removed
@@ -46,6 +52,7 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
     logged.delete(uid);
     events.delete(uid);
     failures.delete(uid);
+    seen.delete(uid);
   });
   return () => {
     endEvents();

@@ -1,6 +1,7 @@
 /** Combines a pod object with the tree of its actors. Explanations, tables and the log are derived from both. */
+import { remembered } from '../base/remembered.ts';
 import { containersOf } from '../kubernetes/api/containers.ts';
-import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { Pod, PodSpec } from '../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
 import type { ContainerRole } from '../kubernetes/status/view.ts';
 import type { ActorNode } from './actorNode.ts';
@@ -36,9 +37,14 @@ export interface PodActors extends PodWithTree {
   readonly containers: readonly ContainerWithActor[];
 }
 
+const rolesOf = remembered(
+  (spec: PodSpec): ReadonlyMap<string, ContainerRole> =>
+    new Map(containersOf(spec).map(({ container, role }) => [container.name, role])),
+);
+
 export function podActors({ pod, tree }: PodWithTree): PodActors {
   const statuses = new Map(statusesOf(pod).map((status) => [status.name, status]));
-  const roles = new Map(containersOf(pod.spec).map(({ container, role }) => [container.name, role]));
+  const roles = rolesOf(pod.spec);
   const children = tree.children.map(withImageState);
   const isEnding = tree.termination !== undefined || tree.tags.includes('ended');
   return {
@@ -68,7 +74,7 @@ export const statusesOf = ({ status = {} }: Pod): ContainerStatus[] => [
 ];
 
 /** Replaces the state and wait of an actor with those of the image that it is waiting for. */
-function withImageState(actor: ActorNode): ActorNode {
+const withImageState = remembered((actor: ActorNode): ActorNode => {
   const image = actor.children.find(({ machine }) => machine === 'image');
   if (image === undefined) return actor;
   const { state, tags, since, waitingFor, until, lastFailure } = image;
@@ -82,4 +88,4 @@ function withImageState(actor: ActorNode): ActorNode {
     ...(lastFailure ? { lastFailure } : {}),
     children: actor.children.filter((child) => child !== image),
   };
-}
+});

@@ -69,3 +69,35 @@ test('a pod that is gone is told once, and is new when it comes again', () => {
   expect(told[1]).toEqual(['pod/web-host is gone']);
   expect(told[2]).toEqual(told[0]);
 });
+
+test('of a pod with many containers only those that have changed are looked at', () => {
+  const names = Array.from({ length: 200 }, (_, index) => `c${index}`);
+  const shown = podView({ main: Object.fromEntries(names.map((name) => [name, running()])), meta });
+  const agent = fakeAgent({ now: NOW });
+  const sentences = changeSentences();
+  let reads = 0;
+  let change: PodChange | undefined;
+  agent.subscribe((seen) => {
+    change = seen;
+  });
+  agent.show(shown);
+  if (change === undefined) throw new Error('no change was told');
+  const { tree } = change;
+  const counted = tree.children.map(
+    (actor) =>
+      new Proxy(actor, {
+        get: (target, key) => {
+          if (key === 'state') reads += 1;
+          return Reflect.get(target, key);
+        },
+      }),
+  );
+  const told = (children: typeof counted) => sentences({ ...change, tree: { ...tree, children } } as PodChange, NOW);
+  expect(told(counted)).toHaveLength(1 + names.length);
+  const [first, ...others] = counted;
+  const changed = { ...tree.children[0], state: 'ended.backingOff' } as (typeof counted)[number];
+  reads = 0;
+  expect(told([changed, ...others])).toEqual([expect.stringContaining('ended.backingOff (was running)')]);
+  expect(first).toBeDefined();
+  expect(reads).toBeLessThanOrEqual(4);
+});
