@@ -251,6 +251,8 @@ class Board implements StatusBoard {
     for (const ref of this.#dirty) {
       this.#dirty.delete(ref);
       const isDone = this.#guarded(() => {
+        // Its status does not lose the containers one by one while their actors stop.
+        if (ref.getSnapshot().hasTag('stoppingActors')) return;
         const view = podView(ref);
         if (isBeingAdopted(ref)) this.#adopted.set(view.pod.metadata.uid, ref);
         else this.#post(view, ref);

@@ -17,27 +17,31 @@ export function isSidecar(init: Container): boolean {
   return init.restartPolicy === 'Always';
 }
 
-/** Whether a container mounts a volume of its pod. */
-const mounts = ({ volumeMounts = [] }: Container, volume: string): boolean =>
-  volumeMounts.some(({ name }) => name === volume);
+/** The names of the volumes that a container mounts. */
+const mountedBy = ({ volumeMounts = [] }: Container): string[] => volumeMounts.map(({ name }) => name);
 
 /** What is wrong with the volumes that a container mounts: as with a kubelet the last one counts (C16). */
-export const waitingReasonOfVolumes = (
+export function waitingReasonOfVolumes(
   volumes: readonly VolumeView[],
   container: Container,
-): VolumeView['waitingReason'] =>
-  volumes.findLast(({ name, waitingReason }) => waitingReason !== undefined && mounts(container, name))?.waitingReason;
+): VolumeView['waitingReason'] {
+  const mounted = new Set(mountedBy(container));
+  return volumes.findLast(({ name, waitingReason }) => waitingReason !== undefined && mounted.has(name))?.waitingReason;
+}
+
+const volumeNames = remembered((spec: PodSpec): ReadonlySet<string> => new Set(spec.volumes?.map(({ name }) => name)));
 
 /** Whether a container mounts a volume of its pod that is not among these, which are those that are there. */
 export const lacksVolume = (spec: PodSpec, container: Container, there: MountedVolumes): boolean =>
-  (spec.volumes ?? []).some(({ name }) => mounts(container, name) && !Object.hasOwn(there, name));
+  mountedBy(container).some((name) => volumeNames(spec).has(name) && !Object.hasOwn(there, name));
 
 /**
  * The containers that a kubelet would have got to by now and that wait for one of these volumes: the first init container
  * that mounts any of them, as nobody after it is begun with, or else all that do.
  */
 export function containersMounting(spec: PodSpec, volumes: readonly string[]): readonly PlacedContainer[] {
-  const held = containersOf(spec).filter(({ container }) => volumes.some((volume) => mounts(container, volume)));
+  const awaited = new Set(volumes);
+  const held = containersOf(spec).filter(({ container }) => mountedBy(container).some((name) => awaited.has(name)));
   const [first] = held;
   return first?.field === 'initContainers' ? [first] : held;
 }

@@ -1,4 +1,5 @@
 import { lookUp } from '../../base/lookUp.ts';
+import { remembered } from '../../base/remembered.ts';
 import { firstBytes } from '../../base/utf8.ts';
 import { containersMounting, containersOf, waitingReasonOfVolumes } from '../api/containers.ts';
 import { formatQuantity } from '../api/quantity.ts';
@@ -236,7 +237,7 @@ function unseenStatus(
   const creating = { reason: initializing ? 'PodInitializing' : 'ContainerCreating' };
   return {
     name: spec.name,
-    state: { waiting: volumeReason(view, spec.name) ?? creating },
+    state: { waiting: volumeReasons(view).get(spec.name) ?? creating },
     lastState: previous?.lastState ?? {},
     ready: false,
     restartCount: Math.max(previous?.restartCount ?? 0, recalled),
@@ -245,16 +246,13 @@ function unseenStatus(
   };
 }
 
-/** What a container waits for because of a volume that it mounts. */
-function volumeReason({ pod, volumes }: PodView, name: string): ContainerState['waiting'] {
+/** What containers wait for because of a volume that they mount, by the names of the containers. */
+const volumeReasons = remembered(({ pod, volumes }: PodView): ReadonlyMap<string, ContainerState['waiting']> => {
   const troubled = volumes.filter(({ waitingReason }) => waitingReason !== undefined);
-  const held = containersMounting(
-    pod.spec,
-    troubled.map((volume) => volume.name),
-  );
-  const own = held.find(({ container }) => container.name === name);
-  return own && waitingReasonOfVolumes(troubled, own.container);
-}
+  const names = troubled.map(({ name }) => name);
+  const held = names.length > 0 ? containersMounting(pod.spec, names) : [];
+  return new Map(held.map(({ container }) => [container.name, waitingReasonOfVolumes(troubled, container)]));
+});
 
 function stateOf({ now }: ContainerView, runtimeName: string): ContainerState {
   switch (now.kind) {

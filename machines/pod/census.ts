@@ -26,7 +26,19 @@ export interface Census {
   readonly active: number;
   /** The names of the containers in a lifecycle, in no order. */
   of(lifecycle: ContainerLifecycle): ReadonlySet<string>;
+  /**
+   * The names of a list that follow those at its beginning that are not on their way. The list is in the order of the spec.
+   * All calls with one list together look at each of its names about once.
+   */
+  fromFirstOnItsWay(names: readonly string[]): IterableIterator<string>;
 }
+
+/** The lifecycles of a container that looks for its image or could be launched. */
+export const ON_ITS_WAY = ['coming', 'readyToCreate'] as const;
+
+/** Whether a container looks for its image or could be launched. */
+export const isOnItsWay = (lifecycle: ContainerLifecycle | undefined): boolean =>
+  ON_ITS_WAY.some((each) => each === lifecycle);
 
 /** The lifecycles in which a container has no process and gets none by itself. */
 const WITHOUT_PROCESS: readonly ContainerLifecycle[] = ['succeeded', 'failed', 'stopped', 'removed'];
@@ -45,6 +57,8 @@ class Count implements Census {
   activeRegulars = 0;
   active = 0;
   readonly #names = new Map<ContainerLifecycle, Set<string>>();
+  /** A list of names, and the number of names at its beginning that are not on their way. */
+  #passed: { readonly names: readonly string[]; count: number } = { names: [], count: 0 };
 
   constructor(spec: PodSpec, lifecycles: Lifecycles) {
     this.spec = spec;
@@ -57,11 +71,32 @@ class Count implements Census {
     return this.#names.get(lifecycle) ?? NONE;
   }
 
+  *fromFirstOnItsWay(names: readonly string[]): IterableIterator<string> {
+    if (this.#passed.names !== names) this.#passed = { names, count: 0 };
+    const passed = this.#passed;
+    for (let name = names[passed.count]; name !== undefined && !this.#isOnItsWay(name); name = names[passed.count])
+      passed.count += 1;
+    for (let index = passed.count; index < names.length; index += 1) yield names[index] ?? '';
+  }
+
+  #isOnItsWay(name: string): boolean {
+    return ON_ITS_WAY.some((lifecycle) => this.of(lifecycle).has(name));
+  }
+
+  /** Looks at the list from its beginning again if a container before the first one on its way has come on its way. */
+  #comeOnItsWay(name: string): void {
+    const { names, count } = this.#passed;
+    const next = names[count];
+    const position = positions(this.spec);
+    if (next === undefined || (position.get(name) ?? 0) < (position.get(next) ?? 0)) this.#passed = { names, count: 0 };
+  }
+
   move(name: string, before: ContainerLifecycle | undefined, after: ContainerLifecycle | undefined): void {
     if (before !== undefined) this.#names.get(before)?.delete(name);
     if (after !== undefined) {
       const names = this.#names.get(after) ?? new Set();
       this.#names.set(after, names.add(name));
+      if (isOnItsWay(after)) this.#comeOnItsWay(name);
     }
     const activity = Number(!isWithoutProcess(after)) - Number(!isWithoutProcess(before));
     this.active += activity;

@@ -1,20 +1,22 @@
 /**
- * Commands of a pod to the actors of its containers. Each of them costs some of the node's time, so that a pod of a thousand
- * containers sends its commands in batches, between which everything else on the node gets its turn. A container gets its
- * commands in their order. A kubelet has the same: it works on each pod in a goroutine of its own.
+ * Commands of a pod to the actors of its containers and volumes. Each of them costs some of the node's time, so that a pod of a
+ * thousand containers sends its commands in batches, between which everything else on the node gets its turn. An actor gets
+ * its commands in their order. A kubelet has the same: it works on each pod in a goroutine of its own.
  */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
 import type { ContainerInput } from '../container/context.ts';
-import type { ContainerEvent } from '../shared/events.ts';
-import { type Command, knownRuns, mountedVolumes, type PodContext, type SpawnCommand } from './context.ts';
+import type { ContainerEvent, VolumeEvent } from '../shared/events.ts';
+import type { VolumeInput } from '../volume/setup.ts';
+import { type Command, knownRuns, mountedVolumes, type PodContext, type SpawnContainers } from './context.ts';
 import { persistedSizes } from './resizing.ts';
 
 export const containerId = (name: string) => `container/${name}` as const;
+export const volumeId = (name: string) => `volume/${name}` as const;
 
-/** Maximum number of commands to containers in a batch. A pod with fewer containers sends each command at once. */
-export const BATCH = 50;
+/** Maximum number of commands in a batch. A pod with fewer containers and volumes sends each command at once. */
+export const BATCH = 20;
 
 const sizeOf = (commands: readonly Command[]): number => commands.reduce((sum, { names }) => sum + names.length, 0);
 
@@ -23,9 +25,10 @@ function firstBatch(commands: readonly Command[]): { batch: Command[]; rest: Com
   const batch: Command[] = [];
   const rest: Command[] = [];
   let room = BATCH;
-  for (const { names, event } of commands) {
-    if (room > 0) batch.push({ names: names.slice(0, room), event });
-    if (names.length > room) rest.push({ names: names.slice(room), event });
+  for (const command of commands) {
+    const { names } = command;
+    if (room > 0) batch.push({ ...command, names: names.slice(0, room) });
+    if (names.length > room) rest.push(room > 0 ? { ...command, names: names.slice(room) } : command);
     room = Math.max(0, room - names.length);
   }
   return { batch, rest };
@@ -33,15 +36,16 @@ function firstBatch(commands: readonly Command[]): { batch: Command[]; rest: Com
 
 /** The part of the `enqueue` of XState's `enqueueActions` that commands need. */
 interface Enqueue {
-  sendTo(target: string, event: ContainerEvent): void;
-  assign(changes: Pick<PodContext, 'queued'>): void;
+  sendTo(target: string, event: ContainerEvent | VolumeEvent): void;
+  assign(changes: Partial<Pick<PodContext, 'queued' | 'containers' | 'volumes'>>): void;
   spawnChild(machine: 'container', options: { readonly id: string; readonly input: ContainerInput }): void;
+  spawnChild(machine: 'volume', options: { readonly id: string; readonly input: VolumeInput }): void;
   spawnChild(machine: 'pace', options: { readonly id: 'pace' }): void;
   stopChild(id: string): void;
 }
 
 /**
- * Sends commands to containers: at once if they fit into one batch and nothing is queued before them, otherwise in batches.
+ * Sends commands to containers and volumes: at once if they fit into one batch and nothing is queued before them, otherwise in batches.
  * `enqueue` is that of an action of the pod, which calls this once.
  */
 export function command(enqueue: object, context: PodContext, commands: readonly Command[]): void {
@@ -65,16 +69,35 @@ export function sendBatch(enqueue: object, context: PodContext): void {
 const asEnqueue = (enqueue: object) => enqueue as Enqueue;
 
 function send(enqueue: Enqueue, context: PodContext, commands: readonly Command[]): void {
-  for (const { names, event } of commands) {
-    for (const name of names) {
-      if (event.type !== 'spawn') enqueue.sendTo(containerId(name), event);
-      else enqueue.spawnChild('container', { id: containerId(name), input: inputOf(context, name, event) });
+  for (const command of commands) {
+    for (const name of command.names) {
+      if (command.to === 'volumes') sendToVolume(enqueue, name, command.event);
+      else sendToContainer(enqueue, context, name, command.event);
     }
   }
 }
 
+type EventTo<To extends Command['to']> = Extract<Command, { readonly to?: To }>['event'];
+
+function sendToVolume(enqueue: Enqueue, name: string, event: EventTo<'volumes'>): void {
+  const id = volumeId(name);
+  if (event.type === 'stop') enqueue.stopChild(id);
+  else if (event.type !== 'spawn') enqueue.sendTo(id, event);
+  else {
+    const { type: _, ...input } = event;
+    enqueue.spawnChild('volume', { id, input: { ...input, name } });
+  }
+}
+
+function sendToContainer(enqueue: Enqueue, context: PodContext, name: string, event: EventTo<undefined>): void {
+  const id = containerId(name);
+  if (event.type === 'stop') enqueue.stopChild(id);
+  else if (event.type !== 'spawn') enqueue.sendTo(id, event);
+  else enqueue.spawnChild('container', { id, input: inputOf(context, name, event) });
+}
+
 /** Input of the actor of a container. */
-function inputOf(context: PodContext, name: string, { pod, restarts }: SpawnCommand): ContainerInput {
+function inputOf(context: PodContext, name: string, { pod, restarts }: SpawnContainers): ContainerInput {
   const { ticket, crashLoop, sandbox } = context;
   const observed = knownRuns(context, name);
   return {
@@ -107,9 +130,24 @@ export function withoutCommandsTo(
   queued: readonly Command[] | undefined,
   gone: ReadonlySet<string>,
 ): readonly Command[] | undefined {
-  return queued?.map(({ names, event }) => ({ names: names.filter((name) => !gone.has(name)), event }));
+  return queued?.map((each) =>
+    each.to === 'volumes' ? each : { ...each, names: each.names.filter((name) => !gone.has(name)) },
+  );
 }
 
 /** Whether actors of containers that the runtime shows are yet to be spawned: nobody knows what those have come to. */
 export const awaitsAdoption = ({ queued = [], observed }: PodContext): boolean =>
-  observed.containers.length > 0 && queued.some(({ event }) => event.type === 'spawn');
+  observed.containers.length > 0 && queued.some(({ to, event }) => to === undefined && event.type === 'spawn');
+
+/**
+ * Stops the actors of a pod that has ended, the last first, because V8 removes the last property of an object in constant time
+ * and rebuilds the object for any other.
+ */
+export function stopActors(enqueue: object, context: PodContext): void {
+  const [containers, volumes] = [Object.keys(context.containers).reverse(), Object.keys(context.volumes).reverse()];
+  command(enqueue, context, [
+    { names: containers, event: { type: 'stop' } },
+    { to: 'volumes', names: volumes, event: { type: 'stop' } },
+  ]);
+  asEnqueue(enqueue).assign({ containers: {}, volumes: {} });
+}

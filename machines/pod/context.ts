@@ -14,7 +14,14 @@ import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts'
 import { resizeErrorOf, withResources } from '../../kubernetes/resources/resize.ts';
 import type { ContainerEnds, Termination } from '../../kubernetes/status/view.ts';
 import type { Probed } from '../container/context.ts';
-import type { ContainerEvent, ContainerLifecycle, NetworkNotReady, VolumeLifecycle } from '../shared/events.ts';
+import type {
+  ContainerEvent,
+  ContainerLifecycle,
+  NetworkNotReady,
+  VolumeEvent,
+  VolumeLifecycle,
+} from '../shared/events.ts';
+import type { VolumeInput } from '../volume/setup.ts';
 
 export interface PodInput {
   readonly pod: Pod;
@@ -66,7 +73,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly restarts?: Readonly<Record<string, number>> | undefined;
   readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; mounted?: MountedVolume }>>;
   readonly containers: Readonly<Record<string, ContainerLifecycle>>;
-  /** Commands to the containers that the pod has yet to send, in their order. Undefined if there are none. */
+  /** Commands to containers and volumes that the pod has yet to send, in their order. Undefined if there are none. */
   readonly queued?: readonly Command[] | undefined;
   /** The ids of their containers at the runtime, as the containers' actors tell them. */
   readonly containerIds: Readonly<Record<string, string>>;
@@ -109,16 +116,35 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly retryAt: number;
 }
 
-/** A command to some containers of a pod, in this order. */
-export interface Command {
+/** A command to some containers or volumes of a pod, in this order. */
+export type Command = ContainerCommand | VolumeCommand;
+
+interface ContainerCommand {
+  readonly to?: undefined;
   readonly names: readonly string[];
-  readonly event: ContainerEvent | SpawnCommand;
+  readonly event: ContainerEvent | SpawnContainers | StopActors;
+}
+
+interface VolumeCommand {
+  readonly to: 'volumes';
+  readonly names: readonly string[];
+  readonly event: VolumeEvent | SpawnVolumes | StopActors;
 }
 
 /** Spawns the actors, with the pod and its restart counts as they were when the command was given. */
-export interface SpawnCommand extends Pick<PodContext, 'restarts'> {
+export interface SpawnContainers extends Pick<PodContext, 'restarts'> {
   readonly type: 'spawn';
   readonly pod: Pod;
+}
+
+/** Spawns the actors, with the pod and what was known of it when the command was given. */
+interface SpawnVolumes extends Omit<VolumeInput, 'name'> {
+  readonly type: 'spawn';
+}
+
+/** Stops the actors, which have nothing left to do. */
+interface StopActors {
+  readonly type: 'stop';
 }
 
 export interface PendingResize {
@@ -230,8 +256,26 @@ export function mergedRestarts(
  * As far as the pod waits for them: an image that cannot be had holds up only the containers that mount it (C16), and what
  * cannot be mounted once more after a restart of the agent none that runs.
  */
-export const areVolumesSettled = ({ volumes }: PodContext): boolean =>
-  Object.values(volumes).every(({ lifecycle }) => lifecycle === 'mounted' || lifecycle === 'delayed');
+export const areVolumesSettled = ({ volumes }: PodContext): boolean => {
+  const counts = volumeCounts(volumes);
+  return counts.mounted + counts.delayed === counts.all;
+};
+
+/** Whether all volumes have been unmounted. */
+export const areVolumesUnmounted = ({ volumes }: PodContext): boolean => {
+  const counts = volumeCounts(volumes);
+  return counts.unmounted === counts.all;
+};
+
+/** How many volumes there are, and how many are in each lifecycle. A pod with many volumes checks that after every event. */
+const volumeCounts = remembered((volumes: PodContext['volumes']) => {
+  const counts: Record<VolumeLifecycle | 'all', number> = { all: 0, pending: 0, mounted: 0, delayed: 0, unmounted: 0 };
+  for (const { lifecycle } of Object.values(volumes)) {
+    counts.all += 1;
+    counts[lifecycle] += 1;
+  }
+  return counts;
+});
 
 export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes =>
   Object.fromEntries(Object.entries(volumes).flatMap(([name, { mounted }]) => (mounted ? [[name, mounted]] : [])));

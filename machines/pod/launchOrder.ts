@@ -2,14 +2,10 @@
  * One container of a pod is launched at a time, postStart hook included (C9): in rounds, as the syncs of a kubelet. Who
  * is on its way when a round begins belongs to it; who comes later, as by a restart, belongs to the next one.
  */
-
 import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
-import { censusOf, inOrderOf, namesOf } from './census.ts';
+import { censusOf, inOrderOf, isOnItsWay, namesOf, ON_ITS_WAY } from './census.ts';
 import type { PodContext } from './context.ts';
-
-/** The lifecycles of a container that looks for its image or could be launched. */
-const ON_ITS_WAY = ['coming', 'readyToCreate'] as const;
 
 /** Whether a pod gives a container its turn in its rounds. Ephemeral containers do not wait for the hooks of the others. */
 const hasTurn = ({ initialized, turnsGiven }: PodContext, name: string): boolean =>
@@ -18,18 +14,16 @@ const hasTurn = ({ initialized, turnsGiven }: PodContext, name: string): boolean
 const isEphemeral = ({ allocated }: PodContext, name: string): boolean =>
   namesOf(allocated.spec, 'ephemeral').includes(name);
 
-/** Whether the turn of a container has come and no failure delays it. */
-const isOnItsWay = (context: PodContext, name: string): boolean => {
-  const lifecycle = lookUp(context.containers, name);
-  return ON_ITS_WAY.some((each) => each === lifecycle) && hasTurn(context, name);
-};
-
 const launching = (context: PodContext): string | undefined =>
   inOrderOf(context.allocated.spec, censusOf(context).of('launching')).find((name) => !isEphemeral(context, name));
 
 /** The first container that is still to be launched in the present round. A failure defers its container to a later round. */
-const nextOfRound = (context: PodContext): string | undefined =>
-  context.round.find((name) => isOnItsWay(context, name));
+function nextOfRound(context: PodContext): string | undefined {
+  for (const name of censusOf(context).fromFirstOnItsWay(context.round)) {
+    if (isOnItsWay(lookUp(context.containers, name)) && hasTurn(context, name)) return name;
+  }
+  return undefined;
+}
 
 /** Whether any container would be launched in a round that starts now. */
 function hasNewRound(context: PodContext): boolean {

@@ -1,4 +1,4 @@
-/** Lets the rest of the node have its turn before a pod sends the next batch of commands to its containers. */
+/** Lets the rest of the node have its turn before a pod sends the next batch of commands. */
 import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
 import type { PodEvent } from '../shared/events.ts';
@@ -15,12 +15,12 @@ export const paceMachine = setup({
   actions: { callPod: sendTo(parent<PodEvent>(), { type: 'pod.batchDue' }) },
 }).createMachine({
   id: 'pace',
-  description: 'The pause between two batches of commands from a pod to its containers.',
+  description: 'The pause between two batches of commands from a pod to its containers and volumes.',
   initial: 'pausing',
   states: {
     pausing: {
       tags: 'waiting',
-      meta: { waitsFor: 'its turn to send more commands to its containers', afterMs: 0 },
+      meta: { waitsFor: 'its turn to send more commands to its containers and volumes', afterMs: 0 },
       invoke: { src: 'timer', input: { after: 0 } },
       on: { 'timer.elapsed': { target: 'over', actions: 'callPod' } },
     },

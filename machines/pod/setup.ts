@@ -42,8 +42,6 @@ import { allSandboxes, decideSandbox, isOver, isStillSound, knownAgain, nextSand
 import { hasBegun, isComplete, resetInits } from './startOrder.ts';
 import { afterDeadline, mergeTermination, staysAfterwards } from './termination.ts';
 
-export const volumeId = (name: string) => `volume/${name}` as const;
-
 /** What a guard looks at. */
 export interface PodArgs {
   readonly context: PodContext;
@@ -85,6 +83,8 @@ export type PodTag =
   | 'ended'
   /** Nor has it volumes or a cgroup any more. */
   | 'reclaimed'
+  /** Nothing is left of it but its actors. */
+  | 'stoppingActors'
   | 'terminated';
 
 export const podSetup = setup({
@@ -180,9 +180,8 @@ export const podSetup = setup({
     recallStart: assign(({ context }) => ({ initialized: hasBegun(context) })),
     /** A volume whose definition was mended is tried again under the new one; one that shows its pod shows it as it is now. */
     updateVolumes: enqueueActions(({ context, enqueue }) => {
-      for (const name of Object.keys(context.volumes)) {
-        enqueue.sendTo(volumeId(name), { type: 'volume.update', pod: context.allocated });
-      }
+      const names = Object.keys(context.volumes);
+      command(enqueue, context, [{ to: 'volumes', names, event: { type: 'volume.update', pod: context.allocated } }]);
     }),
     /** Each volume of the spec that has no actor yet gets one: to be mounted or, of a pod that has ended, to be unmounted. */
     spawnVolumes: enqueueActions(({ context, enqueue }) => {
@@ -190,14 +189,12 @@ export const podSetup = setup({
       // Whoever removes a pod finds on disk what an earlier agent has left of it.
       if (termination !== undefined && !staysAfterwards(termination)) return;
       const isInUse = containersOf(pod.spec).some(({ container }) => knownRuns(context, container.name).length > 0);
-      const common = { pod, ticket, isLeft: termination !== undefined, isInUse };
-      for (const { name } of context.allocated.spec.volumes ?? []) {
-        if (Object.hasOwn(context.volumes, name)) continue;
-        enqueue.assign(({ context: now }) => ({
-          volumes: { ...now.volumes, [name]: { lifecycle: 'pending' as const } },
-        }));
-        enqueue.spawnChild('volume', { id: volumeId(name), input: { ...common, name } });
-      }
+      const names = (pod.spec.volumes ?? []).map(({ name }) => name);
+      const missing = names.filter((name) => !Object.hasOwn(context.volumes, name));
+      const pending = missing.map((name) => [name, { lifecycle: 'pending' as const }]);
+      enqueue.assign({ volumes: { ...context.volumes, ...Object.fromEntries(pending) } });
+      const event = { type: 'spawn' as const, pod, ticket, isLeft: termination !== undefined, isInUse };
+      command(enqueue, context, [{ to: 'volumes', names: missing, event }]);
     }),
     /** Each container of the spec that has no actor yet gets one. */
     spawnContainers: enqueueActions(({ context, enqueue }) => {
@@ -257,8 +254,10 @@ export const podSetup = setup({
     }),
     passOnReturn: enqueueActions(({ context, enqueue }) => {
       const names = Object.keys(context.containers);
-      command(enqueue, context, [{ names, event: { type: 'runtime.returned' } }]);
-      for (const name of Object.keys(context.volumes)) enqueue.sendTo(volumeId(name), { type: 'runtime.returned' });
+      command(enqueue, context, [
+        { names, event: { type: 'runtime.returned' } },
+        { to: 'volumes', names: Object.keys(context.volumes), event: { type: 'runtime.returned' } },
+      ]);
     }),
     /** Applies an admitted update: stops containers that the spec no longer has, and sends the update to the others. */
     applyUpdate: enqueueActions(({ context, enqueue }) => {

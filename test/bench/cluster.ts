@@ -42,6 +42,8 @@ export interface BenchCluster {
   }>;
   /** How often the status of a pod was patched. */
   patches(name: string): number;
+  /** How many events were created. */
+  events(): number;
   end(): Promise<void>;
 }
 
@@ -59,10 +61,12 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
   const token = 'scraper';
   server.tokens.set(token, { name: 'system:kubelet-api-admin', groups: [] });
   const patched = new Map<string, number>();
+  let eventCount = 0;
   server.faults.add({
     // Nothing goes wrong: it counts.
     fault: { kind: 'latency', ms: 0 },
     matches: (asked) => {
+      if (isNewEvent(asked)) eventCount += 1;
       if (isStatusPatch(asked)) patched.set(asked.name, (patched.get(asked.name) ?? 0) + 1);
       return false;
     },
@@ -99,6 +103,7 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
       await server.ask('POST', '/api/v1/namespaces/default/services', service);
     },
     leaseIntervals: () => leaseIntervals(server),
+    events: () => eventCount,
     patches: (name) => patched.get(name) ?? 0,
     end: async () => {
       unwatch();
@@ -110,6 +115,9 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
 
 const isStatusPatch = (asked: Attributes): asked is ResourceAttributes =>
   asked.verb === 'patch' && 'resource' in asked && asked.resource === 'pods' && asked.subresource === 'status';
+
+const isNewEvent = (asked: Attributes): boolean =>
+  asked.verb === 'create' && 'resource' in asked && asked.resource === 'events';
 
 /** The pod that is measured, as somebody makes it who has bound it already; the text is read once. */
 const { spec, metadata, ...kind } = parse(manifest('any'));

@@ -277,7 +277,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'batches',
     breaks: 'a pod sends its commands to all its containers in one step',
     file: 'machines/pod/commands.ts',
-    find: 'export const BATCH = 50;',
+    find: 'export const BATCH = 20;',
     put: 'export const BATCH = 5_000;',
     story: 1_016,
   },

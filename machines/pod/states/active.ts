@@ -83,13 +83,9 @@ const actions = {
   forgetRemoved: podSetup.enqueueActions(({ context, enqueue }) => {
     const gone = new Set(departed(context));
     enqueue.assign({ queued: withoutCommandsTo(context.queued, gone) });
-    for (const name of gone) {
-      enqueue.stopChild(containerId(name));
-      enqueue.assign(({ context: now }) => {
-        const { [name]: _gone, ...containers } = now.containers;
-        return { containers };
-      });
-    }
+    for (const name of gone) enqueue.stopChild(containerId(name));
+    const others = Object.entries(context.containers).filter(([name]) => !gone.has(name));
+    enqueue.assign({ containers: Object.fromEntries(others) });
   }),
 };
 

@@ -4,11 +4,11 @@ import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
 import { served } from '../../shared/actorRefs.ts';
 import { failureOf, REFUSED_MS } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
-import { command } from '../commands.ts';
-import { mayRun, type PodContext } from '../context.ts';
+import { command, stopActors } from '../commands.ts';
+import { areVolumesUnmounted, mayRun, type PodContext } from '../context.ts';
 import { recordDeadlineEvent, recordExceededGraceEvent } from '../recordedEvents.ts';
 import { allSandboxes, hasLateSandbox } from '../sandbox.ts';
-import { type PodArgs, podSetup, volumeId } from '../setup.ts';
+import { type PodArgs, podSetup } from '../setup.ts';
 import { hasNoProcess, nextToStop, stopCommand } from '../stopOrder.ts';
 import { deadlineOf, staysAfterwards } from '../termination.ts';
 
@@ -36,8 +36,8 @@ const guards = {
   hasNoProcess: ({ context }: PodArgs) => hasNoProcess(context),
   needsNoGrace: ({ context }: PodArgs) => hasNoProcess(context) && !hasUntended(context),
   isStopDue: ({ context }: PodArgs) => nextToStop(context) !== undefined,
-  areVolumesUnmounted: ({ context: { volumes } }: PodArgs) =>
-    Object.values(volumes).every(({ lifecycle }) => lifecycle === 'unmounted'),
+  areVolumesUnmounted: ({ context }: PodArgs) => areVolumesUnmounted(context),
+  hasStoppedActors: ({ context }: PodArgs) => context.queued === undefined,
   needsRuntimeRestart: ({ context, event }: PodArgs) =>
     isTaskLost(event) && lostTasks(context) % RESTART_EVERY === RESTART_AT,
   staysAfterwards: ({ context }: PodArgs) => staysAfterwards(context.termination),
@@ -85,8 +85,10 @@ const actions = {
   })),
   countLostTask: podSetup.assign(({ context, event }) => (isTaskLost(event) ? { lostTasks: lostTasks(context) } : {})),
   unmountVolumes: podSetup.enqueueActions(({ context, enqueue }) => {
-    for (const name of Object.keys(context.volumes)) enqueue.sendTo(volumeId(name), { type: 'volume.unmount' });
+    const names = Object.keys(context.volumes);
+    command(enqueue, context, [{ to: 'volumes', names, event: { type: 'volume.unmount' } }]);
   }),
+  stopActors: podSetup.enqueueActions(({ context, enqueue }) => stopActors(enqueue, context)),
 };
 
 export const terminatingImplementations = { guards, actions };
@@ -245,7 +247,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       invoke: {
         src: 'removePodData',
         input: ({ context: { allocated: pod, isRewanted } }) => ({ pod, ...(isRewanted ? { keepsLogs: true } : {}) }),
-        onDone: '#pod.terminated',
+        onDone: 'stoppingActors',
         onError: { target: 'awaitingEraseRetry', actions: 'recordFailure' },
       },
     },
@@ -254,6 +256,13 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       meta: { waitsFor: 'another attempt to remove its directory', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'erasing' },
+    },
+    /** A final state would stop all of them in one step, which takes half a second where there are a thousand. */
+    stoppingActors: {
+      tags: ['working', 'ended', 'stoppingActors'],
+      meta: { waitsFor: 'the actors of its containers and volumes to stop' },
+      entry: 'stopActors',
+      always: { guard: 'hasStoppedActors', target: '#pod.terminated' },
     },
   },
 });

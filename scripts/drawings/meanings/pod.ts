@@ -65,6 +65,8 @@ export const pod: Readonly<Record<string, string>> = {
   'terminating.restartingRuntime':
     'The runtime has lost track of a container and will not remove the sandbox. It is asked to restart, so that it looks again.',
   'terminating.awaitingRemoveRetry': 'The sandbox could not be removed. It is tried again after a wait.',
+  'terminating.stoppingActors':
+    'Nothing is left of it but its actors. Those of a pod with many containers and volumes stop in batches.',
   'terminating.erasing': 'Its directory is removed. Only what this agent has put there is deleted.',
   'terminating.awaitingEraseRetry': 'The directory could not be removed. It is tried again after a wait.',
   finished: 'It has ended by itself, and is still wanted. Its dead containers stay, for their logs and for its status.',

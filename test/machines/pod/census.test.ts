@@ -72,6 +72,42 @@ describe('the census of a pod', () => {
     );
   });
 
+  test('has the first of a list that is on its way, however the containers got there', () => {
+    const list = names.slice(6, -1);
+    fc.assert(
+      fc.property(fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 12 }), (steps) => {
+        let containers: Readonly<Record<string, ContainerLifecycle>> = {};
+        for (const step of steps) {
+          containers = withLifecycles({ containers, allocated: pod }, new Map(step));
+          const isOnItsWay = (name: string) => ['coming', 'readyToCreate'].includes(containers[name] ?? '');
+          const rest = [...censusOf({ containers, allocated: pod }).fromFirstOnItsWay(list)];
+          expect(rest.find(isOnItsWay)).toBe(list.find(isOnItsWay));
+        }
+      }),
+    );
+  });
+
+  test('looks at each name of a list once while the containers fail one after the other', () => {
+    const many = Array.from({ length: 500 }, (_, index) => `c${index}`);
+    const large = aPod({ containers: many.map((name) => aContainer({ name })) });
+    let reads = 0;
+    const list = new Proxy(many, {
+      get: (target, key) => {
+        if (/^\d+$/.test(String(key))) reads += 1;
+        return Reflect.get(target, key);
+      },
+    });
+    let containers: Readonly<Record<string, ContainerLifecycle>> = Object.fromEntries(
+      many.map((name) => [name, 'coming' as const]),
+    );
+    for (const name of many) {
+      containers = withLifecycles({ containers, allocated: large }, new Map([[name, 'delayed' as const]]));
+      const [next] = censusOf({ containers, allocated: large }).fromFirstOnItsWay(list);
+      expect(next).toBe(many[many.indexOf(name) + 1]);
+    }
+    expect(reads).toBeLessThanOrEqual(4 * many.length);
+  });
+
   test('is counted again when the spec has changed', () => {
     const containers = withLifecycles({ containers: {}, allocated: pod }, new Map([['main0', 'running' as const]]));
     const smaller = aPod({ containers: named('main').slice(0, 1) });

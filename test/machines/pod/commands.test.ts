@@ -55,10 +55,40 @@ describe('a pod with many containers', () => {
     expect(story.state()).toBe('terminated');
   });
 
+  test('stops the actors of a pod that is gone in batches', () => {
+    const story = runningPod();
+    story.ports.hold('removePodData');
+    story.terminate();
+    story.ports.advance(0);
+    expect(story.state()).toBe('terminating.erasing');
+    const left = () => story.tree().children.filter(({ machine }) => machine === 'container').length;
+    expect(left()).toBe(COUNT);
+    story.ports.answer('removePodData');
+    const counts = countsAfterPauses(story, () => COUNT - left());
+    expect(counts.at(-1)).toBe(COUNT);
+    expect(largestStep(counts)).toBeLessThanOrEqual(BATCH);
+    expect(story.state()).toBe('terminated');
+  });
+
+  test('passes over what the runtime shows of it while its actors stop', () => {
+    const story = runningPod();
+    story.ports.hold('removePodData');
+    story.terminate();
+    story.ports.advance(0);
+    story.ports.answer('removePodData');
+    story.observe();
+    story.send({ type: 'pod.objectsChanged' });
+    story.ports.advance(0);
+    expect(story.state()).toBe('terminated');
+  });
+
   test('waits visibly for its turn to send the rest', () => {
     const story = podStory({ pod: large, held: ['findImage'] });
     expect(story.tree().children).toContainEqual(
-      expect.objectContaining({ machine: 'pace', waitingFor: 'its turn to send more commands to its containers' }),
+      expect.objectContaining({
+        machine: 'pace',
+        waitingFor: 'its turn to send more commands to its containers and volumes',
+      }),
     );
     story.ports.advance(0);
     expect(story.tree().children.map(({ machine }) => machine)).not.toContain('pace');
@@ -115,5 +145,36 @@ describe('a pod with many containers', () => {
     story.send({ type: 'pod.update', pod: fewer });
     story.ports.advance(0);
     expect(Object.keys(story.containers())).toEqual(names.slice(0, -1));
+  });
+});
+
+describe('a pod with many volumes', () => {
+  const volumes = names.map((name) => ({ name, emptyDir: {} }));
+  const pod = aPod({ containers: [aContainer({ name: 'main' })], volumes });
+
+  test('mounts and unmounts them in batches', () => {
+    const story = podStory({ pod, held: ['mountVolume', 'unmountVolume'] });
+    const mounts = countsAfterPauses(story, () => story.ports.asked('mountVolume').length);
+    expect(mounts.at(-1)).toBe(COUNT);
+    expect(largestStep(mounts)).toBeLessThanOrEqual(BATCH);
+    expect(story.state()).toBe('preparing.volumes');
+    for (const _ of names) story.ports.answer('mountVolume');
+    story.ports.advance(0);
+    expect(story.state()).toBe('active.running.steady');
+    story.terminate();
+    const unmounts = countsAfterPauses(story, () => story.ports.asked('unmountVolume').length);
+    expect(unmounts.at(-1)).toBe(COUNT);
+    expect(largestStep(unmounts)).toBeLessThanOrEqual(BATCH);
+    for (const _ of names) story.ports.answer('unmountVolume');
+    story.ports.advance(0);
+    expect(story.state()).toBe('terminated');
+  });
+
+  test('ends while it has yet to mount some', () => {
+    const story = podStory({ pod });
+    story.terminate();
+    story.ports.advance(0);
+    expect(story.state()).toBe('terminated');
+    expect(story.ports.asked('unmountVolume')).toHaveLength(COUNT);
   });
 });

