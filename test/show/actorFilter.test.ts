@@ -23,7 +23,7 @@ const well: FilteredActor = {
 };
 const sidecar: FilteredActor = { ...crash, node: { ...crash.node, kind: 'sidecar', state: 'running.steady x.y' } };
 
-/** Which of the actors the text lets through. */
+/** Returns the actors that match a filter. */
 function found(text: string): string {
   const read = parseFilter(text);
   if ('problem' in read) throw new Error(read.problem);
@@ -33,7 +33,7 @@ function found(text: string): string {
     .join(' ');
 }
 
-describe('a filter lets through what all of its words hold of', () => {
+describe('a filter matches actors that match all of its words', () => {
   test.each([
     ['', 'crash well sidecar'],
     ['shop/web', 'crash sidecar'],
@@ -60,13 +60,13 @@ describe('a filter lets through what all of its words hold of', () => {
     ['changed>1m  start', 'well'],
   ])('%j', (text, names) => expect(found(text)).toBe(names));
 
-  test('what an actor got over is not looked through', () => {
+  test('a filter ignores a failure that the actor has recovered from', () => {
     const read = parseFilter('such file');
     const over: FilteredActor = { ...crash, node: { ...crash.node, tags: ['steady'] } };
     expect('matches' in read && [read.matches(crash), read.matches(over)]).toEqual([true, false]);
   });
 
-  test('a try of a probe does not hide what the last one has found', () => {
+  test('a probe attempt in progress does not hide the last result', () => {
     const probe = { ...crash, node: { ...crash.node, machine: 'probe', tags: ['working', 'failing'] } };
     const [retrying, working] = [parseFilter('is:retrying'), parseFilter('is:working')];
     expect('matches' in retrying && retrying.matches(probe)).toBe(true);
@@ -74,7 +74,7 @@ describe('a filter lets through what all of its words hold of', () => {
   });
 });
 
-describe('what cannot be read is told in a sentence', () => {
+describe('a syntax error is described in one sentence', () => {
   test.each([
     ['stat:x', 'stat:x: unknown filter stat:; did you mean state:?'],
     [

@@ -4,7 +4,7 @@ import { actorSteps, containerNameOf, podUidOf } from '../../show/actorPath.ts';
 import { representativeOf } from '../../web/model/storyRows.ts';
 import { kindOf } from '../../web/model/storyWho.ts';
 
-test('a path is read from the left: kinds with their names, and what there is one of', () => {
+test('a path is parsed from the left into kinds with names and unique actors', () => {
   expect(actorSteps('')).toEqual([]);
   expect(actorSteps('startLimiter')).toEqual([{ name: 'startLimiter' }]);
   expect(actorSteps('pod/u/container/web/probe/liveness')).toEqual([
@@ -23,7 +23,7 @@ test('a path is read from the left: kinds with their names, and what there is on
 describe.each(['image', 'pod', 'probe', 'volume', 'container', 'garbage', 'admission', 'start-limiter'])(
   'what is called %s',
   (name) => {
-    test.each(['container', 'volume'] as const)('as a %s is one', (kind) => {
+    test.each(['container', 'volume'] as const)('is parsed as the name of a %s', (kind) => {
       const path = `pod/u/${kind}/${name}`;
       expect([machineAt(path), kindOf(path), representativeOf(path)]).toEqual([kind, kind, path]);
       expect([machineAt(`${path}/image`), kindOf(`${path}/image`), representativeOf(`${path}/image`)]).toEqual([
@@ -34,7 +34,7 @@ describe.each(['image', 'pod', 'probe', 'volume', 'container', 'garbage', 'admis
       expect(machineAt(`${path}/0.${kind}.waiting`)).toBeUndefined();
     });
 
-    test('may have probes, and be the uid of a pod', () => {
+    test('may have probes and be the UID of a pod', () => {
       const probe = `pod/${name}/container/${name}/probe/readiness`;
       expect([machineAt(probe), kindOf(probe)]).toEqual(['probe', 'probe']);
       expect([machineAt(`pod/${name}`), kindOf(`pod/${name}`)]).toEqual(['pod', 'pod']);

@@ -76,7 +76,7 @@ const seen = (...pods: readonly ShownPod[]): NodeActors => ({
   limiters: [pull],
 });
 
-/** The rows as lines: what is open by a minus, what is only above a match in brackets. */
+/** Formats rows as lines. A minus marks an expanded row, brackets mark an ancestor of a match. */
 function drawn(actors: NodeActors, view: Partial<RowsView> = {}): string {
   const rows = actorRows(actors, { isOpen: () => false, ...view });
   const lines = rows.map((row) => {
@@ -89,7 +89,7 @@ function drawn(actors: NodeActors, view: Partial<RowsView> = {}): string {
   return `\n${lines.join('\n')}\n`;
 }
 
-test('the node agent is first, then the pods, the worst first; a closed row tells of its worst descendant', () => {
+test('the node agent comes first, then the pods by severity, and a collapsed row shows its most severe descendant', () => {
   expect(drawn(seen(done, web, pulling, crash))).toBe(`
 + steady node host | 60s
 + retrying pod crash | CrashLoopBackOff | in 48s
@@ -99,7 +99,7 @@ test('the node agent is first, then the pods, the worst first; a closed row tell
 `);
 });
 
-test('an open row tells of itself; images are part of who waits for them, and calls of who made them', () => {
+test('an expanded row shows its own state, and images and calls are merged into their parents', () => {
   expect(drawn(seen(crash, web), { isOpen: (path) => path.startsWith('pod/') })).toBe(`
 + steady node host | 60s
 - steady pod crash | 1/2 | 2m10s
@@ -111,7 +111,7 @@ test('an open row tells of itself; images are part of who waits for them, and ca
 `);
 });
 
-test('what is worst is told by its name where it is not the pod itself', () => {
+test('a collapsed row prefixes the problem with the name of the descendant', () => {
   const mount = {
     state: 'backingOff',
     tags: ['retrying'],
@@ -139,14 +139,14 @@ describe('a filter', () => {
     return drawn(seen(crash, web), 'matches' in read ? { matches: read.matches } : {});
   };
 
-  test('opens what is above a match, and only that', () => {
+  test('expands only the ancestors of a match', () => {
     expect(filtered('is:retrying kind:container')).toBe(`
 (- steady pod crash) | 1/2 | 2m10s
     retrying container job | CrashLoopBackOff | in 48s
 `);
   });
 
-  test('a match stays as it is', () => {
+  test('leaves a match collapsed', () => {
     expect(filtered('web')).toBe('\n+ steady pod web | 2m10s\n');
   });
 });
@@ -157,14 +157,14 @@ describe('the order', () => {
       .slice(1)
       .map(({ name }) => name);
 
-  test('is by name, by age with the youngest first, or by the latest change, and each can be turned', () => {
+  test('sorts by name, by age or by the latest change, in either direction', () => {
     expect(names({ order: 'name' })).toEqual(['crash', 'once', 'shop/pulling', 'web']);
     expect(names({ order: 'name', reversed: true })).toEqual(['web', 'shop/pulling', 'once', 'crash']);
     expect(names({ order: 'age' })).toEqual(['crash', 'once', 'shop/pulling', 'web']);
     expect(names({ order: 'changed' })).toEqual(['crash', 'once', 'shop/pulling', 'web']);
   });
 
-  test('stays as it is held, and what is new comes last', () => {
+  test('retains the current order and appends new pods', () => {
     expect(names({ retainedOrder: ['pod/web', 'pod/once', 'pod/gone'] })).toEqual([
       'web',
       'once',
@@ -174,6 +174,6 @@ describe('the order', () => {
   });
 });
 
-test('all actors are counted, open or not', () => {
+test('counts all actors, whether expanded or not', () => {
   expect(countActors(seen(crash, web))).toEqual({ pods: 2, actors: 7 + 3 + 3 });
 });

@@ -6,8 +6,8 @@ type Parts = Parameters<typeof podView>[0];
 const podOf = (parts: Parts) => seenPod(podView(parts)).pod;
 const annotated = (name: string) => ({ annotations: { 'kubectl.kubernetes.io/default-container': name } });
 
-describe('the container whose log is meant', () => {
-  test('the only one, the first one with a note of the others, or the one of the annotation', () => {
+describe('the container whose log is shown', () => {
+  test('is the only one, the first one with a note, or the annotated one', () => {
     expect(defaultContainer(podOf({ main: { app: running() } }))).toEqual({ name: 'app' });
     const parts = { init: { setup: exited(0) }, main: { app: running(), log: running() }, ephemeral: { shell: null } };
     expect(defaultContainer(podOf(parts))).toEqual({
@@ -20,7 +20,7 @@ describe('the container whose log is meant', () => {
     );
   });
 
-  test('one that the pod does not have, be it called as a property of every object', () => {
+  test('is rejected if the pod does not have it, even if its name is that of an object property', () => {
     const pod = podOf({ init: { setup: exited(0) }, main: { app: running() } });
     expectContainer(pod, 'setup');
     for (const name of ['none', 'constructor'])
@@ -30,13 +30,13 @@ describe('the container whose log is meant', () => {
   });
 });
 
-describe('the run whose log is meant', () => {
+describe('the run whose log is shown', () => {
   const present = (state: ReturnType<typeof running>) => selectRun(podOf({ main: { app: state } }), 'app');
   const previous = (state: ReturnType<typeof running>) =>
     selectRun(podOf({ main: { app: state } }), 'app', { previous: true });
   const before = run(1, { containerId: 'before' });
 
-  test('the present one, and the one before it', () => {
+  test('is the current or the previous one', () => {
     const restarted = running({ restartCount: 3, last: before });
     expect(present(restarted)).toEqual({ run: 3, id: 'containerd://c1' });
     expect(previous(restarted)).toEqual({ run: 2, id: 'containerd://before' });
@@ -44,10 +44,10 @@ describe('the run whose log is meant', () => {
     expect([present(ended).run, previous(ended).run]).toEqual([3, 2]);
   });
 
-  test('of one that waits to run again it is the last one both times', () => {
+  test('is the last one in both cases while the container waits to restart', () => {
     const crashing = backOff(1, { restartCount: 3 });
     expect([present(crashing).run, previous(crashing).run]).toEqual([3, 3]);
-    // One has been made and not started.
+    // A container has been created but not started.
     const atHand = backOff(1, { restartCount: 4, containerId: 'next', atHand: true });
     expect(present(atHand)).toEqual({ run: 3, id: 'containerd://run' });
   });
@@ -65,7 +65,7 @@ describe('the run whose log is meant', () => {
     expect(() => previous(state)).toThrow('previous terminated container "app" in pod "web" not found');
   });
 
-  test('a pod without statuses has none', () => {
+  test('is missing if the pod has no statuses', () => {
     const { status: _, ...pod } = podOf({ main: { app: running() } });
     expect(() => selectRun(pod, 'app')).toThrow('container "app" in pod "web" is not available');
     const silent = { ...podOf({ main: { app: running() } }) };
@@ -74,7 +74,7 @@ describe('the run whose log is meant', () => {
     expect(() => selectRun(unknown, 'app')).toThrow('container "app" in pod "web" is waiting to start - no logs yet');
   });
 
-  test('goes on as long as the container runs, and is this run', () => {
+  test('is running while the container runs this run', () => {
     const pod = podOf({ main: { app: running({ restartCount: 1, last: before }) } });
     expect(isRunning(pod, 'app', { run: 1, id: 'containerd://c1' })).toBe(true);
     expect(isRunning(pod, 'app', { run: 0, id: 'containerd://before' })).toBe(false);

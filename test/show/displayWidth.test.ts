@@ -17,7 +17,7 @@ describe('the width of text on a terminal', () => {
     expect(displayWidth(text)).toBe(width);
   });
 
-  test('a cut is marked, fits, and parts no mark from its character', () => {
+  test('truncated text ends with an ellipsis, fits, and does not separate a combining mark from its character', () => {
     expect(truncate('日本語', 6)).toBe('日本語');
     expect(truncate('日本語', 5)).toBe('日本…');
     expect(truncate('日本語', 4)).toBe('日…');
@@ -25,13 +25,13 @@ describe('the width of text on a terminal', () => {
     expect(truncate('anything', 0)).toBe('');
   });
 
-  test('text is filled with spaces at either side', () => {
+  test('text is padded with spaces on either side', () => {
     expect(padText('日本', 6)).toBe('日本  ');
     expect(padText('日本', 6, 'right')).toBe('  日本');
     expect(padText('日本', 2)).toBe('日本');
   });
 
-  test('no text is ever wider than it is cut or wrapped to, and wrapping loses nothing', () => {
+  test('truncated and wrapped text never exceeds the width, and wrapping loses nothing', () => {
     const texts = fc.string({ unit: fc.constantFrom('a', ' ', '日', '\u0301', '🚀', '·') });
     fc.assert(
       fc.property(texts, fc.integer({ min: 2, max: 20 }), (text, width) => {

@@ -263,13 +263,13 @@ describe('while the runtime is not ready', () => {
   const told = (view: ShownPod) => explainPod(seenPod(view), NOW, { runtimeNotReady: 'no answer within 5 s' }).answer;
   const why = '; the container runtime is not ready: no answer within 5 s';
 
-  test('who waits is told so', () => {
+  test('a waiting pod is told that the runtime is not ready', () => {
     const waits = podView({ main: { app: waiting('ContainerCreating', { waitingFor: 'a look for the image' }) } });
     expect(told(waits)).toBe(`container app is waiting for a look for the image (for 60s so far)${why}`);
     expect(told(podView({ main: { app: running(), crash }, view: network }))).toMatch(/: exit code 1.*; the container/);
   });
 
-  test('what runs, or has ended, or says so itself is not', () => {
+  test('the note is omitted for pods that run, have ended or already mention it', () => {
     expect(told(podView({ main: { app: running() }, view: network }))).toBe(
       'pod web is running, with 1 of 1 containers ready',
     );
@@ -286,7 +286,7 @@ describe('while the runtime is not ready', () => {
     expect(told(awaiting)).toBe('pod web is waiting for the container runtime, which is not ready: no answer');
   });
 
-  test('who waits after a failure is told so unless that failure says it, whatever its words', () => {
+  test('the note follows a failure unless the failure is about the runtime', () => {
     const waitingFor = 'another attempt to create its sandbox';
     const toldAfter = (reason: FailureReason, message: string) =>
       told(podView({ view: { waitingFor, lastFailure: failure(reason, message) } }));
@@ -415,7 +415,7 @@ describe('the answer names', () => {
     ],
   ])('%s', (sentence, view) => expect(answer(view)).toBe(sentence));
 
-  test('the place of the pod itself in a queue', () => {
+  test('the position of the pod itself in a queue', () => {
     const queue = ['u-1/sandbox/start'];
     expect(answer(podView(behind), [{ capacity: 3, held: [], queue }])).toBe(
       'pod web is waiting in the start queue: place 1 of 1, 3 at a time',

@@ -28,12 +28,12 @@ describe('a headline', () => {
       },
     });
 
-  test('has the date of a deadline that is on another day', () => {
+  test('has the date of a deadline that is on a different day', () => {
     const at = (deadline: number) => answer(podView({ main: { app: backOff(1, { until: deadline }) } }));
     expect(at(NOW + 43_200_000)).toMatch(/at 2026-05-05 00:02:56 \(in 12h\)/);
   });
 
-  test('does not name a volume that a running pod does not use any more', () => {
+  test('does not name a volume that a running pod no longer uses', () => {
     const lastFailure = { reason: 'FailedUnmount', message: 'device busy', at: NOW } as const;
     const leaving = volumeView('old', { tags: ['retrying', 'leaving'], mounted: false, lastFailure });
     expect(answer(podView({ main: { app: running() }, view: { volumes: [leaving] } }))).toBe(
@@ -41,7 +41,7 @@ describe('a headline', () => {
     );
   });
 
-  test('has the last line of the log, which stands below with its file', () => {
+  test('has the last line of the log, and the file of the log is listed below', () => {
     const lines = ['starting up', 'no database at db.example:5432'];
     const logs = new Map([['app', { file: '/log/pods/default_web_u-1/app/1.log', lines }]]);
     const explanation = explainPod(seenPod(failing()), NOW, { logs });
@@ -54,7 +54,7 @@ describe('a headline', () => {
     expect(explainPod(seenPod(failing('its own word')), NOW, { logs }).answer).toContain('2s: its own word;');
   });
 
-  test("of a container that cannot be started has the runtime's words without the layers around them", () => {
+  test("omits the prefixes of the runtime's layers if a container cannot be started", () => {
     const message =
       'failed to create task: runc create failed: unable to start container process: exec: "/no": no such file: unknown';
     const last = run(128, { reason: 'StartError', message });
@@ -98,7 +98,7 @@ describe('a headline', () => {
     );
   });
 
-  test('names what a refused pod asks for, or who has it', () => {
+  test('names the resource that a rejected pod requests, or the pod that occupies it', () => {
     const refused = (cause: string) =>
       answer(podView({ main: {}, view: { ended: true, refused: { reason: 'OutOfcpu', message: 'no', cause } } }));
     expect(refused('requests 100 CPUs, but the node has 2 CPUs')).toBe(
@@ -117,7 +117,7 @@ describe('a headline', () => {
   });
 });
 
-test('an explanation reads a queue once, however many containers stand in it', () => {
+test('an explanation reads a queue once, regardless of the number of queued containers', () => {
   const names = Array.from({ length: 100 }, (_, index) => `c${index}`);
   const keys = names.map((name) => `u-1/${name}/pull`);
   let reads = 0;

@@ -10,7 +10,7 @@ const { start, pull, admission, garbage, logRotation } = nodeActors;
 const { runtime } = nodeView();
 const draining = { state: 'draining', tags: ['working', 'ending'] };
 
-describe('the answer is what all pods wait for', () => {
+describe('the answer is the condition that all pods wait for', () => {
   test.each<[string, Partial<ActorNode>, Partial<NodeView>]>([
     ['node host is running 0 pods', {}, {}],
     [
@@ -54,7 +54,7 @@ describe('the answer is what all pods wait for', () => {
   ])('%s', (words, tree, more) => expect(answer(tree, more)).toBe(words));
 });
 
-test('each actor of the node is shown with who holds it, who waits, and what went wrong last', () => {
+test('each actor of the node is shown with its slot owners, its queue and its last failure', () => {
   const pods = { a: 'default/web', b: 'shop/db', c: 'default/late' };
   const lastFailure = { reason: 'RuntimeUnavailable', message: 'no such socket', at: NOW - 12_000 } as const;
   const children = [
@@ -103,7 +103,7 @@ node host              running   60s
   });
 });
 
-test('pods of others are listed with what is here of them and why they are left alone', () => {
+test('foreign pods are listed with their leftovers and the reason why they are left alone', () => {
   const foreign = [
     {
       uid: 'u7',
@@ -133,7 +133,7 @@ test('pods of others are listed with what is here of them and why they are left 
   ]);
 });
 
-test('facts that cannot be written are an actor of their own, with how many, why, and when they are tried next', () => {
+test('state files that cannot be written are shown with their count, the reason and the next attempt', () => {
   const failure = { reason: 'StoreFailed', message: 'ENOSPC: no space left on device', at: NOW - 2_000 } as const;
   const trouble = { facts: 2, failure, since: NOW - 60_000, retryAt: NOW + 3_000 };
   const explanation = explainNode(nodeView('host'), NOW);

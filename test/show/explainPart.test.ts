@@ -36,7 +36,7 @@ const container = (name: string): PodPart => ({ kind: 'container', name });
 const data: PodPart = { kind: 'volume', name: 'data' };
 const pull: LimiterView = { capacity: 1, held: ['x/y/pull'], queue: ['u-1/pulls/pull', 'z/y/pull'] };
 
-describe('the answer is about the one, whatever is worse in its pod', () => {
+describe('the answer is about this part, even if another one has a worse problem', () => {
   const both = podView({ main: { app: running(), crash }, view: network });
   const gone = podView({ main: { app: exited(0) }, view: { ...network, ended: true } });
   const ends = podView({ main: { app: running({ until }), crash }, view: { ...network, ...ending() } });
@@ -120,7 +120,7 @@ describe('the answer is about the one, whatever is worse in its pod', () => {
   });
 });
 
-test('the text has its state, its probes, its last run and the end of its log', () => {
+test('the text has the state, the probes, the last run and the last log lines', () => {
   const readiness = nodeActor('readiness', {
     machine: 'probe',
     kind: 'probe',
@@ -151,7 +151,7 @@ container app       running          60s    not ready, 3 restarts
 `);
 });
 
-test('a part that the pod does not have is none, and those that it has are known', () => {
+test('an unknown part has no explanation, and the names of the existing parts are listed', () => {
   const seen = seenPod(podView({ main: { app: running() }, view: { volumes: [volumeView('data')] } }));
   expect(explainPart(seen, container('data'), NOW)).toBeUndefined();
   expect(explainPart(seen, { kind: 'volume', name: 'constructor' }, NOW)).toBeUndefined();

@@ -22,13 +22,13 @@ const session = {
   since: NOW - 5_000,
 };
 
-test('a node without an API of its own says nothing of one', () => {
+test('a node without its own API does not mention one', () => {
   expect(withServing(explanation, undefined)).toBe(explanation);
   expect(linesOf({})).toEqual(['└─ server              serving  60m    port 10250']);
   expect(explained({}).answer).toBe(explanation.answer);
 });
 
-test('who is joined with which pod, who reads its numbers, and how reviews go', () => {
+test('lists sessions, metrics scrapes and authorization requests', () => {
   const lastFailure = { reason: 'InternalError', message: 'ECONNREFUSED', at: NOW - 600_000 } as const;
   const lines = linesOf({
     sessions: [session, { ...session, id: 8, kind: 'portForward', container: '' }, { ...session, id: 9, kind: 'logs' }],
@@ -54,7 +54,7 @@ test('who is joined with which pod, who reads its numbers, and how reviews go', 
   ]);
 });
 
-test('each part of it has a path of its own', () => {
+test('each part has its own path', () => {
   const { node } = explained({
     sessions: [session, { ...session, id: 8 }],
     scrapes: [{ path: '/metrics/cadvisor', count: 1, failed: 0, at: NOW, caller: '' }],
@@ -70,7 +70,7 @@ test('each part of it has a path of its own', () => {
   ]);
 });
 
-test('of very many sessions the oldest are shown, and how many more there are', () => {
+test('shows the oldest sessions and the number of the others', () => {
   const sessions = Array.from({ length: 1_000 }, (_, id) => ({ ...session, id }));
   const lines = linesOf({ sessions });
   expect(lines).toHaveLength(52);
@@ -78,7 +78,7 @@ test('of very many sessions the oldest are shown, and how many more there are', 
   expect(lines.at(-1)).toContain('950 more');
 });
 
-test('an API that is not served, and reviews that nobody answers, are part of the answer', () => {
+test('the answer mentions an API that is not served and failing reviews', () => {
   const lastFailure = { reason: 'AddressUnusable', message: ':10250 is in use', at: NOW - 2_000 } as const;
   expect(explained({ port: 0, lastFailure }).answer).toBe(
     `${explanation.answer}; its API is not served: :10250 is in use`,
@@ -93,6 +93,6 @@ test('an API that is not served, and reviews that nobody answers, are part of th
   });
   expect(explained(failing(NOW - 2_000)).answer).toContain('; it cannot ask who may use its API: :10250 is in use');
   expect(linesOf(failing(NOW - 2_000))[1]).toMatch(/failing +90s/);
-  // Nobody has asked for a while.
+  // The last request was a while ago.
   expect(explained(failing(NOW - 61_000)).answer).toBe(explanation.answer);
 });

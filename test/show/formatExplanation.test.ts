@@ -26,7 +26,7 @@ describe('the text', () => {
     meta: { name: long },
   });
 
-  test('never exceeds 80 columns, whatever the names and messages are', () => {
+  test('never exceeds 80 columns, regardless of names and messages', () => {
     const lines = formatExplanation(explainPod(seenPod(wide), NOW)).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(lines.length).toBeLessThan(24);
@@ -35,7 +35,7 @@ describe('the text', () => {
 
   test.each([60, 120])('is as wide as a terminal of %i columns', (width) => {
     const [, title = '', ...lines] = `\n${formatExplanation(explainPod(seenPod(wide), NOW), width)}`.split('\n');
-    // Like a path, the namespace with the name stays whole.
+    // The namespace with the name is not split, like a path.
     expect(title).toContain(`default/${long}`);
     expect(Math.max(...lines.map((line) => line.length))).toBe(width);
   });
@@ -48,7 +48,7 @@ describe('the text', () => {
     expect(lines.some((line) => line.endsWith(path))).toBe(true);
   });
 
-  test('leaves out clauses in the middle of a long message, and ends with the cause', () => {
+  test('omits clauses in the middle of a long message and ends with the cause', () => {
     const message = `failed to create task: ${'wrapped: '.repeat(60)}exec: "/bin/nope": no such file`;
     const said = answer(
       podView({
@@ -75,7 +75,7 @@ describe('the text', () => {
     expect(lines.filter((line) => line.startsWith('message: '))).toEqual(more);
   });
 
-  test('comes from plain JSON: what went over a socket reads the same', () => {
+  test('can be created from plain JSON that was sent over a socket', () => {
     const explanation = explainPod(seenPod(wide), NOW, { limiters: [startLimiter] });
     expect(JSON.parse(JSON.stringify(explanation))).toEqual(explanation);
   });

@@ -22,7 +22,7 @@ const image = nodeActor('image', {
   waitingFor: 'another attempt to pull image app:1',
 });
 
-describe('an image is part of who waits for it', () => {
+describe('an image is merged into the actor that waits for it', () => {
   const wait = { state: 'pending.gettingImage', tags: ['working', 'gettingImage'], waitingFor: 'its image' };
   const shown = {
     state: 'pending.gettingImage.backingOff',
@@ -32,7 +32,7 @@ describe('an image is part of who waits for it', () => {
     until: NOW + 5_000,
   };
 
-  test('be that a container, with its probes', () => {
+  test('if that is a container with probes', () => {
     const probe = nodeActor('readiness', { machine: 'probe' });
     const state = waiting('ImagePullBackOff', { ...wait, children: [probe, image] });
     const { containers, tree } = podActors(seenPod(podView({ main: { app: state } })));
@@ -40,20 +40,20 @@ describe('an image is part of who waits for it', () => {
     expect(tree.children).toEqual(containers.map(({ actor }) => actor));
   });
 
-  test('or a volume', () => {
+  test('if that is a volume', () => {
     const volumes = [volumeView('model', { ...wait, mounted: false, children: [image] })];
     expect(podActors(seenPod(podView({ main: {}, view: { volumes } }))).volumes).toMatchObject([shown]);
   });
 });
 
-test('a container goes with its status; without one where the status of its pod has none', () => {
+test('a container is paired with its status, or has none if the status of the pod lacks it', () => {
   const seen = seenPod(podView({ main: { app: exited(3) } }));
   expect(podActors(seen).containers).toMatchObject([{ role: 'regular', status: { name: 'app' } }]);
   const { pod } = seenPod(podView({ main: {} }));
   expect(podActors({ ...seen, pod }).containers[0]).not.toHaveProperty('status');
 });
 
-test('nothing restarts in a pod that ends or has ended', () => {
+test('no container restarts in a pod that is terminating or has ended', () => {
   const restarts = (view = {}) =>
     podActors(seenPod(podView({ main: { app: backOff(1) }, view }))).containers[0]?.willRestart;
   expect([restarts(), restarts(ending()), restarts({ ended: true })]).toEqual([true, false, false]);

@@ -8,24 +8,24 @@ const pods = [pod('web-host'), pod('web'), pod('db-host'), pod('db-host', 'shop'
 const called = (name: string) =>
   findPodsByName(name, pods).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
 
-test('a pod of the very name comes before one whose manifest has it', () => {
+test('a pod with the exact name takes precedence over one whose manifest has the name', () => {
   expect(called('web')).toEqual(['default/web']);
   expect(called('web-host')).toEqual(['default/web-host']);
 });
 
-test('C24: the name in a manifest lacks the node; several namespaces may have it', () => {
+test('C24: the name in a manifest has no node suffix, and several namespaces may have it', () => {
   expect(called('db')).toEqual(['default/db-host', 'shop/db-host']);
   expect(called('d')).toEqual([]);
 });
 
-test('a UID is meant where nothing has such a name', () => {
+test('a UID matches if no pod has such a name', () => {
   expect(called('shop-db-host-uid')).toEqual(['shop/db-host']);
   expect(findPodsByName('web', [pod('db', 'default', 'web'), pod('web')])).toMatchObject([
     { metadata: { name: 'web' } },
   ]);
 });
 
-test('of several it is said how to ask for one: by the namespace, or else by the UID', () => {
+test('an ambiguous name is reported with a hint to use the namespace or the UID', () => {
   const [old, again] = [pod('web-host', 'default', 'u1'), pod('web-host', 'default', 'u2')];
   const ending = { ...old, metadata: { ...old.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
   const running = { ...again, status: { phase: 'Running' as const } };

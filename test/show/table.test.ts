@@ -182,7 +182,7 @@ describe('the table', () => {
     ]);
   });
 
-  test('has four more when it is wide, <none> where there is nothing', () => {
+  test('has four more columns if it is wide, with <none> for missing values', () => {
     const [header, row] = podTable([bare], { wide: true, now: NOW });
     expect(header?.slice(5)).toEqual(['IP', 'NODE', 'NOMINATED NODE', 'READINESS GATES']);
     expect(row?.slice(5)).toEqual(['<none>', '<none>', '<none>', '<none>']);

@@ -16,7 +16,7 @@ const pods: readonly PodUsage[] = [
 
 const plain = { namespaces: false, containers: false, sortBy: undefined };
 
-test('a pod has the sum of its containers, in millicores that are rounded up and whole mebibytes', () => {
+test('a pod has the sum of its containers in millicores, rounded up, and whole mebibytes', () => {
   expect(podUsageTable(pods, plain)).toEqual([
     ['NAME', 'CPU(cores)', 'MEMORY(bytes)'],
     ['db', '1m', '30Mi'],
@@ -25,7 +25,7 @@ test('a pod has the sum of its containers, in millicores that are rounded up and
   ]);
 });
 
-test('each container has a row, and a namespace is the first column', () => {
+test('each container has a row, and the namespace is the first column', () => {
   expect(podUsageTable(pods, { ...plain, namespaces: true, containers: true })).toEqual([
     ['NAMESPACE', 'POD', 'NAME', 'CPU(cores)', 'MEMORY(bytes)'],
     ['default', 'db', 'main', '1m', '30Mi'],
@@ -42,7 +42,7 @@ test('the largest usage is first when a table is sorted', () => {
   expect(namesBy('memory')).toEqual(['web', 'db', 'cart']);
 });
 
-test('a node has percentages of what it can allocate, rounded down', () => {
+test('a node has percentages of its allocatable resources, rounded down', () => {
   const usage = { cpuNanoCores: 250_000_001, memoryBytes: 1_024 * MIB };
   const allocatable = new Map([
     ['cpu', '1500m'],

@@ -1,4 +1,4 @@
-/** Who may import whom in the page: the parser of the other import rules reads no JSX. */
+/** The import rules of the page, because the parser of the other import rules does not support JSX. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -9,13 +9,13 @@ const files = readdirSync(join(root, 'web'), { recursive: true, encoding: 'utf8'
   .filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.d.ts'))
   .map((name) => join('web', name));
 
-/** What a browser can load beside the page's own files: none of them may need Node.js. */
+/** Shared files that the page may import. None of them may need Node.js. */
 const SHARED = /^(?:base\/|kubernetes\/|show\/|inspect\/protocol\.ts$|machines\/shared\/stateMeta\.ts$)/;
 const PACKAGES = ['preact', 'preact/hooks', 'preact/jsx-runtime', '@preact/signals'];
 
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s(?:[^'";]*?\sfrom\s)?'([^']+)'|import\('([^']+)'\)/g;
 
-/** The files of this repository, and packages, that a file imports; types too. */
+/** Returns the files of this repository and the packages that a file imports, including type imports. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8');
   return [...text.matchAll(IMPORT)].map(([, static_, dynamic]) => {
@@ -26,7 +26,7 @@ function importsOf(file: string): string[] {
 
 const isOfPage = (name: string): boolean => name.startsWith('web/');
 
-test('the page imports its own files, what is shared with the server, and two packages', () => {
+test('the page imports its own files, files shared with the server, and two packages', () => {
   const others = files.flatMap((file) =>
     importsOf(file)
       .filter((name) => !isOfPage(name) && !SHARED.test(name) && !PACKAGES.includes(name))
@@ -36,7 +36,7 @@ test('the page imports its own files, what is shared with the server, and two pa
   expect(others).toEqual([]);
 });
 
-test('what decides is apart from what is drawn: the model imports no component', () => {
+test('the model imports no component', () => {
   const drawn = files
     .filter((file) => file.startsWith('web/model/'))
     .flatMap((file) => importsOf(file).map((name) => `${file}: ${name}`))
@@ -44,7 +44,7 @@ test('what decides is apart from what is drawn: the model imports no component',
   expect(drawn).toEqual([]);
 });
 
-test('no file of the page imports itself, be it by way of others', () => {
+test('the page has no import cycles', () => {
   const circles: string[] = [];
   const done = new Set<string>();
   const walk = (file: string, way: readonly string[]) => {

@@ -1,10 +1,10 @@
-/** The pod of the test of `describe`, told of at `NOW`. */
+/** The pod for the tests of `describe` at the time `NOW`. */
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { NOW } from '../../kubernetes/views.ts';
 
 const at = (secondsAgo: number): string => `${new Date(NOW - secondsAgo * 1_000).toISOString().slice(0, 19)}Z`;
 
-/** A pod with something of everything that `describe` shows. */
+/** A pod with every field that `describe` shows. */
 export const everything: Pod = {
   apiVersion: 'v1',
   kind: 'Pod',

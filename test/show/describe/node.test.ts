@@ -7,7 +7,7 @@ import { aNode, STARTED } from '../../kubernetes/nodes.ts';
 
 const minutes = (count: number): number => STARTED + count * 60_000;
 
-test('a node is described as kubectl lays it out', () => {
+test('describes a node in the layout of kubectl', () => {
   const pod = aPod();
   const resources = { requests: { cpu: '500m', memory: '512Mi' }, limits: { memory: '1Gi' } };
   const web = {

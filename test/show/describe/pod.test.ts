@@ -25,15 +25,15 @@ const events = [
 ];
 
 const golden = fileURLToPath(new URL('everything.txt', import.meta.url));
-/** Times are told in the zone of the place. */
+/** Times are formatted in the local time zone. */
 const withoutTimes = (text: string) => text.replace(/\w{3}, \d\d \w{3} \d{4} [\d:]{8} [+-]\d{4}/g, '<time>');
 
-describe('a pod is described as kubectl does it', () => {
-  test('with everything that it can have', () => {
+describe('a pod is described as by kubectl', () => {
+  test('with all fields', () => {
     expect(withoutTimes(describePod(everything, events, NOW))).toBe(readFileSync(golden, 'utf8'));
   });
 
-  test('with nothing', () => {
+  test('without optional fields', () => {
     const text = describePod(aPod(), [], NOW);
     for (const line of ['Node: <none>', 'Labels: <none>', 'Annotations: <none>', 'IPs: <none>', 'Volumes: <none>']) {
       expect(text.replace(/ +/g, ' ').split('\n')).toContain(line);
@@ -42,7 +42,7 @@ describe('a pod is described as kubectl does it', () => {
     expect(text).toMatch(/\nEvents: {2}<none>\n$/);
   });
 
-  test('with what is wrong with its manifest', () => {
+  test('with the problems of its manifest', () => {
     const told = {
       manifestProblems: ['/a.yaml: spec: wrong'],
       manifestWarnings: ['/a.yaml: x: odd', '/a.yaml: y: odd'],
@@ -77,7 +77,7 @@ describe('a pod is described as kubectl does it', () => {
   });
 });
 
-test('a time is that of the place, with its zone', () => {
+test('formats a time in the local time zone', () => {
   const text = localTime('2026-05-04T12:02:56Z');
   expect(text).toMatch(/^\w{3}, \d\d May 2026 \d\d:\d\d:56 [+-]\d{4}$/);
   expect(Date.parse(text)).toBe(NOW);

@@ -8,8 +8,8 @@ import { pageModel, until } from '../support/pageModel.ts';
 
 const later = snapshotWith([], NOW + 10_000);
 
-describe('a moment of the past', () => {
-  test('comes when it was asked for; until then the old picture stays', async () => {
+describe('a time in the past', () => {
+  test('is shown when the response arrives, and the previous view stays until then', async () => {
     const { page, written } = pageModel();
     goToTime(page, NOW - 60_000);
     expect(page.world.value.at).toBe(NOW);
@@ -21,7 +21,7 @@ describe('a moment of the past', () => {
     expect(written).toEqual(['replace /?at=2026-05-04T07%3A42%3A52.000Z']);
   });
 
-  test('of many in a row only the last is shown, and one question is asked at a time', async () => {
+  test('is requested one at a time, and only the last of several is shown', async () => {
     const asked: number[] = [];
     const answers: (() => void)[] = [];
     const snapshot = (at: number) => {
@@ -40,7 +40,7 @@ describe('a moment of the past', () => {
     expect(page.isDragging.value).toBe(true);
   });
 
-  test('is written into the history once, when the hand lets go of the rail', () => {
+  test('is added to the history once, when the drag on the rail ends', () => {
     const { page, written } = pageModel();
     for (const ago of [1_000, 2_000, 3_000]) goToTime(page, NOW - ago, { isMoving: true });
     expect(written).toEqual([]);
@@ -49,7 +49,7 @@ describe('a moment of the past', () => {
     expect(written).toEqual(['replace /?at=2026-05-04T07%3A43%3A48.000Z']);
   });
 
-  test('that fails when one has gone on is not told of', async () => {
+  test('reports no failure if the user has moved on', async () => {
     const fails: (() => void)[] = [];
     const { page } = pageModel({
       snapshot: () => new Promise((_, reject) => fails.push(() => reject(new Error('nothing is recorded of it')))),
@@ -66,7 +66,7 @@ describe('a moment of the past', () => {
     expect(page.pendingSnapshot.value).toBeUndefined();
   });
 
-  test('that does not come says why, and the picture stays', async () => {
+  test('reports a failure and leaves the view unchanged', async () => {
     const { page } = pageModel({ snapshot: async () => Promise.reject(new Error('nothing is recorded of it')) });
     goToTime(page, NOW - 1_000);
     await until(() => page.pendingSnapshot.value?.kind === 'failed');
@@ -78,7 +78,7 @@ describe('a moment of the past', () => {
     expect(page.world.value.at).toBe(NOW);
   });
 
-  test('is left at once by going live, and does not come afterwards', async () => {
+  test('is left at once by going live, and a late response is ignored', async () => {
     let answer = () => {};
     const snapshot = (at: number) =>
       new Promise<Snapshot>((resolve) => {
@@ -94,7 +94,7 @@ describe('a moment of the past', () => {
   });
 });
 
-test('what is held stands while the node goes on, and lets go to where it is by then', () => {
+test('a frozen view does not change, and unfreezing shows the current state', () => {
   const { page } = pageModel();
   toggleFreeze(page);
   page.live.value = worldOf(later);
@@ -111,14 +111,14 @@ test('countdowns stop while the connection is lost', () => {
   expect(page.now.value).toBe(NOW);
 });
 
-test('a filter is part of the place, and an empty one is none', () => {
+test('a filter is part of the location, and an empty one is removed', () => {
   const { page, written } = pageModel();
   filterBy(page, 'is:retrying');
   filterBy(page, ' ');
   expect(written).toEqual(['replace /?q=is%3Aretrying', 'replace /']);
 });
 
-test('a moment that there is not is not gone to', () => {
+test('an invalid time is ignored', () => {
   const { page } = pageModel();
   const { value: place } = page.location;
   expect(() => goToTime(page, 1e20)).toThrow(RangeError);

@@ -30,7 +30,7 @@ function follows(answer?: (path: string) => Promise<Detail>, isSeen = false) {
   return { page, asked, change, rest, leave };
 }
 
-test('is asked for when an actor is selected, and when one of its pod has changed, every half second at most', async () => {
+test('is requested when an actor is selected or an actor of its pod has changed, at most every half second', async () => {
   const { page, asked, change, rest } = follows();
   await until(() => page.detail.value !== undefined);
   change('pod/uid-checkout-api/container/proxy');
@@ -43,7 +43,7 @@ test('is asked for when an actor is selected, and when one of its pod has change
   expect(asked).toEqual([API, API]);
 });
 
-test('of another selection is asked for at once, and an answer that comes too late is not shown', async () => {
+test('is requested at once for a new selection, and a late response is ignored', async () => {
   const late: (() => void)[] = [];
   const { page, asked } = follows((path) => new Promise((resolve) => late.push(() => resolve({ ...apiDetail, path }))));
   select(page, 'pod/uid-auth');
@@ -55,7 +55,7 @@ test('of another selection is asked for at once, and an answer that comes too la
   await until(() => page.detail.value?.path === 'pod/uid-auth');
 });
 
-test('has its answer before its history, whose runs and transitions join it once they have been read', async () => {
+test('shows the answer before the history, whose runs and transitions are added later', async () => {
   let read: (() => void) | undefined;
   const { page } = pageModel({
     url: '/pod/shop/checkout-api/container/api',
@@ -71,7 +71,7 @@ test('has its answer before its history, whose runs and transitions join it once
   expect(earlierDetailOf(page, API)).toMatchObject({ answer: apiDetail.answer, tried: apiHistory.tried });
 });
 
-test('is asked for the moment that is shown, but not while the hand is on the rail', async () => {
+test('is requested for the displayed time, but not during a drag on the rail', async () => {
   const { page, asked, rest } = follows();
   await rest();
   goToTime(page, NOW - 5_000, { isMoving: true });
@@ -81,7 +81,7 @@ test('is asked for the moment that is shown, but not while the hand is on the ra
   expect(asked).toEqual([API, `${API} 5000ms ago`]);
 });
 
-test('that cannot be had says why, until another try brings it', async () => {
+test('reports a failure until a retry succeeds', async () => {
   let isAway = true;
   const { page, asked, rest } = follows(async (path) => {
     if (isAway) throw new Error('the agent is away');
@@ -96,7 +96,7 @@ test('that cannot be had says why, until another try brings it', async () => {
   expect(page.detailError.value).toBeUndefined();
 });
 
-test('is asked for no more once it is left', async () => {
+test('is not requested after the subscription has ended', async () => {
   const { asked, change, rest, leave } = follows();
   leave();
   await rest();
@@ -104,7 +104,7 @@ test('is asked for no more once it is left', async () => {
   expect(asked).toEqual([API]);
 });
 
-test('is asked for every five seconds while its log and events are seen, for they go on while nothing moves', async () => {
+test('is requested every five seconds while its log and events are visible, because they change without transitions', async () => {
   for (const isSeen of [true, false]) {
     const { page, asked, rest } = follows(undefined, isSeen);
     await rest();
@@ -121,13 +121,13 @@ test('is asked for every five seconds while its log and events are seen, for the
   }
 });
 
-test('why it cannot be had belongs to the actor that it was asked of', async () => {
+test('a failure belongs to the actor of the request', async () => {
   const { page } = follows(async () => Promise.reject(new Error('away')));
   await until(() => page.detailError.value !== undefined);
   expect(page.detailError.value).toEqual({ path: API, message: 'away' });
 });
 
-test('is shown of the moment that it fits only: not of an actor that has moved on, nor of what was before', async () => {
+test('is only shown for the time that it belongs to', async () => {
   const { page } = follows();
   await until(() => page.detail.value !== undefined);
   const api = actor({ ...page.world.value.actors.get(API), path: API, since: NOW - 1_000 });

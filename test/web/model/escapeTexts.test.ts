@@ -8,11 +8,11 @@ import { apiDetail, apiHistory, checkoutObject, designSnapshot, NOW } from '../s
 const HOSTILE = 'a\u001b[2Jb\u202egpj\u2066\r\nc';
 const SAFE = 'a^[[2Jb\\u202egpj\\u2066\\r\\nc';
 
-/** The same with each of its texts hostile. */
+/** Replaces each string in a value with a hostile one. */
 const hostile = <T>(value: T): T =>
   JSON.parse(JSON.stringify(value, (_, each) => (typeof each === 'string' ? HOSTILE : each)));
 
-/** All texts in a value, keys and what maps hold, too. */
+/** Returns all strings in a value, including keys and the contents of maps. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (value instanceof Map) return [...value].flatMap(textsIn);
@@ -23,14 +23,14 @@ function textsIn(value: unknown): string[] {
 const answering = (body: unknown, status = 200) =>
   createClient(async () => new Response(JSON.stringify(body), { status }));
 
-test('what a world is made of has no control and no bidirectional characters', () => {
+test('a world contains no control or bidirectional characters', () => {
   const texts = textsIn(worldOf(escapeTexts(hostile(designSnapshot))));
   expect(texts.length).toBeGreaterThan(20);
   expect(texts.filter((text) => !isPrintable(text) || text.includes('\n'))).toEqual([]);
   expect(texts).toContain(SAFE);
 });
 
-test('nor has what is asked for: names, messages, lines of a log, reasons of an end', async () => {
+test('responses contain no control or bidirectional characters', async () => {
   const client = answering(hostile({ ...apiDetail, ...apiHistory, log: { lines: ['x'] } }));
   const detail = await client.detail('pod/u');
   const { tried } = await client.actorHistory('pod/u');
@@ -40,7 +40,7 @@ test('nor has what is asked for: names, messages, lines of a log, reasons of an 
   await expect(answering({ message: HOSTILE }, 500).rail()).rejects.toThrow(SAFE);
 });
 
-test('a manifest keeps its line breaks', async () => {
+test('line breaks of a manifest are retained', async () => {
   const manifest = { data: 'one\ntwo\u202e', 'key\u202e': 1 };
   const { manifest: shown } = await answering({ ...checkoutObject, manifest }).object('u');
   expect(shown).toEqual({ data: 'one\ntwo\\u202e', 'key\\u202e': 1 });

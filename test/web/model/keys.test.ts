@@ -17,7 +17,7 @@ function keyed() {
 }
 
 describe('a key', () => {
-  test('does what it is registered for, until that is taken back', () => {
+  test('runs its action until the action is unregistered', () => {
     const { page, did, action } = keyed();
     const leave = registerKeys(page, [action(['+', '='], 'Zoom in')]);
     expect(handleKey(page, stroke('='))).toBe(true);
@@ -26,7 +26,7 @@ describe('a key', () => {
     expect(did).toEqual(['Zoom in by =']);
   });
 
-  test('is that of the panel which means it, the later one of two', () => {
+  test('runs the action of the active panel, or the latest of two', () => {
     const { page, did, action } = keyed();
     let isInChart = false;
     registerKeys(page, [action(['l'], 'Go live')]);
@@ -37,7 +37,7 @@ describe('a key', () => {
     expect(did).toEqual(['Go live by l', 'Open by l']);
   });
 
-  test('with Ctrl is the browser’s, and in a field it is text, but for Escape', () => {
+  test('is left to the browser with Ctrl and in a text field, except for Escape', () => {
     const { page, did, action } = keyed();
     registerKeys(page, [action(['w'], 'Why'), action(['Escape'], 'Back')]);
     expect(handleKey(page, stroke('w', { hasModifier: true }))).toBe(false);
@@ -47,7 +47,7 @@ describe('a key', () => {
   });
 });
 
-test('the overlay has the groups in their order, and keys that do the same together', () => {
+test('the overlay lists the groups in order and merges keys with the same action', () => {
   const { action } = keyed();
   const groups = keyGroups([
     action(['?'], 'Show the keys'),

@@ -8,7 +8,7 @@ import { pageModel, until } from '../support/pageModel.ts';
 
 const PROXY = 'pod/uid-checkout-api/container/proxy';
 
-test('the log of a container is read again each second while its tab is open, and that of the next one at once', async () => {
+test('the log is reloaded every second while its tab is open, and at once for a different container', async () => {
   const asked: string[] = [];
   const rests: (() => void)[] = [];
   const tab = createLogTab();
@@ -36,7 +36,7 @@ test('the log of a container is read again each second while its tab is open, an
   select(page, API);
   expect(asked).toEqual([PROXY, PROXY, API]);
   await rest();
-  // Nothing is read of the past, and of what is no container.
+  // Logs are not loaded in the past or for actors that are not containers.
   goToTime(page, NOW - 5_000);
   await until(() => page.past.value !== undefined);
   page.browserTime.value = NOW + 9_000;
@@ -44,7 +44,7 @@ test('the log of a container is read again each second while its tab is open, an
   expect(asked).toHaveLength(3);
 });
 
-test('a log that cannot be read says why, beside the lines that are known', async () => {
+test('a failure is shown beside the lines that were loaded before', async () => {
   let trouble: string | undefined;
   const tab = createLogTab();
   const { page } = pageModel({
@@ -64,7 +64,7 @@ test('a log that cannot be read says why, beside the lines that are known', asyn
   expect(tab.log.value?.content?.lines).toEqual(['a']);
 });
 
-test('the lines that contain a text are found whatever the case of its letters, with what was searched for', () => {
+test('the search ignores case and marks the matches', () => {
   const lines = ['GET /a', 'POST /b', 'get /c, then Get /d', '\u0130stanbul get'];
   const marked = (search: string) =>
     matchingLines(lines, search).map(

@@ -7,7 +7,7 @@ import { withFrame } from '../../../web/model/world.ts';
 import { checkoutObject, NOW } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
 
-/** A page with a pod's manifest open; `rest` lets half a second pass. */
+/** Creates a page with an open manifest. `rest` advances the time by half a second. */
 function reads() {
   const asked: string[] = [];
   const rests: (() => void)[] = [];
@@ -50,7 +50,7 @@ function reads() {
   return { page, reading, asked, answer, fail, rest, change, restart, phase };
 }
 
-test('a pod’s object is asked for anew when the pod has changed, and the old one stays until then', async () => {
+test('a pod’s object is reloaded after a change, and the previous one stays until then', async () => {
   const { asked, answer, rest, restart, phase } = reads();
   await answer('Pending');
   restart();
@@ -64,7 +64,7 @@ test('a pod’s object is asked for anew when the pod has changed, and the old o
   expect(asked).toHaveLength(2);
 });
 
-test('it is that of the moment that is held or gone back to', async () => {
+test('the object belongs to the displayed time', async () => {
   const { page, asked, answer, rest, restart } = reads();
   await answer('Running');
   toggleFreeze(page);
@@ -77,7 +77,7 @@ test('it is that of the moment that is held or gone back to', async () => {
   expect(asked).toEqual(['uid-checkout-api', 'uid-checkout-api 0ms ago', 'uid-checkout-api 5000ms ago']);
 });
 
-test('of a pod that is gone it is what was last', async () => {
+test('a deleted pod has its last known object', async () => {
   const { page, asked, answer, rest, change, phase } = reads();
   await answer('Running');
   await rest();
@@ -85,7 +85,7 @@ test('of a pod that is gone it is what was last', async () => {
   expect([asked.length, phase(), page.selected.value]).toEqual([1, 'Running', 'pod/uid-checkout-api']);
 });
 
-test('what cannot be had says why, and is asked for again', async () => {
+test('a failure is reported and can be retried', async () => {
   const { reading, asked, answer, fail, rest, phase } = reads();
   await fail('away');
   expect(reading.object.value).toEqual({ uid: 'uid-checkout-api', error: 'away' });
@@ -96,7 +96,7 @@ test('what cannot be had says why, and is asked for again', async () => {
   expect([phase(), reading.object.value?.error]).toEqual(['Running', undefined]);
 });
 
-test('nothing is asked that is not looked at, and nothing of another pod is shown', async () => {
+test('only visible objects are requested, and only the selected pod is shown', async () => {
   const { page, reading, asked, answer, rest } = reads();
   select(page, 'pod/uid-auth');
   await answer('Running');

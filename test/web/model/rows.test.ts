@@ -38,7 +38,7 @@ const retrying = (name: string) => {
   return { actors: actors.map((each) => ({ ...each, order: 50 })) };
 };
 
-test('the rows are those of the terminal: worst first, what differs from well, one time', () => {
+test('the rows are the same as on the terminal, sorted by severity', () => {
   const { page, tree, lines } = treeOf();
   expandAncestors(tree, page.world.value, API);
   expect(lines().slice(0, 14)).toEqual([
@@ -60,7 +60,7 @@ test('the rows are those of the terminal: worst first, what differs from well, o
   expect(tree.count.value).toEqual({ pods: 19, actors: 51 });
 });
 
-test('a pod that has failed is so, although its machine is done with it', () => {
+test('a failed pod is shown as failed, although its machine is done', () => {
   const failed = podOnPage({
     name: 'import',
     pod: { phase: 'Failed', status: 'Error', ready: '0/1' },
@@ -74,7 +74,7 @@ test('a pod that has failed is so, although its machine is done with it', () => 
   expect(lines().filter((line) => line.includes('import'))).toHaveLength(1);
 });
 
-test('a closed row shows its worst descendant', () => {
+test('a collapsed row shows its most severe descendant', () => {
   const { tree, lines } = treeOf();
   toggleRow(tree, 'pod/uid-thumbs');
   expect(lines().slice(1, 3)).toEqual([
@@ -84,7 +84,7 @@ test('a closed row shows its worst descendant', () => {
 });
 
 describe('a filter', () => {
-  test('shows what is like it, with what is above', () => {
+  test('shows the matches and their ancestors', () => {
     const { page, lines } = treeOf();
     filterBy(page, 'is:retrying kind:container');
     expect(lines()).toEqual([
@@ -93,7 +93,7 @@ describe('a filter', () => {
     ]);
   });
 
-  test('that cannot be read says so, and hides nothing', () => {
+  test('with a syntax error reports the error and hides nothing', () => {
     const { page, tree } = treeOf();
     filterBy(page, 'is:retying');
     expect(tree.problem.value).toContain('did you mean retrying?');
@@ -101,8 +101,8 @@ describe('a filter', () => {
   });
 });
 
-describe('nothing moves under the hand', () => {
-  test('a pod that gets worse goes up only when the hand has left', () => {
+describe('rows do not move while the list is in use', () => {
+  test('a pod with a new problem moves up only after the pointer has left', () => {
     const { tree, lines, change } = three();
     setInputActive(tree, 'pointer', true);
     lines();
@@ -113,7 +113,7 @@ describe('nothing moves under the hand', () => {
     expect(lines().map((line) => line.slice(2, 3))).toEqual(['n', 'c', 'a', 'b']);
   });
 
-  test('what is gone keeps its place, and what is new comes last', () => {
+  test('rows of deleted actors stay, and new pods are appended', () => {
     const { tree, lines, change } = three();
     setInputActive(tree, 'focus', true);
     lines();
@@ -128,7 +128,7 @@ describe('nothing moves under the hand', () => {
     expect(lines()[2]).toContain('(gone)');
   });
 
-  test('of what is gone only so much stays, however long the hand does', () => {
+  test('the number of rows of deleted actors is limited', () => {
     const names = Array.from({ length: 200 }, (_, at) => `p${String(at).padStart(3, '0')}`);
     const { tree, lines, change } = treeOf({ first: snapshotWith(names.map((name) => wellPod(name))) });
     setInputActive(tree, 'focus', true);
@@ -143,7 +143,7 @@ describe('nothing moves under the hand', () => {
     expect(lines().length).toBeLessThanOrEqual(60);
   });
 
-  test('a child that comes to an open row waits until the hand has left', () => {
+  test('a new child of an expanded row appears after the pointer has left', () => {
     const { tree, lines, change } = three();
     toggleRow(tree, 'pod/uid-a');
     setInputActive(tree, 'pointer', true);
@@ -161,7 +161,7 @@ describe('nothing moves under the hand', () => {
     expect(lines()).toHaveLength(6);
   });
 
-  test('but what the hand opens, opens', () => {
+  test('the user can still expand rows', () => {
     const { tree, lines, change } = three();
     setInputActive(tree, 'pointer', true);
     lines();
@@ -172,7 +172,7 @@ describe('nothing moves under the hand', () => {
   });
 });
 
-test('of 1,000 actors some 40 rows are in the window, wherever it is', () => {
+test('about 40 of 1,000 rows are rendered at any scroll position', () => {
   for (const top of [0, 480, 20_000, 24_000 - 672]) {
     const { from, to } = rowsInView(1_000, { top, height: 672, row: 24 });
     expect(to - from).toBeLessThanOrEqual(41);
@@ -181,7 +181,7 @@ test('of 1,000 actors some 40 rows are in the window, wherever it is', () => {
   }
 });
 
-test('each row knows its place among its siblings, also below others', () => {
+test('each row has its position among its siblings at every level', () => {
   const { page, tree } = treeOf();
   expandAncestors(tree, page.world.value, API);
   const places = siblingPositions(tree.rows.value);
@@ -190,7 +190,7 @@ test('each row knows its place among its siblings, also below others', () => {
   expect(places[7]).toEqual({ at: 4, of: 20 });
 });
 
-test('the cursor moves row by row and stays at the ends', () => {
+test('the cursor moves row by row and stops at the ends', () => {
   const { rows } = three().tree;
   expect(pathAtOffset(rows.value, '', 1)).toBe('pod/uid-a');
   expect(pathAtOffset(rows.value, 'pod/uid-c', 1)).toBe('pod/uid-c');

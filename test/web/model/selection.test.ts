@@ -11,7 +11,7 @@ import { pageModel } from '../support/pageModel.ts';
 const world = worldOf(designSnapshot);
 const at = (url: string, of = world) => pathAt(of, parseLocation(new URL(url, 'http://page')));
 
-describe('a place names', () => {
+describe('a location selects', () => {
   test.each([
     ['/pod/shop/checkout-api', 'pod/uid-checkout-api'],
     ['/pod/shop/checkout-api-node-1', 'pod/uid-checkout-api'],
@@ -25,7 +25,7 @@ describe('a place names', () => {
     expect(at(url)).toBe(path);
   });
 
-  test('and is named the same way', () => {
+  test('and its actor has the same location', () => {
     for (const path of ['', 'startLimiter', API, 'pod/uid-checkout-api']) {
       const { steps } = locationSteps(world, path);
       expect(at(`/${steps.map(encodeURIComponent).join('/')}`)).toBe(path);
@@ -36,7 +36,7 @@ describe('a place names', () => {
     });
   });
 
-  test('of several pods of a name the one with the uid, which the URL then has', () => {
+  test('the pod with the UID in the URL if several have the name', () => {
     const old = podOnPage({ name: 'old', pod: { name: 'web-node-1' } });
     const twins = worldOf(snapshotWith([old, wellPod('web')]));
     expect(at('/pod/shop/web', twins)).toBe('pod/uid-web');
@@ -45,7 +45,7 @@ describe('a place names', () => {
     expect(locationSteps(twins, 'pod/uid-old')).toEqual({ steps: ['pod', 'shop', 'web-node-1'], uid: 'uid-old' });
   });
 
-  test('of a static pod and another with the names in each other’s way, each by a name that is its own', () => {
+  test('a static pod and a pod with a colliding name by unambiguous names', () => {
     const other = podOnPage({ name: 'plain', pod: { name: 'web', isStatic: false } });
     const both = worldOf(snapshotWith([wellPod('web'), other]));
     expect(locationSteps(both, 'pod/uid-web').steps).toEqual(['pod', 'shop', 'web-node-1']);
@@ -53,7 +53,7 @@ describe('a place names', () => {
   });
 });
 
-describe('a place that names nothing is near', () => {
+describe('a location of no actor is similar to', () => {
   const near = (url: string) => nearestPath(world, parseLocation(new URL(url, 'http://page')));
   test.each([
     ['/pod/shop/checkout-ap/container/apii', API],
@@ -74,7 +74,7 @@ describe('a place that names nothing is near', () => {
 });
 
 describe('the selection', () => {
-  test('without a path is the worst container of the worst pod, and stays it when another gets worse', () => {
+  test('without a path is the container with the most severe state, and does not change afterwards', () => {
     const { page } = pageModel();
     followSelection(page, worstPath);
     expect(page.selected.value).toBe('pod/uid-thumbs/container/main');
@@ -98,7 +98,7 @@ describe('the selection', () => {
     expect(page.selected.value).toBe('pod/uid-thumbs/container/main');
   });
 
-  test('of an empty node is nothing until there is a pod', () => {
+  test('is empty on a node without pods', () => {
     const { page } = pageModel({ first: snapshotWith([]) });
     followSelection(page, worstPath);
     expect(page.selected.value).toBeUndefined();
@@ -106,7 +106,7 @@ describe('the selection', () => {
     expect(page.selected.value).toBe('pod/uid-web/container/main');
   });
 
-  test('adds to the history, and back leads to the one before', () => {
+  test('adds a history entry, and Back returns to the previous one', () => {
     const { page, written } = pageModel({ url: '/pod/shop/auth' });
     followSelection(page, worstPath);
     select(page, API);
@@ -117,7 +117,7 @@ describe('the selection', () => {
     expect(page.selected.value).toBe('pod/uid-auth');
   });
 
-  test('stays when its actor is gone, with what it was last', () => {
+  test('stays with its last known state after its actor is gone', () => {
     const { page } = pageModel({ url: '/pod/shop/auth' });
     followSelection(page, worstPath);
     const frame = { at: NOW + 5_000, pods: [], podsGone: ['uid-auth'], actors: [], lines: [] };
@@ -133,7 +133,7 @@ describe('the selection', () => {
     });
   });
 
-  test('is kept by name when the pod comes back under another uid', () => {
+  test('follows the name when the pod is recreated with a different UID', () => {
     const { page } = pageModel({ url: '/pod/shop/auth', first: snapshotWith([wellPod('auth')]) });
     followSelection(page, worstPath);
     const made = podOnPage({ name: 'auth2', pod: { name: 'auth-node-1' } });
@@ -141,7 +141,7 @@ describe('the selection', () => {
     expect(page.selected.value).toBe('pod/uid-auth2');
   });
 
-  test('that back leads to stays it when it is gone by then, and is nobody else', () => {
+  test('reached with Back stays on a deleted actor', () => {
     const { page } = pageModel({ url: '/pod/shop/auth' });
     followSelection(page, worstPath);
     select(page, API);
@@ -154,7 +154,7 @@ describe('the selection', () => {
     expect(subjectOf(page)).toBeUndefined();
   });
 
-  test('is not taken over by a pod that gets its name, and the URL then tells them apart', () => {
+  test('is not taken over by a pod with the same name, and the URL distinguishes them', () => {
     const { page, written } = pageModel({ url: '/pod/shop/auth' });
     followSelection(page, worstPath);
     const edited = podOnPage({ name: 'auth2', pod: { name: 'auth-node-1' } });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createClient } from '../../../web/model/serverClient.ts';
 
-/** What was asked for, each answered with the same. */
+/** Records the requests and answers all of them with the same response. */
 function answering(answer: () => Response) {
   const asked: string[] = [];
   const client = createClient(async (resource) => {
@@ -11,7 +11,7 @@ function answering(answer: () => Response) {
   return { asked, client };
 }
 
-test('each question has a resource of its own; what is not given is not in it', async () => {
+test('each request has its own resource, without undefined parameters', async () => {
   const { asked, client } = answering(() => Response.json({}));
   await client.snapshot(5);
   await client.story('uid 1', 1, 2);
@@ -37,14 +37,14 @@ test('each question has a resource of its own; what is not given is not in it', 
   ]);
 });
 
-test('a refusal says why, in the words of its Status', async () => {
+test('an error has the message of its Status', async () => {
   const { client } = answering(() =>
     Response.json({ kind: 'Status', message: 'there is no actor x' }, { status: 404 }),
   );
   await expect(client.detail('x')).rejects.toThrow('there is no actor x');
 });
 
-test('one without words says what was answered', async () => {
+test('an error without a Status has the HTTP status code', async () => {
   const { client } = answering(() => new Response('<html>', { status: 502 }));
   await expect(client.rail()).rejects.toThrow('the server answered 502');
 });

@@ -22,7 +22,7 @@ const laneOf = (lanes: readonly Lane[], label: string): Lane => {
 describe('the lanes of a crash loop', () => {
   const lanes = lanesIn(crashLoop());
 
-  test('go from the source down to the events, volumes alike as one', () => {
+  test('go from the source down to the events, with similar volumes folded', () => {
     expect(lanes.map(({ label }) => label)).toEqual([
       'manifest',
       'pod',
@@ -36,44 +36,44 @@ describe('the lanes of a crash loop', () => {
     ]);
   });
 
-  test('have a bar for each wait, as long as it was', () => {
+  test('have a bar for each wait with its duration', () => {
     const waits = laneOf(lanes, 'api').bars.filter(({ tag }) => tag === 'retrying');
     expect(waits.slice(0, -1).map(({ from, to }) => to - from)).toEqual([10_000, 20_000, 40_000, 80_000]);
     expect(waits.at(-1)?.to).toBe(NOW);
   });
 
-  test('number the runs, and mark each that ended badly', () => {
+  test('number the runs and mark the failed ones', () => {
     const { runs, exits } = laneOf(lanes, 'api');
     expect(runs.map(({ run }) => run)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(exits).toHaveLength(6);
     expect(laneOf(lanes, 'proxy').exits).toEqual([]);
   });
 
-  test('mark each try of a probe, and which of them failed', () => {
+  test('mark each probe attempt and the failed ones', () => {
     const { marks } = laneOf(lanes, 'readiness');
     expect(marks).toHaveLength(27);
     expect(marks.filter(({ isFailure }) => isFailure)).toHaveLength(1);
   });
 
-  test('show nothing that came after the moment', () => {
+  test('show nothing after the displayed time', () => {
     const early = lanesIn(crashLoop(), { now: (RUNS[2] ?? 0) + 100 });
     expect(laneOf(early, 'api').runs.map(({ run }) => run)).toEqual([1, 2, 3]);
     expect(laneOf(early, 'api').bars.at(-1)).toMatchObject({ state: 'running.steady', to: (RUNS[2] ?? 0) + 100 });
   });
 
-  test('know how long the present state lasts', () => {
+  test('contain the deadline of the current state', () => {
     const actors = new Map([
       [API, { until: NOW + 48_000 }],
       [POD, {}],
     ]);
     const known = lanesIn(crashLoop(), { actors });
     expect(laneOf(known, 'api').until).toBe(NOW + 48_000);
-    // Who is not there any more has ended with what was last told.
+    // The bars of actors that no longer exist end with the last line.
     expect(laneOf(known, 'proxy').bars.at(-1)?.to).toBeLessThan(NOW);
   });
 });
 
-test('volumes of which one is another are not folded, nor is one that is selected', () => {
+test('volumes are not folded if one of them differs or is selected', () => {
   const story = crashLoop();
   const failing = { ...story, lines: [...story.lines, state(NOW - 1, `${POD}/volume/tmp`, 'failed', 'retrying')] };
   expect(lanesIn(failing).map(({ label }) => label)).toEqual(expect.arrayContaining(['settings', 'tmp']));
@@ -81,7 +81,7 @@ test('volumes of which one is another are not folded, nor is one that is selecte
   expect(labels).toEqual(expect.arrayContaining(['settings', 'tmp']));
 });
 
-test('a container that gets its image is in the states of that', () => {
+test('a container that waits for its image has the states of the image', () => {
   const image = `${API}/image`;
   const bars = stateBars(
     {
@@ -105,25 +105,25 @@ test('a container that gets its image is in the states of that', () => {
   ]);
 });
 
-describe('where no agent ran', () => {
+describe('while no agent was running', () => {
   const lines = [state(10, API, 'running.steady', 'steady'), state(20, POD, 'active', 'steady')];
   const after = [{ kind: 'began' as const, at: 80 }, state(80, API, 'adopting.asking', 'working')];
   const barsWith = (between: Story['lines']) =>
     stateBars({ from: 0, before: [], lines: [...lines, ...between, ...after] }, { now: 100 }).get(API);
 
-  test('there is a gap, from what an agent that was killed told last', () => {
+  test('there is a gap after the last line of a killed agent', () => {
     expect(barsWith([])?.map(({ from, to }) => [from, to])).toEqual([
       [10, 20],
       [80, 100],
     ]);
   });
 
-  test('or from its end, where that was in good order', () => {
+  test('there is a gap after the exit of a stopped agent', () => {
     expect(barsWith([{ kind: 'ended', at: 60 }])?.[0]?.to).toBe(60);
   });
 });
 
-test('an actor that was there before is in some state at each moment, and in one alone', () => {
+test('an existing actor has exactly one state at any time', () => {
   const moves = fc.array(fc.record({ after: fc.nat(50), to: fc.constantFrom('a.steady', 'b', 'c.waiting') }));
   fc.assert(
     fc.property(moves, fc.integer({ min: 1, max: 3_000 }), (drawn, now) => {
@@ -155,7 +155,7 @@ test('5,000 lines are laid out in less than 10 ms', async () => {
   expect(Number(stdout)).toBeLessThan(10);
 });
 
-test('a probe that is not tried yet has no lane of nothing', () => {
+test('a probe without attempts has no empty lane', () => {
   const story = { from: 0, to: NOW, before: [], lines: [] };
   expect(lanesIn(story)).toEqual([]);
   expect(lanesIn({ ...story, lines: tryless() }).map(({ label }) => label)).toEqual(['readiness']);
@@ -163,7 +163,7 @@ test('a probe that is not tried yet has no lane of nothing', () => {
 
 const tryless = () => [state(1, READINESS, 'failing.waiting', 'waiting')];
 
-test('of what was before the window no more is made than which lanes there are', () => {
+test('steps before the time range only determine the lanes', () => {
   const all = lanesIn(crashLoop());
   const from = NOW - 30_000;
   const cut = lanesIn(crashLoop(), { from });

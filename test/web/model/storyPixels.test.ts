@@ -14,13 +14,13 @@ const scale = { from: 0, to: 100_000, left: 100, right: 1_100 };
 const bar = (from: number, to: number, tag = 'steady') => ({ from, to, state: `in.${tag}`, tag });
 const mark = (at: number, isFailure = false) => ({ at, isFailure, step: at, actor: '' });
 
-test('a place stands for its moment', () => {
+test('positions and times convert into each other', () => {
   expect(toX(scale, 50_000)).toBe(600);
   expect(timeAt(scale, toX(scale, 12_345))).toBeCloseTo(12_345);
 });
 
 describe('bars', () => {
-  test('too short to be told apart are the one of them that lasted longest', () => {
+  test('too short to be drawn are merged into the longest one', () => {
     const placed = positionBars([bar(0, 78, 'working'), bar(78, 278, 'steady'), bar(278, 90_000, 'retrying')], scale);
     expect(placed.map(({ tag, isMerged }) => [tag, isMerged])).toEqual([
       ['steady', true],
@@ -29,13 +29,13 @@ describe('bars', () => {
     expect(placed[1]?.x).toBeCloseTo(104);
   });
 
-  test('of which only a part is in sight are cut, others are left out', () => {
+  test('are clipped at the edges, and invisible ones are omitted', () => {
     const [cut, ...others] = positionBars([bar(-50_000, 50_000), bar(200_000, 300_000)], scale);
     expect(cut).toMatchObject({ x: 100, width: 500 });
     expect(others).toEqual([]);
   });
 
-  test('never overlap, and are within the scale but for the least width', () => {
+  test('never overlap, and stay within the scale except for the minimum width', () => {
     const lengths = fc.array(fc.nat(4_000));
     fc.assert(
       fc.property(lengths, fc.integer({ min: -20_000, max: 90_000 }), (drawn, begin) => {
@@ -56,7 +56,7 @@ describe('bars', () => {
   });
 });
 
-test('marks nearer than 6 px are one burst, bad if one of them is', () => {
+test('marks closer than 6 px are merged, and a merged mark fails if one of them does', () => {
   const placed = positionMarks([mark(-1), mark(0), mark(500, true), mark(600), mark(5_000), mark(100_001)], scale);
   expect(placed.map(({ x, marks, isFailure }) => [x, marks.length, isFailure])).toEqual([
     [100, 2, true],
@@ -65,8 +65,8 @@ test('marks nearer than 6 px are one burst, bad if one of them is', () => {
   ]);
 });
 
-describe('a bar says', () => {
-  test('its state, of a wait how long it is, as far as there is room', () => {
+describe('the label of a bar', () => {
+  test('contains the state and, for a wait, its duration if there is room', () => {
     const wait = { from: 0, to: 112_000, state: 'ended.backingOff', tag: 'retrying' };
     expect(barLabel(wait, 200, 80_000)).toBe('backingOff 80s');
     expect(barLabel(wait, 60)).toBe('112s');
@@ -76,7 +76,7 @@ describe('a bar says', () => {
 });
 
 describe('ticks', () => {
-  test('are round moments with room between them', () => {
+  test('are round times with a minimum distance', () => {
     expect(axisTicks(scale).map(({ text }) => text)).toEqual([
       '1970-01-01',
       '00:00:10',
@@ -92,14 +92,14 @@ describe('ticks', () => {
     ]);
   });
 
-  test('say at midnight which day begins, and keep their moments', () => {
+  test('show the date at midnight', () => {
     const day = Date.UTC(2026, 0, 2);
     const ticks = axisTicks({ ...scale, from: day - 20_000, to: day + 20_000 });
     expect(ticks.find(({ at }) => at === day)?.text).toBe('2026-01-02');
     expect(ticks.map(({ text }) => text)).toContain('23:59:50');
   });
 
-  test('are few, however long the scale is', () => {
+  test('are few at any scale', () => {
     const spans = fc.integer({ min: 1_000, max: 40 * 86_400_000 });
     fc.assert(
       fc.property(spans, (span) => {
@@ -110,7 +110,7 @@ describe('ticks', () => {
   });
 });
 
-test('runs that began near each other share a label', () => {
+test('runs that started close to each other share a label', () => {
   const runs = [0, 500, 9_000, 12_000, 30_000].map((at, index) => ({ at, run: index + 1 }));
   expect(runLabels(runs, scale).map(({ text }) => text)).toEqual(['1, 2', 'run 3', '4', 'run 5']);
   const many = Array.from({ length: 5 }, (_, index) => ({ at: index, run: index + 1 }));

@@ -31,18 +31,18 @@ const drawing: Drawing = {
 };
 const moved = { row: '1', actor: API, from: 'running.steady', to: 'ended.backingOff' };
 
-test('a line at which the pointer is joins the way that its actor took', () => {
+test('a highlighted line highlights the transition that its actor took', () => {
   expect(transitionBetween(drawing, API, moved)).toEqual({ arrow: 'an exit' });
 });
 
-test('one of another actor, of no move, or between states that are not drawn joins none', () => {
+test('a line of a different actor, without a move or with undrawn states highlights nothing', () => {
   expect(transitionBetween(drawing, PROXY, moved)).toEqual({});
   expect(transitionBetween(drawing, API, { row: '1', actor: API })).toEqual({});
   expect(transitionBetween(drawing, API, { ...moved, to: 'stopped' })).toEqual({});
   expect(transitionBetween(drawing, API, undefined)).toEqual({});
 });
 
-test('a way at which the pointer is joins the latest line that took it', () => {
+test('a highlighted transition highlights the latest line that took it', () => {
   const row = (key: string, actor: string, from: string, to: string): Row => ({
     key,
     at: 0,

@@ -17,12 +17,12 @@ describe('the lines of a run', () => {
   const last = bursts.at(-1);
   const rows = storyRows(last?.steps ?? [], { subject: API });
 
-  test('are those of its burst, which begins with what led to it', () => {
+  test('are those of its burst, starting with the cause', () => {
     expect(bursts.map(({ title }) => title)).toEqual(['Run 1', 'Run 2', 'Run 3', 'Run 4', 'Run 5', 'Run 6']);
     expect(last?.from).toBe(RUNS[5]);
   });
 
-  test('say who, what with its outcome, how long it took, and what changed', () => {
+  test('contain the source, the event, its outcome and duration, and the change', () => {
     expect(rows.map(text(last?.from ?? 0))).toEqual([
       '+0ms timer elapsed [working] pending.gettingImage',
       '+2ms runtime findImage 2ms [waiting] launching.queued',
@@ -37,44 +37,44 @@ describe('the lines of a run', () => {
     ]);
   });
 
-  test('know the states that were passed, those of the image among them', () => {
+  test('contain the intermediate states, including those of the image', () => {
     expect(rows[1]?.passedStates).toEqual(['launching.readyToCreate', 'image found']);
     expect(rows.map(({ isFailure }) => isFailure).lastIndexOf(true)).toBe(8);
   });
 
-  test('of the moment are those of the burst that has begun last', () => {
+  test('at a time are those of the last burst that has started', () => {
     expect(burstIndexAt(bursts, NOW)).toBe(5);
     expect(burstIndexAt(bursts, (RUNS[5] ?? 0) - 1)).toBe(4);
     expect(burstIndexAt(bursts, BEGAN - 1)).toBe(0);
   });
 });
 
-test('the run that was going on before the story began has its number too', () => {
+test('a run that started before the story has its number', () => {
   const { lines } = crashLoop();
   const cut = lines.filter(({ at }) => at > (RUNS[4] ?? 0) + 1_000);
   const before = [{ actor: API, state: 'running.steady', since: RUNS[4] ?? 0, tag: 'steady' }];
   expect(burstsOf(storySteps({ before, lines: cut }), API).map(({ title }) => title)).toEqual(['Run 5', 'Run 6']);
 });
 
-test('another actor that a step moved has a line of its own', () => {
+test('a different actor that a step moved has its own line', () => {
   const rows = storyRows(burstsOf(steps, POD)[0]?.steps ?? [], { subject: POD });
   const begins = rows.filter(({ kind }) => kind === 'moved').map(text(BEGAN));
   expect(begins).toContain('+4ms → pod volume.changed [working] sandboxing.running');
   expect(begins).toContain('+170ms → readiness begins [waiting] failing.waiting');
 });
 
-describe('tries of a probe', () => {
-  test('are one line for those in a row', () => {
+describe('attempts of a probe', () => {
+  test('are merged if they are consecutive', () => {
     const rows = storyRows(burstsOf(steps, POD).at(-1)?.steps ?? [], { subject: POD });
     expect(rows.at(-1)).toMatchObject({ kind: 'sum', text: 'proxy/readiness', note: '11 tries, all passed' });
   });
 
-  test('are told one by one of the probe itself', () => {
+  test('are listed individually if the probe is selected', () => {
     const rows = storyRows(burstsOf(steps, READINESS).at(-1)?.steps ?? [], { subject: READINESS });
     expect(rows.at(-1)).toMatchObject({ kind: 'entered', text: 'runProbe', note: '30ms' });
   });
 
-  test('say how many failed', () => {
+  test('contain the number of failures', () => {
     const lines = [0, 1, 2].flatMap((n) =>
       tryOf(BEGAN + n * 1_000, READINESS, n === 1 ? 'failing.waiting' : undefined),
     );
@@ -83,7 +83,7 @@ describe('tries of a probe', () => {
   });
 });
 
-describe('of more than 200 lines a second', () => {
+describe('above 200 lines per second', () => {
   const busy = storySteps({ before: [], lines: burst(1_000) });
 
   test('there is one for each actor', () => {
@@ -98,11 +98,11 @@ describe('of more than 200 lines a second', () => {
     expect(storyRows(storySteps({ before: [], lines }), { subject: '', isSampled: true })).toHaveLength(40);
   });
 
-  test('none is left out where the pod is selected', () => {
+  test('no line is left out if the pod is selected', () => {
     expect(storyRows(busy, { subject: POD }).length).toBeGreaterThanOrEqual(busy.length);
   });
 
-  test('the seconds beside are told line by line', () => {
+  test('the adjacent seconds are listed line by line', () => {
     const lines = [...burst(1_000), ...tryOf(BEGAN + 5_000)];
     const rows = storyRows(storySteps({ before: [], lines }), { subject: READINESS, isSampled: true });
     expect(rows.slice(20).map(({ text }) => text)).toEqual(['elapsed', 'runProbe']);

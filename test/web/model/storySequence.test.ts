@@ -17,12 +17,12 @@ function sequenceFor(subject: string, which = -1) {
 describe('a run', () => {
   const { participants, subjectIndex, columns, bars, gaps } = sequenceFor(API);
 
-  test('has those who take part, what is outside above it', () => {
+  test('has its participants, those outside the pod first', () => {
     expect(participants.map(({ label }) => label)).toEqual(['timer', 'start gate', 'runtime', 'api', 'events']);
     expect(participants[subjectIndex]?.actor).toBe(API);
   });
 
-  test('has an arrow for each line, and one for each call and each place that is asked for', () => {
+  test('has an arrow for each line, call and slot request', () => {
     const name = (id: string) => participants.find((party) => party.id === id)?.label;
     const arrows = columns.map(({ rowNumber, from, to }) => `${rowNumber ?? 'ask'} ${name(from)} → ${name(to)}`);
     expect(arrows).toEqual([
@@ -52,7 +52,7 @@ describe('a run', () => {
     expect(columns.filter(({ isFailure }) => isFailure).map(({ rowNumber }) => rowNumber)).toEqual([9]);
   });
 
-  test('has the states of who is told of between the arrows, the last of which goes on', () => {
+  test('has the states of the subject between the arrows, the last one without an end', () => {
     expect(bars.map(({ from, to, state }) => [from, to, state])).toEqual([
       [-1, 0, 'ended.backingOff'],
       [0, 2, 'pending.gettingImage'],
@@ -64,7 +64,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('says where much time goes by', () => {
+  test('labels long gaps', () => {
     expect(gaps).toEqual([
       { from: 11, to: 12, text: '1.6s' },
       { from: 13, to: 14, text: '112s so far' },
@@ -72,7 +72,7 @@ describe('a run', () => {
   });
 });
 
-test('of a pod the arrows end at the actors below it', () => {
+test('the arrows of a pod end at its descendants', () => {
   const { participants, columns } = sequenceFor(POD);
   const actors = participants.flatMap(({ actor }) => actor ?? []);
   expect(actors).toEqual([POD, API, READINESS]);

@@ -8,11 +8,11 @@ const box = (name: string) => {
   return found;
 };
 
-test('a drawing that has room is in the middle, as large as it is', () => {
+test('a drawing that fits is centered at its full size', () => {
   expect(cameraAt({ width: 700, height: 500 }, drawn)).toEqual({ x: 100, y: 100, scale: 1 });
 });
 
-test('by itself it is shrunk a little, never below what can be read: then the part around the active state is seen', () => {
+test('the default view shrinks a drawing a little, and shows the part around the active state if that is not enough', () => {
   expect(cameraAt({ width: 450, height: 300 }, drawn).scale).toBeCloseTo(0.9);
   const near = cameraAt({ width: 200, height: 150 }, drawn, box('ended.choosing'));
   expect(near.scale).toBe(0.85);
@@ -24,11 +24,11 @@ test('by itself it is shrunk a little, never below what can be read: then the pa
   expect(cameraAt({ width: 200, height: 150 }, drawn, box('pending'))).toMatchObject({ x: 0, y: 0 });
 });
 
-test('asked to, it is shown whole however small it is', () => {
+test('the whole drawing is shown at any scale on request', () => {
   expect(fitCamera({ width: 200, height: 150 }, drawn).scale).toBeCloseTo(0.4);
 });
 
-test('what is under the pointer stays there while it is enlarged, within bounds', () => {
+test('zooming retains the point under the pointer, within bounds', () => {
   const before = { x: 10, y: 20, scale: 1 };
   const after = zoomCamera(before, 2, [60, 70]);
   expect([(60 - after.x) / after.scale, (70 - after.y) / after.scale]).toEqual([50, 50]);
@@ -36,12 +36,12 @@ test('what is under the pointer stays there while it is enlarged, within bounds'
   expect(zoomCamera(before, 0.001, [0, 0]).scale).toBe(0.2);
 });
 
-test('it cannot be lost from sight', () => {
+test('the drawing cannot be moved out of view', () => {
   const size = { width: 200, height: 150 };
   expect(moveCamera({ x: 0, y: 0, scale: 1 }, [-9_000, 9_000], size, drawn)).toEqual({ x: -452, y: 102, scale: 1 });
 });
 
-test('arrow keys follow ways, else lead to the nearest state there', () => {
+test('arrow keys follow transitions, otherwise they go to the nearest state', () => {
   expect(boxInDirection(drawn, box('ended.choosing'), 'ArrowLeft')?.state).toBe('ended.backingOff');
   expect(boxInDirection(drawn, box('ended.backingOff'), 'ArrowUp')?.state).toBe('pending.restarting');
   expect(boxInDirection(drawn, box('pending.restarting'), 'ArrowDown')?.state).toBe('pending.choosing');

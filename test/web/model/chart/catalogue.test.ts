@@ -6,7 +6,7 @@ const { region: _, ...whole } = drawn;
 const pod = { ...whole, machine: 'pod', regions: [], summary: 'One pod.' };
 const catalogue = buildCatalogue([drawn, whole, pod]);
 
-test('machines are listed from the node inward, each with its regions before the whole of it', () => {
+test('machines are listed from the node inward, each with its regions before the whole chart', () => {
   expect(catalogue.map(({ machine, summary }) => [machine, summary])).toEqual([
     ['pod', 'One pod.'],
     ['container', 'One container.'],
@@ -14,7 +14,7 @@ test('machines are listed from the node inward, each with its regions before the
   expect(catalogue[1]?.drawings.map(({ key }) => key)).toEqual(['container.run', 'container']);
 });
 
-test('the address names a drawing; one that names none leads to a container', () => {
+test('the URL selects a drawing, by default one of the container', () => {
   expect(findDrawing(catalogue, 'pod')).toBe(pod);
   expect(findDrawing(catalogue, 'nothing')).toBe(drawn);
   expect(findDrawing([], '')).toBeUndefined();

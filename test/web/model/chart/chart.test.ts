@@ -17,7 +17,7 @@ const inPanel = (width: number, height: number) => {
   return chart;
 };
 
-test('it shows where the actor is until the hand moves it, and again when another drawing begins', () => {
+test('the view follows the actor until the user moves it, and again after a change of the drawing', () => {
   const chart = inPanel(200, 150);
   const itself = cameraOf(chart, drawn, choosing);
   expect(cameraOf(chart, drawn, pending)).not.toEqual(itself);
@@ -30,7 +30,7 @@ test('it shows where the actor is until the hand moves it, and again when anothe
   expect(chart.described.value).toBeUndefined();
 });
 
-test('all of it is shown, and asked for once more it is as by itself', () => {
+test('toggles between the whole drawing and the default view', () => {
   const chart = inPanel(200, 150);
   toggleWhole(chart, drawn);
   expect(cameraOf(chart, drawn, choosing).scale).toBeCloseTo(0.4);
@@ -38,13 +38,13 @@ test('all of it is shown, and asked for once more it is as by itself', () => {
   expect(cameraOf(chart, drawn, choosing).scale).toBe(0.85);
 });
 
-test('it is enlarged around its middle', () => {
+test('zooms around the center', () => {
   const chart = inPanel(200, 100);
   zoom(chart, { x: 0, y: 0, scale: 1 }, 2);
   expect(chart.userCamera.value).toEqual({ x: -100, y: -50, scale: 2 });
 });
 
-test('a state that gets the focus comes into sight; one that is in sight moves nothing', () => {
+test('a focused state is scrolled into view unless it is visible', () => {
   const chart = inPanel(200, 150);
   if (pending === undefined || choosing === undefined) throw new Error('the drawing has six states');
   reveal(chart, { x: 0, y: 0, scale: 1 }, pending, drawn);

@@ -13,7 +13,7 @@ import { drawn } from '../../support/drawn.ts';
 const { region: _, ...whole } = drawn;
 const actor = { machine: 'container', state: 'ended.backingOff' };
 
-test('the machines with a chart are those that there are', () => {
+test('the list of machines with a chart is complete', () => {
   expect(MACHINES_WITH_CHART.toSorted()).toEqual(
     charts()
       .map(({ name }) => name)
@@ -21,7 +21,7 @@ test('the machines with a chart are those that there are', () => {
   );
 });
 
-test('an actor is shown in the region that it is in, once the whole has told of the regions', () => {
+test('an actor is shown in its region after the whole chart has been loaded', () => {
   const none = new Map();
   expect(shownDrawing(none, actor, 'region')).toEqual({ machine: 'container', hasRegions: false });
   const first = new Map([['container', { drawing: whole }]]);
@@ -31,13 +31,13 @@ test('an actor is shown in the region that it is in, once the whole has told of 
   expect(shownDrawing(both, actor, 'whole')).toMatchObject({ drawing: whole, hasRegions: true });
 });
 
-test('a state of no region, as of a broken actor, is looked for in the first; a machine without any has none', () => {
+test('a state outside all regions is shown in the first one, and a machine without regions has none', () => {
   expect(activeRegion(whole, { state: 'broken' })).toBe('adoption');
   expect(activeRegion({ ...whole, regions: [] }, actor)).toBeUndefined();
   expect([drawingKey('pod'), drawingKey('pod', 'run')]).toEqual(['pod', 'pod.run']);
 });
 
-test('each drawing is fetched once; what failed is told, and fetched again when it is asked for again', async () => {
+test('each drawing is loaded once, and a failure is reported and retried on request', async () => {
   const asked: string[] = [];
   let answer = async (): Promise<Drawing> => {
     throw new Error('away');

@@ -27,7 +27,7 @@ test('the title says which part of the machine is shown', () => {
   expect(chartTitle({ ...whole, machine: 'admission', statesOfAll: 1 })).toBe('admission: 1 state');
 });
 
-test('a state is read aloud: since when, what it waits for, until when, what follows', () => {
+test('the description of a state contains its duration, wait, deadline and next state', () => {
   expect(sentence('ended.backingOff', crashLooping)).toBe(
     'backingOff, active for 112s, waits for the end of its crash-loop back-off until 07:44:40, then restarting',
   );
@@ -36,7 +36,7 @@ test('a state is read aloud: since when, what it waits for, until when, what fol
   expect(sentence('ended.backingOff')).toBe('backingOff, waits for the end of its crash-loop back-off');
 });
 
-test('a label says the timer first and how long it has; what is much is counted', () => {
+test('a label starts with the timer and its remaining time, and counts hidden lines', () => {
   expect(labelLines(['container.update', 'timer.elapsed'], '48s')).toEqual([
     'timer.elapsed, in 48s',
     'container.update',
@@ -46,7 +46,7 @@ test('a label says the timer first and how long it has; what is much is counted'
   expect(labelLines(['a', 'b', 'c', 'd', 'e'], undefined, 12)).toHaveLength(5);
 });
 
-test('ways that lead out of the drawing are named for the state that is active', () => {
+test('transitions that leave the drawing are listed for the active state', () => {
   expect(exitLines(drawn, ['ended.backingOff'])).toEqual(['container.stop → stopped', 'node.lost → broken']);
   expect(transitionsFrom(drawn, 'ended.choosing').map(({ to }) => to)).toEqual([
     'ended.backingOff',
@@ -57,12 +57,12 @@ test('ways that lead out of the drawing are named for the state that is active',
   expect(transitionsFrom(drawn, 'ended')).toEqual([{ label: 'container.stop', to: 'stopped' }]);
 });
 
-test('words are broken into lines, and what is too much is cut', () => {
+test('text is wrapped into lines and truncated', () => {
   expect(wrapText('waits for the end of it', 12, 2)).toEqual(['waits for', 'the end of…']);
   expect(wrapText('waits for it', 12, 2)).toEqual(['waits for it']);
 });
 
-test('an arrow has round corners, and a middle on its longest stretch', () => {
+test('an arrow has rounded corners, and its middle is on the longest segment', () => {
   const [, , back] = drawn.ways;
   if (back === undefined) throw new Error('the drawing has three ways');
   expect(arrowPath(back)).toBe('M20 240L15 240Q10 240 10 235L10 67Q10 62 15 62L30 62');
@@ -70,12 +70,12 @@ test('an arrow has round corners, and a middle on its longest stretch', () => {
   expect(arrowPath({ ...back, points: [] })).toBe('');
 });
 
-test('a count takes four letters at most', () => {
+test('a count has at most four characters', () => {
   const counts = [1, 999, 1_000, 99_999, 100_000, 1e9];
   expect(counts.map(countText)).toEqual(['1×', '999×', '1k×', '99k×', '99k+', '99k+']);
 });
 
-test('the name of a state and its duration share a line: without room for both the name is shown, cut if it has to be', () => {
+test('the name and duration of a state share a line, or the name alone is shown and truncated if necessary', () => {
   expect(stateLine('stopped', '2m15s', 200)).toMatchObject({ label: 'stopped', duration: '2m15s' });
   const { labelWidth, duration } = stateLine('stopped', '2m15s', 110);
   expect(duration).toBe('2m15s');

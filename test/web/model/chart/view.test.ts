@@ -7,7 +7,7 @@ const view = buildChartView(drawn, crashLooping);
 const state = (name: string, of = view) => of.states.find((each) => each.drawn.state === name);
 const way = (from: string, of = view) => of.arrows.find((each) => each.drawn.from === from);
 
-test('the active state is lit, with how long it lasts and how far its wait has come', () => {
+test('the active state has its duration and the progress of its wait', () => {
   expect(state('ended.backingOff')).toMatchObject({
     duration: '112s',
     active: { category: 'retrying', waitingFor: 'the end of its crash-loop back-off', progress: 0.7 },
@@ -15,14 +15,14 @@ test('the active state is lit, with how long it lasts and how far its wait has c
   expect(view.states.filter(({ active }) => active)).toHaveLength(1);
 });
 
-test('states that it was in say how long the last time, what it never was in stays back', () => {
+test('visited states have the duration of the last visit, and others are marked as not visited', () => {
   expect(state('pending.restarting')).toMatchObject({ wasVisited: true, duration: '0ms' });
   expect(state('pending')).toMatchObject({ wasVisited: true });
   expect(state('pending.*')).toMatchObject({ wasVisited: false });
   expect(state('pending.*')).not.toHaveProperty('duration');
 });
 
-test('ways have their counts; the one that it came by stands out, and the next one counts down', () => {
+test('transitions have counts, and the last and the next one are highlighted', () => {
   expect(way('ended.choosing')).toMatchObject({ look: 'last', count: 5 });
   expect(way('ended.backingOff')).toMatchObject({ look: 'next', count: 4, timeLeft: '48s' });
   expect(way('pending.restarting')).toMatchObject({ look: 'taken', count: 6 });
@@ -30,13 +30,13 @@ test('ways have their counts; the one that it came by stands out, and the next o
   expect(view.arrows.at(-1)?.look).toBe('next');
 });
 
-test('only what leads out of a state that it is in can come next', () => {
+test('only a transition out of an active state can be the next one', () => {
   const { next } = crashLooping;
   const moved = buildChartView(drawn, { ...crashLooping, state: 'pending.restarting', tags: ['working'], next });
   expect(moved.arrows.filter(({ look }) => look === 'next')).toEqual([]);
 });
 
-test('a folded state that is active takes the row, also without a deadline', () => {
+test('an active folded state replaces its box, even without a deadline', () => {
   const { until: _, ...seen } = crashLooping;
   const folded = buildChartView(drawn, { ...seen, state: 'pending.waiting', tags: ['waiting'], next: [] });
   expect(state('pending.*', folded)?.active).toEqual({
@@ -49,7 +49,7 @@ test('a folded state that is active takes the row, also without a deadline', () 
   expect(way('ended.choosing', folded)).toMatchObject({ look: 'taken' });
 });
 
-test('of no actor nothing is lit or taken; of a broken one nothing is lit', () => {
+test('a chart without an actor has no active state or taken transition, and a broken actor has no active state', () => {
   const bare = buildChartView(drawn);
   expect(bare.states.filter(({ active, wasVisited, duration }) => active || wasVisited || duration)).toEqual([]);
   expect(bare.arrows.map(({ look, count }) => [look, count])).toEqual([
@@ -62,7 +62,7 @@ test('of no actor nothing is lit or taken; of a broken one nothing is lit', () =
   ).toEqual([]);
 });
 
-test('regions in parallel are several active states', () => {
+test('parallel regions have several active states', () => {
   expect(activeStates('a.b c.d')).toEqual(['a.b', 'c.d']);
   expect(boxOf(drawn, 'pending.awaitingVolumes')?.state).toBe('pending.*');
   expect(boxOf(drawn, 'running.steady')).toBeUndefined();
