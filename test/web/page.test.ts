@@ -1,4 +1,4 @@
-/** The page in a browser: what is selected, looked for and moved by keys, and how it fits a narrow window. */
+/** Tests the page in a browser: selection, filter, keyboard and narrow windows. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { API, checkoutObject, designSnapshot, NOW, podOnPage, snapshotWith, wellPod } from './support/nodeOnPage.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => looking?.close());
 
-/** The page at a place; what goes wrong in it fails the test that waits for it. */
+/** Opens the page at a URL. An exception in the page fails the test. */
 async function pageAt(place: string, size?: Parameters<Looking['open']>[1]): Promise<Page> {
   await Promise.all(open.splice(0).map((page) => page.close()));
   const page = await looking.open(place, size);
@@ -33,7 +33,7 @@ const path = (page: Page) => {
 const rowOf = (page: Page, name: string) => page.locator('.row', { has: page.locator(`.name:text-is("${name}")`) });
 
 describe('the selection', () => {
-  test('without a path is the worst container; a click shows another actor, and back the one before', async () => {
+  test('without a path is the most severe container, a click selects a different actor, and Back returns', async () => {
     const page = await pageAt('/');
     await page.getByText('Asked of pod/uid-thumbs/container/main').waitFor();
     expect(await page.locator('.crumb').textContent()).toMatch(/^media\/thumbs-node-1\/main/);
@@ -66,7 +66,7 @@ describe('the selection', () => {
     expect(gaps.filter((difference) => Math.abs(difference) > 1)).toEqual([]);
   });
 
-  test('shows why, what comes next, the log with what is held back, and the manifest', async () => {
+  test('shows the reason, the next transitions, the log with redacted values, and the manifest', async () => {
     const page = await pageAt(AT_API);
     const why = page.locator('.why');
     await why.getByText('started as run 7').waitFor();
@@ -78,7 +78,7 @@ describe('the selection', () => {
     expect(await page.content()).not.toContain('redacted-');
   });
 
-  test('shows the log of a container that is well, follows it, and finds lines in it', async () => {
+  test('shows the log of a healthy container, follows it, and searches it', async () => {
     const lines = Array.from({ length: 200 }, (_, at) => `request ${at} GET /`);
     const before = node.logLines;
     node.logLines = lines;
@@ -103,7 +103,7 @@ describe('the selection', () => {
     node.logLines = before;
   });
 
-  test('of an actor of the node shows what that says of itself; of a container its headline has it', async () => {
+  test('shows the facts of an actor of the node, but not those of a container', async () => {
     const page = await pageAt('/node/startLimiter');
     const facts = page.locator('.why .facts li');
     await facts.first().waitFor();
@@ -113,7 +113,7 @@ describe('the selection', () => {
     expect(await facts.count()).toBe(0);
   });
 
-  test('whose details cannot be read says so in its own panel, and can be tried again', async () => {
+  test('reports a failure to load its details in the panel, with a retry', async () => {
     node.trouble = 'the agent is away';
     const page = await pageAt(AT_API);
     await page.locator('.why').getByText('the agent is away').waitFor();
@@ -123,12 +123,12 @@ describe('the selection', () => {
     await again.click();
     await page.locator('.why').getByText('the agent is still away').waitFor();
     node.trouble = undefined;
-    // It may be asked again by itself just then, and the button is gone.
+    // An automatic retry may have removed the button.
     await again.click({ timeout: 5_000 }).catch(() => {});
     await page.locator('.why').getByText('started as run 7').waitFor();
   });
 
-  test('that goes while it is looked at stays with its breadcrumb and a link to its last moment', async () => {
+  test('of a deleted actor stays with its breadcrumb and a link to its last time', async () => {
     const page = await pageAt('/pod/shop/catalog/container/main');
     await page.getByText('Asked of pod/uid-catalog/container/main').waitFor();
     node.change({ podsGone: ['uid-catalog'], actorsGone: ['pod/uid-catalog', 'pod/uid-catalog/container/main'] });
@@ -140,7 +140,7 @@ describe('the selection', () => {
     expect(path(page)).toMatch(/^\/pod\/shop\/catalog\/container\/main\?at=/);
   });
 
-  test('that a link names but nobody is offers the nearest one', async () => {
+  test('by a link to an unknown actor suggests the nearest one', async () => {
     const page = await pageAt('/pod/shop/checkout-ap/container/apii');
     await page.locator('.answer', { hasText: 'There is no such actor now' }).waitFor();
     await page.getByRole('button', { name: 'pod / shop / checkout-api / container / api' }).click();
@@ -148,7 +148,7 @@ describe('the selection', () => {
     expect(path(page)).toBe(AT_API);
   });
 
-  test('shows what others have written as text that hides and turns nothing', async () => {
+  test('shows foreign texts without control and bidirectional characters', async () => {
     const name = 'a\u202eb\u001b[2Jc\u2066d';
     const page = await pageAt('/pod/shop/checkout-api?view=pod');
     await page.locator('.podpage .manifest').waitFor();
@@ -160,7 +160,7 @@ describe('the selection', () => {
     node.change({ actorsGone: ['pod/uid-odd'] });
   });
 
-  test('shows its manifest as it is after each change of its pod', async () => {
+  test('shows the manifest after each change of its pod', async () => {
     const page = await pageAt('/pod/shop/checkout-api?view=pod');
     await page.locator('.podpage .manifest').waitFor();
     const { object } = node;
@@ -190,7 +190,7 @@ describe('the selection', () => {
 });
 
 describe('the filter', () => {
-  test('shows only what is like it, keeps it in the URL, and says what is wrong with it', async () => {
+  test('shows only matches, is part of the URL, and reports syntax errors', async () => {
     const page = await pageAt('/');
     await page.locator('.row').first().waitFor();
     await page.keyboard.press('/');
@@ -212,14 +212,14 @@ describe('the filter', () => {
     expect(await page.locator('.row').count()).toBeGreaterThan(15);
   });
 
-  test('without hits says how many it hides', async () => {
+  test('without matches shows the number of hidden actors', async () => {
     const page = await pageAt('/?q=nothing-like-it');
     await page.getByText(/No actor is like this\. \d+ are hidden/).waitFor();
   });
 });
 
 describe('by keys', () => {
-  test('the tree is moved in, folded and opened, and tells where it is', async () => {
+  test('the tree can be navigated, collapsed and expanded, and announces its position', async () => {
     const page = await pageAt('/pod/shop/auth');
     const tree = page.getByRole('treegrid');
     await tree.locator('.row.sel').waitFor();
@@ -241,7 +241,7 @@ describe('by keys', () => {
     await page.locator('[id="row:pod/uid-auth"][aria-expanded="false"]').waitFor();
   });
 
-  test('Space opens a state of the chart as Enter does, and holds nothing', async () => {
+  test('Space opens a state of the chart like Enter does, without freezing the view', async () => {
     const page = await pageAt(AT_API);
     const state = page.locator('.chart [data-state][tabindex="0"]');
     await state.focus();
@@ -252,7 +252,7 @@ describe('by keys', () => {
     expect(await page.locator('.notice').count()).toBe(0);
   });
 
-  test('the keys are listed, and the colours turned for good', async () => {
+  test('the shortcuts are listed, and the theme is toggled permanently', async () => {
     const page = await pageAt('/');
     await page.keyboard.press('?');
     await page.getByRole('dialog').getByText('Turn dark to light').waitFor();
@@ -264,7 +264,7 @@ describe('by keys', () => {
   });
 });
 
-test('no row changes its place while the pointer is in the list', async () => {
+test('no row moves while the pointer is in the list', async () => {
   const page = await pageAt('/');
   const names = () => page.locator('.row .name').allInnerTexts();
   await page.locator('.rows').hover();
@@ -277,7 +277,7 @@ test('no row changes its place while the pointer is in the list', async () => {
   await page.waitForFunction("document.querySelectorAll('.row .name')[1]?.textContent === 'payments'");
 });
 
-test('a line of the story that is opened shows what it brought, which is asked for only then', async () => {
+test('an expanded row of the story loads and shows its payload', async () => {
   const { story } = node;
   const line = {
     kind: 'entered',
@@ -295,7 +295,7 @@ test('a line of the story that is opened shows what it brought, which is asked f
   node.story = story;
 });
 
-test('of 1,000 actors some 40 rows are in the document, wherever one scrolls', async () => {
+test('about 40 of 1,000 rows are in the document at any scroll position', async () => {
   const many = Array.from({ length: 500 }, (_, index) => wellPod(`pod-${String(index).padStart(3, '0')}`));
   const { actors, pods } = snapshotWith(many);
   node.change({ actors: actors.filter(({ path }) => path.startsWith('pod/')), pods });
@@ -312,7 +312,7 @@ test('of 1,000 actors some 40 rows are in the document, wherever one scrolls', a
   });
 });
 
-test('in forced colours what is drawn stands out from what it is drawn on', async () => {
+test('drawings are visible in forced colors', async () => {
   const page = await pageAt(AT_API);
   await page.emulateMedia({ forcedColors: 'active' });
   const state = page.locator('.st.lit');
@@ -326,7 +326,7 @@ test('in forced colours what is drawn stands out from what it is drawn on', asyn
 });
 
 describe('in a narrow window', () => {
-  test('one panel is shown at a time, large enough for a finger, and nothing sticks out', async () => {
+  test('one panel is shown at a time, with large touch targets and no overflow', async () => {
     const page = await pageAt(AT_API, NARROW);
     await page.locator('.why').getByText('started as run 7').waitFor();
     for (const [tab, shown] of [
@@ -346,7 +346,7 @@ describe('in a narrow window', () => {
     expect(Math.min(...heights.filter((height) => height > 0))).toBeGreaterThanOrEqual(40);
   });
 
-  test('an actor that is tapped leads to why', async () => {
+  test('tapping an actor opens the Why panel', async () => {
     const page = await pageAt('/', NARROW);
     await page.getByRole('tab', { name: 'Actors' }).click();
     await rowOf(page, 'auth').click();
@@ -354,7 +354,7 @@ describe('in a narrow window', () => {
     await page.waitForURL('**/pod/shop/auth');
   });
 
-  test('between both Why is a drawer', async () => {
+  test('at medium width the Why panel is a drawer', async () => {
     const page = await pageAt(AT_API, { width: 1024, height: 768 });
     await page.locator('.chart').waitFor();
     expect(await page.locator('.why').isVisible()).toBe(false);

@@ -1,4 +1,4 @@
-/** The colours of the page: whatever is read or seen stands out from what it is on, in both schemes. */
+/** Tests the contrast of the page's colors in both themes. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -7,7 +7,7 @@ import { colorClass } from '../../web/model/categoryIcons.ts';
 
 const css = readFileSync(join(import.meta.dirname, '../../web/style.css'), 'utf8');
 
-/** Each token by its name: its colours in light and dark. */
+/** Light and dark color of each token, keyed by name. */
 const tokens = new Map(
   [...css.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)].map(([, name = '', light = '', dark = '']) => [
     name,
@@ -15,7 +15,7 @@ const tokens = new Map(
   ]),
 );
 
-/** As WCAG 2 defines it. */
+/** Returns the contrast ratio as defined by WCAG 2. */
 function luminance(colour: string): number {
   const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255);
   const [red = 0, green = 0, blue = 0] = parts.map((part) =>
@@ -32,10 +32,10 @@ function contrast(one: string, other: string): number {
 const PAPERS = ['panel', 'raised', 'hover', 'accent-bg', 'past-bg'];
 /** On any of them. */
 const TEXTS = ['text', 'text-2', 'text-3', 'retry', 'failed', 'broken', 'past', 'accent'];
-/** Words of what is well have no colour in a row that is selected, nor where it is the past. */
+/** Texts of healthy actors have no color in a selected row or in the past. */
 const CALM_TEXTS = ['steady', 'working', 'waiting', 'done'];
 
-/** What is written on a colour of its own. */
+/** Texts on their own background. */
 const ON_FILLS = [
   ['retry', 'retry-bg'],
   ['retry-on', 'retry-fill'],
@@ -44,12 +44,12 @@ const ON_FILLS = [
   ['text-2', 'wait-fill'],
 ] as const;
 
-/** What is only seen: the lines and marks of the charts. */
+/** Lines and icons of the charts. */
 const MARKS = ['retry-g', 'trail', 'accent', 'past'];
 
 const tint = Number(/\.chip \{[^}]*color-mix\(in srgb, currentColor (\d+)%, var\(--panel\)\)/.exec(css)?.[1]) / 100;
 
-/** What `color-mix` makes of a colour on another. */
+/** Mixes two colors like `color-mix`. */
 function mixed(ink: string, paper: string): string {
   const part = (colour: string, at: number) => Number.parseInt(colour.slice(at, at + 2), 16);
   const parts = [1, 3, 5].map((at) => Math.round(tint * part(ink, at) + (1 - tint) * part(paper, at)));
@@ -72,13 +72,13 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (scheme) => {
       .filter(({ is }) => is < least)
       .map(({ pair, is }) => `${pair}: ${is.toFixed(2)}`);
 
-  test('all text has a contrast of 4.5 to what it stands on', () => {
+  test('all text has a contrast of 4.5 to its background', () => {
     const pairs = TEXTS.flatMap((ink) => PAPERS.map((paper) => [ink, paper] as const));
     const calm = CALM_TEXTS.flatMap((ink) => PAPERS.slice(0, 3).map((paper) => [ink, paper] as const));
     expect(tooFaint([...pairs, ...calm, ...ON_FILLS], 4.5)).toEqual([]);
   });
 
-  test('a chip can be read on the tint of its own colour', () => {
+  test('a chip is readable on the tint of its own color', () => {
     const tints = STATE_TAGS.map((tag) => colorClass(tag).slice('c-'.length)).map((token) => {
       const [ink, panel] = [colourOf(token, scheme), colourOf('panel', scheme)];
       return { token, is: contrast(ink, mixed(ink, panel)) };
@@ -86,7 +86,7 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (scheme) => {
     expect(tints.filter(({ is }) => is < 4.5)).toEqual([]);
   });
 
-  test('all marks have one of 3 to the panel', () => {
+  test('all icons have a contrast of 3 to the panel', () => {
     const marks = [...MARKS, ...STATE_TAGS.map((tag) => colorClass(tag).slice('c-'.length))];
     expect(
       tooFaint(
@@ -97,7 +97,7 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (scheme) => {
   });
 });
 
-test('each tag of a state has a class that colours it', () => {
+test('each category has a class that sets its color', () => {
   const classes = STATE_TAGS.map((tag) => `.${colorClass(tag)} {`);
   expect(classes.filter((each) => !css.includes(each))).toEqual([]);
 });

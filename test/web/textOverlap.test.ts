@@ -1,4 +1,4 @@
-/** No text of the page lies over another one, however long names, reasons and keys are. */
+/** Tests that no texts of the page overlap, regardless of the length of names, reasons and keys. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { LONG_PLACES } from './support/longNames.ts';
@@ -17,13 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => looking?.close());
 
-/** Waits until everything that a place shows has come. */
+/** Waits until a page has loaded completely. */
 async function isDrawn(page: Page): Promise<void> {
   await page.locator('.lanes .timeline svg, .podpage .manifest, .no-story').first().waitFor();
   await page.waitForTimeout(300);
 }
 
-/** Returns the overlaps at a place, in all sizes. */
+/** Returns the overlaps at a URL in all window sizes. */
 async function overlapsAt(place: string): Promise<string[]> {
   const all: string[] = [];
   for (const size of SIZES) {
@@ -68,7 +68,7 @@ test('no two texts overlap in the tabs beside the chart, and in the list of keys
   expect(found).toEqual([]);
 });
 
-test('text that lies over another one is found', async () => {
+test('detects overlapping texts', async () => {
   const page = await looking.open(LONG_PLACES.failing, SIZES[0]);
   await isDrawn(page);
   await page.evaluate("document.querySelector('.answer').style.marginTop = '-20px'");

@@ -9,8 +9,8 @@ import { actorAt, snapshotAt, storyBetween, storyPage } from '../support/storyPa
 const backAgain = state(NOW + 500, API, 'pending.gettingImage', 'working');
 const ofAnother = state(NOW + 500, 'pod/other/container/web', 'running.steady', 'steady');
 
-describe('the story of what is selected', () => {
-  test('is asked for once, with more than is in sight, and gone on with by what comes live', async () => {
+describe('the story of the selected actor', () => {
+  test('is requested once with a margin and continued with live lines', async () => {
     const { storyState, asked, settle, pass } = storyPage();
     await settle();
     expect(asked).toHaveLength(1);
@@ -25,7 +25,7 @@ describe('the story of what is selected', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('has each line once that came while it was on its way', async () => {
+  test('contains each line once that arrived while it was loading', async () => {
     const { storyState, settle } = storyPage({
       story: async (uid, from, to) => ({ ...storyBetween(uid, from, to), lines: [backAgain] }),
     });
@@ -35,7 +35,7 @@ describe('the story of what is selected', () => {
     expect(storyState.loaded.peek()?.story.lines).toEqual([backAgain, later]);
   });
 
-  test('is that of the node where no pod is selected', async () => {
+  test('is that of the node if no pod is selected', async () => {
     const { page, storyState, asked, settle } = storyPage();
     await settle();
     page.selected.value = 'startLimiter';
@@ -44,7 +44,7 @@ describe('the story of what is selected', () => {
     expect(storyState.loaded.peek()?.uid).toBe('');
   });
 
-  test('of another pod takes the place of the one that was on its way', async () => {
+  test('of a different pod replaces the one that was loading', async () => {
     const answers: ((story: Story) => void)[] = [];
     const { page, storyState, settle } = storyPage({ story: () => new Promise((resolve) => answers.push(resolve)) });
     page.selected.value = POD;
@@ -58,7 +58,7 @@ describe('the story of what is selected', () => {
     expect(storyState.loaded.peek()?.uid).toBe('');
   });
 
-  test('that cannot be told says why, and is asked for again when one wants it', async () => {
+  test('reports a failure and can be requested again', async () => {
     let isAway = true;
     const { storyState, asked, settle } = storyPage({
       story: async (...what) => {
@@ -77,7 +77,7 @@ describe('the story of what is selected', () => {
     expect(storyState.steps.peek().length).toBeGreaterThan(30);
   });
 
-  test('begins with the page where nothing is recorded', async () => {
+  test('starts with the page if the node does not record', async () => {
     const { recorded: _, ...first } = snapshotAt(NOW, 'live');
     const { storyState, settle } = storyPage({
       first,
@@ -90,7 +90,7 @@ describe('the story of what is selected', () => {
   });
 });
 
-test('a short window goes along although frames are ahead of the clock of seconds', async () => {
+test('a short range follows the live view although frames are ahead of the clock', async () => {
   const { page, storyState, asked, settle } = storyPage();
   await settle();
   storyState.rangeChoice.value = { spanMs: 2_000 };
@@ -101,7 +101,7 @@ test('a short window goes along although frames are ahead of the clock of second
   expect(storyState.loaded.peek()?.isOpen).toBe(true);
 });
 
-test('the lanes of a pod that is gone end with what was last told of it', async () => {
+test('the lanes of a deleted pod end with its last line', async () => {
   const first = snapshotAt(NOW, 'live', { actors: [actorAt('')] });
   const { view, settle, pass } = storyPage({ first });
   await settle();
@@ -110,11 +110,11 @@ test('the lanes of a pod that is gone end with what was last told of it', async 
   expect(bars?.at(-1)?.to).toBeLessThanOrEqual(NOW);
 });
 
-describe('what was missed', () => {
+describe('missed lines', () => {
   const began = { kind: 'began' as const, at: NOW + 2_000 };
   const adopted = state(NOW + 2_001, API, 'running.steady', 'steady');
 
-  /** A page that has its story, after which the node tells of what only its recording has. */
+  /** Creates a page with a loaded story, after which the node records lines that the page does not receive. */
   async function missing(recorded: readonly StoryLine[]) {
     const told = storyPage({
       story: async (uid, from, to) => {
@@ -132,7 +132,7 @@ describe('what was missed', () => {
     return { ...told, before, goOn };
   }
 
-  test('before a new snapshot is asked for from the last known moment on, and stands in its place', async () => {
+  test('before a new snapshot are requested from the last known time on and inserted in order', async () => {
     const { storyState, view, asked, before, goOn, settle } = await missing([backAgain, began, adopted]);
     goOn(3_000);
     recordGap(storyState);
@@ -141,12 +141,12 @@ describe('what was missed', () => {
     await settle();
     expect(asked[1]).toEqual({ uid: UID, from: NOW, to: NOW + 3_000 });
     expect(storyState.loaded.peek()?.story.lines.slice(before.length)).toEqual([backAgain, began, adopted, after]);
-    // Between what the agent told last and its next life there is nothing.
+    // There is nothing between the last line of the agent and its next life.
     const bars = view.lanes.peek().find(({ label }) => label === 'api')?.bars ?? [];
     expect(bars.some(({ from, to }) => from < NOW + 1_900 && to > NOW + 600)).toBe(false);
   });
 
-  test('while a story was on its way is not taken for all there is', async () => {
+  test('while a story was loading do not count as complete', async () => {
     const answers: ((story: Story) => void)[] = [];
     const { storyState, asked, settle } = storyPage({ story: () => new Promise((resolve) => answers.push(resolve)) });
     recordGap(storyState);
@@ -157,7 +157,7 @@ describe('what was missed', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('of a frame is asked for, at most once a second, and counts for nothing of the pod', async () => {
+  test('of a frame are requested at most once per second', async () => {
     const { storyState, asked, before, goOn, settle } = await missing([backAgain]);
     for (const ms of [1_000, 1_100, 1_200]) {
       goOn(ms);
@@ -173,14 +173,14 @@ describe('what was missed', () => {
     expect(story?.unsaid).toBeUndefined();
   });
 
-  test('is taken in by nothing that nobody waits for', async () => {
+  test('are ignored without a loaded story', async () => {
     const { storyState, settle } = await missing([]);
     appendLiveLines(storyState, [backAgain], 0);
     await settle();
     expect(storyState.incoming.now).toBeUndefined();
   });
 
-  test('of a node that records nothing begins a new story', async () => {
+  test('of a node that does not record start a new story', async () => {
     const { recorded: _, ...first } = snapshotAt(NOW, 'live');
     const { page, storyState, settle } = storyPage({ first, story: () => Promise.reject(new Error('nothing')) });
     await settle();
@@ -192,7 +192,7 @@ describe('what was missed', () => {
   });
 });
 
-test('only what is of the selected pod, or a second, makes lanes and lines anew', async () => {
+test('only lines of the selected pod and clock ticks recompute lanes and rows', async () => {
   const { page, storyState, view, settle, pass } = storyPage();
   await settle();
   const [lanes, shown, first] = [view.lanes.value, view.visibleBurst.value, storyState.steps.value[0]];
@@ -209,7 +209,7 @@ test('only what is of the selected pod, or a second, makes lanes and lines anew'
   expect([view.lanes.value === lanes, view.visibleBurst.value === shown]).toEqual([true, true]);
   appendLiveLines(storyState, [backAgain], 0);
   expect(view.lanes.value).not.toBe(lanes);
-  // What was known is not looked at again.
+  // Known lines are not processed again.
   expect(storyState.steps.value[0]).toBe(first);
   const rows = view.visibleBurst.value;
   expect(rows?.laterIndex).toBe(rows?.rows.length);
@@ -218,7 +218,7 @@ test('only what is of the selected pod, or a second, makes lanes and lines anew'
 });
 
 describe('in the past', () => {
-  test('an earlier window is asked for, but not while the hand is on the rail', async () => {
+  test('an earlier range is requested, but not during a drag on the rail', async () => {
     const { page, storyState, asked, settle } = storyPage();
     await settle();
     const at = NOW - 1_500_000;
@@ -230,17 +230,17 @@ describe('in the past', () => {
     await settle();
     expect(asked).toHaveLength(2);
     expect(asked[1]?.from).toBeLessThan(at - 200_000);
-    // What comes live does not follow on it.
+    // Live lines do not continue it.
     const before = storyState.loaded.peek()?.story.lines.length;
     appendLiveLines(storyState, [backAgain], 0);
     expect(storyState.loaded.peek()?.story.lines).toHaveLength(before ?? -1);
-    // Going live again needs what came meanwhile.
+    // Returning to the live view requires the lines sent meanwhile.
     page.past.value = undefined;
     await settle();
     expect(asked.at(-1)).toMatchObject({ to: NOW });
   });
 
-  test('the lines are those of the run of the moment, and what came after is still in the lanes', async () => {
+  test('the rows are those of the run at the displayed time, and the lanes also show later steps', async () => {
     const { page, view, settle } = storyPage();
     await settle();
     goToTime(page, (RUNS[4] ?? 0) + 40_000);
@@ -259,7 +259,7 @@ describe('in the past', () => {
   });
 });
 
-test('while the picture is held it stands', async () => {
+test('a frozen view does not change', async () => {
   const { page, storyState, view, settle, pass } = storyPage();
   await settle();
   toggleFreeze(page);
@@ -272,7 +272,7 @@ test('while the picture is held it stands', async () => {
   expect(view.visibleBurst.peek()?.rows.length).toBeGreaterThan(rows ?? 0);
 });
 
-test('by steps the last state is drawn up to now, and in the past up to the last arrow', async () => {
+test('by steps, the last state extends to now, and in the past to the last arrow', async () => {
   const { page, view, settle } = storyPage();
   await settle();
   expect(view.sequence.peek()?.gaps.at(-1)?.text).toMatch(/so far$/);

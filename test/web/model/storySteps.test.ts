@@ -8,9 +8,9 @@ import { API, answer, BEGAN, burst, crashLoop, elapsed, POD, RUNS, state, UID } 
 const stepsIn = (lines: readonly StoryLine[]) => storySteps({ before: [], lines });
 const said = ({ source, event, moves }: Step) => `${source} ${event}: ${moves.map((move) => move.state).join(' ')}`;
 
-test('a story that goes on has the steps that it has when all of it is there', () => {
+test('a growing story has the same steps as the complete one', () => {
   const { before, lines } = crashLoop();
-  // A frame does not part what has one moment.
+  // A frame does not split a macrostep.
   const ends = lines.flatMap(({ at }, index) => (at > (lines[index - 1]?.at ?? at) + 100 ? [index] : []));
   const stepsSoFar = createStepGrouper();
   const burstsSoFar = createBurstGrouper();
@@ -20,11 +20,11 @@ test('a story that goes on has the steps that it has when all of it is there', (
     expect(steps).toEqual(storySteps(story));
     expect(burstsSoFar(steps, API)).toEqual(burstsOf(steps, API));
   }
-  // Another story begins anew.
+  // A different story is processed from its start.
   expect(stepsSoFar({ before, lines: lines.slice(3) })).toEqual(storySteps({ before, lines: lines.slice(3) }));
 });
 
-test('a step that is not whole yet may come to concern whom it did not', () => {
+test('an incomplete step may concern additional actors later', () => {
   const lines = [answer(BEGAN, `${POD}/0.pod.starting`, 'runSandbox', 5), state(BEGAN, API, 'checking', 'working')];
   const [stepsSoFar, burstsSoFar] = [createStepGrouper(), createBurstGrouper()];
   const before: Story['before'] = [];
@@ -35,7 +35,7 @@ test('a step that is not whole yet may come to concern whom it did not', () => {
 describe('a run of a container', () => {
   const steps = storySteps(crashLoop()).filter(({ at }) => at >= (RUNS[5] ?? 0) && at < (RUNS[5] ?? 0) + 2_000);
 
-  test('is a step for its timer, each answer, each slot and what was seen of it', () => {
+  test('has a step for its timer, each response, each slot and each observation', () => {
     expect(steps.map(said)).toEqual([
       'timer elapsed: checking pending.gettingImage',
       'runtime findImage: launching.readyToCreate launching.making.queued found',
@@ -46,7 +46,7 @@ describe('a run of a container', () => {
     ]);
   });
 
-  test('asks in the step that makes it ask, and is told of in the step of the event', () => {
+  test('has calls in the step that causes them, and events in the step that records them', () => {
     expect(steps.map(({ calls }) => calls.map(({ port }) => port))).toEqual([
       ['findImage'],
       [],
@@ -63,14 +63,14 @@ describe('a run of a container', () => {
     ]);
   });
 
-  test('says how long a call took, and that it ended badly', () => {
+  test('contains the duration of a call and its failure', () => {
     expect(steps.map(({ durationMs }) => durationMs)).toEqual([undefined, 2, undefined, 10, 68, undefined]);
     expect(steps.at(-1)).toMatchObject({ actor: API, isFailure: true, detail: 'api exit 3' });
     expect(steps.slice(0, -1).every(({ isFailure }) => !isFailure)).toBe(true);
   });
 });
 
-test('of two that entered at one moment each has what followed from it, although both were written down first', () => {
+test('two simultaneous inputs each have their own consequences', () => {
   const [one, other] = [`${POD}/volume/one`, `${POD}/volume/other`];
   const steps = stepsIn([
     answer(5, `${one}/0.volume.mounting`, 'mountVolume', 2),
@@ -82,14 +82,14 @@ test('of two that entered at one moment each has what followed from it, although
   ]);
   expect(steps.map(({ actor, lines }) => [actor, lines])).toEqual([
     [one, [0, 2]],
-    // The last one of those that it is as near to.
+    // The last of the equally close ones.
     [other, [1, 3, 4]],
     [one, [5]],
   ]);
   expect(steps[2]).toMatchObject({ source: 'node', event: 'told', moves: [{ from: 'mounted.steady' }] });
 });
 
-test('a slot that is granted later, by the end of another pod, is seen from who stood in the queue', () => {
+test('a slot granted later is inferred from the queued actor', () => {
   const image = `${API}/image`;
   const steps = stepsIn([
     state(1, image, 'queued', 'waiting'),
@@ -100,7 +100,7 @@ test('a slot that is granted later, by the end of another pod, is seen from who 
   expect(steps.map(gateOf)[1]).toBe('pull gate');
 });
 
-test('one that leaves the queue because it is stopped was granted nothing', () => {
+test('an actor that leaves the queue because it is stopped has no grant', () => {
   const steps = stepsIn([
     state(1, API, 'launching.making.queued', 'waiting'),
     { ...elapsed(9, `${POD}/0.pod.active`), at: 9 },
@@ -109,7 +109,7 @@ test('one that leaves the queue because it is stopped was granted nothing', () =
   expect(steps.map(({ event }) => event)).toEqual(['told', 'elapsed']);
 });
 
-test('a call that went out a little later belongs to what it follows from, and so does what comes after it', () => {
+test('a slightly later call belongs to its cause, and so do its consequences', () => {
   const creating = `${API}/0.container.launching.making.creating`;
   const ask = (at: number): StoryLine => ({
     kind: 'asked',
@@ -134,7 +134,7 @@ test('a call that went out a little later belongs to what it follows from, and s
   ]);
 });
 
-test('a call long after all that is known follows from something else', () => {
+test('a much later call has a step of its own', () => {
   const steps = stepsIn([
     answer(5, `${API}/0.container.x`, 'findImage', 2),
     { kind: 'asked', at: 9_000, actor: `${API}/0.container.y`, port: 'stopContainer', about: '' },
@@ -146,7 +146,7 @@ test('a call long after all that is known follows from something else', () => {
   ]);
 });
 
-test('an agent that begins knows nothing of the states before', () => {
+test('the states before the start of an agent are unknown', () => {
   const steps = stepsIn([
     state(1, API, 'running.steady', 'steady'),
     { kind: 'began', at: 5 },
@@ -156,7 +156,7 @@ test('an agent that begins knows nothing of the states before', () => {
   expect(steps[1]?.moves[0]).not.toHaveProperty('from');
 });
 
-/** Lines in the order of their moments, about actors above and beside each other. */
+/** Lines in chronological order about related and unrelated actors. */
 const anyLines = fc
   .array(
     fc.record({
@@ -179,7 +179,7 @@ const anyLines = fc
     });
   });
 
-test('every line is in exactly one step, of its own moment, and the steps are in the order of the story', () => {
+test('every line is in exactly one step of its own time, and the steps are in the order of the story', () => {
   fc.assert(
     fc.property(anyLines, (lines) => {
       const steps = stepsIn(lines);
@@ -191,10 +191,10 @@ test('every line is in exactly one step, of its own moment, and the steps are in
   );
 });
 
-test('thousands of lines of one moment take no longer than those of many', () => {
+test('thousands of simultaneous lines take no longer than others', () => {
   const lines = burst(20_000).map((line) => ({ ...line, at: BEGAN }));
   const began = performance.now();
   expect(stepsIn(lines).flatMap((step) => step.lines)).toHaveLength(20_000);
-  // Each looked at for each other would take minutes.
+  // A quadratic search would take minutes.
   expect(performance.now() - began).toBeLessThan(20_000);
 });

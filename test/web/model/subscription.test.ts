@@ -8,7 +8,7 @@ import { designSnapshot, NOW } from '../support/nodeOnPage.ts';
 import { pageModel } from '../support/pageModel.ts';
 import { storyPage } from '../support/storyPage.ts';
 
-/** Connections whose ends a test has in its hands. */
+/** Creates connections that a test controls. */
 function streamsOfTest() {
   const streams: { snapshot: (told: Snapshot) => void; frame: (told: Frame) => void; end: () => void }[] = [];
   const open = (): Stream => {
@@ -54,7 +54,7 @@ const frame = (at: number, more: Partial<Frame> = {}): Frame => ({
   ...more,
 });
 
-test('a connection that is lost is tried again, and goes on from a new snapshot', () => {
+test('a lost connection is retried and continues with a new snapshot', () => {
   const { page, streams, timers, leave, snapshots } = followed();
   streams[0]?.frame(frame(NOW + 100));
   streams[0]?.end();
@@ -72,7 +72,7 @@ test('a connection that is lost is tried again, and goes on from a new snapshot'
 const entered = answer(NOW + 150, `${API}/0.container.x`, 'findImage', 1);
 const moved = state(NOW + 150, API, 'pending.gettingImage', 'working');
 
-test('events while the picture is held are counted, also what was left out', () => {
+test('events are counted while the view is frozen, including missed ones', () => {
   const { page, streams, lines } = followed();
   streams[0]?.frame(frame(NOW + 100, { lines: [entered] }));
   toggleFreeze(page);
@@ -80,7 +80,7 @@ test('events while the picture is held are counted, also what was left out', () 
   expect([page.eventsSinceFreeze.value, page.world.value.at, lines]).toEqual([6, NOW + 100, [1, 7]]);
 });
 
-test('and counted once where their story is followed too', async () => {
+test('events are counted once if their story is followed as well', async () => {
   const { page, storyState, settle } = storyPage();
   await settle();
   const { open, streams } = streamsOfTest();
@@ -92,7 +92,7 @@ test('and counted once where their story is followed too', async () => {
   expect(page.eventsSinceFreeze.value).toBe(1);
 });
 
-test('the clock of the page is that of the node, once a second', () => {
+test('the clock of the page follows that of the node, once per second', () => {
   const { page, streams } = followed();
   const LATE = NOW - 60_000;
   streams[0]?.snapshot({ ...designSnapshot, at: LATE });
@@ -104,7 +104,7 @@ test('the clock of the page is that of the node, once a second', () => {
   expect([page.now.value, page.nodeTime.value]).toEqual([LATE + 1_000, LATE + 1_000]);
 });
 
-test('from when on there is a recording may become known later', () => {
+test('the start of the recording may become known later', () => {
   const { page, streams } = followed();
   const { recorded: _, ...unknown } = designSnapshot;
   streams[0]?.snapshot(unknown);

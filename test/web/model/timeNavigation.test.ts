@@ -13,14 +13,14 @@ import { snapshotAt, storyBetween, storyPage } from '../support/storyPage.ts';
 const { lines } = crashLoop();
 const run = (number: number) => RUNS[number - 1] ?? 0;
 
-describe('the nearest moment', () => {
-  test('by event is that at which something entered', () => {
+describe('the nearest time', () => {
+  test('by event is that of an input', () => {
     const from = { at: run(6) + 2, by: 'event' as const, actor: API };
     expect(nearestTime(lines, { ...from, isForward: true })).toBe(run(6) + 12);
     expect(nearestTime(lines, { ...from, isForward: false })).toBe(run(6));
   });
 
-  test('by change is that at which the selection came into another state', () => {
+  test('by change is that of a transition of the selected actor', () => {
     const from = { at: run(6) + 80, by: 'change' as const, actor: API };
     expect(nearestTime(lines, { ...from, isForward: true })).toBe(run(6) + 1_700);
     expect(nearestTime(lines, { ...from, isForward: false })).toBe(run(6) + 12);
@@ -29,7 +29,7 @@ describe('the nearest moment', () => {
 });
 
 describe('stepping', () => {
-  test('back from what goes on leads into the past, and forward past the last one to what goes on', async () => {
+  test('goes back from the live view into the past, and returns to the live view after the last step', async () => {
     const { page, storyState, moments, settle } = storyPage();
     await settle();
     await stepTo(page, storyState, 'change', false);
@@ -40,7 +40,7 @@ describe('stepping', () => {
     expect(page.past.peek()).toBeUndefined();
   });
 
-  test('asks for what is not at hand', async () => {
+  test('requests lines that are not loaded', async () => {
     const { page, storyState, moments, asked, settle } = storyPage();
     await settle();
     storyState.loaded.value = undefined;
@@ -49,13 +49,13 @@ describe('stepping', () => {
     expect(moments[0]).toBeGreaterThan(run(6));
   });
 
-  test('asks for what lies around a moment of which the story at hand does not tell', async () => {
+  test('requests lines around a time that the loaded story does not cover', async () => {
     const { page, storyState, moments, settle, stop } = storyPage();
     await settle();
     stop();
     const known = storyState.loaded.peek();
     if (!known) throw new Error('there is no story');
-    // It ends long before, or its earliest lines were left out.
+    // The story ends long before, or its earliest lines were left out.
     for (const story of [
       { ...known.story, to: run(2), lines: lines.filter(({ at }) => at <= run(2)) },
       { ...known.story, unsaid: 5, lines: lines.filter(({ at }) => at >= run(6)) },
@@ -69,7 +69,7 @@ describe('stepping', () => {
     }
   });
 
-  test('forward skips nothing of which too much is told', async () => {
+  test('skips nothing if lines were left out', async () => {
     const most = 12;
     const { page, storyState, moments, settle } = storyPage({
       story: async (uid, from, to) => {
@@ -86,7 +86,7 @@ describe('stepping', () => {
     expect(moments.at(-1)).toBe(nearestTime(lines, { at: run(4) - 1_000, by: 'event', actor: API, isForward: true }));
   });
 
-  test('before all that is recorded leads nowhere', async () => {
+  test('has no effect before the start of the recording', async () => {
     const { page, storyState, moments, settle } = storyPage({ story: () => Promise.reject(new Error('away')) });
     await settle();
     await stepTo(page, storyState, 'event', false);
@@ -107,7 +107,7 @@ describe('playing', () => {
     return { ...told, player, next };
   }
 
-  test('goes on as fast as it is told, until what goes on is reached', async () => {
+  test('advances at the selected speed until it reaches the live view', async () => {
     const { page, player, next, settle } = playing();
     goToTime(page, NOW - 30_000);
     await settle();
@@ -124,7 +124,7 @@ describe('playing', () => {
     expect(page.isDragging.peek()).toBe(false);
   });
 
-  test('stops at the end of a recording that is all there is', async () => {
+  test('stops at the end of a recording', async () => {
     const { page, player, next, moments } = playing(snapshotAt(NOW - 1_000, 'file'));
     player.play(1);
     await next(5_000);
@@ -133,7 +133,7 @@ describe('playing', () => {
     expect(player.speed.peek()).toBeUndefined();
   });
 
-  test('is left for what goes on', async () => {
+  test('ends on return to the live view', async () => {
     const { page, player, settle } = playing();
     goToTime(page, NOW - 30_000);
     await settle();
@@ -143,14 +143,14 @@ describe('playing', () => {
   });
 });
 
-describe('a text names a moment', () => {
+describe('parses a time', () => {
   const now = Date.UTC(2026, 0, 2, 7, 43, 52);
 
   test.each([
     ['07:41:31', Date.UTC(2026, 0, 2, 7, 41, 31)],
     ['7:41', Date.UTC(2026, 0, 2, 7, 41)],
     ['07:41:31.5', Date.UTC(2026, 0, 2, 7, 41, 31, 500)],
-    // Not the one that is to come, but that of yesterday.
+    // The last occurrence was yesterday.
     ['23:00', Date.UTC(2026, 0, 1, 23)],
     ['5m ago', now - 300_000],
     ['1h2m3s', now - 3_723_000],
@@ -171,7 +171,7 @@ describe('a text names a moment', () => {
   );
 });
 
-test('a time without an offset is UTC, wherever the browser is', async () => {
+test('a time without an offset is UTC in every time zone', async () => {
   const time = join(import.meta.dirname, '../../../web/model/time.ts');
   const script = `import { parseUtcTime } from ${JSON.stringify(time)}; console.log(parseUtcTime('2026-01-02T07:00'))`;
   const env = { ...process.env, TZ: 'America/New_York' };
@@ -179,10 +179,10 @@ test('a time without an offset is UTC, wherever the browser is', async () => {
   expect(Number(stdout)).toBe(Date.UTC(2026, 0, 2, 7));
 });
 
-describe('the keys of time', () => {
+describe('the keyboard shortcuts of time', () => {
   const stroke = (key: string) => ({ key, shiftKey: false, hasModifier: false, isTyping: false });
 
-  test('do what they are for', async () => {
+  test('run their actions', async () => {
     const { page, storyState, settle } = storyPage();
     await settle();
     let isAsked = false;
@@ -222,7 +222,7 @@ describe('the keys of time', () => {
   });
 });
 
-test('a story that is started asks for the rail, and begins anew with what is selected', async () => {
+test('a started story loads the rail and restarts with the selection', async () => {
   const { page, settle } = storyPage();
   const rail = { from: 0, to: NOW, bucketMs: 1_000, counts: [], failures: [], restarts: [] };
   const timers: number[] = [];

@@ -1,4 +1,4 @@
-/** What the reading panels say, without a browser. */
+/** The texts of the reading panels, without a browser. */
 import { describe, expect, test } from '@jest/globals';
 import type { Frame } from '../../../inspect/protocol.ts';
 import { machines } from '../../../machines/drawing/charts.ts';
@@ -29,13 +29,13 @@ const marked = (answer: string) =>
     .map(({ text, weight }) => (weight === 'plain' ? text : weight === 'bad' ? `!${text}!` : `*${text}*`))
     .join('');
 
-test('a moment of another day has its date', () => {
+test('a time on a different day has a date', () => {
   const now = Date.UTC(2026, 0, 2, 7);
   expect(formatTime(now - 60_000, now)).toBe('06:59:00');
   expect(formatTime(now - 8 * 3_600_000, now)).toBe('2026-01-01 23:00:00');
 });
 
-test('each tag of a state has a mark of its own, and a colour', () => {
+test('each category has its own icon and color', () => {
   const shapes = STATE_TAGS.map((tag) => `${CATEGORY_ICONS.get(tag)?.fill} ${CATEGORY_ICONS.get(tag)?.line}`);
   expect(shapes.filter((shape) => shape === 'undefined undefined')).toEqual([]);
   expect(new Set(shapes).size).toBe(STATE_TAGS.length);
@@ -95,7 +95,7 @@ describe('the headline', () => {
     expect(subjectAt('/node').crumbs).toEqual(['node-1']);
   });
 
-  test('keeps the breadcrumb of an actor that is gone, whose steps lead where something still is', () => {
+  test('retains the breadcrumb of a deleted actor, with links to existing ancestors', () => {
     const { page } = pageModel({ url: '/pod/shop/checkout-api/container/proxy/probe/readiness' });
     followSelection(page, () => undefined);
     const crumbs = () => {
@@ -116,7 +116,7 @@ describe('the headline', () => {
     expect(crumbs()?.map(([name]) => name)).toEqual(['shop', 'checkout-api-node-1', 'proxy', 'readiness']);
   });
 
-  test('tells of the worst below the actor: of a pod its container in back-off', () => {
+  test('describes the most severe descendant, e.g. a container in back-off', () => {
     const { subject } = subjectAt('/pod/shop/checkout-api');
     expect([subject.category, chipText(subject)]).toEqual(['retrying', 'CrashLoopBackOff']);
     expect(fallbackAnswer(subject)).toBe('pod checkout-api-node-1 is waiting for the end of its back-off');
@@ -141,7 +141,7 @@ describe('the headline', () => {
     },
   );
 
-  test('counts by the clock that the page shows: the time shown and what is left make up the end', () => {
+  test('counts down in whole seconds, so that the clock and the remaining time add up to the deadline', () => {
     const { page } = pageModel();
     for (const ms of [0, 250, 999, 1_001, 2_750]) {
       page.browserTime.value = NOW + ms;
@@ -153,7 +153,7 @@ describe('the headline', () => {
     }
   });
 
-  test('counts up where there is no deadline, or it has passed', () => {
+  test('counts up if there is no deadline or it has passed', () => {
     expect(computeCountdown({ since: NOW - 90_000 }, NOW)).toMatchObject({
       amount: '90s',
       caption: 'in this state',
@@ -169,7 +169,7 @@ describe('what comes next', () => {
   const lines = (...given: Parameters<typeof nextLines>) =>
     nextLines(...given).map(({ when, text, emphasis }) => `${when}: ${text} ${emphasis}`.trim());
 
-  test('of a container in back-off: when, as which run, what would be sooner, and if it fails', () => {
+  test('of a container in back-off contains the time, the run, earlier triggers and the next back-off', () => {
     expect(lines({ ...apiDetail, ...apiHistory }, api)).toEqual([
       '07:44:40: it is started as run 7',
       'Sooner: when its image or resources are changed',
@@ -178,12 +178,12 @@ describe('what comes next', () => {
     ]);
   });
 
-  test('no wait is longer than one that has not grown', () => {
+  test('does not predict a longer wait after two equal waits', () => {
     const tried = apiHistory.tried.map((run) => ({ ...run, waitedMs: 300_000 }));
     expect(lines({ ...apiDetail, tried }, api).at(-1)).toBe('If it fails: it waits 5m again');
   });
 
-  test('of any other: what leads where', () => {
+  test('of any other actor contains the transitions and targets', () => {
     const next = [
       { way: 'a', on: 'createContainer done [else]', to: 'launching.making.starting' },
       { way: 'b', on: 'container.stop', to: 'stopped' },
@@ -194,7 +194,7 @@ describe('what comes next', () => {
     ]);
   });
 
-  test('of one that goes on as soon as something holds', () => {
+  test('of an actor with a condition contains the condition', () => {
     const next = [
       { way: 'a', on: '[isComplete]', to: 'terminating' },
       { way: 'b', on: '[isOdd]', to: 'elsewhere' },
@@ -204,14 +204,14 @@ describe('what comes next', () => {
     ]);
   });
 
-  test('of one in back-off is known before its earlier runs are', () => {
+  test('of a container in back-off is shown before its history is loaded', () => {
     const lastRun = { containerId: 'a', exitCode: 3, reason: 'Error' };
     expect(lines(apiDetail, { machine: 'container', tags: ['retrying'], since: NOW, lastRun })[0]).toBe(
       '07:44:40: it is started again',
     );
   });
 
-  test('of one that rests is nothing', () => {
+  test('of a healthy actor is empty', () => {
     const next = [
       { way: 'a', on: 'container.stop', to: 'stopped' },
       { way: 'b', on: 'timer.elapsed', to: 'passing.probing', at: NOW + 4_000 },
@@ -223,18 +223,18 @@ describe('what comes next', () => {
     expect(rests(['waiting'])).toHaveLength(2);
   });
 
-  test('names no guard of any machine, and no event by its name in the code', () => {
+  test('contains no names of guards or events from the code', () => {
     const labels = machines.flatMap((machine) => waysOf(machine).map(({ label }) => label));
     expect(labels.filter((label) => label.includes('['))).not.toEqual([]);
     const said = labels.flatMap((label) => conditionText(label) ?? []);
-    // "ConfigMap" is a word of Kubernetes.
+    // "ConfigMap" is a Kubernetes kind.
     const isCode = (text: string) => /[[\]]|[a-z]\.[a-z]|[a-z][A-Z]/.test(text.replaceAll('ConfigMap', ''));
     expect(said.filter(isCode)).toEqual([]);
     expect(new Set(said).size).toBeGreaterThan(40);
   });
 });
 
-test('the runs: the last first, how long each waited, and how long none took', () => {
+test('the runs are listed latest first with their waits and a summary', () => {
   const { runs, summary, longestMs } = attemptTable(apiHistory, api);
   expect(runs.map(({ run, waitedMs = 0 }) => `${run} ${waitedMs / 1_000}s`)).toEqual([
     '6 160s',
@@ -252,7 +252,7 @@ describe('an object', () => {
       return `${indent}${key === '' ? '' : `${key}: `}${parts}`.trimEnd();
     });
 
-  test('reads like YAML, and what is held back is told as such', () => {
+  test('is formatted like YAML with redacted values marked', () => {
     expect(text(checkoutObject.manifest)).toEqual([
       'apiVersion: v1',
       'kind: Pod',
@@ -278,7 +278,7 @@ describe('an object', () => {
     ]);
   });
 
-  test('texts that YAML would take for something else are quoted', () => {
+  test('strings that YAML would interpret as other values are quoted', () => {
     expect(text({ a: '', b: 'true', c: '12', d: 'a: b', e: null, f: 3, g: [[]], h: '-' })).toEqual([
       'a: ""',
       'b: "true"',
@@ -293,7 +293,7 @@ describe('an object', () => {
   });
 });
 
-test('the conditions of a status, and of what is none', () => {
+test('the conditions of a status and of a malformed value', () => {
   expect(conditionsOf(checkoutObject.status)[0]).toEqual({
     type: 'Ready',
     status: 'False',
@@ -330,7 +330,7 @@ describe('the bar', () => {
     ]);
   });
 
-  test('the filters of its cells find what was counted', () => {
+  test('the filters of its cells match the counted actors', () => {
     const found = (q: string) => {
       const { page } = pageModel({ url: `/?q=${encodeURIComponent(q)}` });
       const { rows, problem } = createTree(page);
@@ -345,7 +345,7 @@ describe('the bar', () => {
   });
 });
 
-test('why there is no log says only what is known', () => {
+test('the note about a missing log contains only known facts', () => {
   const live = { isContainer: true, isPast: false };
   expect(logNote({ lines: ['x'] }, live)).toBeUndefined();
   expect(logNote(undefined, live)).toBeUndefined();
@@ -355,7 +355,7 @@ test('why there is no log says only what is known', () => {
   expect(logNote({ lines: ['x'] }, { isContainer: true, isPast: true })).toContain('not recorded');
 });
 
-test('a new answer is said at once, then the last one every five seconds, and none twice', async () => {
+test('a new answer is announced at once, then the latest every five seconds, and none twice', async () => {
   let now = 0;
   const timers: { at: number; after: () => void }[] = [];
   const { announcement, announce } = createAnnouncer({

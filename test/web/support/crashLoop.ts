@@ -1,4 +1,4 @@
-/** The story of the design's picture as a node records it: a container that ends again and again, beside one that is well. */
+/** The recorded story of a pod with a crash-looping and a healthy container. */
 import type { Story, StoryLine } from '../../../inspect/protocol.ts';
 
 export const UID = 'b8';
@@ -7,10 +7,10 @@ export const API = `${POD}/container/api`;
 export const PROXY = `${POD}/container/proxy`;
 export const READINESS = `${PROXY}/probe/readiness`;
 
-/** Local to the tests of the story: 07:39:12 on some day. */
+/** Start of the story, 07:39:12 UTC on an arbitrary day. */
 export const BEGAN = Date.UTC(2026, 0, 1, 7, 39, 12);
 
-/** `now` of the picture. */
+/** End of the story. */
 export const NOW = Date.UTC(2026, 0, 1, 7, 43, 52);
 
 type Line = StoryLine;
@@ -81,7 +81,7 @@ function launch(at: number, container: string, attempt: number, running: readonl
   ];
 }
 
-/** The runtime shows that it ended; it then waits until its next run, or has just begun it. */
+/** The runtime reports the exit. The container then waits for its next run, or has just started it. */
 function end(at: number, waits: boolean): Line[] {
   const seen: Line = {
     kind: 'entered',
@@ -96,7 +96,7 @@ function end(at: number, waits: boolean): Line[] {
   return [seen, event(at, 'BackOff', 'api', 'Warning'), state(at, API, 'ended.backingOff', 'retrying')];
 }
 
-/** One try of the readiness probe. */
+/** One attempt of the readiness probe. */
 export function tryOf(at: number, probe = READINESS, after = 'passing.waiting', before = 'passing'): Line[] {
   return [
     elapsed(at, `${probe}/0.probe.${before}.waiting`),
@@ -107,11 +107,11 @@ export function tryOf(at: number, probe = READINESS, after = 'passing.waiting', 
   ];
 }
 
-/** How long it waits after each of its runs; the first one is followed by the next at once. */
+/** Back-off after each run. The first run is followed by the next one at once. */
 const WAITS = [0, 10_000, 20_000, 40_000, 80_000, 160_000];
 const RAN_MS = 1_620;
 
-/** When each run was asked for. */
+/** Time of each run's creation request. */
 export const RUNS: readonly number[] = WAITS.map((_, run) =>
   WAITS.slice(0, run).reduce((at, wait) => at + 80 + RAN_MS + wait, BEGAN + 500),
 );
@@ -156,7 +156,7 @@ function beginning(): Line[] {
   ];
 }
 
-/** The whole of it, up to the moment of the picture. */
+/** Returns the whole story. */
 export function crashLoop(): Story {
   const tries = Array.from({ length: 27 }, (_, index) =>
     tryOf(
@@ -170,7 +170,7 @@ export function crashLoop(): Story {
   return { from: BEGAN - 10_000, to: NOW, before: [], lines };
 }
 
-/** So many containers each do one thing within half a second. */
+/** Returns the story of many containers that each take one step within half a second. */
 export function burst(count: number, at = BEGAN): Line[] {
   return Array.from({ length: count }, (_, index) => {
     const actor = `${POD}/container/c${Math.floor(index / 2) % 20}`;

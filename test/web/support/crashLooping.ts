@@ -1,14 +1,14 @@
-/** A container that has run six times and waits for the seventh, as its chart is told of it. */
+/** The chart data of a container that has run six times and waits for its seventh run. */
 import type { Taken } from '../../../inspect/protocol.ts';
 import type { ChartActor } from '../../../web/model/chart/view.ts';
 
-/** The moment that is looked at. */
+/** The displayed time. */
 const NOW = Date.UTC(2026, 10, 20, 7, 43, 52);
 
 const way = (name: string, count: number, beforeMs: number) => ({ way: name, count, lastAt: NOW - beforeMs });
 const stay = (state: string, lastMs: number) => ({ state, lastMs });
 
-/** What is known of how it moved. */
+/** Transitions that the container has taken. */
 const taken: Taken = {
   from: NOW - 300_000,
   ways: [

@@ -1,9 +1,9 @@
-/** A small drawing: a card with a straight way and a fold, two states by themselves. */
+/** A small drawing with a compound state, a straight arrow, a folded box and two simple states. */
 import type { Drawing } from '../../../inspect/protocol.ts';
 
 const at = (x: number, y: number, width = 100, height = 30) => ({ x, y, width, height });
 
-/** A container as it runs, with a few of its states. */
+/** The region of a running container with some of its states. */
 export const drawn: Drawing = {
   machine: 'container',
   region: 'run',

@@ -1,8 +1,8 @@
-/** A node whose names, reasons, keys and texts are as long as Kubernetes allows them to be. */
+/** A node whose names, reasons, keys and texts have the maximum length that Kubernetes allows. */
 import type { ActorHistory, Detail, Drawing, ShownObject, Story, StoryLine } from '../../../inspect/protocol.ts';
 import { apiDetail, apiHistory, NOW, podOnPage, snapshotWith, wellPod } from './nodeOnPage.ts';
 
-/** A name of 63 characters, the most that a label may have. */
+/** A name of 63 characters, the maximum length of a label. */
 const long = (start: string): string => `${start}${'-a-name-that-is-as-long-as-a-label-may-be'.repeat(2)}`.slice(0, 63);
 
 const POD = long('pod');
@@ -11,7 +11,7 @@ const CONTAINER = long('container');
 const VOLUME = long('volume');
 const LAST = { containerId: 'a'.repeat(64), exitCode: 137, reason: 'ContainerStatusUnknown' };
 
-/** Ages that take the most room. */
+/** Ages with the widest text. */
 const SPAN = 100 * 86_400_000 + 23 * 3_600_000;
 
 const longPod = podOnPage({
@@ -54,7 +54,7 @@ export const longSnapshot = snapshotWith([longPod, ...['auth', 'catalog'].map((n
 
 const POD_STEPS = `/pod/${NAMESPACE}/${POD}`;
 
-/** The places of its actors. */
+/** The URLs of its actors. */
 export const LONG_PLACES = {
   pod: POD_STEPS,
   volume: `${POD_STEPS}/volume/${VOLUME}`,
@@ -92,7 +92,7 @@ export const longDetail = (path: string): Detail => ({
   log: { lines: longLines },
 });
 
-/** Every state of every machine had a stay of its own. */
+/** Stays in every state of every machine. */
 export const longHistory = (path: string, drawings: Iterable<Drawing>): ActorHistory => ({
   ...apiHistory,
   path,

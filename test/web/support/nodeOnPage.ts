@@ -1,4 +1,4 @@
-/** A node as the page is told of it: that of the design, with a container in back-off. */
+/** The page's data of a node with a container in back-off. */
 import type { ActorHistory, Detail, ShownActor, ShownObject, ShownPod, Snapshot } from '../../../inspect/protocol.ts';
 
 export const NOW = Date.parse('2026-05-04T07:43:52.000Z');
@@ -6,7 +6,7 @@ const H3 = 3 * 3_600_000;
 
 type Given = Partial<ShownActor> & Pick<ShownActor, 'path'>;
 
-/** An actor that rests, except for what is given. */
+/** Creates an idle actor with the given fields. */
 export function actor({ path, ...more }: Given): ShownActor {
   const ids = path.split('/');
   const id = ids.at(-1) ?? '';
@@ -34,7 +34,7 @@ interface PodGiven {
   readonly below?: readonly (Partial<ShownActor> & { readonly id: string })[];
 }
 
-/** A pod of the node with its actors; those below it are given by their ids, `container/api`. */
+/** Creates a pod with its actors. The keys of its descendants are ids such as `container/api`. */
 export function podOnPage({ name, namespace = 'shop', pod, tree, below = [] }: PodGiven) {
   const uid = `uid-${name}`;
   const path = `pod/${uid}`;
@@ -247,7 +247,7 @@ const run = (run: number, startedAt: string, waitedMs?: number) => ({
   ...(waitedMs === undefined ? {} : { waitedMs }),
 });
 
-/** What the server knows of its container in back-off. */
+/** The server's details of the container in back-off. */
 export const apiDetail: Detail = {
   path: API,
   at: NOW,

@@ -1,4 +1,4 @@
-/** The page's model over a node that a test makes up, without a browser. */
+/** The model of the page with a scripted node, without a browser. */
 import type { ActorHistory, Detail, ShownLog, Snapshot } from '../../../inspect/protocol.ts';
 import { createPage } from '../../../web/model/page.ts';
 import { parseLocation } from '../../../web/model/pageLocation.ts';
@@ -13,7 +13,7 @@ interface Given {
   readonly actorHistory?: (path: string, at?: number) => Promise<ActorHistory>;
 }
 
-/** A page, with what it has written into the history. */
+/** Creates a page and records its history entries. */
 export function pageModel({ first = designSnapshot, url = '/', snapshot, detail, actorHistory, log }: Given = {}) {
   const written: string[] = [];
   const page = createPage({
@@ -36,7 +36,7 @@ export function pageModel({ first = designSnapshot, url = '/', snapshot, detail,
   return { page, written };
 }
 
-/** Waits until a condition holds: what was asked is answered in a few turns. */
+/** Waits until a condition holds, because responses take a few turns of the event loop. */
 export async function until(holds: () => boolean): Promise<void> {
   for (let turn = 0; turn < 1_000 && !holds(); turn++) await Promise.resolve();
   if (!holds()) throw new Error('it does not come to be so');

@@ -1,4 +1,4 @@
-/** The built page in a browser, on the server that the product serves it with, over a node that a test makes up. */
+/** The built page in a browser, served by the product's server for a scripted node. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -25,11 +25,11 @@ import { apiDetail, apiHistory, checkoutObject, designSnapshot } from './nodeOnP
 const root = join(import.meta.dirname, '../../..');
 const build = `await (await import('./scripts/buildPage.mjs')).buildPage(await import('esbuild'));`;
 
-/** A node whose changes a test tells. */
+/** A node whose changes are scripted by a test. */
 export class NodeOnPage implements Inspected {
   #snapshot: Snapshot;
   readonly #viewers = new Set<(frame: Frame) => void>();
-  /** Why details cannot be read, while they cannot. */
+  /** Error for requests of details. Undefined if they succeed. */
   trouble: string | undefined;
 
   constructor(snapshot: Snapshot = designSnapshot) {
@@ -44,7 +44,7 @@ export class NodeOnPage implements Inspected {
     },
   };
 
-  /** Tells all who look of a change, and all who come later of what it has made. */
+  /** Publishes a change to current viewers, and its result to later ones. */
   change(change: Partial<Frame>): void {
     const at = this.#snapshot.at + 1_000;
     const frame: Frame = { at, pods: [], podsGone: [], actors: [], actorsGone: [], lines: [], ...change };
@@ -67,7 +67,7 @@ export class NodeOnPage implements Inspected {
   };
   actorHistory = async (path: string): Promise<ActorHistory> =>
     path === apiHistory.path ? apiHistory : { ...apiHistory, path, tried: [] };
-  /** Lines that the containers have written. */
+  /** Log lines of the containers. */
   logLines: readonly string[] = ['connecting to db.shop:5432 as redacted-0123456789abcdef', 'connected'];
   log = async (): Promise<ShownLog> => ({ run: 7, isRunning: true, lines: this.logLines });
   object = async (): Promise<ShownObject> => checkoutObject;
@@ -75,7 +75,7 @@ export class NodeOnPage implements Inspected {
   close = async () => {};
 }
 
-/** A node whose names and texts are as long as they may be. */
+/** Creates a node whose names and texts have the maximum length. */
 export class NodeWithLongNames extends NodeOnPage {
   readonly #drawings: readonly Drawing[];
 
@@ -100,13 +100,13 @@ export class NodeWithLongNames extends NodeOnPage {
 
 const machineOf = (path: string): string | undefined => actorSteps(path).at(-1)?.kind;
 
-/** What a test looks at; all of it ends with `close`. */
+/** The browser page of a test. `close` releases everything. */
 export interface Looking {
   open(place: string, size?: { readonly width: number; readonly height: number }): Promise<Page>;
   close(): Promise<void>;
 }
 
-/** Builds the page, serves it, and starts a browser. A machine without one cannot run the test, which then fails. */
+/** Builds the page, serves it, and starts a browser. The test fails on a machine without chromium. */
 export async function lookAt(node: NodeOnPage): Promise<Looking> {
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', build], { cwd: root });
   const server: PageServer = await servePage({
@@ -119,7 +119,7 @@ export async function lookAt(node: NodeOnPage): Promise<Looking> {
   return {
     async open(place, viewport = { width: 1440, height: 900 }) {
       const page = await browser.newPage({ viewport, colorScheme: 'dark', reducedMotion: 'reduce' });
-      // Its clock stands at the node's, and goes on only when the test says so.
+      // The browser's clock starts at the node's time, and advances only on request.
       await page.clock.setFixedTime(designSnapshot.at);
       await page.goto(new URL(place, server.url).href);
       return page;

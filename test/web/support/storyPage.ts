@@ -1,4 +1,4 @@
-/** A page whose node has the pod of the crash loop; what it asks for is answered when a test says so. */
+/** A page with the crash-looping pod. Its requests are answered when the test says so. */
 import type { ShownActor, Snapshot, Story } from '../../../inspect/protocol.ts';
 import { createPage } from '../../../web/model/page.ts';
 import type { ServerClient } from '../../../web/model/serverClient.ts';
@@ -8,7 +8,7 @@ import { API, BEGAN, crashLoop, NOW, POD, UID } from './crashLoop.ts';
 
 const RECORDED = { from: NOW - 1_800_000, to: NOW };
 
-/** What of an actor matters here. */
+/** The fields of an actor that the tests use. */
 export const actorAt = (path: string, more: Partial<ShownActor> = {}): ShownActor => ({
   path,
   id: path,
@@ -62,7 +62,7 @@ export function snapshotAt(at: number, mode: Snapshot['mode'], more: Partial<Sna
   };
 }
 
-/** The part of the crash loop that is asked for. */
+/** Returns the requested part of the story. */
 export function storyBetween(uid: string, from: number, to: number): Story {
   const lines = uid === UID ? crashLoop().lines.filter(({ at }) => at >= from && at <= to) : [];
   return { from, to, before: [], lines };
@@ -75,7 +75,7 @@ interface Options {
   readonly story?: ServerClient['story'];
 }
 
-/** The page with its story followed, `api` being selected. */
+/** Creates a page that follows the story, with `api` selected. */
 export function storyPage({ first = snapshotAt(NOW, 'live'), story }: Options = {}) {
   const asked: { readonly uid: string; readonly from: number; readonly to: number }[] = [];
   const moments: number[] = [];
@@ -112,9 +112,9 @@ export function storyPage({ first = snapshotAt(NOW, 'live'), story }: Options = 
     asked,
     moments,
     view: createStoryView(page, storyState),
-    /** Lets what was answered be taken in. */
+    /** Waits until the responses have been processed. */
     settle: () => new Promise((resolve) => setImmediate(resolve)),
-    /** Lets the browser's clock go on. */
+    /** Advances the browser's clock. */
     pass: (ms: number) => {
       clock += ms;
       page.browserTime.value = clock;

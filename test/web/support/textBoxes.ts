@@ -1,4 +1,4 @@
-/** The texts of a rendered page as boxes, to find those that overlap. */
+/** Finds overlapping texts in a rendered page. */
 import type { Page } from 'playwright-core';
 
 /**
@@ -10,7 +10,7 @@ const FIND_OVERLAPS = `(() => {
     const { overflowX, overflowY } = getComputedStyle(element);
     return overflowX !== 'visible' || overflowY !== 'visible';
   };
-  // The bounding box of an inner SVG is that of its contents, not of what it shows.
+  // The bounding box of an inner SVG covers its contents rather than its visible part.
   const viewportOf = (element) => {
     const matrix = element instanceof SVGSVGElement && element.parentElement instanceof SVGElement ? element.parentElement.getScreenCTM() : undefined;
     if (!matrix) return element.getBoundingClientRect();
@@ -65,6 +65,6 @@ const FIND_OVERLAPS = `(() => {
   return { count: boxes.length, found: [...new Set(found)] };
 })()`;
 
-/** Number of text boxes that can be seen, and a line for each pair of them that overlaps. */
+/** Returns the number of visible text boxes and a line for each overlapping pair. */
 export const textOverlaps = (page: Page): Promise<{ readonly count: number; readonly found: readonly string[] }> =>
   page.evaluate(FIND_OVERLAPS);

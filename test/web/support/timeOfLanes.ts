@@ -1,4 +1,4 @@
-/** Prints how many milliseconds it takes to lay out 5,000 lines. In a process of its own: in one of tests all is slower. */
+/** Prints the number of milliseconds that the layout of 5,000 lines takes. It runs in its own process, because test processes are slower. */
 import { storyLanes } from '../../../web/model/storyLanes.ts';
 import { positionBars } from '../../../web/model/storyPixels.ts';
 import { storySteps } from '../../../web/model/storySteps.ts';
@@ -18,7 +18,7 @@ function tookMs(): number {
   return performance.now() - began;
 }
 
-// The machine may be busy with something else: the fastest of several is what it takes.
+// Use the fastest of several runs, because the machine may be busy.
 const end = performance.now() + 3_000;
 let fastest = Number.POSITIVE_INFINITY;
 for (let time = 0; time < 50 || (fastest >= 5 && performance.now() < end); time += 1)
