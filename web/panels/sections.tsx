@@ -49,8 +49,8 @@ interface OfActor extends OfDetail {
 
 /** The facts of a volume or an actor of the node, for which the headline has no room. */
 export function Facts({ actor }: { readonly actor: ShownActor }) {
-  const isTold = podUidOf(actor.path) === undefined || actor.kind === 'volume';
-  if (!isTold || actor.facts.length === 0) return null;
+  const isShown = podUidOf(actor.path) === undefined || actor.kind === 'volume';
+  if (!isShown || actor.facts.length === 0) return null;
   return (
     <Section title="What it says of itself">
       <ul class="facts">
