@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import { NodeFailure } from '../base/failure.ts';
 import { runningAgent } from '../node/lock.ts';
 import { agentClient } from '../socket/client.ts';
-import { isAnswering, socketPath } from '../socket/socketPath.ts';
+import { isListening, socketPath } from '../socket/socketPath.ts';
 import { patience } from './drain.ts';
 import { readPodList } from './readPods.ts';
 
@@ -51,7 +51,7 @@ export async function endAgent(
 ): Promise<boolean> {
   const pid = await runningAgent(rootDirectory);
   if (pid === undefined) {
-    if (!(await isAnswering(socketPath(rootDirectory)))) return false;
+    if (!(await isListening(socketPath(rootDirectory)))) return false;
     const message = `an agent answers on ${socketPath(rootDirectory)}, but its process is not visible from here (another PID namespace?): stop it where it runs`;
     throw new NodeFailure('AgentRunning', message);
   }
@@ -71,7 +71,7 @@ export async function endAgent(
   const until = start + limitMs;
   const runs = async () => (await runningAgent(rootDirectory)) === pid;
   // One that was killed is gone as a process before the last of its threads has let go of the socket.
-  const isThere = async () => (await runs()) || (now && (await isAnswering(socketPath(rootDirectory))));
+  const isThere = async () => (await runs()) || (now && (await isListening(socketPath(rootDirectory))));
   while (await isThere()) {
     if (clock.now() >= until) throw notEnded(who, pid, within);
     if (now && clock.now() - start >= AT_ONCE_MS && (await runs())) kill(pid);

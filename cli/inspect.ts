@@ -1,9 +1,9 @@
 /** `statelet inspect`: the page over a recording, without an agent. */
 import { systemClock } from '../base/clock.ts';
-import { isLoopback, type PageAddress, pageAddressIn } from '../inspect/address.ts';
+import { isLoopback, type PageAddress, parsePageAddress } from '../inspect/address.ts';
 import { NotInspected } from '../inspect/inspected.ts';
 import { PastThread } from '../inspect/pastThread.ts';
-import { recordedNode } from '../inspect/recordedNode.ts';
+import { createRecordedNode } from '../inspect/recordedNode.ts';
 import { servePage } from '../inspect/server.ts';
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import { ConfigError } from '../node/config/configError.ts';
@@ -40,7 +40,7 @@ export async function inspectRecording(
       address,
       directory: pageDirectory(),
       token: isOpen ? undefined : newPageToken(),
-      inspected: async () => recordedNode(past, async () => past.end()),
+      inspected: async () => createRecordedNode(past, async () => past.close()),
     });
     const url = linkAt(server.url, at);
     write(`${url}\nCtrl-C ends it.\n`);
@@ -48,7 +48,7 @@ export async function inspectRecording(
     await askedToEnd(signals.asked);
     await Promise.all([server.close(), cleanUp?.()]);
   } finally {
-    past.end();
+    past.close();
     signals.close();
   }
 }
@@ -59,7 +59,7 @@ function linkAt(link: string, at: number | undefined): string {
 }
 
 function addressOf({ address = '127.0.0.1:0' }: InspectOptions): PageAddress {
-  const page = pageAddressIn(address);
+  const page = parsePageAddress(address);
   if (page === undefined)
     throw new ConfigError(`--address ${address}: expected an IP address and a port such as "127.0.0.1:8080"`);
   if (!isLoopback(page.address)) throw new ConfigError(`--address ${address}: a recording is shown on this host only`);

@@ -6,7 +6,7 @@ import { containersOf } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { defaultContainer, expectContainer, isRunning, type LoggedRun, selectRun } from '../show/containerLog.ts';
 import { statusesOf } from '../show/podActors.ts';
-import type { PodPlaces } from '../socket/agent.ts';
+import type { PodPaths } from '../socket/agent.ts';
 import type { AgentClient } from '../socket/client.ts';
 import { agentNamed } from './agent.ts';
 import { askForPod } from './askPod.ts';
@@ -29,7 +29,7 @@ export interface LogsOutput {
 
 interface Asked extends LogsWanted {
   readonly agent: AgentClient;
-  readonly places: PodPlaces & { readonly pod: Pod };
+  readonly places: PodPaths & { readonly pod: Pod };
   readonly options: LogsOptions;
   readonly output: LogsOutput;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { NodeFailure } from '../base/failure.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import type { NodeSummary, PodPlaces } from '../socket/agent.ts';
+import type { NodeSummary, PodPaths } from '../socket/agent.ts';
 
 /** As much of a pod as a table cannot do without; the rest is as the agent wrote it. */
 export const podShape = z.looseObject({
@@ -43,9 +43,9 @@ const placesShape = z.looseObject({
 });
 
 /** A pod as it is now, and where its things lie. */
-export function readPlaces(answer: unknown): PodPlaces & { readonly pod: Pod } {
+export function readPlaces(answer: unknown): PodPaths & { readonly pod: Pod } {
   // As above.
-  return placesShape.parse(answer) as unknown as PodPlaces & { pod: Pod };
+  return placesShape.parse(answer) as unknown as PodPaths & { pod: Pod };
 }
 
 const problemShape = z.looseObject({

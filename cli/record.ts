@@ -4,7 +4,7 @@ import { NodeFailure } from '../base/failure.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { candidateRoots, recordingDirectory } from '../node/places.ts';
-import { bytesOf } from '../recording/dump.ts';
+import { readRecordingBytes } from '../recording/dump.ts';
 import { RECORDER_OFF } from '../socket/recording.ts';
 import { agentNamed } from './agent.ts';
 
@@ -57,7 +57,7 @@ async function recordingOf(options: RecordDumpOptions): Promise<Found> {
     if (!(error instanceof NodeFailure) || error.reason !== 'NoAgent') throw error;
     const directories = candidateRoots(options).map(recordingDirectory);
     for (const directory of directories) {
-      const parts = await bytesOf(directory);
+      const parts = await readRecordingBytes(directory);
       if (parts) return { parts, isOff: false };
     }
     throw new ConfigError(`no agent has recorded anything at ${directories.join(' or ')}`, { cause: error });

@@ -3,11 +3,11 @@
 import { parseDuration } from '../kubernetes/api/parseDuration.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { machinesDigest } from '../node/machinesDigest.ts';
-import { type Checked, checkStretch, type Played, playTo } from '../recording/play.ts';
+import { type CheckResult, checkStretch, type ReplayedMoment, replayTo } from '../recording/play.ts';
 import { readLine } from '../recording/readLine.ts';
 import { RecordingError } from '../recording/recordingError.ts';
 import { RecordingFile } from '../recording/recordingFile.ts';
-import { storyOf } from '../recording/story.ts';
+import { formatStory } from '../recording/story.ts';
 import { linesIn, type Stretch, stretchesOf } from '../recording/stretches.ts';
 import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../show/formatExplanation.ts';
 import { podList } from '../show/podList.ts';
@@ -57,10 +57,10 @@ export async function replay(path: string, options: ReplayOptions, write: Write)
   if (options.check) return check(opened, write);
   if (options.open) return openPage(path, opened, write);
   if (options.story) {
-    for await (const line of storyOf(opened.file, opened)) write(`${line}\n`);
+    for await (const line of formatStory(opened.file, opened)) write(`${line}\n`);
     return;
   }
-  const played = await playTo(opened.file, opened.stretches, { until: opened.until, machines: machinesDigest() });
+  const played = await replayTo(opened.file, opened.stretches, { until: opened.until, machines: machinesDigest() });
   if (played === undefined) throw new RecordingError(`${path}: nothing in it can be replayed`);
   try {
     if (options.explain === undefined) await printPods(played, options, write);
@@ -118,10 +118,14 @@ export function momentOf(until: string | undefined, from: number, to: number): n
 
 const isoTime = (at: number): string => new Date(at).toISOString();
 
-const podsIn = (namespace: string | undefined, agent: Played['agent']) =>
+const podsIn = (namespace: string | undefined, agent: ReplayedMoment['agent']) =>
   agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
 
-async function printPods({ agent, at }: Played, { namespace, output }: ReplayOptions, write: Write): Promise<void> {
+async function printPods(
+  { agent, at }: ReplayedMoment,
+  { namespace, output }: ReplayOptions,
+  write: Write,
+): Promise<void> {
   const pods = podsIn(namespace, agent);
   if (output !== undefined) {
     return void write(await asText(podList(pods), output));
@@ -132,7 +136,7 @@ async function printPods({ agent, at }: Played, { namespace, output }: ReplayOpt
   tablePrinter(write).print(['NAMESPACE', ...header], cells);
 }
 
-async function explained({ agent, at }: Played, what: string, options: ReplayOptions): Promise<string> {
+async function explained({ agent, at }: ReplayedMoment, what: string, options: ReplayOptions): Promise<string> {
   const { namespace, output } = options;
   const part = partOf(options);
   const width = terminalWidth();
@@ -158,7 +162,7 @@ async function explained({ agent, at }: Played, what: string, options: ReplayOpt
 }
 
 async function check({ file, stretches }: Opened, write: Write): Promise<void> {
-  const all: Checked = { entries: 0, states: 0, statuses: 0 };
+  const all: CheckResult = { entries: 0, states: 0, statuses: 0 };
   const machines = machinesDigest();
   for (const stretch of stretches) {
     const { difference, ...counts } = await checkStretch(file, stretch, machines);

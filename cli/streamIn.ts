@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { COMMAND_PROTOCOLS, runRemoteCommand } from '../cri/streaming/remoteCommand.ts';
 import { streamingUrl } from '../cri/streaming/streamingUrl.ts';
 import { dialSpdy } from '../cri/streaming/upgrade.ts';
-import type { StreamPlace, StreamRequest } from '../socket/agent.ts';
+import type { StreamEndpoint, StreamRequest } from '../socket/agent.ts';
 import type { AgentClient } from '../socket/client.ts';
 import { type CommandTerminal, followSize, takeKeys, writableTo } from './commandTerminal.ts';
 import { endOnSignals } from './signals.ts';
@@ -37,7 +37,7 @@ export async function streamIn(
   request: StreamRequest,
   streaming: Streaming,
 ): Promise<number> {
-  const place: StreamPlace = placeShape.parse(await agent.post(path, request));
+  const place: StreamEndpoint = placeShape.parse(await agent.post(path, request));
   const signals = endOnSignals();
   const giveBack = streaming.isRaw ? takeKeys(streaming.terminal.input) : () => {};
   try {
@@ -54,7 +54,7 @@ export async function streamIn(
   }
 }
 
-async function runAt(place: StreamPlace, { terminal, redraws }: Streaming, signal: AbortSignal): Promise<number> {
+async function runAt(place: StreamEndpoint, { terminal, redraws }: Streaming, signal: AbortSignal): Promise<number> {
   const { input, screen, writeOut, writeErr } = terminal;
   const dialling = { protocols: COMMAND_PROTOCOLS, signal, limitMs: DIAL_MS };
   const { connection } = await dialSpdy(streamingUrl(place.url), dialling);

@@ -1,13 +1,13 @@
 /**
- * Access control of the page: GET only, and only with the token in the page's link, unless the page was explicitly opened.
- * A loopback address is no exception, because every local user and every hostNetwork pod reaches it. Cross-site requests of
- * a browser are refused.
+ * Access control of the page. It accepts only GET, and only with the token in the page's link unless the page was
+ * explicitly opened. A loopback address is no exception, because every local user and every hostNetwork pod can reach
+ * it. Cross-site requests of a browser are refused.
  */
 import type { IncomingMessage } from 'node:http';
 import { isSameToken } from '../host/sameToken.ts';
 import { authorityOf, type InspectAddress, isLoopback, isWildcard } from './address.ts';
 
-/** What the server's own page may load and do, and nothing else. */
+/** Response headers that restrict the page to its own scripts, styles and requests. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -18,7 +18,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-interface Guarded {
+interface AccessRules {
   /** The listening address, with the port that was assigned. */
   readonly address: InspectAddress;
   readonly scheme: 'http' | 'https';
@@ -34,43 +34,47 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Returns the error response for a request that is not allowed; undefined if it is allowed. */
-export function refusalOf(request: IncomingMessage, guarded: Guarded): Refusal | undefined {
+/** Returns the error response for a request that is not allowed. Undefined if it is allowed. */
+export function refuseAccess(request: IncomingMessage, guarded: AccessRules): Refusal | undefined {
   const { method = '', headers } = request;
   if (method !== 'GET') return { code: 405, message: `${method} is not supported: nothing can be changed here` };
-  const own = pageOf(headers.host ?? '', guarded);
-  // DNS rebinding: a foreign name that resolves to this address is not ours. A page with a token accepts any name, because a
-  // browser sends the cookie to no other name, and clients may reach the host by a name of its certificate or a forwarded port.
-  if (!hasManyNames(guarded) && (own === undefined || !pagesOf(guarded).includes(own)))
-    return { code: 403, message: `Host ${quoted(headers.host)} is not the address of this page` };
-  if (headers.origin !== undefined && headers.origin !== own)
-    return { code: 403, message: `Origin ${quoted(headers.origin)} is not this page` };
+  const expectedOrigin = originOf(headers.host ?? '', guarded);
+  // Prevent DNS rebinding, in which a foreign name resolves to this address. A page with a token accepts any name,
+  // because a browser sends the cookie to no other name, and clients may reach the host by a name of its certificate or
+  // a forwarded port.
+  if (!acceptsAnyHost(guarded) && (expectedOrigin === undefined || !allowedOrigins(guarded).includes(expectedOrigin)))
+    return { code: 403, message: `Host ${quote(headers.host)} is not the address of this page` };
+  if (headers.origin !== undefined && headers.origin !== expectedOrigin)
+    return { code: 403, message: `Origin ${quote(headers.origin)} is not this page` };
   if (headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate')
     return { code: 403, message: 'another site asked for it' };
-  if (guarded.token !== undefined && !isSameToken(tokenIn(request, guarded.address), guarded.token))
-    return { code: 401, message: tokenMissing(guarded) };
+  if (guarded.token !== undefined && !isSameToken(requestToken(request, guarded.address), guarded.token))
+    return { code: 401, message: missingTokenMessage(guarded) };
   return undefined;
 }
 
-const tokenMissing = ({ linkFile }: Guarded): string =>
+const missingTokenMessage = ({ linkFile }: AccessRules): string =>
   linkFile === undefined
     ? 'this page needs the token in the link that statelet printed at its start: open that link'
     : `this page needs the token in its link: open the link in ${linkFile}, which only the agent's user can read`;
 
-const quoted = (text: string | undefined): string => JSON.stringify(text ?? '');
+const quote = (text: string | undefined): string => JSON.stringify(text ?? '');
 
-const hasManyNames = ({ token, address }: Guarded): boolean => token !== undefined || isWildcard(address);
+const acceptsAnyHost = ({ token, address }: AccessRules): boolean => token !== undefined || isWildcard(address);
 
-/** Returns the origin that a browser derives from a Host header: without the scheme's own port, and an IPv6 address in its shortest form. */
-function pageOf(host: string, { scheme }: Pick<Guarded, 'scheme'>): string | undefined {
+/**
+ * Returns the origin that a browser derives from a Host header, i.e. without the default port of the scheme and with an
+ * IPv6 address in its shortest form.
+ */
+function originOf(host: string, { scheme }: Pick<AccessRules, 'scheme'>): string | undefined {
   return /^[\w.:[\]-]+$/.test(host) ? URL.parse(`${scheme}://${host}`)?.origin : undefined;
 }
 
 /** Returns the origins under which a browser may address the page. */
-function pagesOf({ address, scheme }: Guarded): (string | undefined)[] {
+function allowedOrigins({ address, scheme }: AccessRules): (string | undefined)[] {
   const { port } = address;
   const local = isLoopback(address) ? [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`] : [];
-  return [authorityOf(address), ...local].map((host) => pageOf(host, { scheme }));
+  return [authorityOf(address), ...local].map((host) => originOf(host, { scheme }));
 }
 
 /** The name contains the port, because browsers share cookies between all ports of a host. */
@@ -80,13 +84,13 @@ const cookieName = ({ port }: InspectAddress): string => `statelet-token-${port}
  * The cookie that stores the token after its link was opened. With SameSite=Strict a browser would not send it on the
  * redirect that follows a link clicked on another site. Without TLS not every browser accepts a Secure cookie.
  */
-export const tokenCookie = (token: string, { address, scheme }: Pick<Guarded, 'address' | 'scheme'>): string =>
+export const tokenCookie = (token: string, { address, scheme }: Pick<AccessRules, 'address' | 'scheme'>): string =>
   `${cookieName(address)}=${token}; HttpOnly; ${scheme === 'https' ? 'Secure; ' : ''}SameSite=Lax; Path=/`;
 
 /** Returns the token in the link, or else the one in the cookie. */
-function tokenIn({ url = '', headers: { cookie = '' } }: IncomingMessage, address: InspectAddress): string {
-  const given = URL.parse(url, 'http://page')?.searchParams.get('token');
-  if (given) return given;
+function requestToken({ url = '', headers: { cookie = '' } }: IncomingMessage, address: InspectAddress): string {
+  const tokenParameter = URL.parse(url, 'http://page')?.searchParams.get('token');
+  if (tokenParameter) return tokenParameter;
   const cookies = cookie.split(';').map((each) => each.trim());
   const own = `${cookieName(address)}=`;
   return cookies.find((each) => each.startsWith(own))?.slice(own.length) ?? '';

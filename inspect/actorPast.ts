@@ -1,4 +1,4 @@
-/** What is known of how one actor came to be where it is: the ways that it took, and the runs of its container. */
+/** The history of one actor: its transitions, its time in each state, and the runs of its container. */
 import type { InspectionEvent } from 'xstate';
 import type { Move } from '../actors/status/since.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
@@ -7,32 +7,33 @@ import { containerNameOf } from '../show/actorPath.ts';
 import type { ActorHistory } from './protocol.ts';
 import { Runs } from './runs.ts';
 import { uidIn } from './shown.ts';
-import { TakenWays } from './takenWays.ts';
+import { TransitionHistory } from './takenWays.ts';
 
-/** The part of an actor's history that depends on how it moved. */
-export type ToldPast = Pick<ActorHistory, 'taken' | 'tried'>;
+export type CollectedHistory = Pick<ActorHistory, 'taken' | 'tried'>;
 
-/** Learns from what goes on, live or replayed. */
+/** Collects the history from live or replayed events. */
 export class ActorPast {
   readonly #uid: string;
-  readonly #taken: TakenWays;
+  readonly #taken: TransitionHistory;
   #runs: Runs;
   readonly #container: string | undefined;
-  /** Whether the pod's present life began while this has been learning, so that nothing earlier belongs to it. */
-  #isWhole = false;
+  /**
+   * Whether the pod's current life started during the collection, so that earlier history belongs to a previous life.
+   */
+  #sawLifeStart = false;
   #startTime: string | undefined;
 
-  /** `from` is the first moment of which it learns. */
+  /** `from` is the time of the first event to be collected. */
   constructor(path: string, from: number) {
     this.#uid = uidIn(path);
-    this.#taken = new TakenWays(path, from);
+    this.#taken = new TransitionHistory(path, from);
     this.#container = containerNameOf(path);
     this.#runs = new Runs(this.#container);
   }
 
-  /** The state that it is in. */
-  begin({ state, since }: Pick<ActorView, 'state' | 'since'>): void {
-    this.#taken.begin(state, since);
+  /** Sets the current state. */
+  setInitialState({ state, since }: Pick<ActorView, 'state' | 'since'>): void {
+    this.#taken.setInitialState(state, since);
   }
 
   inspect(event: InspectionEvent, at: number): void {
@@ -43,27 +44,29 @@ export class ActorPast {
     this.#taken.move(move);
   }
 
-  /** `status` is undefined when the pod is gone. A later start time belongs to the pod's next life under the same UID. */
-  status(uid: string, status: PodStatus | undefined): void {
+  /**
+   * `status` is undefined if the pod was removed. A later start time belongs to the pod's next life under the same UID.
+   */
+  addStatus(uid: string, status: PodStatus | undefined): void {
     if (uid !== this.#uid) return;
     const { startTime } = status ?? {};
-    const isOther = startTime !== undefined && this.#startTime !== undefined && startTime !== this.#startTime;
-    if (status === undefined || isOther) {
+    const isNextLife = startTime !== undefined && this.#startTime !== undefined && startTime !== this.#startTime;
+    if (status === undefined || isNextLife) {
       this.#runs = new Runs(this.#container);
-      this.#isWhole = true;
+      this.#sawLifeStart = true;
     }
     if (startTime !== undefined) this.#startTime = startTime;
-    if (status) this.#runs.learn(status);
+    if (status) this.#runs.addStatus(status);
   }
 
-  /** Adds the history before `from`, unless the pod's present life began later. */
-  addEarlier({ taken, tried }: ToldPast): void {
-    if (this.#isWhole) return;
+  /** Adds the history before `from`, unless the pod's current life started later. */
+  addEarlier({ taken, tried }: CollectedHistory): void {
+    if (this.#sawLifeStart) return;
     this.#taken.addEarlier(taken);
     this.#runs.addEarlier(tried);
   }
 
-  told(): ToldPast {
-    return { taken: this.#taken.taken(), tried: this.#runs.tried() };
+  history(): CollectedHistory {
+    return { taken: this.#taken.taken(), tried: this.#runs.completedRuns() };
   }
 }

@@ -1,45 +1,47 @@
-/** The address that the page is served on. */
+/** Parses the address that the page is served on. */
 import { isIP } from 'node:net';
 import { isLoopbackIp, isUnspecifiedIp } from '../base/ipAddress.ts';
 
-/** An address to listen on. */
 export interface InspectAddress {
   readonly host: string;
   readonly port: number;
 }
 
-const PATTERN = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/;
+const ADDRESS_PATTERN = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/;
 
 /** Suffix of an address whose page is served without a token. */
-const OPEN = '?open';
+const OPEN_SUFFIX = '?open';
 
-/** The page's address, and whether clients need no token. */
+/** An address, and whether the page is served without a token. */
 export interface PageAddress {
   readonly address: InspectAddress;
   readonly isOpen: boolean;
 }
 
-/** Parses `127.0.0.1:10270` or `127.0.0.1:10270?open`; undefined if the text is neither. */
-export function pageAddressIn(text: string): PageAddress | undefined {
-  const isOpen = text.endsWith(OPEN);
-  const address = addressIn(isOpen ? text.slice(0, -OPEN.length) : text);
+/** Parses `127.0.0.1:10270` or `127.0.0.1:10270?open`. Undefined if the text has neither form. */
+export function parsePageAddress(text: string): PageAddress | undefined {
+  const isOpen = text.endsWith(OPEN_SUFFIX);
+  const address = parseAddress(isOpen ? text.slice(0, -OPEN_SUFFIX.length) : text);
   return address && { address, isOpen };
 }
 
-/** Parses `127.0.0.1:10270`, `[::1]:10270` or `localhost:10270`; port 0 is any. Undefined if the text is no address. */
-function addressIn(text: string): InspectAddress | undefined {
-  const [, ipv6, name, digits] = PATTERN.exec(text) ?? [];
+/**
+ * Parses `127.0.0.1:10270`, `[::1]:10270` or `localhost:10270`. Port 0 selects a free port. Undefined if the text is no
+ * address.
+ */
+function parseAddress(text: string): InspectAddress | undefined {
+  const [, ipv6, name, digits] = ADDRESS_PATTERN.exec(text) ?? [];
   const [host, port] = [ipv6 ?? name ?? '', Number(digits)];
   const isHost = ipv6 === undefined ? name === 'localhost' || isIP(host) === 4 : isIP(host) === 6;
   return isHost && port <= 65_535 ? { host, port } : undefined;
 }
 
-/** Whether only this host reaches the address. */
+/** Whether the address is reachable from this host only. */
 export const isLoopback = ({ host }: InspectAddress): boolean => host === 'localhost' || isLoopbackIp(host);
 
 /** Whether the address stands for all addresses of this host. */
 export const isWildcard = ({ host }: InspectAddress): boolean => isUnspecifiedIp(host);
 
-/** The host and port as in a URL. */
+/** Formats the host and port as in a URL. */
 export const authorityOf = ({ host, port }: InspectAddress): string =>
   `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;

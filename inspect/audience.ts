@@ -1,59 +1,64 @@
-/** Who looks on at a running node, for as long as they do: with nobody there it costs a look at an empty set. */
+/**
+ * Passes the events of a running node to the observers that are currently subscribed. Without observers the cost is one
+ * check of an empty set per event.
+ */
 import type { InspectionEvent } from 'xstate';
 import type { NodeParts } from '../actors/nodeParts.ts';
 import type { Redaction } from '../actors/redaction.ts';
 import type { Line } from '../recording/lines.ts';
 
-/** Somebody who looks on. What is thrown here is the fault of nobody else: it is reported, and the node goes on. */
-interface Onlooker {
-  /** What would be written down of what happens. */
+/** An observer of a node. If a callback throws, the error is reported and the node continues. */
+interface Observer {
+  /** Called with each line that a recorder would write. */
   readonly line?: (line: Line) => void;
-  /** Every inspection event of xstate. */
+  /** Called with each inspection event of XState. */
   readonly inspect?: (event: InspectionEvent) => void;
 }
 
-/** The onlookers of a node. */
+/** The set of a node's observers. */
 export interface Audience {
-  /** Tells an onlooker of all that happens, until the function that it gives is called. */
-  add(onlooker: Onlooker): () => void;
-  /** What the node's parts are to tell. */
-  readonly parts: { readonly [K in 'record' | 'calls' | 'moves' | 'inspect' | 'events']: NonNullable<NodeParts[K]> };
+  /** Adds an observer until the returned function is called. */
+  add(onlooker: Observer): () => void;
+  /** Listeners that the node calls. */
+  readonly listeners: {
+    readonly [K in 'record' | 'calls' | 'moves' | 'inspect' | 'events']: NonNullable<NodeParts[K]>;
+  };
 }
 
-/** An audience without anybody in it; `redact` keeps out of events what may not be seen. */
+/** Creates an empty audience. `redact` removes secrets from events. */
 export function createAudience(redact: Redaction['redact']): Audience {
-  const onlookers = new Set<Onlooker>();
-  const tell = (line: () => Line) => {
-    if (onlookers.size === 0) return;
-    const told = line();
-    toEach(onlookers, (onlooker) => onlooker.line?.(told));
+  const observers = new Set<Observer>();
+  const publish = (line: () => Line) => {
+    if (observers.size === 0) return;
+    const published = line();
+    callEach(observers, (onlooker) => onlooker.line?.(published));
   };
   return {
     add: (onlooker) => {
-      onlookers.add(onlooker);
-      return () => void onlookers.delete(onlooker);
+      observers.add(onlooker);
+      return () => void observers.delete(onlooker);
     },
-    parts: {
-      record: (entry) => tell(() => entry),
-      calls: (call) => tell(() => ({ kind: 'asked', ...call })),
-      moves: (move) => tell(() => ({ kind: 'state', ...move })),
-      events: ({ type: _, ...event }) => tell(() => ({ kind: 'event', ...redact(event) })),
-      inspect: (event) => toEach(onlookers, (onlooker) => onlooker.inspect?.(event)),
+    listeners: {
+      record: (entry) => publish(() => entry),
+      calls: (call) => publish(() => ({ kind: 'asked', ...call })),
+      moves: (move) => publish(() => ({ kind: 'state', ...move })),
+      events: ({ type: _, ...event }) => publish(() => ({ kind: 'event', ...redact(event) })),
+      inspect: (event) => callEach(observers, (onlooker) => onlooker.inspect?.(event)),
     },
   };
 }
 
-/** What one throws keeps nothing from the others; the first of it is thrown once all have been told. */
-function toEach(onlookers: ReadonlySet<Onlooker>, tell: (onlooker: Onlooker) => void): void {
-  // Mostly nobody looks on, and each step of each actor is told.
+/** Calls all observers even if some of them throw, then rethrows the first error. */
+function callEach(onlookers: ReadonlySet<Observer>, call: (onlooker: Observer) => void): void {
+  // Fast path, because this runs on each step of each actor and there are usually no observers.
   if (onlookers.size === 0) return;
-  let thrown: { readonly error: unknown } | undefined;
+  let firstError: { readonly error: unknown } | undefined;
   for (const onlooker of onlookers) {
     try {
-      tell(onlooker);
+      call(onlooker);
     } catch (error) {
-      thrown ??= { error };
+      firstError ??= { error };
     }
   }
-  if (thrown) throw thrown.error;
+  if (firstError) throw firstError.error;
 }

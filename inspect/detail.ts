@@ -1,4 +1,4 @@
-/** Everything about one actor that the page shows only while it is selected. */
+/** The details of one actor, which the page shows only while the actor is selected. */
 
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
@@ -15,19 +15,21 @@ import { actorTitle, endCause } from '../show/explainText.ts';
 import { NotInspected } from './inspected.ts';
 import type { Detail, ShownEvent } from './protocol.ts';
 
-/** The sources of a detail. */
-export interface DetailParts extends Pick<Detail, 'path' | 'at' | 'events'> {
-  /** Explanation of the actor's pod; absent of the node's own actors. */
+/** The sources of the details. */
+export interface DetailSources extends Pick<Detail, 'path' | 'at' | 'events'> {
+  /** Explanation of the actor's pod. Undefined for the node's own actors. */
   readonly explanation?: Explanation | undefined;
-  /** Explanation of the container or volume itself; absent of all other actors. */
+  /** Explanation of the container or volume itself. Undefined for all other actors. */
   readonly part?: PartExplanation | undefined;
   readonly node: NodeExplanation;
-  /** The actor's pod, in the states of its machines alone. */
+  /** The actor tree of the pod from the states of its machines alone. */
   readonly tree: ActorNode | undefined;
 }
 
-/** Returns the container or volume that a path names, in the form that `explain` takes. Undefined for all other actors. */
-export function partAt(path: string): PodPart | undefined {
+/**
+ * Returns the container or volume that a path names, in the form that `explain` takes. Undefined for all other actors.
+ */
+export function partAtPath(path: string): PodPart | undefined {
   const [, last, ...others] = actorSteps(path);
   const kind = last?.kind;
   return last && others.length === 0 && (kind === 'container' || kind === 'volume')
@@ -35,50 +37,52 @@ export function partAt(path: string): PodPart | undefined {
     : undefined;
 }
 
-/** Throws a `NotInspected` where there is no such actor. */
-export function detailOf(parts: DetailParts): Detail {
+/** Throws `NotInspected` if there is no such actor. */
+export function createDetail(parts: DetailSources): Detail {
   const { explanation, part, node, tree, path, ...rest } = parts;
   const root = explanation?.pod ?? node.node;
-  // An image stands for nobody of its own in an explanation.
-  const bare = actorIn(tree ?? node.node, path);
-  const actor = actorIn(root, path) ?? bare;
+  // An image has no actor in an explanation, so look it up in the tree.
+  const treeActor = findActor(tree ?? node.node, path);
+  const actor = findActor(root, path) ?? treeActor;
   if (actor === undefined) throw new NotInspected(`there is no actor ${path}`);
   const problems = [...(explanation?.manifestProblems ?? []), ...(explanation?.manifestWarnings ?? [])];
-  const answer = actor === root ? (explanation ?? node).answer : (part?.answer ?? sentenceOf(actor));
+  const answer = actor === root ? (explanation ?? node).answer : (part?.answer ?? describeActor(actor));
   const lines = (part?.actor ?? actor).log?.lines;
-  const next = bare ? nextOf(bare) : [];
+  const next = treeActor ? nextTransitions(treeActor) : [];
   return { path, ...rest, answer, problems, next, ...(lines === undefined ? {} : { log: { lines } }) };
 }
 
-/** The actor at a path in a tree. */
-export function actorIn(tree: ExplainedActor, path: string): ExplainedActor | undefined {
+/** Returns the actor at a path in a tree. */
+export function findActor(tree: ExplainedActor, path: string): ExplainedActor | undefined {
   if (tree.path === path) return tree;
   for (const child of tree.children) {
-    const found = actorIn(child, path);
+    const found = findActor(child, path);
     if (found) return found;
   }
   return undefined;
 }
 
-/** Nothing of an actor that runs no machine. */
-function nextOf({ machine: id, state, until }: ActorNode): Detail['next'] {
+/** Returns no transitions for an actor that runs no state machine. */
+function nextTransitions({ machine: id, state, until }: ActorNode): Detail['next'] {
   const machine = machines.find((each) => each.id === id);
   return machine === undefined || state === 'broken' ? [] : nextWays(machine, stateValueOf(state), until);
 }
 
-/** `container api is waiting for the end of the back-off until 07:44:40; its last run: killed (SIGKILL) after 2s`. */
-function sentenceOf(actor: ActorNode): string {
+/**
+ * E.g. `container api is waiting for the end of the back-off until 07:44:40; its last run: killed (SIGKILL) after 2s`.
+ */
+function describeActor(actor: ActorNode): string {
   const { waitingFor, until, lastFailure, lastRun } = actor;
-  const does = waitingFor === undefined ? conditionText(actor) : `is waiting for ${waitingFor}`;
+  const activity = waitingFor === undefined ? conditionText(actor) : `is waiting for ${waitingFor}`;
   const end = until === undefined ? '' : ` until ${isoTime(until).slice(11, 19)}`;
   const exit = lastRun === undefined ? '' : `; its last run: ${endCause(lastRun)}`;
   const failed = lastFailure === undefined || exit !== '' ? '' : `; ${lastFailure.reason}: ${lastFailure.message}`;
-  return `${actorTitle(actor)} ${does}${end}${waitingFor === undefined ? '' : exit}${failed}`;
+  return `${actorTitle(actor)} ${activity}${end}${waitingFor === undefined ? '' : exit}${failed}`;
 }
 
 /**
- * Returns an event of Kubernetes as the page shows it. `lifeFrom` is when the present life of its pod began: an event that
- * occurred before that as well has no count, because nobody knows how many of its occurrences belong to which life.
+ * Converts a Kubernetes event for the page. `lifeFrom` is the time at which the current life of the pod started. The
+ * count is omitted if the event first occurred before that, because it may include occurrences in earlier lives.
  */
 export function shownEvent(
   { type, reason, message, count, firstTimestamp, lastTimestamp }: CoreEvent,

@@ -1,49 +1,55 @@
-/** How the actors that somebody looks at came to be where they are: out of the recording once, and then as they go on. */
+/**
+ * Follows the history of the actors that the page shows. Their past is read from the recording once, and live events
+ * extend it.
+ */
 import type { InspectionEvent } from 'xstate';
 import type { Clock } from '../base/clock.ts';
 import type { AgentPort } from '../socket/agent.ts';
-import { ActorPast, type ToldPast } from './actorPast.ts';
+import { ActorPast, type CollectedHistory } from './actorPast.ts';
 import type { Audience } from './audience.ts';
-import { actorIn } from './detail.ts';
+import { findActor } from './detail.ts';
 import type { Past } from './past.ts';
 import { uidIn } from './shown.ts';
 
-interface FollowedParts {
+interface FollowedActorsOptions {
   readonly agent: Pick<AgentPort, 'subscribe' | 'trees' | 'explainNode'>;
   readonly audience: Audience;
-  /** Absent where nothing is recorded. */
+  /** Undefined if the agent does not record. */
   readonly past: Pick<Past, 'actorPast'> | undefined;
   readonly clock: Pick<Clock, 'now' | 'setTimeout' | 'clearTimeout'>;
-  /** Whether somebody looks on: whoever does may ask again at any time. */
+  /** Whether there is a viewer, which may request a history at any time. */
   readonly isWatched: () => boolean;
 }
 
-interface Followed {
+interface FollowedActor {
   readonly past: ActorPast;
-  readonly isKnown: Promise<void>;
+  readonly isLoaded: Promise<void>;
 }
 
-/** Those that were looked at last; of others it is read again. */
-const MOST = 16;
-/** Those who ask without looking on do not say when they go. */
-const ALONE_MS = 30_000;
+/** Maximum number of followed actors. The history of others is read again on the next request. */
+const MAX_FOLLOWED = 16;
+/**
+ * Time without requests after which to stop following if there is no viewer, because plain requests do not announce
+ * their last one.
+ */
+const IDLE_MS = 30_000;
 
-/** Follows until it is told that nobody looks any more, or nobody does and nobody asks. */
+/** Follows actors until `forget` is called, or until there are no viewers and no requests. */
 export class FollowedActors {
-  readonly #parts: FollowedParts;
-  readonly #followed = new Map<string, Followed>();
+  readonly #parts: FollowedActorsOptions;
+  readonly #followed = new Map<string, FollowedActor>();
   #leave: (() => void) | undefined;
   #timer: unknown;
 
-  constructor(parts: FollowedParts) {
+  constructor(parts: FollowedActorsOptions) {
     this.#parts = parts;
   }
 
-  async of(path: string): Promise<ToldPast> {
-    this.#waitForQuestions();
+  async historyOf(path: string): Promise<CollectedHistory> {
+    this.#restartIdleTimer();
     const followed = this.#followed.get(path) ?? this.#follow(path);
-    await followed.isKnown;
-    return followed.past.told();
+    await followed.isLoaded;
+    return followed.past.history();
   }
 
   forget(): void {
@@ -53,41 +59,41 @@ export class FollowedActors {
     this.#followed.clear();
   }
 
-  #waitForQuestions(): void {
+  #restartIdleTimer(): void {
     const { clock, isWatched } = this.#parts;
     clock.clearTimeout(this.#timer);
-    this.#timer = clock.setTimeout(() => (isWatched() ? this.#waitForQuestions() : this.forget()), ALONE_MS);
+    this.#timer = clock.setTimeout(() => (isWatched() ? this.#restartIdleTimer() : this.forget()), IDLE_MS);
   }
 
-  #follow(path: string): Followed {
+  #follow(path: string): FollowedActor {
     const { agent, past: recorded, clock } = this.#parts;
     const from = clock.now();
     const past = new ActorPast(path, from);
-    const actor = actorIn(agent.trees().get(uidIn(path)) ?? agent.explainNode().node, path);
-    if (actor) past.begin(actor);
-    // What cannot be read of before is not known: what comes is.
-    const earlier = recorded?.actorPast(path, from).then((told) => past.addEarlier(told));
-    const followed = { past, isKnown: earlier?.catch(() => {}) ?? Promise.resolve() };
+    const actor = findActor(agent.trees().get(uidIn(path)) ?? agent.explainNode().node, path);
+    if (actor) past.setInitialState(actor);
+    // If the recording cannot be read, the history starts now.
+    const earlier = recorded?.actorPast(path, from).then((earlierHistory) => past.addEarlier(earlierHistory));
+    const followed = { past, isLoaded: earlier?.catch(() => {}) ?? Promise.resolve() };
     const [oldest] = this.#followed.keys();
-    if (this.#followed.size >= MOST && oldest !== undefined) this.#followed.delete(oldest);
+    if (this.#followed.size >= MAX_FOLLOWED && oldest !== undefined) this.#followed.delete(oldest);
     this.#followed.set(path, followed);
-    this.#leave ??= this.#watch();
+    this.#leave ??= this.#observe();
     return followed;
   }
 
-  #watch(): () => void {
+  #observe(): () => void {
     const { agent, audience, clock } = this.#parts;
-    const each = (tell: (past: ActorPast) => void) => {
-      for (const { past } of this.#followed.values()) tell(past);
+    const updateAll = (update: (past: ActorPast) => void) => {
+      for (const { past } of this.#followed.values()) update(past);
     };
     const unsubscribe = agent.subscribe(({ uid, pod, removed }) => {
-      each((past) => past.status(uid, removed ? undefined : pod.status));
+      updateAll((past) => past.addStatus(uid, removed ? undefined : pod.status));
     });
     const leave = audience.add({
       line: (line) => {
-        if (line.kind === 'state') each((past) => past.move(line));
+        if (line.kind === 'state') updateAll((past) => past.move(line));
       },
-      inspect: (event: InspectionEvent) => each((past) => past.inspect(event, clock.now())),
+      inspect: (event: InspectionEvent) => updateAll((past) => past.inspect(event, clock.now())),
     });
     return () => {
       unsubscribe();

@@ -1,4 +1,4 @@
-/** What the page can ask of whatever it shows: a node that runs, or a recording. */
+/** The interface between the page's server and the node or recording that the page shows. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type {
@@ -13,36 +13,46 @@ import type {
   Story,
 } from './protocol.ts';
 
-/** What is asked for is not there, or not any more: the message is for people. */
+/** The requested object does not exist or no longer exists. The message is for the user. */
 export class NotInspected extends Error {}
 
-/** What goes on, and can be followed. */
-export interface Live {
-  /** While somebody follows it is what the last frame has left. */
+/** A running node, which viewers can follow. */
+export interface LiveUpdates {
+  /** Returns the state after the last frame if there is a viewer, or else the current state. */
   snapshot(): Snapshot;
-  /** Tells of every frame until the function that it gives is called: they go on from a snapshot of this moment. */
+  /**
+   * Calls `viewer` with each frame until the returned function is called. The first frame continues the snapshot at
+   * this time.
+   */
   follow(viewer: (frame: Frame) => void): () => void;
 }
 
-/** Each question rejects with a `NotInspected` where there is nothing of it. */
+/** Each method rejects with `NotInspected` if the requested object does not exist. */
 export interface Inspected {
-  /** Absent of a recording. */
-  readonly live?: Live;
-  /** A moment of the past, or what is recorded last before it; without one the last of all. */
+  /** Undefined for a recording. */
+  readonly live?: LiveUpdates;
+  /**
+   * Returns the state at a time, or at the last recorded time before it. If `at` is undefined, returns the latest
+   * state.
+   */
   moment(at?: number): Promise<Snapshot>;
-  /** What happened to a pod; with an empty UID to the node itself. */
+  /** Returns the events of a pod. An empty UID selects the node itself. */
   story(uid: string, from: number, to: number): Promise<Story>;
   rail(): Promise<Rail>;
-  /** Of one actor, by its path; without a moment as it is now. */
+  /** Returns the details of the actor at a path, currently if `at` is undefined. */
   detail(path: string, at?: number): Promise<Detail>;
-  /** Returns the history of one actor, which has to be read from the recording, until `at` or, if that is undefined, until now. */
+  /**
+   * Returns the history of one actor, which is read from the recording, until `at` or, if that is undefined, until now.
+   */
   actorHistory(path: string, at?: number): Promise<ActorHistory>;
-  /** The log of the container that an actor is, or is part of, as it is now; absent of a recording, which has no logs. */
+  /**
+   * Returns the log of the container that an actor is or belongs to. Undefined for a recording, which contains no logs.
+   */
   log?(path: string, signal: AbortSignal): Promise<ShownLog>;
   object(uid: string, at?: number): Promise<ShownObject>;
-  /** What entered an actor at a moment from a source. */
+  /** Returns the payload of an actor's input. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
-  /** Takes over a connection of an inspector that speaks Stately's protocol; absent of a recording. */
+  /** Accepts a WebSocket connection that uses Stately's inspection protocol. Undefined for a recording. */
   readonly stately?: (request: IncomingMessage, connection: Duplex, head: Buffer) => void;
   close(): Promise<void>;
 }

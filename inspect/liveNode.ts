@@ -1,44 +1,43 @@
-/** A node that runs, as the page asks about it: what is now comes from the agent, what was from its recording. */
+/** Serves the page of a running node. Current state comes from the agent, and past state from its recording. */
 
 import { containerNameOf } from '../show/actorPath.ts';
 import type { Explanation } from '../show/explain.ts';
 import type { LogTails } from '../show/logTail.ts';
 import { problemsOf } from '../socket/manifestProblems.ts';
-import { detailOf, partAt, shownEvent } from './detail.ts';
+import { createDetail, partAtPath, shownEvent } from './detail.ts';
 import type { FollowedActors } from './followedActors.ts';
 import { type Inspected, NotInspected } from './inspected.ts';
 import type { InspectedAgent, LiveView } from './liveView.ts';
-import { objectOf, type Past } from './past.ts';
+import { type Past, splitPod } from './past.ts';
 import type { ActorHistory, Detail, ShownLog } from './protocol.ts';
 import { uidIn } from './shown.ts';
-import { createTails, shownLog } from './shownLog.ts';
+import { createTailCache, readShownLog } from './shownLog.ts';
 
-interface LiveNodeParts {
+interface LiveNodeOptions {
   readonly agent: InspectedAgent;
   readonly view: LiveView;
   readonly followed: FollowedActors;
-  /** Absent where nothing is recorded. */
+  /** Undefined if the agent does not record. */
   readonly past: Past | undefined;
   readonly now: () => number;
   readonly stately: Inspected['stately'];
   readonly close: () => Promise<void>;
 }
 
-/** The node, live, with its past. */
-export function liveNode({ agent, view, followed, past, now, stately, close }: LiveNodeParts): Inspected {
-  const there = (): Past => {
+export function createLiveNode({ agent, view, followed, past, now, stately, close }: LiveNodeOptions): Inspected {
+  const requirePast = (): Past => {
     if (past === undefined) throw new NotInspected('nothing is recorded: --record-size is 0');
     return past;
   };
   const detailNow = async (path: string): Promise<Detail> => {
-    const [uid, part] = [uidIn(path), partAt(path)];
+    const [uid, part] = [uidIn(path), partAtPath(path)];
     const [logs, partExplanation] = await Promise.all([
       uid === '' ? undefined : agent.logTails(uid),
       part && agent.explainPart(uid, part),
     ]);
-    const explanation = logs && explained(agent, uid, logs);
+    const explanation = logs && explainPod(agent, uid, logs);
     if (uid !== '' && explanation === undefined) throw new NotInspected(`there is no pod of UID ${uid}`);
-    return detailOf({
+    return createDetail({
       path,
       at: now(),
       explanation,
@@ -49,35 +48,36 @@ export function liveNode({ agent, view, followed, past, now, stately, close }: L
     });
   };
   const historyNow = async (path: string): Promise<ActorHistory> => {
-    const told = await followed.of(path);
-    return { path, at: now(), ...told };
+    const history = await followed.historyOf(path);
+    return { path, at: now(), ...history };
   };
-  const tails = createTails();
+  const logTails = createTailCache();
   const logNow = async (path: string, signal: AbortSignal): Promise<ShownLog> => {
     const [uid, container] = [uidIn(path), containerNameOf(path)];
     const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
-    const places = agent.places(uid);
+    const places = agent.podPaths(uid);
     if (container === undefined || pod === undefined || places === undefined)
       throw new NotInspected(`there is no container ${path}`);
-    return agent.redact(await shownLog({ pod, container, places, tails, signal }));
+    return agent.redact(await readShownLog({ pod, container, places, tails: logTails, signal }));
   };
   return {
     live: view,
     ...(stately === undefined ? {} : { stately }),
-    moment: async (at) => (at === undefined ? view.snapshot() : there().moment(at)),
-    story: async (uid, from, to) => there().story(uid, from, to),
-    rail: async () => there().rail(now()),
-    detail: async (path, at) => (at === undefined ? detailNow(path) : there().detail(path, at)),
-    actorHistory: async (path, at) => (at === undefined ? historyNow(path) : there().actorHistory(path, at)),
+    moment: async (at) => (at === undefined ? view.snapshot() : requirePast().moment(at)),
+    story: async (uid, from, to) => requirePast().story(uid, from, to),
+    rail: async () => requirePast().rail(now()),
+    detail: async (path, at) => (at === undefined ? detailNow(path) : requirePast().detail(path, at)),
+    actorHistory: async (path, at) => (at === undefined ? historyNow(path) : requirePast().actorHistory(path, at)),
     log: logNow,
-    object: async (uid, at) => (at === undefined ? agent.redact(objectOf(agent.pods(), uid)) : there().object(uid, at)),
-    entry: async (actor, source, at) => there().entry(actor, source, at),
+    object: async (uid, at) =>
+      at === undefined ? agent.redact(splitPod(agent.pods(), uid)) : requirePast().object(uid, at),
+    entry: async (actor, source, at) => requirePast().entry(actor, source, at),
     close,
   };
 }
 
-/** Why a pod is where it is, with what is wrong or odd with its manifest as it is now. */
-function explained(agent: InspectedAgent, uid: string, logs: LogTails): Explanation | undefined {
+/** Explains a pod, including the current problems of its manifest. */
+function explainPod(agent: InspectedAgent, uid: string, logs: LogTails): Explanation | undefined {
   const explanation = agent.explain(uid, logs);
   if (explanation === undefined) return undefined;
   const { name: node, problems, warnings } = agent.node();
@@ -89,13 +89,15 @@ function explained(agent: InspectedAgent, uid: string, logs: LogTails): Explanat
   };
 }
 
-/** Returns the events of a pod's present life, or of one of its containers; of the node if the UID is empty. */
+/**
+ * Returns the events of a pod's current life, or of one of its containers. An empty UID selects the events of the node.
+ */
 function eventsAbout({ events, node, pods }: InspectedAgent, uid: string, container: string | undefined) {
-  const about = uid === '' ? node().name : uid;
+  const involvedUid = uid === '' ? node().name : uid;
   const startTime = pods().find(({ metadata }) => metadata.uid === uid)?.status?.startTime;
   const lifeFrom = startTime === undefined ? Number.NEGATIVE_INFINITY : Date.parse(startTime);
   return events()
-    .filter(({ involvedObject }) => involvedObject.uid === about)
+    .filter(({ involvedObject }) => involvedObject.uid === involvedUid)
     .filter(({ involvedObject: { fieldPath } }) => container === undefined || fieldPath?.endsWith(`{${container}}`))
     .filter(({ lastTimestamp }) => Date.parse(lastTimestamp) >= lifeFrom)
     .map((event) => shownEvent(event, lifeFrom));

@@ -1,49 +1,54 @@
-/** What goes on, as JSON: written out once for all who ask for it between two frames. */
+/** Serializes snapshots and frames of a running node once for all viewers. */
 import type { Clock } from '../base/clock.ts';
-import type { Live } from './inspected.ts';
+import type { LiveUpdates } from './inspected.ts';
 
-/** How long a snapshot is good for while nobody follows: as long as a frame waits. */
-const ALONE_MS = 100;
-/** While somebody follows a frame takes its place; where none could be made it is not to stay for ever. */
-const FOLLOWED_MS = 1_000;
+/** Lifetime of a cached snapshot without viewers. Equals the interval between frames. */
+const UNFOLLOWED_TTL_MS = 100;
+/**
+ * Maximum lifetime of a cached snapshot with viewers. Usually the next frame invalidates it earlier, unless that frame
+ * fails.
+ */
+const FOLLOWED_TTL_MS = 1_000;
 
-interface Kept {
+interface CachedSnapshot {
   readonly json: string;
   readonly until: number;
 }
 
-/** A live node, as text. */
 export class LiveText {
-  readonly #live: Live;
+  readonly #live: LiveUpdates;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  #kept: Kept | undefined;
+  #cached: CachedSnapshot | undefined;
   #isFollowed = false;
 
-  constructor(live: Live, clock: Pick<Clock, 'monotonic'>) {
+  constructor(live: LiveUpdates, clock: Pick<Clock, 'monotonic'>) {
     this.#live = live;
     this.#clock = clock;
   }
 
-  /** While somebody follows it is what the last frame has left. */
+  /** Returns the state after the last frame if there is a viewer, or else the current state. */
   snapshot(): string {
-    if (this.#kept && this.#clock.monotonic() < this.#kept.until) return this.#kept.json;
+    if (this.#cached && this.#clock.monotonic() < this.#cached.until) return this.#cached.json;
     const json = JSON.stringify(this.#live.snapshot());
-    this.#kept = { json, until: this.#clock.monotonic() + (this.#isFollowed ? FOLLOWED_MS : ALONE_MS) };
+    this.#cached = { json, until: this.#clock.monotonic() + (this.#isFollowed ? FOLLOWED_TTL_MS : UNFOLLOWED_TTL_MS) };
     return json;
   }
 
-  /** Tells of every frame, from a snapshot of this moment on, until the function that it gives is called. */
-  follow(tell: (json: string) => void): () => void {
-    this.#kept = undefined;
+  /**
+   * Calls `tell` with each frame until the returned function is called. The first frame continues the snapshot at this
+   * time.
+   */
+  follow(send: (json: string) => void): () => void {
+    this.#cached = undefined;
     this.#isFollowed = true;
-    const leave = this.#live.follow((frame) => {
-      this.#kept = undefined;
-      tell(JSON.stringify(frame));
+    const unfollow = this.#live.follow((frame) => {
+      this.#cached = undefined;
+      send(JSON.stringify(frame));
     });
     return () => {
-      this.#kept = undefined;
+      this.#cached = undefined;
       this.#isFollowed = false;
-      leave();
+      unfollow();
     };
   }
 }

@@ -1,4 +1,7 @@
-/** A running node as the page follows it: a snapshot, then what changes, in frames. It watches only while somebody looks. */
+/**
+ * Follows a running node for the page. Viewers get a snapshot, then frames with the changes. The node is observed only
+ * while there is a viewer.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { Clock } from '../base/clock.ts';
@@ -6,135 +9,151 @@ import type { Line } from '../recording/lines.ts';
 import type { ActorNode, LimiterView } from '../show/actorNode.ts';
 import type { AgentPort } from '../socket/agent.ts';
 import type { Audience } from './audience.ts';
-import { type LoopMonitor, monitorLoop } from './loopMonitor.ts';
+import { type LoopMonitor, startLoopMonitor } from './loopMonitor.ts';
 import { shownNode, shownRuntime } from './nodeBar.ts';
 import type { Frame, ShownNode, ShownPod, Snapshot, StoryLine } from './protocol.ts';
-import { flattened, ShownActors, ShownPods, type ShownTree, shownGate, treesOf } from './shown.ts';
-import { StoryTeller } from './storyLines.ts';
+import { ActorDiffer, allTrees, flattenTree, PodRowCache, type ShownTree, shownGate } from './shown.ts';
+import { StoryConverter } from './storyLines.ts';
 
-/** What of an agent the page shows. */
+/** The parts of an agent that the page shows. */
 export type InspectedAgent = Pick<
   AgentPort,
-  'pods' | 'trees' | 'explainNode' | 'node' | 'subscribe' | 'events' | 'explain' | 'explainPart' | 'logTails' | 'places'
+  | 'pods'
+  | 'trees'
+  | 'explainNode'
+  | 'node'
+  | 'subscribe'
+  | 'events'
+  | 'explain'
+  | 'explainPart'
+  | 'logTails'
+  | 'podPaths'
 > & { redact<T>(value: T): T };
 
-interface LiveParts {
+interface LiveViewOptions {
   readonly agent: InspectedAgent;
   readonly audience: Audience;
   readonly clock: Clock;
   readonly version: string;
-  /** What can be gone back to. */
+  /** Returns the time range of the recording. */
   readonly recorded: () => Snapshot['recorded'];
-  /** Told when the last viewer has gone. */
-  readonly onAlone?: () => void;
-  /** Told why a frame could not be made: the node goes on, and so do its viewers, with the next one. */
+  /** Called when the last viewer has left. */
+  readonly onUnwatched?: () => void;
+  /** Called if a frame cannot be created. The node continues, and its viewers get the next frame. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Ten frames a second at most. */
-const FRAME_MS = 100;
-/** So many lines in a frame at most: what is too much to read is not sent. */
-const MOST_LINES = 200;
+/** Interval between frames. */
+const FRAME_INTERVAL_MS = 100;
+/** Maximum number of lines in a frame. More would be unreadable. */
+const MAX_FRAME_LINES = 200;
 
-/** What is of the node itself is looked at again after so long, also where none of its actors has moved: not all of it are actors. */
-const NODE_MS = 1_000;
+/**
+ * Interval at which the node's own state is read even if no actor of the node has changed, because some of it is
+ * outside of actors.
+ */
+const NODE_REFRESH_MS = 1_000;
 
-/** The node without its pods. */
-interface SeenNode {
+/** The node's own state, without pods. */
+interface NodeState {
   readonly at: number;
   readonly tree: ActorNode;
   readonly node: ShownNode;
 }
 
-/** The whole node at one moment. */
-interface Seen extends Pick<Snapshot, 'at' | 'node'> {
+/** The state of the node and its pods at one time. */
+interface FullState extends Pick<Snapshot, 'at' | 'node'> {
   readonly trees: ReadonlyMap<string, ShownTree>;
   readonly pods: ReadonlyMap<string, ShownPod>;
 }
 
-/** Follows a node for any number of viewers. */
 export class LiveView {
-  readonly #parts: LiveParts;
+  readonly #parts: LiveViewOptions;
   readonly #viewers = new Set<(frame: Frame) => void>();
-  #shown = new ShownActors();
-  readonly #shownPods = new ShownPods();
-  #watching: Watching | undefined;
-  #node: SeenNode | undefined;
-  /** What the viewers have been told of. */
-  #told: Seen | undefined;
+  #actorDiffer = new ActorDiffer();
+  readonly #shownPods = new PodRowCache();
+  #watching: ChangeCollector | undefined;
+  #node: NodeState | undefined;
+  /** The state that the viewers have received. */
+  #sentState: FullState | undefined;
 
-  constructor(parts: LiveParts) {
+  constructor(parts: LiveViewOptions) {
     this.#parts = parts;
   }
 
-  /** The node as it is now; while somebody follows it as the last frame has left it, so that the next one goes on from there. */
+  /**
+   * Returns the current state. If there is a viewer, returns the state after the last frame, which the next frame
+   * continues.
+   */
   snapshot(): Snapshot {
     const { agent, recorded } = this.#parts;
-    const { at, node, pods, trees } = this.#told ?? this.#look();
-    const there = recorded();
+    const { at, node, pods, trees } = this.#sentState ?? this.#readState();
+    const span = recorded();
     return {
       at,
       mode: 'live',
       node,
       pods: [...pods.values()],
-      actors: agent.redact([...trees.values()].flatMap(flattened)),
-      ...(there === undefined ? {} : { recorded: there }),
+      actors: agent.redact([...trees.values()].flatMap(flattenTree)),
+      ...(span === undefined ? {} : { recorded: span }),
     };
   }
 
-  /** Whether there is a viewer. */
   get isFollowed(): boolean {
     return this.#viewers.size > 0;
   }
 
-  /** Tells a viewer of every frame until the function that it gives is called: they go on from a snapshot of this moment. */
+  /**
+   * Calls `viewer` with each frame until the returned function is called. The first frame continues the snapshot at
+   * this time.
+   */
   follow(viewer: (frame: Frame) => void): () => void {
-    if (this.#watching === undefined) this.#begin();
+    if (this.#watching === undefined) this.#startWatching();
     this.#viewers.add(viewer);
     return () => {
-      if (this.#viewers.delete(viewer) && this.#viewers.size === 0) this.#end();
+      if (this.#viewers.delete(viewer) && this.#viewers.size === 0) this.#stopWatching();
     };
   }
 
-  #begin(): void {
+  #startWatching(): void {
     const { agent, audience, clock } = this.#parts;
-    this.#watching = new Watching({ agent, audience, clock, onDue: () => this.#tell() });
-    this.#frame([]);
+    this.#watching = new ChangeCollector({ agent, audience, clock, onDue: () => this.#sendFrame() });
+    this.#createFrame([]);
   }
 
-  #end(): void {
+  #stopWatching(): void {
     this.#watching?.stop();
     this.#watching = undefined;
-    this.#shown.changes(new Map());
-    this.#told = undefined;
+    this.#actorDiffer.compareAll(new Map());
+    this.#sentState = undefined;
     this.#node = undefined;
-    this.#parts.onAlone?.();
+    this.#parts.onUnwatched?.();
   }
 
-  #tell(): void {
+  #sendFrame(): void {
     const watching = this.#watching;
     if (watching === undefined) return;
-    const { lines, unsaid } = watching.take();
-    const told = this.#told;
+    const { lines, omitted } = watching.take();
+    const previousState = this.#sentState;
     try {
-      const frame = { ...this.#frame(lines), ...(unsaid === 0 ? {} : { unsaid }) };
+      const frame = { ...this.#createFrame(lines), ...(omitted === 0 ? {} : { unsaid: omitted }) };
       for (const viewer of this.#viewers) viewer(frame);
     } catch (error) {
-      // The next one goes on from what the viewers have been told.
-      this.#told = told;
-      this.#shown = new ShownActors();
-      this.#shown.changes(told?.trees ?? new Map());
-      watching.leaveOut(lines.length + unsaid);
+      // The next frame must contain the changes since the last frame that was sent.
+      this.#sentState = previousState;
+      this.#actorDiffer = new ActorDiffer();
+      this.#actorDiffer.compareAll(previousState?.trees ?? new Map());
+      watching.addOmitted(lines.length + omitted);
       this.#parts.onError(error);
     }
   }
 
-  #frame(lines: readonly StoryLine[]): Frame {
-    const before = this.#told;
-    const seen = this.#look();
-    this.#told = seen;
+  #createFrame(lines: readonly StoryLine[]): Frame {
+    const before = this.#sentState;
+    const seen = this.#readState();
+    this.#sentState = seen;
     const { at, node, pods, trees } = seen;
-    const { actors, gone } = this.#shown.changes(trees);
+    const { actors, gone } = this.#actorDiffer.compareAll(trees);
     return {
       at,
       lines,
@@ -146,30 +165,30 @@ export class LiveView {
     };
   }
 
-  #look(): Seen {
+  #readState(): FullState {
     const { agent, clock } = this.#parts;
     const at = clock.now();
-    this.#node = this.#isSameNode(at) ? this.#node : this.#nodeAt(at);
-    const { tree, node } = this.#node ?? this.#nodeAt(at);
-    const pods = new Map(agent.pods().map((pod) => [pod.metadata.uid, this.#shownPods.of(pod, at)]));
-    return { at, trees: treesOf(tree, agent.trees()), pods, node };
+    this.#node = this.#canReuseNode(at) ? this.#node : this.#readNode(at);
+    const { tree, node } = this.#node ?? this.#readNode(at);
+    const pods = new Map(agent.pods().map((pod) => [pod.metadata.uid, this.#shownPods.rowOf(pod, at)]));
+    return { at, trees: allTrees(tree, agent.trees()), pods, node };
   }
 
-  /** Most frames are of pods alone: what explains the node is not made anew for them. */
-  #isSameNode(at: number): boolean {
+  /** Most frames contain only pods, so reuse the node's explanation. */
+  #canReuseNode(at: number): boolean {
     const hasMoved = this.#watching?.takeNodeMoved() ?? true;
-    return !hasMoved && this.#node !== undefined && at - this.#node.at < NODE_MS;
+    return !hasMoved && this.#node !== undefined && at - this.#node.at < NODE_REFRESH_MS;
   }
 
-  #nodeAt(at: number): SeenNode {
+  #readNode(at: number): NodeState {
     const tree = this.#parts.agent.explainNode().node;
-    return { at, tree, node: this.#nodeNow(tree) };
+    return { at, tree, node: this.#describeNode(tree) };
   }
 
-  #nodeNow(tree: ActorNode): ShownNode {
+  #describeNode(tree: ActorNode): ShownNode {
     const { agent, version } = this.#parts;
     const { name, simulated, state, tags, runtime, trouble, limiters } = agent.node();
-    // NodeSummary calls them plain data to show as it is; they are those of NodeOverview.
+    // NodeSummary types the limiters as unknown. They come from NodeOverview.
     const { start, pull } = limiters as { readonly start: LimiterView; readonly pull: LimiterView };
     return shownNode({
       name,
@@ -195,31 +214,34 @@ function isSamePod(one: ShownPod | undefined, other: ShownPod): boolean {
   );
 }
 
-interface WatchingParts extends Pick<LiveParts, 'audience' | 'clock'> {
+interface ChangeCollectorOptions extends Pick<LiveViewOptions, 'audience' | 'clock'> {
   readonly agent: Pick<InspectedAgent, 'subscribe'>;
-  /** Called when there is something to tell of. */
+  /** Called when a frame is due. */
   readonly onDue: () => void;
 }
 
-/** What goes on between two frames. */
-class Watching {
+/** Collects what happens between two frames. */
+class ChangeCollector {
   readonly #clock: Clock;
   readonly #onDue: () => void;
-  readonly #teller = new StoryTeller();
+  readonly #converter = new StoryConverter();
   readonly #loop: LoopMonitor;
   readonly #leave: () => void;
   #lines: StoryLine[] = [];
-  #unsaid = 0;
+  #omitted = 0;
   #hasNodeMoved = true;
   #timer: unknown;
 
-  constructor({ agent, audience, clock, onDue }: WatchingParts) {
+  constructor({ agent, audience, clock, onDue }: ChangeCollectorOptions) {
     this.#clock = clock;
     this.#onDue = onDue;
-    this.#loop = monitorLoop(clock, () => this.#note());
-    const leave = audience.add({ line: (line) => this.#hear(line), inspect: (event) => this.#look(event) });
-    // A status that has been saved is reported after the actors have moved.
-    const unsubscribe = agent.subscribe(() => this.#note());
+    this.#loop = startLoopMonitor(clock, () => this.#scheduleFrame());
+    const leave = audience.add({
+      line: (line) => this.#addLine(line),
+      inspect: (event) => this.#handleInspection(event),
+    });
+    // A status that was persisted first is published after the actors have changed state.
+    const unsubscribe = agent.subscribe(() => this.#scheduleFrame());
     this.#leave = () => {
       leave();
       unsubscribe();
@@ -228,20 +250,20 @@ class Watching {
 
   loop = () => this.#loop.now();
 
-  take(): { readonly lines: readonly StoryLine[]; readonly unsaid: number } {
-    const taken = { lines: this.#lines, unsaid: this.#unsaid };
+  take(): { readonly lines: readonly StoryLine[]; readonly omitted: number } {
+    const taken = { lines: this.#lines, omitted: this.#omitted };
     this.#lines = [];
-    this.#unsaid = 0;
+    this.#omitted = 0;
     return taken;
   }
 
-  /** So much that was taken has been told to nobody. */
-  leaveOut(lines: number): void {
-    this.#unsaid += lines;
+  /** Adds lines that were taken but not sent to the number of omitted lines. */
+  addOmitted(lines: number): void {
+    this.#omitted += lines;
     this.#hasNodeMoved = true;
   }
 
-  /** Whether an actor of the node itself has moved since this was asked last. */
+  /** Returns whether an actor of the node itself has changed since the last call. */
   takeNodeMoved(): boolean {
     const hasMoved = this.#hasNodeMoved;
     this.#hasNodeMoved = false;
@@ -255,31 +277,31 @@ class Watching {
     this.#timer = undefined;
   }
 
-  #hear(line: Line): void {
-    const told = this.#teller.tell(line);
-    const room = MOST_LINES - this.#lines.length;
-    this.#lines.push(...told.slice(0, room));
-    this.#unsaid += Math.max(0, told.length - room);
-    this.#note();
+  #addLine(line: Line): void {
+    const storyLines = this.#converter.convert(line);
+    const room = MAX_FRAME_LINES - this.#lines.length;
+    this.#lines.push(...storyLines.slice(0, room));
+    this.#omitted += Math.max(0, storyLines.length - room);
+    this.#scheduleFrame();
   }
 
-  #look({ type, actorRef }: InspectionEvent): void {
+  #handleInspection({ type, actorRef }: InspectionEvent): void {
     if (type !== '@xstate.snapshot') return;
-    // Every actor here is one of xstate's own.
-    if (!isOfPod(actorRef as AnyActorRef)) this.#hasNodeMoved = true;
-    this.#note();
+    // Every actor of the node is created by XState.
+    if (!isPodActor(actorRef as AnyActorRef)) this.#hasNodeMoved = true;
+    this.#scheduleFrame();
   }
 
-  #note(): void {
+  #scheduleFrame(): void {
     this.#timer ??= this.#clock.setTimeout(() => {
       this.#timer = undefined;
       this.#onDue();
-    }, FRAME_MS);
+    }, FRAME_INTERVAL_MS);
   }
 }
 
-/** Whether an actor is that of a pod, or below it. */
-function isOfPod(ref: AnyActorRef): boolean {
+/** Whether an actor belongs to a pod. */
+function isPodActor(ref: AnyActorRef): boolean {
   let actor = ref;
   while (actor._parent?._parent !== undefined) actor = actor._parent;
   return actor.id.startsWith('pod/');

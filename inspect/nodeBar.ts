@@ -1,11 +1,11 @@
-/** The node itself as the page shows it above everything else. */
+/** The state of the node in the bar at the top of the page. */
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { ActorNode, RuntimeView } from '../show/actorNode.ts';
 import type { ShownGate, ShownNode } from './protocol.ts';
 import { shownGate } from './shown.ts';
 
-/** What is known of a node, live or as it once was. */
-export interface SeenNode {
+/** The state of a node, live or replayed. */
+export interface NodeBarState {
   readonly name: string;
   readonly version: string;
   readonly simulated: boolean;
@@ -19,9 +19,8 @@ export interface SeenNode {
   readonly loop?: ShownNode['loop'] | undefined;
 }
 
-/** The bar. */
-export function shownNode({ children, trouble, loop, ...own }: SeenNode): ShownNode {
-  const why = trouble ?? troubleOf(own);
+export function shownNode({ children, trouble, loop, ...own }: NodeBarState): ShownNode {
+  const why = trouble ?? runtimeTrouble(own);
   return {
     ...own,
     ...(why === undefined ? {} : { trouble: why }),
@@ -34,17 +33,17 @@ function shownSource({ name, lastFailure }: ActorNode): ShownNode['sources'][num
   return { name, ...(lastFailure === undefined ? {} : { trouble: lastFailure.message }) };
 }
 
-const troubleOf = ({ runtime }: Pick<SeenNode, 'runtime'>): string | undefined =>
+const runtimeTrouble = ({ runtime }: Pick<NodeBarState, 'runtime'>): string | undefined =>
   runtime.ready ? undefined : `the container runtime is not ready: ${runtime.message ?? 'no reason given'}`;
 
-/** The runtime as its answers show it. */
+/** The runtime as its last responses describe it. */
 export const shownRuntime = (
   { name, version, message }: Pick<RuntimeView, 'name' | 'version' | 'message'>,
   ready: boolean,
 ): ShownNode['runtime'] => ({ name, version, ready, ...(message === undefined ? {} : { message }) });
 
-/** The node as an agent that is played shows it; `version` is that of the program that recorded it. */
-export function shownNodeOf(agent: NodeAgent, version: string): ShownNode {
+/** Returns the state of a replayed node. `version` is the version of the program that recorded it. */
+export function shownReplayedNode(agent: NodeAgent, version: string): ShownNode {
   const { node, name } = agent.explainNode();
   const { state, tags, runtime, limiters } = agent.overview();
   return shownNode({

@@ -1,55 +1,60 @@
-/** The past of a node as the page asks about it. */
+/** Answers the page's requests for the past of a node. */
 import { isMissing } from '../host/files/fileErrors.ts';
 import { containerNameOf } from '../show/actorPath.ts';
-import { ActorPast, type ToldPast } from './actorPast.ts';
-import { detailOf, partAt } from './detail.ts';
-import type { History, PlayedMoment } from './history.ts';
+import { ActorPast, type CollectedHistory } from './actorPast.ts';
+import { createDetail, partAtPath } from './detail.ts';
+import type { History, ReplayedState } from './history.ts';
 import { NotInspected } from './inspected.ts';
 import type { ActorHistory, Detail, Rail, ShownEvent, ShownObject, ShownPayload, Snapshot, Story } from './protocol.ts';
 import { uidIn } from './shown.ts';
 
-/** What can be asked about it; each question rejects with a `NotInspected` where there is nothing of it. */
+/** Each method rejects with `NotInspected` if the requested object does not exist. */
 export interface Past {
-  /** What can be gone back to. */
+  /** Returns the time range of the recording. */
   recorded(): Promise<Snapshot['recorded']>;
   moment(at: number): Promise<Snapshot>;
   story(uid: string, from: number, to: number): Promise<Story>;
-  /** `now` ends what still goes on. */
+  /** Returns the overview of the recording. `now` is the end of a recording in progress. */
   rail(now?: number): Promise<Rail>;
   detail(path: string, at: number): Promise<Detail>;
   actorHistory(path: string, at: number): Promise<ActorHistory>;
   object(uid: string, at: number): Promise<ShownObject>;
-  /** What entered an actor. */
+  /** Returns the payload of an actor's input. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
-  /** How an actor came to be where it was. */
-  actorPast(path: string, at: number): Promise<ToldPast>;
+  /** Returns the transitions and container runs of an actor up to a time. */
+  actorPast(path: string, at: number): Promise<CollectedHistory>;
 }
 
-/** How far back events are looked for, in milliseconds: as long as an agent keeps them. */
-const EVENTS_MS = 3_600_000;
+/** Maximum age of events, in milliseconds. An agent retains them as long. */
+const MAX_EVENT_AGE_MS = 3_600_000;
 
-/** `mode` is what its moments are: those of a node that goes on, or of a file. */
-export function pastOf(history: History, mode: 'past' | 'file'): Past {
+/**
+ * Creates the past from a recording. `mode` is `past` if its node is still running, or `file` for a recording alone.
+ */
+export function createPast(history: History, mode: 'past' | 'file'): Past {
   return {
-    recorded: orAgain(() => history.recorded()),
-    moment: orAgain(async (at) => {
-      const moment = await history.moment(at);
-      const recorded = await history.recorded();
+    recorded: withRetry(() => history.recordedSpan()),
+    moment: withRetry(async (at) => {
+      const moment = await history.snapshotAt(at);
+      const recorded = await history.recordedSpan();
       const shown = recorded ? Math.min(Math.max(at, recorded.from), recorded.to) : at;
       return { at: shown, mode, ...moment, ...(recorded === undefined ? {} : { recorded }) };
     }),
-    story: orAgain((uid, from, to) => history.story(uid, from, to)),
-    rail: orAgain((now) => history.rail(now)),
-    object: orAgain((uid, at) => history.at(at, ({ agent }) => objectOf(agent.pods(), uid))),
-    entry: orAgain((actor, source, at) => history.entry({ actor, source, at })),
-    detail: orAgain((path, at) => pastDetail(history, path, at)),
-    actorHistory: orAgain((path, at) => pastHistory(history, path, at)),
-    actorPast: orAgain(async (path, at) => (await seenTo(history, path, at, () => undefined)).told),
+    story: withRetry((uid, from, to) => history.story(uid, from, to)),
+    rail: withRetry((now) => history.rail(now)),
+    object: withRetry((uid, at) => history.replayTo(at, ({ agent }) => splitPod(agent.pods(), uid))),
+    entry: withRetry((actor, source, at) => history.entry({ actor, source, at })),
+    detail: withRetry((path, at) => pastDetail(history, path, at)),
+    actorHistory: withRetry((path, at) => pastHistory(history, path, at)),
+    actorPast: withRetry(async (path, at) => (await collectHistory(history, path, at, () => undefined)).history),
   };
 }
 
-/** A recorder removes its oldest file whoever reads it: what is still there is found when it is asked for once more. */
-const orAgain =
+/**
+ * Retries once, because the recorder may delete its oldest file during the request. The second attempt uses the
+ * remaining files.
+ */
+const withRetry =
   <A extends readonly unknown[], T>(ask: (...args: A) => Promise<T>) =>
   async (...args: A): Promise<T> => {
     try {
@@ -63,9 +68,9 @@ const orAgain =
   };
 
 function pastDetail(history: History, path: string, at: number): Promise<Detail> {
-  const [uid, part] = [uidIn(path), partAt(path)];
-  return history.at(at, ({ agent }) =>
-    detailOf({
+  const [uid, part] = [uidIn(path), partAtPath(path)];
+  return history.replayTo(at, ({ agent }) =>
+    createDetail({
       path,
       at,
       explanation: uid === '' ? undefined : agent.explainUid(uid),
@@ -78,25 +83,25 @@ function pastDetail(history: History, path: string, at: number): Promise<Detail>
 
 async function pastHistory(history: History, path: string, at: number): Promise<ActorHistory> {
   const [uid, container] = [uidIn(path), containerNameOf(path)];
-  const story = uid === '' ? undefined : await history.story(uid, at - EVENTS_MS, at);
-  const { told } = await seenTo(history, path, at, () => undefined);
-  return { path, at, ...told, events: story ? eventsOf(story, container) : [] };
+  const story = uid === '' ? undefined : await history.story(uid, at - MAX_EVENT_AGE_MS, at);
+  const { history: actorHistory } = await collectHistory(history, path, at, () => undefined);
+  return { path, at, ...actorHistory, events: story ? aggregateEvents(story, container) : [] };
 }
 
-/** Plays to a moment, and sees on the way there how an actor moved. */
-async function seenTo<T>(history: History, path: string, at: number, use: (moment: PlayedMoment) => T) {
-  const past = new ActorPast(path, await history.seenSince(at));
+/** Replays to a time and collects the history of an actor on the way. */
+async function collectHistory<T>(history: History, path: string, at: number, use: (moment: ReplayedState) => T) {
+  const past = new ActorPast(path, await history.historyStart(at));
   const uid = uidIn(path);
-  if (containerNameOf(path) !== undefined) await history.statuses(uid, at, (status) => past.status(uid, status));
-  const used = await history.at(at, use, {
+  if (containerNameOf(path) !== undefined) await history.statuses(uid, at, (status) => past.addStatus(uid, status));
+  const result = await history.replayTo(at, use, {
     inspect: (event, when) => past.inspect(event, when),
     moves: (move) => past.move(move),
   });
-  return { used, told: past.told() };
+  return { result, history: past.history() };
 }
 
-/** A pod without its status, and that. */
-export function objectOf(
+/** Splits a pod into its manifest and its status. */
+export function splitPod(
   pods: readonly { readonly metadata: { readonly uid: string }; readonly status?: unknown }[],
   uid: string,
 ): ShownObject {
@@ -106,8 +111,8 @@ export function objectOf(
   return { manifest, status: status ?? null };
 }
 
-/** Returns the events of the pod's last life in a story. Repetitions are counted, as in an event of Kubernetes. */
-function eventsOf({ lines }: Story, container: string | undefined): ShownEvent[] {
+/** Returns the events of the pod's last life in a story. Repetitions are counted, as in a Kubernetes event. */
+function aggregateEvents({ lines }: Story, container: string | undefined): ShownEvent[] {
   const events = new Map<string, ShownEvent>();
   for (const line of lines) {
     if (line.kind === 'gone') events.clear();

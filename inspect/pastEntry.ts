@@ -1,21 +1,21 @@
-/** What entered an actor at a moment, out of a recording. */
+/** Reads the payload of an actor's input from a recording. */
 import type { RecordingFile } from '../recording/recordingFile.ts';
 import { linesFrom, partsBetween, type Stretch } from '../recording/stretches.ts';
 import { shownPayload } from './payload.ts';
 import type { ShownPayload } from './protocol.ts';
 
-/** Which of all entries: several that came at one moment from one source are alike. */
-export interface AskedEntry {
+/** Identifies an input. Inputs with the same actor, source and time are considered equal. */
+export interface EntryQuery {
   readonly actor: string;
   readonly source: string;
   readonly at: number;
 }
 
-/** Undefined where nothing is recorded of it. */
-export async function pastEntry(
+/** Returns undefined if no such input was recorded. */
+export async function readPastEntry(
   file: RecordingFile,
   stretches: readonly Stretch[],
-  { actor, source, at }: AskedEntry,
+  { actor, source, at }: EntryQuery,
 ): Promise<ShownPayload | undefined> {
   for (const { stretch, beginning } of partsBetween(file, stretches, { from: at, to: at })) {
     if (stretch.foreign) continue;

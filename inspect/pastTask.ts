@@ -1,22 +1,22 @@
-/** What a thread that reads the past is told, and what it answers. */
+/** Messages between the main thread and the thread that reads the past. */
 import type { Past } from './past.ts';
 
-/** What it is to read. */
-export interface PastData {
+/** The recording to read. */
+export interface PastWorkerData {
   readonly path: string;
   readonly machines: string;
   readonly mode: 'past' | 'file';
 }
 
-/** A question, under a number of its own. */
+/** A request with a unique ID. */
 export interface PastTask {
   readonly id: number;
-  readonly ask: keyof Past;
+  readonly method: keyof Past;
   readonly args: readonly unknown[];
 }
 
-/** Its answer as JSON, which is parsed faster than a copy is made; or why there is none. */
-export type PastNews = { readonly id: number } & (
+/** The response, serialized because parsing JSON is faster than structured cloning, or an error message. */
+export type PastResponse = { readonly id: number } & (
   | { readonly json: string }
-  | { readonly failed: string; readonly isMissing: boolean }
+  | { readonly errorMessage: string; readonly isMissing: boolean }
 );

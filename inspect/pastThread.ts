@@ -1,156 +1,159 @@
-/** The past, read and played in a thread that there is only while somebody asks about it. */
+/** Reads and replays the past in a worker thread, which runs only while there are requests. */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
 import { ownScript } from '../host/ownScript.ts';
 import { NotInspected } from './inspected.ts';
 import type { Past } from './past.ts';
-import type { PastData, PastNews, PastTask } from './pastTask.ts';
+import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
 
-interface PastThreadParts extends PastData {
+interface PastThreadOptions extends PastWorkerData {
   readonly clock: Clock;
-  /** To be done before each question: what goes on is written down first. */
+  /** Called before each request, to flush what is being recorded. */
   readonly before?: () => Promise<void>;
 }
 
-/** A thread that nobody asks for so long is ended. */
+/** Time without requests after which the thread is terminated. */
 const IDLE_MS = 60_000;
-/** Far more than the largest recording takes: a thread that is slower is ended. */
-const ANSWER_MS = 60_000;
-const THREAD_MEGABYTES = 512;
-const CLOSED = 'the page has been closed';
+/** Timeout of a request. It far exceeds the duration for the largest recording. A slower thread is terminated. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const MAX_HEAP_MEGABYTES = 512;
+const CLOSED_MESSAGE = 'the page has been closed';
 
-/** More at a time than a page asks for. */
-const MOST_ASKED = 8;
+/** Maximum number of concurrent requests. The page never sends as many. */
+const MAX_CONCURRENT_REQUESTS = 8;
 
 /** Requests that a reader waits for. They are served before all requests for history, even older ones. */
-const URGENT: ReadonlySet<keyof Past> = new Set(['moment', 'detail']);
+const URGENT_METHODS: ReadonlySet<keyof Past> = new Set(['moment', 'detail']);
 
-interface Asked {
+interface PendingRequest {
   readonly task: PastTask;
   readonly resolve: (json: string) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Asks the thread, which it starts when it is needed, one question after the other, the urgent ones first. */
+/** Sends requests to the thread sequentially, urgent ones first. Starts the thread on demand. */
 export class PastThread implements Past {
-  readonly #parts: PastThreadParts;
-  readonly #waiting: Asked[] = [];
-  /** What the thread works on, and what ends that. */
-  #running: (Asked & { readonly timer: unknown }) | undefined;
+  readonly #parts: PastThreadOptions;
+  readonly #waiting: PendingRequest[] = [];
+  /** The request that the thread is processing, and its timeout. */
+  #running: (PendingRequest & { readonly timer: unknown }) | undefined;
   #worker: Worker | undefined;
-  #number = 0;
-  /** How many wait for an answer, whatever for. */
-  #count = 0;
-  #idle: unknown;
+  #lastId = 0;
+  /** Number of requests in progress, including those that still wait for `before`. */
+  #requestCount = 0;
+  #idleTimer: unknown;
   #isClosed = false;
 
-  constructor(parts: PastThreadParts) {
+  constructor(parts: PastThreadOptions) {
     this.#parts = parts;
   }
 
-  recorded = () => this.#ask('recorded');
-  moment = (at: number) => this.#ask('moment', at);
-  story = (uid: string, from: number, to: number) => this.#ask('story', uid, from, to);
-  rail = (now?: number) => this.#ask('rail', now);
-  detail = (path: string, at: number) => this.#ask('detail', path, at);
-  actorHistory = (path: string, at: number) => this.#ask('actorHistory', path, at);
-  object = (uid: string, at: number) => this.#ask('object', uid, at);
-  entry = (actor: string, source: string, at: number) => this.#ask('entry', actor, source, at);
-  actorPast = (path: string, at: number) => this.#ask('actorPast', path, at);
+  recorded = () => this.#request('recorded');
+  moment = (at: number) => this.#request('moment', at);
+  story = (uid: string, from: number, to: number) => this.#request('story', uid, from, to);
+  rail = (now?: number) => this.#request('rail', now);
+  detail = (path: string, at: number) => this.#request('detail', path, at);
+  actorHistory = (path: string, at: number) => this.#request('actorHistory', path, at);
+  object = (uid: string, at: number) => this.#request('object', uid, at);
+  entry = (actor: string, source: string, at: number) => this.#request('entry', actor, source, at);
+  actorPast = (path: string, at: number) => this.#request('actorPast', path, at);
 
-  /** Whoever waits for an answer gets none, and nobody gets one from now on. */
-  end(): void {
+  /** Rejects all pending and future requests. */
+  close(): void {
     this.#isClosed = true;
-    this.#endThread();
-    for (const { reject } of [this.#taken(), ...this.#waiting.splice(0)].flatMap((asked) => asked ?? []))
-      reject(new Error(CLOSED));
+    this.#terminateWorker();
+    for (const { reject } of [this.#takeRunning(), ...this.#waiting.splice(0)].flatMap((asked) => asked ?? []))
+      reject(new Error(CLOSED_MESSAGE));
   }
 
-  async #ask<K extends keyof Past>(ask: K, ...args: Parameters<Past[K]>): Promise<Awaited<ReturnType<Past[K]>>> {
-    if (this.#isClosed) throw new Error(CLOSED);
-    if (this.#count >= MOST_ASKED) throw new Error('too much is asked of the recording at a time');
-    this.#count += 1;
+  async #request<K extends keyof Past>(ask: K, ...args: Parameters<Past[K]>): Promise<Awaited<ReturnType<Past[K]>>> {
+    if (this.#isClosed) throw new Error(CLOSED_MESSAGE);
+    if (this.#requestCount >= MAX_CONCURRENT_REQUESTS) throw new Error('too much is asked of the recording at a time');
+    this.#requestCount += 1;
     try {
       await this.#parts.before?.();
-      if (this.#isClosed) throw new Error(CLOSED);
-      const json: unknown = JSON.parse(await this.#answer(ask, args));
-      // The thread is of the same program; what is nothing there is nothing here.
+      if (this.#isClosed) throw new Error(CLOSED_MESSAGE);
+      const json: unknown = JSON.parse(await this.#enqueue(ask, args));
+      // Safe cast, because the thread runs the same program. JSON turns undefined into null.
       return (json ?? undefined) as Awaited<ReturnType<Past[K]>>;
     } finally {
-      this.#count -= 1;
+      this.#requestCount -= 1;
     }
   }
 
-  #answer(ask: keyof Past, args: readonly unknown[]): Promise<string> {
+  #enqueue(ask: keyof Past, args: readonly unknown[]): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    this.#number += 1;
-    this.#waiting.push({ task: { id: this.#number, ask, args }, resolve, reject });
-    this.#goOn();
+    this.#lastId += 1;
+    this.#waiting.push({ task: { id: this.#lastId, method: ask, args }, resolve, reject });
+    this.#sendNext();
     return promise;
   }
 
-  /** Asks the next question, where none is worked on. */
-  #goOn(): void {
+  /** Sends the next request if the thread is idle. */
+  #sendNext(): void {
     if (this.#running) return;
     const { clock } = this.#parts;
-    clock.clearTimeout(this.#idle);
-    const urgent = this.#waiting.findIndex(({ task }) => URGENT.has(task.ask));
+    clock.clearTimeout(this.#idleTimer);
+    const urgent = this.#waiting.findIndex(({ task }) => URGENT_METHODS.has(task.method));
     const [next] = this.#waiting.splice(Math.max(0, urgent), 1);
     if (next) {
-      const timer = clock.setTimeout(() => this.#fail(`no answer within ${ANSWER_MS / 1_000} s`), ANSWER_MS);
+      const timer = clock.setTimeout(
+        () => this.#failRunning(`no answer within ${REQUEST_TIMEOUT_MS / 1_000} s`),
+        REQUEST_TIMEOUT_MS,
+      );
       this.#running = { ...next, timer };
-      this.#thread().postMessage(next.task);
-    } else if (this.#worker) this.#idle = clock.setTimeout(() => this.#endThread(), IDLE_MS);
+      this.#startWorker().postMessage(next.task);
+    } else if (this.#worker) this.#idleTimer = clock.setTimeout(() => this.#terminateWorker(), IDLE_MS);
   }
 
-  /** Ends the thread with the question that it works on; the others are asked of another one. */
-  #fail(why: string): void {
-    this.#endThread();
-    this.#taken()?.reject(new Error(why));
-    this.#goOn();
+  /** Terminates the thread and rejects its current request. A new thread serves the remaining requests. */
+  #failRunning(why: string): void {
+    this.#terminateWorker();
+    this.#takeRunning()?.reject(new Error(why));
+    this.#sendNext();
   }
 
-  #endThread(): void {
-    this.#parts.clock.clearTimeout(this.#idle);
+  #terminateWorker(): void {
+    this.#parts.clock.clearTimeout(this.#idleTimer);
     this.#worker?.terminate().catch(() => {});
     this.#worker = undefined;
   }
 
-  /** The question that is worked on, which is so no more. */
-  #taken(): Asked | undefined {
+  /** Returns the current request and clears it. */
+  #takeRunning(): PendingRequest | undefined {
     const running = this.#running;
     this.#parts.clock.clearTimeout(running?.timer);
     this.#running = undefined;
     return running;
   }
 
-  #thread(): Worker {
+  #startWorker(): Worker {
     if (this.#worker) return this.#worker;
     const { path, machines, mode } = this.#parts;
-    const workerData: PastData = { path, machines, mode };
+    const workerData: PastWorkerData = { path, machines, mode };
     const worker = new Worker(ownScript(import.meta.dirname, 'pastWorker'), {
       workerData,
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEGABYTES },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
     });
     worker.unref();
-    // Nobody else posts to this thread's port.
-    worker.on('message', (news: PastNews) => this.#hear(news));
-    worker.on('error', (error) => this.#lose(worker, error.message));
-    worker.on('exit', () => this.#lose(worker, 'the thread that reads the recording exited'));
+    // The only sender is our worker.
+    worker.on('message', (response: PastResponse) => this.#handleResponse(response));
+    worker.on('error', (error) => this.#handleWorkerLoss(worker, error.message));
+    worker.on('exit', () => this.#handleWorkerLoss(worker, 'the thread that reads the recording exited'));
     this.#worker = worker;
     return worker;
   }
 
-  #hear(news: PastNews): void {
-    // It was asked of a thread that has been ended.
+  #handleResponse(news: PastResponse): void {
+    // The response belongs to a thread that has been terminated.
     if (news.id !== this.#running?.task.id) return;
-    const asked = this.#taken();
+    const asked = this.#takeRunning();
     if ('json' in news) asked?.resolve(news.json);
-    else asked?.reject(news.isMissing ? new NotInspected(news.failed) : new Error(news.failed));
-    this.#goOn();
+    else asked?.reject(news.isMissing ? new NotInspected(news.errorMessage) : new Error(news.errorMessage));
+    this.#sendNext();
   }
 
-  #lose(worker: Worker, why: string): void {
-    if (worker === this.#worker) this.#fail(why);
+  #handleWorkerLoss(worker: Worker, why: string): void {
+    if (worker === this.#worker) this.#failRunning(why);
   }
 }

@@ -1,38 +1,39 @@
-/** The thread that reads and plays the past of a node: the node itself is not held up by whoever looks at it. */
+/** The worker thread that reads and replays the past of a node, so that page requests do not block the node. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { History } from './history.ts';
 import { NotInspected } from './inspected.ts';
-import { type Past, pastOf } from './past.ts';
-import type { PastData, PastNews, PastTask } from './pastTask.ts';
+import { createPast, type Past } from './past.ts';
+import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
 
-// Nobody else starts this thread.
-const { path, machines, mode } = workerData as PastData;
-// In this thread: those that Node.js has for all of the process, four, are the node's.
-const past = pastOf(new History({ path, machines, expand: gunzipSync }), mode);
+// Safe cast, because only `PastThread` starts this worker.
+const { path, machines, mode } = workerData as PastWorkerData;
+// Decompress in this thread, because Node's pool of four threads is shared with the node.
+const past = createPast(new History({ path, machines, expand: gunzipSync }), mode);
 
-/** After all moments. */
-const LAST = 8.64e15;
-/** What a page asks for first is answered by then. */
-const IDLE_MS = 1_000;
+/** A time after all recorded times. */
+const MAX_DATE_MS = 8.64e15;
+/** Time within which the first requests of a page complete. */
+const WARM_UP_DELAY_MS = 1_000;
 let isWarm = false;
 
-parentPort?.on('message', async ({ id, ask, args }: PastTask) => {
-  parentPort?.postMessage(await answer(id, past[ask], args));
+parentPort?.on('message', async ({ id, method: ask, args }: PastTask) => {
+  parentPort?.postMessage(await respond(id, past[ask], args));
   if (isWarm || ask !== 'rail') return;
   isWarm = true;
-  // Whoever looks at the rail may go back, most likely not far: the first one would wait for all of this code to be compiled.
-  systemClock.setTimeout(() => void past.moment(LAST).catch(() => {}), IDLE_MS);
+  // Warm up after the first request for the rail. A user who sees the rail may go back in time, usually not far, and
+  // the first replay has to compile all of this code.
+  systemClock.setTimeout(() => void past.moment(MAX_DATE_MS).catch(() => {}), WARM_UP_DELAY_MS);
 });
 
-async function answer(id: number, question: Past[keyof Past], args: readonly unknown[]): Promise<PastNews> {
+async function respond(id: number, question: Past[keyof Past], args: readonly unknown[]): Promise<PastResponse> {
   try {
-    // They are those of the question, as the other side has typed them.
-    const answered = await (question as (...given: readonly unknown[]) => Promise<unknown>)(...args);
-    return { id, json: JSON.stringify(answered ?? null) };
+    // Safe cast, because the sender is typed so that `args` match the method.
+    const result = await (question as (...given: readonly unknown[]) => Promise<unknown>)(...args);
+    return { id, json: JSON.stringify(result ?? null) };
   } catch (error) {
-    return { id, failed: messageOf(error), isMissing: error instanceof NotInspected };
+    return { id, errorMessage: messageOf(error), isMissing: error instanceof NotInspected };
   }
 }

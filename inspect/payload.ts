@@ -1,9 +1,9 @@
-/** What entered an actor, as far as a viewer may see it. */
+/** The payload of an actor's input, reduced to fields that a viewer may see. */
 import type { ShownPayload } from './protocol.ts';
 
-/** The fields that may be seen, each for itself; of all others only how many there are. */
-const SEEN: ReadonlySet<string> = new Set([
-  // What it is about.
+/** Allowed field names. Of all other fields only their number is shown. */
+const VISIBLE_FIELDS: ReadonlySet<string> = new Set([
+  // The subject.
   'type',
   'kind',
   'name',
@@ -25,7 +25,7 @@ const SEEN: ReadonlySet<string> = new Set([
   'attempt',
   'health',
   'pleg',
-  // How it is.
+  // The state.
   'state',
   'ready',
   'outcome',
@@ -47,7 +47,7 @@ const SEEN: ReadonlySet<string> = new Set([
   'run',
   'own',
   'hostPath',
-  // When.
+  // The time.
   'at',
   'since',
   'beganAt',
@@ -58,23 +58,24 @@ const SEEN: ReadonlySet<string> = new Set([
   'podGraceSeconds',
   'graceSeconds',
 ]);
-/** So many of a list are shown, and so much of a text. */
-const MOST_ITEMS = 20;
-const MOST_LENGTH = 2_000;
+/** Maximum number of items of a list, and of characters of a string. */
+const MAX_ITEMS = 20;
+const MAX_STRING_LENGTH = 2_000;
 
-/** The value is one that has been redacted, as recordings are. */
+/** Expects a value that has already been redacted, as in recordings. */
 export function shownPayload(value: unknown): ShownPayload {
   let heldBack = 0;
-  const shown = (part: unknown): unknown => {
-    if (typeof part === 'string') return part.length > MOST_LENGTH ? `${part.slice(0, MOST_LENGTH)}…` : part;
+  const reduce = (part: unknown): unknown => {
+    if (typeof part === 'string')
+      return part.length > MAX_STRING_LENGTH ? `${part.slice(0, MAX_STRING_LENGTH)}…` : part;
     if (Array.isArray(part)) {
-      heldBack += Math.max(0, part.length - MOST_ITEMS);
-      return part.slice(0, MOST_ITEMS).map(shown);
+      heldBack += Math.max(0, part.length - MAX_ITEMS);
+      return part.slice(0, MAX_ITEMS).map(reduce);
     }
     if (typeof part !== 'object' || part === null) return part;
-    const fields = Object.entries(part).filter(([name]) => SEEN.has(name));
+    const fields = Object.entries(part).filter(([name]) => VISIBLE_FIELDS.has(name));
     heldBack += Object.keys(part).length - fields.length;
-    return Object.fromEntries(fields.map(([name, each]) => [name, shown(each)]));
+    return Object.fromEntries(fields.map(([name, each]) => [name, reduce(each)]));
   };
-  return { value: shown(value) ?? null, heldBack };
+  return { value: reduce(value) ?? null, heldBack };
 }

@@ -1,28 +1,28 @@
 /**
- * What the page asks for and what it is told, as plain JSON: the one vocabulary of `inspect/` and `web/`. Times are
- * milliseconds since the epoch, actors go by their path of ids.
+ * The JSON protocol between `inspect/` and `web/`. Times are milliseconds since the epoch. An actor is identified by
+ * its path, i.e. the ids of its ancestors and its own.
  */
 import type { ActorNode } from '../show/actorNode.ts';
 import type { NextTransition } from '../show/nextTransition.ts';
 
 export type { NextTransition as NextWay } from '../show/nextTransition.ts';
 
-/** One actor without those below it: its parent and its place among the parent's children stand for them. */
+/** An actor without its children. The parent's path and the order among its children replace the tree. */
 export interface ShownActor extends Omit<ActorNode, 'children'> {
-  /** The parent's path; absent: it is the root, whose own path is empty. */
+  /** Path of the parent. Undefined for the root, whose path is empty. */
   readonly parent?: string;
   readonly order: number;
 }
 
-/** A pod as a table shows it. */
+/** A pod in the table. */
 export interface ShownPod {
   readonly uid: string;
   readonly namespace: string;
-  /** The full one; of a static pod it ends in `-` and the node's name. */
+  /** The full name. For a static pod it ends in `-` and the node's name. */
   readonly name: string;
   readonly isStatic: boolean;
   readonly phase: string;
-  /** The words of kubectl's columns STATUS and READY. */
+  /** The values of kubectl's columns STATUS and READY. */
   readonly status: string;
   readonly ready: string;
   readonly restarts: number;
@@ -33,11 +33,11 @@ export interface ShownGate {
   readonly capacity: number;
   readonly held: number;
   readonly waiting: number;
-  /** Who waits, the next first: `<pod uid>/<actor>/<limiter>`. */
+  /** The waiting actors in order, as `<pod uid>/<actor>/<limiter>`. */
   readonly queue: readonly string[];
 }
 
-/** The node itself: the bar above everything. */
+/** The state of the node in the bar at the top of the page. */
 export interface ShownNode {
   readonly name: string;
   readonly version: string;
@@ -50,28 +50,31 @@ export interface ShownNode {
     readonly ready: boolean;
     readonly message?: string;
   };
-  /** One sentence, where something of the node itself is in the way. */
+  /** A problem of the node in one sentence. Undefined if there is none. */
   readonly trouble?: string;
   readonly gates: { readonly start: ShownGate; readonly pull: ShownGate };
-  /** Where pods come from, and what is wrong there. */
+  /** The sources of pods, with their problems. */
   readonly sources: readonly { readonly name: string; readonly trouble?: string }[];
-  /** How late the event loop was, over the last minute; absent where it is not measured. */
+  /** Delay of the event loop over the last minute. Undefined if it is not measured. */
   readonly loop?: { readonly p99Ms: number; readonly recentMs: readonly number[] };
 }
 
-/** The whole node at one moment. */
+/** The state of the node and its pods at one time. */
 export interface Snapshot {
   readonly at: number;
-  /** `live` goes on by frames; `past` is a moment of a node that goes on; `file` one of a recording alone. */
+  /**
+   * `live` is followed by frames, `past` is a past state of a running node, and `file` is a state from a recording
+   * alone.
+   */
   readonly mode: 'live' | 'past' | 'file';
   readonly node: ShownNode;
   readonly pods: readonly ShownPod[];
   readonly actors: readonly ShownActor[];
-  /** What can be gone back to; absent where nothing is recorded. */
+  /** The time range of the recording. Undefined if nothing is recorded. */
   readonly recorded?: { readonly from: number; readonly to: number };
 }
 
-/** What is another than in the frame before. */
+/** The changes since the previous frame. */
 export interface Frame {
   readonly at: number;
   readonly node?: ShownNode;
@@ -80,13 +83,13 @@ export interface Frame {
   readonly actors: readonly ShownActor[];
   readonly actorsGone: readonly string[];
   readonly lines: readonly StoryLine[];
-  /** So many lines were left out, because there were too many. */
+  /** Number of lines omitted because there were too many. */
   readonly unsaid?: number;
-  /** What can be gone back to, where its beginning has changed or was not known before. */
+  /** The time range of the recording, if its start has changed or was unknown before. */
   readonly recorded?: Snapshot['recorded'];
 }
 
-/** One thing that happened. Payloads stay behind. */
+/** One event in the history of the node, without its payload. */
 export type StoryLine =
   | EnteredLine
   | {
@@ -112,35 +115,40 @@ export type StoryLine =
       readonly reason: string;
       readonly message: string;
     }
-  /** The pod is gone from the node. Later lines with its UID are about its next life, as of a static pod that is created again. */
+  /**
+   * The pod was removed from the node. Later lines with its UID belong to its next life, e.g. of a static pod that is
+   * created again.
+   */
   | { readonly kind: 'gone'; readonly at: number; readonly uid: string }
-  /** An agent's life begins. */
+  /** An agent started. */
   | { readonly kind: 'began'; readonly at: number }
-  /** It ends in good order. */
+  /** The agent stopped properly. */
   | { readonly kind: 'ended'; readonly at: number };
 
-/** What came in from outside: a fact of a feed, the answer of a call, a timer. */
+/** An input of an actor: a fact from a feed, the response to a call, or a timer. */
 export interface EnteredLine {
   readonly kind: 'entered';
   readonly at: number;
-  /** Whom it entered: of a call the one in flight, `pod/<uid>/container/web/0.container.creating`. */
+  /**
+   * Path of the actor. For a response it is the actor of the call, e.g. `pod/<uid>/container/web/0.container.creating`.
+   */
   readonly actor: string;
   readonly outcome: 'answer' | 'failure' | 'fact' | 'elapsed';
-  /** The port or feed. */
+  /** Name of the port or feed. */
   readonly source: string;
-  /** How long a call took. */
+  /** Duration of the call. */
   readonly tookMs?: number;
-  /** Of a fact about one pod: which. */
+  /** UID of the pod that a fact is about, if there is exactly one. */
   readonly uid?: string;
-  /** In a few words: `api exit 3`, why it failed. */
+  /** Short description, e.g. `api exit 3` or the reason of a failure. */
   readonly what?: string;
 }
 
-/** What happened to one pod, or to the node itself, the earliest first. */
+/** The history of one pod, or of the node itself, from earliest to latest. */
 export interface Story {
   readonly from: number;
   readonly to: number;
-  /** The states that its actors were in when it began. */
+  /** The states of its actors at `from`. */
   readonly before: readonly {
     readonly actor: string;
     readonly state: string;
@@ -148,111 +156,113 @@ export interface Story {
     readonly tag?: string;
   }[];
   readonly lines: readonly StoryLine[];
-  /** So many lines were left out, because there were too many. */
+  /** Number of lines omitted because there were too many. */
   readonly unsaid?: number;
 }
 
-/** All of a recording at a glance. */
+/** Overview of a recording as a histogram over time. */
 export interface Rail {
   readonly from: number;
   readonly to: number;
   readonly bucketMs: number;
-  /** How much entered in each bucket. */
+  /** Number of inputs in each bucket. */
   readonly counts: readonly number[];
   readonly failures: readonly number[];
-  /** When agents began. */
+  /** Times at which agents started. */
   readonly restarts: readonly number[];
 }
 
-/** A run of a container that has ended. */
+/** A completed run of a container. */
 export interface TriedRun {
-  /** 1 is the first one that there ever was. */
+  /** Number of the run, starting at 1. */
   readonly run: number;
   readonly startedAt: number;
   readonly ranMs: number;
   readonly exitCode: number;
   readonly reason: string;
-  /** How long it waited before the next one; absent of the last. */
+  /** Time until the next run started. Undefined for the last run. */
   readonly waitedMs?: number;
 }
 
-/** What is known of how one actor moved. */
+/** The transitions of an actor. */
 export interface Taken {
-  /** Since when it is known. */
+  /** Start of the period that the counts cover. */
   readonly from: number;
-  /** The ways that were taken, as `wayId` names them. */
+  /** The transitions taken, with IDs from `wayId`. */
   readonly ways: readonly { readonly way: string; readonly count: number; readonly lastAt: number }[];
-  /** How long it was last in each state, by its dotted path; absent from the one that it is in. */
+  /** Duration of the last completed stay in each state, by the state's dotted path. */
   readonly stays: readonly { readonly state: string; readonly lastMs: number }[];
 }
 
-/** An event of Kubernetes. */
+/** A Kubernetes event. */
 export interface ShownEvent {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
-  /** Number of occurrences; absent if some of them belong to an earlier life of the pod. */
+  /** Number of occurrences. Undefined if some of them belong to an earlier life of the pod. */
   readonly count?: number;
   readonly at: number;
 }
 
-/** The part of an actor's details that is known at once. Its history is read from the recording and follows later. */
+/**
+ * The details of an actor that are available at once. Its history is read from the recording and requested separately.
+ */
 export interface Detail {
   readonly path: string;
   readonly at: number;
-  /** One sentence: why it is where it is. */
+  /** Explains the actor's state in one sentence. */
   readonly answer: string;
-  /** What has to be seen to in its pod's manifest. */
+  /** Problems in the manifest of the actor's pod. */
   readonly problems: readonly string[];
   readonly next: readonly NextTransition[];
-  /** Absent of a moment of the past, whose events are read with the history. */
+  /** Undefined for a past state, whose events come with the history. */
   readonly events?: readonly ShownEvent[];
-  /** How the log of a container ends. */
+  /** The last lines of the container's log. */
   readonly log?: { readonly lines: readonly string[] };
 }
 
-/** The end of the log of a container. */
+/** The last lines of a container's log. */
 export interface ShownLog {
-  /** Number of the run that wrote it, the first being 1; absent if there is no log. */
+  /** Number of the run that wrote the log, starting at 1. Undefined if there is no log. */
   readonly run?: number;
-  /** Whether this run goes on, and may write more. */
+  /** Whether the run is still in progress and may write more. */
   readonly isRunning: boolean;
   readonly lines: readonly string[];
-  /** Whether there are earlier lines, which are not sent. */
+  /** Whether earlier lines were omitted. */
   readonly isCut?: boolean;
-  /** Why there is no log. */
+  /** The reason if there is no log. */
   readonly note?: string;
 }
 
-/** The history of one actor: how it came to be where it is. */
+/** The transitions and container runs of one actor. */
 export interface ActorHistory {
   readonly path: string;
   readonly at: number;
   readonly tried: readonly TriedRun[];
   readonly taken: Taken;
-  /** Absent of a node that goes on, whose details have them. */
+  /** Undefined for the current state, whose details contain the events. */
   readonly events?: readonly ShownEvent[];
 }
 
-/** A pod's manifest and status as far as they may be seen: in place of what may not stands a digest, as `HELD_BACK` finds it. */
+/** A pod's manifest and status. Secret values are replaced by digests, which `HELD_BACK` matches. */
 export interface ShownObject {
   readonly manifest: unknown;
   readonly status: unknown;
 }
 
-/** What something that entered brought with it. */
+/** The payload of an input. */
 export interface ShownPayload {
   readonly value: unknown;
-  /** So many fields and items of it are held back. */
+  /** Number of fields and items that are not shown. */
   readonly heldBack: number;
 }
 
-/** What stands for a value that is held back, in any text: to be shown as such. */
+/** Matches the placeholders of secret values in a text, so that the page can mark them. */
 export const HELD_BACK = /redacted-[0-9a-f]{16}/g;
 
-/** One state in a drawing; `x` and `y` of its top left corner, in CSS pixels. */
+/** One state in a drawing. `x` and `y` are its top left corner in CSS pixels. */
 export interface DrawnState {
-  /** Dotted, without the machine's id: `launching.making.creating`; empty for none. */
+  /** Dotted path without the machine's id, e.g. `launching.making.creating`. Empty for a machine without states. */
   readonly state: string;
   readonly label: string;
   readonly kind: 'atomic' | 'compound' | 'final' | 'folded';
@@ -262,63 +272,63 @@ export interface DrawnState {
   readonly height: number;
   readonly tag?: string;
   readonly waitsFor?: string;
-  /** What it is, for somebody who did not write the chart. */
+  /** Describes the state to people who did not write the chart. */
   readonly meaning?: string;
-  /** The rules of Kubernetes that it follows, by their numbers. */
+  /** Numbers of the Kubernetes rules that the state implements, e.g. `C7`. */
   readonly rules?: readonly string[];
-  /** Of a folded one: the states that it stands for. */
+  /** The states that a folded box stands for. */
   readonly holds?: readonly FoldedState[];
 }
 
 /** A state that shares a box with others. */
 export type FoldedState = Pick<DrawnState, 'state' | 'label' | 'tag' | 'waitsFor' | 'meaning' | 'rules'>;
 
-/** A rule of Kubernetes, as docs/conformance.md has it. */
+/** A rule of Kubernetes from docs/conformance.md. */
 export interface ShownRule {
-  /** `C7`. */
+  /** Number of the rule, e.g. `C7`. */
   readonly rule: string;
   readonly title: string;
   readonly text: string;
 }
 
-/** An arrow; all ways between the same two states share one. */
+/** An arrow. All transitions between the same two states share one. */
 export interface DrawnWay {
-  /** As `wayId` names them. */
+  /** IDs from `wayId`. */
   readonly ways: readonly string[];
   readonly from: string;
   readonly to: string;
   readonly points: readonly (readonly [number, number])[];
-  /** The events of its ways, each once. Empty for a way that is taken at once. */
+  /** The distinct events of the transitions. Empty for an eventless transition. */
   readonly label: readonly string[];
-  /** The top left corner of its label; absent where there is no room for it. */
+  /** The top left corner of the label. Undefined if there is no room for it. */
   readonly labelAt?: readonly [number, number];
-  /** The middle of its count, on the arrow; absent where there is no room for it. */
+  /** The center of the count on the arrow. Undefined if there is no room for it. */
   readonly countAt?: readonly [number, number];
 }
 
-/** A chart, or one region of it, laid out. */
+/** The layout of a chart or of one region of it. */
 export interface Drawing {
   readonly machine: string;
-  /** Absent: the whole of it. */
+  /** Undefined for the whole chart. */
   readonly region?: string;
   readonly title: string;
-  /** What the machine is, in one sentence. */
+  /** Describes the machine in one sentence. */
   readonly summary: string;
   readonly width: number;
   readonly height: number;
   readonly states: readonly DrawnState[];
   readonly ways: readonly DrawnWay[];
-  /** Ways that lead out of the region, and those that every state takes: `container.stop → stopped`. */
+  /** Transitions that leave the region or that all states share, e.g. `container.stop → stopped`. */
   readonly exits: readonly {
     readonly way: string;
     readonly from: string;
     readonly label: string;
     readonly to: string;
   }[];
-  /** The regions of the machine; none of one that is seen at a glance. */
+  /** The regions of the machine. Empty if the whole chart fits on the page. */
   readonly regions: readonly { readonly region: string; readonly title: string; readonly states: readonly string[] }[];
-  /** The rules that its states name. */
+  /** The rules that the states refer to. */
   readonly rules: readonly ShownRule[];
-  /** How many states the whole machine has. */
+  /** Number of states in the whole machine. */
   readonly statesOfAll: number;
 }

@@ -1,18 +1,18 @@
-/** A recording alone, as the page asks about it. */
+/** Serves the page of a recording without a running node. */
 import type { Inspected } from './inspected.ts';
 import type { Past } from './past.ts';
 
-/** After whatever was recorded. */
-const LAST = 8.64e15;
+/** A time after all recorded times. */
+const MAX_DATE_MS = 8.64e15;
 
-/** Without a moment, questions are about the last one. */
-export const recordedNode = (past: Past, close: () => Promise<void>): Inspected => ({
-  moment: (at = LAST) => past.moment(at),
+/** Requests without a time refer to the end of the recording. */
+export const createRecordedNode = (past: Past, close: () => Promise<void>): Inspected => ({
+  moment: (at = MAX_DATE_MS) => past.moment(at),
   story: past.story,
   rail: () => past.rail(),
-  detail: (path, at = LAST) => past.detail(path, at),
-  actorHistory: (path, at = LAST) => past.actorHistory(path, at),
-  object: (uid, at = LAST) => past.object(uid, at),
+  detail: (path, at = MAX_DATE_MS) => past.detail(path, at),
+  actorHistory: (path, at = MAX_DATE_MS) => past.actorHistory(path, at),
+  object: (uid, at = MAX_DATE_MS) => past.object(uid, at),
   entry: past.entry,
   close,
 });

@@ -1,25 +1,25 @@
-/** What can be gone back to of a node that goes on: looked up behind the page, which waits for it nowhere. */
+/** The time range of a recording in progress, refreshed in the background so that the page never waits for it. */
 import type { Clock } from '../base/clock.ts';
-import type { Live } from './inspected.ts';
+import type { LiveUpdates } from './inspected.ts';
 import type { Past } from './past.ts';
 import type { Snapshot } from './protocol.ts';
 
-interface SpanParts {
+interface RecordedSpanOptions {
   readonly past: Pick<Past, 'recorded'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** The oldest is thrown away now and then: after so long it is looked up again. */
-const GOOD_MS = 300_000;
+/** Interval at which the start is read again, because the recorder deletes old files. */
+const REFRESH_INTERVAL_MS = 300_000;
 
-/** From when on there is a recording, as far as is known. */
+/** Caches the start of the recording. */
 export class RecordedSpan {
-  readonly #parts: SpanParts;
+  readonly #parts: RecordedSpanOptions;
   #from: number;
-  #askAgainAt = 0;
+  #refreshAt = 0;
 
-  /** Until more is known it is the time from now on: that is recorded in any case. */
-  constructor(parts: SpanParts) {
+  /** The start is the current time until the recording has been read. */
+  constructor(parts: RecordedSpanOptions) {
     this.#parts = parts;
     this.#from = parts.clock.now();
     this.now();
@@ -27,12 +27,12 @@ export class RecordedSpan {
 
   now(): NonNullable<Snapshot['recorded']> {
     const { clock } = this.#parts;
-    if (clock.monotonic() >= this.#askAgainAt) this.#ask();
+    if (clock.monotonic() >= this.#refreshAt) this.#refresh();
     return { from: this.#from, to: Math.max(this.#from, clock.now()) };
   }
 
-  /** The same node, whose frames say from when on it is recorded once that is known, or has changed. */
-  toldBy(live: Live): Live {
+  /** Wraps a live node so that a frame includes the recorded range whenever its start has changed. */
+  addTo(live: LiveUpdates): LiveUpdates {
     return {
       snapshot: () => live.snapshot(),
       follow: (viewer) => {
@@ -46,14 +46,14 @@ export class RecordedSpan {
     };
   }
 
-  #ask(): void {
+  #refresh(): void {
     const { past, clock } = this.#parts;
-    this.#askAgainAt = clock.monotonic() + GOOD_MS;
+    this.#refreshAt = clock.monotonic() + REFRESH_INTERVAL_MS;
     past.recorded().then(
       (recorded) => {
         if (recorded) this.#from = recorded.from;
       },
-      // What is known stays.
+      // Retain the previous value.
       () => {},
     );
   }

@@ -1,88 +1,88 @@
-/** A part of a recording as it is played for the first time: any moment that was played is there at once from then on. */
+/** Stores the states of a replay, so that any time that has been replayed can be shown at once. */
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { ActorNode } from '../show/actorNode.ts';
-import { shownNodeOf } from './nodeBar.ts';
+import { shownReplayedNode } from './nodeBar.ts';
 import type { ShownActor, ShownNode, ShownPod, Snapshot } from './protocol.ts';
-import { type ActorChanges, ShownActors, ShownPods, treesOf } from './shown.ts';
-import { type Moved, NODE } from './touched.ts';
+import { type ActorChanges, ActorDiffer, allTrees, PodRowCache } from './shown.ts';
+import { type ChangedTrees, NODE } from './touched.ts';
 
-/** What became another at a moment. */
+/** The changes at one time. */
 interface Change {
   readonly at: number;
   readonly actors: readonly ShownActor[];
   readonly gone: readonly string[];
-  /** All pods, in their order; absent where they are the same. */
+  /** All pods in order. Undefined if none has changed. */
   readonly pods?: readonly ShownPod[];
   readonly node?: ShownNode;
 }
 
-/** Everything of a node at a moment, as a snapshot has it. */
+/** The contents of a snapshot that a replay can provide. */
 export type ShownMoment = Pick<Snapshot, 'node' | 'pods' | 'actors'>;
 
-/** What was seen of an agent that is played, the earliest first. */
+/** The changes of a replayed agent, from earliest to latest. */
 export class Reel {
   readonly #version: string;
-  readonly #shown = new ShownActors();
+  readonly #shown = new ActorDiffer();
   readonly #changes: Change[] = [];
-  readonly #pods = new ShownPods();
-  readonly #last: { pods?: readonly ShownPod[]; node?: string } = {};
+  readonly #pods = new PodRowCache();
+  readonly #previous: { pods?: readonly ShownPod[]; node?: string } = {};
 
-  /** `version` is that of the program that recorded it. */
+  /** `version` is the version of the program that recorded the node. */
   constructor(version: string) {
     this.#version = version;
   }
 
   /**
-   * Takes note of the agent as it is at a moment, which is not before those that were noted. All but what has moved is as
-   * it was noted last; without `moved` all is looked at.
+   * Adds the state of the agent at a time, which must not be earlier than the previous one. Only the actors in `moved`
+   * are compared. If it is undefined, everything is compared.
    */
-  note(agent: NodeAgent, at: number, moved?: Moved): void {
-    const { actors, gone } = this.#changesOf(agent, moved);
-    const pods = moved?.pods === false ? undefined : this.#otherPods(agent, at);
-    const node = moved?.trees.has(NODE) === false ? undefined : this.#otherNode(agent);
+  addState(agent: NodeAgent, at: number, moved?: ChangedTrees): void {
+    const { actors, gone } = this.#compareActors(agent, moved);
+    const pods = moved?.pods === false ? undefined : this.#changedPods(agent, at);
+    const node = moved?.trees.has(NODE) === false ? undefined : this.#changedNode(agent);
     if (actors.length === 0 && gone.length === 0 && node === undefined && pods === undefined) return;
     this.#changes.push({ at, actors, gone, ...(pods && { pods }), ...(node && { node }) });
   }
 
-  #changesOf(agent: NodeAgent, moved: Moved | undefined): ActorChanges {
-    const partly = moved && !moved.pods ? this.#changesIn(agent, moved.trees) : undefined;
-    return partly ?? this.#shown.changes(treesOf(agent.explainNode().node, agent.trees()));
+  #compareActors(agent: NodeAgent, moved: ChangedTrees | undefined): ActorChanges {
+    const partialChanges = moved && !moved.pods ? this.#compareTrees(agent, moved.trees) : undefined;
+    return partialChanges ?? this.#shown.compareAll(allTrees(agent.explainNode().node, agent.trees()));
   }
 
-  /** Undefined where an actor has come or gone that others stand beside. */
-  #changesIn(agent: NodeAgent, keys: ReadonlySet<string>): ActorChanges | undefined {
+  /** Returns undefined if an actor was added or removed, because that shifts the order of others. */
+  #compareTrees(agent: NodeAgent, keys: ReadonlySet<string>): ActorChanges | undefined {
     const trees = new Map<string, ActorNode>();
     for (const key of keys) {
       const tree = key === NODE ? agent.explainNode().node : agent.tree(key);
       if (tree === undefined) return undefined;
       trees.set(key, tree);
     }
-    return this.#shown.changesOf(trees);
+    return this.#shown.compareSome(trees);
   }
 
-  #otherPods(agent: NodeAgent, at: number): readonly ShownPod[] | undefined {
-    const before = this.#last.pods;
-    const pods = agent.pods().map((pod) => this.#pods.of(pod, at));
-    this.#last.pods = pods;
+  #changedPods(agent: NodeAgent, at: number): readonly ShownPod[] | undefined {
+    const before = this.#previous.pods;
+    const pods = agent.pods().map((pod) => this.#pods.rowOf(pod, at));
+    this.#previous.pods = pods;
     return before?.length === pods.length && pods.every((pod, index) => pod === before[index]) ? undefined : pods;
   }
 
-  #otherNode(agent: NodeAgent): ShownNode | undefined {
-    const node = shownNodeOf(agent, this.#version);
+  #changedNode(agent: NodeAgent): ShownNode | undefined {
+    const node = shownReplayedNode(agent, this.#version);
     const text = JSON.stringify(node);
-    const isSame = text === this.#last.node;
-    this.#last.node = text;
+    const isSame = text === this.#previous.node;
+    this.#previous.node = text;
     return isSame ? undefined : node;
   }
 
-  /** Whether a moment is not before the first one that was noted. */
+  /** Whether a time is at or after the first stored one. */
   covers(moment: number): boolean {
     const [first] = this.#changes;
     return first !== undefined && first.at <= moment;
   }
 
-  /** As it was at a moment, or at the first one that was noted; undefined where none was. */
-  at(moment: number): ShownMoment | undefined {
+  /** Returns the state at a time, or the first stored state if the time is earlier. Undefined if nothing is stored. */
+  stateAt(moment: number): ShownMoment | undefined {
     const actors = new Map<string, ShownActor>();
     let [pods, node]: [readonly ShownPod[], ShownNode | undefined] = [[], undefined];
     for (const [index, change] of this.#changes.entries()) {

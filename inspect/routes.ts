@@ -1,58 +1,64 @@
-/** What the page's server answers, beside its stream. */
+/** The routes of the page's server, except for its stream. */
 import { messageOf } from '../base/failure.ts';
 import { failure } from '../socket/status.ts';
-import { assetAt, pageWith } from './assets.ts';
+import { readAsset, readPage } from './assets.ts';
 import { type Inspected, NotInspected } from './inspected.ts';
 import type { LiveText } from './liveText.ts';
 
-/** An answer, whole. */
-export interface PageAnswer {
+/** A complete response. */
+export interface PageResponse {
   readonly code: number;
   readonly type: string;
   readonly body: string | Buffer;
 }
 
-interface Answering {
+interface RequestContext {
   readonly inspected: Inspected;
-  /** What goes on; absent of a recording. */
+  /** Undefined for a recording. */
   readonly live: LiveText | undefined;
-  /** Where the build has left the page. */
+  /** The output directory of the page's build. */
   readonly directory: string;
-  /** Aborts when the client has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** A part of a question that is none that can be answered. */
-class BadQuestion extends Error {}
+/** An invalid parameter of a request. */
+class InvalidParameter extends Error {}
 
-/** Answers a path, of which nothing is refused any more. */
-export async function pageAnswer(answering: Answering, url: URL): Promise<PageAnswer> {
+/** Responds to an authorized request. */
+export async function respondToPage(answering: RequestContext, url: URL): Promise<PageResponse> {
   const { pathname } = url;
   try {
-    if (pathname.startsWith('/api/')) return await apiAnswer(answering, url);
+    if (pathname.startsWith('/api/')) return await respondToApi(answering, url);
     if (pathname.startsWith('/assets/'))
-      return await fileAnswer(answering.directory, pathname.slice('/assets/'.length));
-    if (isOtherFile(pathname)) throw new NotInspected(`nothing found at ${pathname}`);
-    return await htmlAnswer(answering, url);
+      return await respondWithFile(answering.directory, pathname.slice('/assets/'.length));
+    if (isUnknownFile(pathname)) throw new NotInspected(`nothing found at ${pathname}`);
+    return await respondWithPage(answering, url);
   } catch (error) {
-    if (error instanceof BadQuestion) return json(400, failure(400, 'BadRequest', error.message));
+    if (error instanceof InvalidParameter) return json(400, failure(400, 'BadRequest', error.message));
     if (error instanceof NotInspected) return json(404, failure(404, 'NotFound', error.message));
     return json(500, failure(500, 'InternalError', messageOf(error)));
   }
 }
 
-/** What browsers and robots ask for by themselves, as `/favicon.ico`. Names of pods may have dots, too. */
-const isOtherFile = (pathname: string): boolean => /\.\w+$/.test(pathname) && !/^\/(?:pod|node)\//.test(pathname);
+/**
+ * Whether the path is a file that browsers and robots request automatically, e.g. `/favicon.ico`. Pod names may contain
+ * dots too.
+ */
+const isUnknownFile = (pathname: string): boolean => /\.\w+$/.test(pathname) && !/^\/(?:pod|node)\//.test(pathname);
 
-async function apiAnswer({ inspected, live, signal }: Answering, { pathname, searchParams }: URL): Promise<PageAnswer> {
+async function respondToApi(
+  { inspected, live, signal }: RequestContext,
+  { pathname, searchParams }: URL,
+): Promise<PageResponse> {
   const [uid, path] = [searchParams.get('uid') ?? '', searchParams.get('path') ?? ''];
-  const at = momentIn(searchParams, 'at');
+  const at = timeParameter(searchParams, 'at');
   switch (pathname) {
     case '/api/snapshot':
       return live && at === undefined ? jsonText(200, live.snapshot()) : json(200, await inspected.moment(at));
     case '/api/story': {
-      const [from, to] = [momentIn(searchParams, 'from'), momentIn(searchParams, 'to')];
-      return json(200, await inspected.story(uid, from ?? 0, to ?? LATEST));
+      const [from, to] = [timeParameter(searchParams, 'from'), timeParameter(searchParams, 'to')];
+      return json(200, await inspected.story(uid, from ?? 0, to ?? MAX_DATE_MS));
     }
     case '/api/rail':
       return json(200, await inspected.rail());
@@ -75,33 +81,37 @@ async function apiAnswer({ inspected, live, signal }: Answering, { pathname, sea
   }
 }
 
-/** The latest moment that a date can have, in milliseconds since the epoch. */
-const LATEST = 8.64e15;
+/** The latest time that a Date can represent, in milliseconds since the epoch. */
+const MAX_DATE_MS = 8.64e15;
 
-/** Milliseconds since the epoch, or as RFC 3339 has it. */
-function momentIn(search: URLSearchParams, name: string): number | undefined {
+/** Accepts milliseconds since the epoch or RFC 3339. */
+function timeParameter(search: URLSearchParams, name: string): number | undefined {
   const text = search.get(name);
   if (text === null) return undefined;
   const at = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
-  if (!(Math.abs(at) <= LATEST)) throw new BadQuestion(`${name}: expected a moment, as milliseconds or in RFC 3339`);
+  if (!(Math.abs(at) <= MAX_DATE_MS))
+    throw new InvalidParameter(`${name}: expected a moment, as milliseconds or in RFC 3339`);
   return at;
 }
 
-const json = (code: number, body: unknown): PageAnswer => jsonText(code, JSON.stringify(body));
+const json = (code: number, body: unknown): PageResponse => jsonText(code, JSON.stringify(body));
 
-const jsonText = (code: number, body: string): PageAnswer => ({ code, type: 'application/json', body });
+const jsonText = (code: number, body: string): PageResponse => ({ code, type: 'application/json', body });
 
-async function fileAnswer(directory: string, name: string): Promise<PageAnswer> {
-  const asset = await assetAt(directory, name);
+async function respondWithFile(directory: string, name: string): Promise<PageResponse> {
+  const asset = await readAsset(directory, name);
   if (asset === undefined) throw new NotInspected(`there is no ${name}`);
   return { code: 200, type: asset.type, body: asset.bytes };
 }
 
-/** Every path that is no other is a place on the page. */
-async function htmlAnswer({ inspected, live, directory }: Answering, { searchParams }: URL): Promise<PageAnswer> {
-  // What its URL says of another moment the page asks for itself: this one is there at once.
-  const snapshot = live?.snapshot() ?? JSON.stringify(await inspected.moment(momentIn(searchParams, 'at')));
-  const page = await pageWith(directory, snapshot);
+/** Serves the page on all remaining paths, because the page does its own routing. */
+async function respondWithPage(
+  { inspected, live, directory }: RequestContext,
+  { searchParams }: URL,
+): Promise<PageResponse> {
+  // If the URL selects another time, the page requests that itself. The current snapshot avoids a round trip.
+  const snapshot = live?.snapshot() ?? JSON.stringify(await inspected.moment(timeParameter(searchParams, 'at')));
+  const page = await readPage(directory, snapshot);
   if (page === undefined) throw new NotInspected('the page was not built: run "npm run build"');
   return { code: 200, type: 'text/html; charset=utf-8', body: page };
 }

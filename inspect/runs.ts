@@ -1,65 +1,70 @@
-/** What a container has tried: its runs that have ended, as its pod's statuses told of them. */
+/** The completed runs of a container, collected from the statuses of its pod. */
 import type { ContainerStatus, PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { TriedRun } from './protocol.ts';
 
-/** So many are shown. */
-const MOST_RUNS = 10;
+const MAX_RUNS = 10;
 
-interface EndedRun extends Omit<TriedRun, 'waitedMs'> {
+interface CompletedRun extends Omit<TriedRun, 'waitedMs'> {
   readonly endedAt: number;
 }
 
-/** Learns from one status after the other, the earliest first. */
+/** Collects runs from statuses, which must be in chronological order. */
 export class Runs {
   readonly #container: string | undefined;
-  readonly #ended = new Map<string, EndedRun>();
+  readonly #completed = new Map<string, CompletedRun>();
   #startedAt: number | undefined;
 
-  /** Without a container it learns nothing. */
+  /** Without a container it collects nothing. */
   constructor(container: string | undefined) {
     this.#container = container;
   }
 
-  learn(status: PodStatus | undefined): void {
+  addStatus(status: PodStatus | undefined): void {
     const all = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
     const own = all.find(({ name }) => name === this.#container);
     if (own === undefined) return;
-    // One that waits to be made again is not counted before it is.
-    this.#note(own.lastState?.terminated, own.restartCount + (own.state?.waiting ? 1 : 0));
-    this.#note(own.state?.terminated, own.restartCount + 1);
+    // The restart count increases only when the next container is created, so add one while the container waits for
+    // that.
+    this.#addRun(own.lastState?.terminated, own.restartCount + (own.state?.waiting ? 1 : 0));
+    this.#addRun(own.state?.terminated, own.restartCount + 1);
     const startedAt = own.state?.running?.startedAt ?? undefined;
     this.#startedAt = startedAt === undefined ? undefined : Date.parse(startedAt);
   }
 
-  /** What is known of the time before. */
+  /** Adds runs before the collection started. */
   addEarlier(runs: readonly TriedRun[]): void {
     for (const { waitedMs: _, ...run } of runs)
-      if (!this.#ended.has(keyOf(run))) this.#ended.set(keyOf(run), { ...run, endedAt: run.startedAt + run.ranMs });
+      if (!this.#completed.has(keyOf(run)))
+        this.#completed.set(keyOf(run), { ...run, endedAt: run.startedAt + run.ranMs });
   }
 
-  /** The latest first. */
-  tried(): readonly TriedRun[] {
-    const runs = [...this.#ended.values()].sort((one, other) => one.startedAt - other.startedAt || one.run - other.run);
+  /** Returns the runs from latest to earliest. */
+  completedRuns(): readonly TriedRun[] {
+    const runs = [...this.#completed.values()].sort(
+      (one, other) => one.startedAt - other.startedAt || one.run - other.run,
+    );
     return runs
       .map(({ endedAt, ...run }, index): TriedRun => {
         const next = runs[index + 1]?.startedAt ?? this.#startedAt;
         return { ...run, ...(next === undefined ? {} : { waitedMs: Math.max(0, next - endedAt) }) };
       })
       .reverse()
-      .slice(0, MOST_RUNS);
+      .slice(0, MAX_RUNS);
   }
 
-  #note(ended: NonNullable<ContainerStatus['state']>['terminated'], run: number): void {
+  #addRun(ended: NonNullable<ContainerStatus['state']>['terminated'], run: number): void {
     const { startedAt, finishedAt, exitCode, reason = '' } = ended ?? {};
     const to = Date.parse(finishedAt ?? '');
     const started = Date.parse(startedAt ?? '');
-    // A container that could not be started has the zero time of the runtime.
+    // A container that could not be started has the runtime's zero time.
     const from = started === 0 ? to : started;
     if (exitCode === undefined || Number.isNaN(from) || Number.isNaN(to)) return;
-    const known = { run, startedAt: from, endedAt: to, ranMs: to - from, exitCode, reason };
-    this.#ended.set(keyOf(known), known);
+    const completed = { run, startedAt: from, endedAt: to, ranMs: to - from, exitCode, reason };
+    this.#completed.set(keyOf(completed), completed);
   }
 }
 
-/** Statuses have whole seconds: the first restart is in the same one. */
+/**
+ * Statuses have a resolution of one second, in which a container may run twice. So the start time alone is not unique.
+ */
 const keyOf = ({ run, startedAt }: Pick<TriedRun, 'run' | 'startedAt'>): string => `${run} ${startedAt}`;

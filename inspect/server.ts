@@ -12,88 +12,88 @@ import { unlessAborted } from '../base/unlessAborted.ts';
 import { guardConnections } from '../host/connectionGuard.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import { failure } from '../socket/status.ts';
-import { refusalOf, SECURITY_HEADERS, tokenCookie } from './access.ts';
+import { refuseAccess, SECURITY_HEADERS, tokenCookie } from './access.ts';
 import { authorityOf, type InspectAddress } from './address.ts';
 import type { Inspected } from './inspected.ts';
 import { LiveText } from './liveText.ts';
-import { pageAnswer } from './routes.ts';
+import { respondToPage } from './routes.ts';
 import { Viewers } from './viewers.ts';
 
-interface Options {
+interface PageServerOptions {
   readonly address: InspectAddress;
   /** Called on the first request. */
   readonly inspected: () => Promise<Inspected>;
-  /** The directory that the build wrote the page to. */
+  /** The output directory of the page's build. */
   readonly directory: string;
-  /** Required from every client. Undefined opens the page to every client that reaches the address. */
+  /** The token that every client must send. Undefined opens the page to every client that can reach the address. */
   readonly token: string | undefined;
   /** The file that contains the link with the token, if there is one. */
   readonly linkFile?: string | undefined;
-  /** A certificate with its key, as PEM. Undefined serves plain HTTP. */
+  /** A certificate and its key in PEM. Undefined serves plain HTTP. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
-  /** The name of this host in the link. The default is the address. */
+  /** The host name in the link. The default is the address. */
   readonly name?: string | undefined;
   /** Called with an error that prevents a response and that no other code reports. */
   readonly onError?: (error: unknown) => void;
   readonly clock?: Clock;
 }
 
-/** The page's server, until it is closed. */
+/** A running server of the page. */
 export interface PageServer {
   /** The link to the page, including the token. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Where other inspectors find the actors, in Stately's protocol. */
+/** Path at which external inspectors connect with Stately's protocol. */
 const STATELY_PATH = '/stately';
-/** More connections than the browsers that show the page need at a time. */
+/** Maximum number of connections, which exceeds what the browsers that show the page need. */
 const MAX_CONNECTIONS = 64;
-/** How long a request may take to come, in milliseconds: it is a line and some headers. */
-const REQUEST_MS = 10_000;
-/** How long an answer may take to be read, in milliseconds. */
-const ANSWER_MS = 30_000;
-/** How long answers that are on their way may take once the server closes, in milliseconds. */
-const LAST_ANSWER_MS = 200;
-/** How long what is shown may take to be closed, in milliseconds. */
-const LAST_WORK_MS = 1_000;
+/** Timeout for the request line and headers, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 10_000;
+/** Timeout for a client to read a response, in milliseconds. */
+const RESPONSE_TIMEOUT_MS = 30_000;
+/** Timeout for responses in progress when the server closes, in milliseconds. */
+const SHUTDOWN_TIMEOUT_MS = 200;
+/** Timeout for closing the inspected node, in milliseconds. */
+const CLOSE_TIMEOUT_MS = 1_000;
 
-/** Starts the server; rejects with a `NodeFailure` if it cannot listen on the address. */
-export async function servePage(options: Options): Promise<PageServer> {
+/** Starts the server. Rejects with a `NodeFailure` if it cannot listen on the address. */
+export async function servePage(options: PageServerOptions): Promise<PageServer> {
   const { address, tls, token, name = address.host } = options;
-  const limits = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS };
+  const limits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
   // Renegotiation lets a client consume the CPU of the node without sending a request.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
   const server = tls ? createTlsServer({ ...tls, ...limits, secureOptions }) : createServer(limits);
   guardConnections(server, { maxConnections: MAX_CONNECTIONS });
   await listen(server, address);
-  // One that listens on a port has an address.
+  // A server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo;
   const scheme = tls ? 'https' : 'http';
-  const served = new Served({ ...options, address: { host: address.host, port }, scheme });
-  const upgraded = attach(server, served);
+  const served = new RequestHandler({ ...options, address: { host: address.host, port }, scheme });
+  const upgraded = attachHandlers(server, served);
   return {
     url: `${scheme}://${authorityOf({ host: name, port })}/${token === undefined ? '' : `?token=${token}`}`,
     close: async () => {
-      served.end();
+      served.stop();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      const patience = startLimit(LAST_ANSWER_MS);
-      patience.signal.addEventListener('abort', () => {
+      const timeLimit = startLimit(SHUTDOWN_TIMEOUT_MS);
+      timeLimit.signal.addEventListener('abort', () => {
         server.closeAllConnections();
-        // The server knows those no more that it has given away.
+        // `closeAllConnections` does not include upgraded connections.
         for (const connection of upgraded) connection.destroy();
       });
       await Promise.all([served.close(), closed]);
-      patience.end();
+      timeLimit.end();
     },
   };
 }
 
-/** Gives what comes in to what is served, and the connections that it has given away. */
-function attach(server: Server, served: Served): ReadonlySet<Duplex> {
+/** Attaches the request handlers. Returns the open upgraded connections. */
+function attachHandlers(server: Server, served: RequestHandler): ReadonlySet<Duplex> {
   const upgraded = new Set<Duplex>();
-  // A connection that cannot be accepted is no reason for the node to end.
+  // A failed accept must not stop the node.
   server.on('error', () => {});
   server.on('request', (request, response) => {
     served.handle(request, response).catch(() => response.destroy());
@@ -111,12 +111,12 @@ async function listen(server: Server, { host, port }: InspectAddress): Promise<v
   try {
     await once(server, 'listening');
   } catch (cause) {
-    throw new NodeFailure('InspectAddressUnusable', whyNotListening({ host, port }, cause), { cause });
+    throw new NodeFailure('InspectAddressUnusable', listenErrorMessage({ host, port }, cause), { cause });
   }
 }
 
 /** Describes why the server cannot listen, in plain words for the errors that users cause. */
-function whyNotListening(address: InspectAddress, cause: unknown): string {
+function listenErrorMessage(address: InspectAddress, cause: unknown): string {
   const { host, port } = address;
   switch (errorCode(cause)) {
     case 'EADDRINUSE':
@@ -130,20 +130,20 @@ function whyNotListening(address: InspectAddress, cause: unknown): string {
   }
 }
 
-interface ServedParts extends Options {
+interface HandlerOptions extends PageServerOptions {
   readonly scheme: 'http' | 'https';
 }
 
-/** What is served, which nobody has made before somebody looks. */
-class Served {
-  readonly #parts: ServedParts;
+/** Handles requests. Creates the inspected node on the first request. */
+class RequestHandler {
+  readonly #parts: HandlerOptions;
   readonly #clock: Clock;
-  #inspected: Promise<Shown> | undefined;
+  #inspected: Promise<OpenedNode> | undefined;
   #viewers: Viewers | undefined;
-  /** The timers of those who are to read their answers. */
-  readonly #patience = new Set<unknown>();
+  /** The timers of clients that are reading responses. */
+  readonly #readTimers = new Set<unknown>();
 
-  constructor(parts: ServedParts) {
+  constructor(parts: HandlerOptions) {
     this.#parts = parts;
     this.#clock = parts.clock ?? systemClock;
   }
@@ -152,43 +152,43 @@ class Served {
     response.on('error', () => {});
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     await this.#respond(request, response);
-    if (response.writableEnded && !response.writableFinished) this.#expectRead(request, response);
+    if (response.writableEnded && !response.writableFinished) this.#limitReadTime(request, response);
   }
 
-  /** Other inspectors follow the actors over a WebSocket. */
+  /** Accepts the WebSocket of an external inspector. */
   async upgrade(request: IncomingMessage, connection: Duplex, head: Buffer): Promise<void> {
     connection.on('error', () => {});
-    const refused = refusalOf(request, this.#parts);
-    const isAsked = !refused && urlOf(request)?.pathname === STATELY_PATH;
-    const stately = isAsked ? (await this.#seen()).inspected.stately : undefined;
+    const refusal = refuseAccess(request, this.#parts);
+    const isStatelyRequest = !refusal && parseUrl(request)?.pathname === STATELY_PATH;
+    const stately = isStatelyRequest ? (await this.#openInspected()).inspected.stately : undefined;
     if (stately === undefined) {
       const headers = Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
-      const text = `HTTP/1.1 ${refused?.code ?? 404} Refused\r\n${headers.join('')}connection: close\r\n\r\n`;
-      // The other side may keep its half open.
+      const text = `HTTP/1.1 ${refusal?.code ?? 404} Refused\r\n${headers.join('')}connection: close\r\n\r\n`;
+      // Destroy the connection even if the client leaves its side open.
       connection.end(text, () => connection.destroy());
     } else stately(request, connection, head);
   }
 
-  /** Ends what goes on by itself. */
-  end(): void {
+  /** Closes the streams and stops the timers. */
+  stop(): void {
     this.#viewers?.close();
-    for (const patience of this.#patience) this.#clock.clearTimeout(patience);
+    for (const patience of this.#readTimers) this.#clock.clearTimeout(patience);
   }
 
-  /** What takes too long, or is not even made, is left to itself: the end of the agent waits for nobody who looks. */
+  /** Closes the inspected node. Stops waiting after a timeout, because viewers must not delay the exit of the agent. */
   async close(): Promise<void> {
-    const patience = startLimit(LAST_WORK_MS);
-    const ended = this.#inspected?.then(({ inspected }) => inspected.close());
-    await unlessAborted(Promise.resolve(ended), patience.signal).catch(() => {});
+    const patience = startLimit(CLOSE_TIMEOUT_MS);
+    const inspectedClosed = this.#inspected?.then(({ inspected }) => inspected.close());
+    await unlessAborted(Promise.resolve(inspectedClosed), patience.signal).catch(() => {});
     patience.end();
   }
 
-  #seen(): Promise<Shown> {
+  #openInspected(): Promise<OpenedNode> {
     const { inspected } = this.#parts;
     this.#inspected ??= inspected().then(
-      (made) => ({ inspected: made, live: made.live && new LiveText(made.live, this.#clock) }),
+      (opened) => ({ inspected: opened, live: opened.live && new LiveText(opened.live, this.#clock) }),
       (error: unknown) => {
-        // Whoever looks next may have more luck.
+        // The next request tries again.
         this.#inspected = undefined;
         throw error;
       },
@@ -198,64 +198,65 @@ class Served {
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { token } = this.#parts;
-    const refused = refusalOf(request, this.#parts);
-    const url = urlOf(request);
-    if (refused) return refuse(response, refused.code, refused.message);
-    if (url === null) return refuse(response, 400, 'the request names no path');
+    const refusal = refuseAccess(request, this.#parts);
+    const url = parseUrl(request);
+    if (refusal) return sendError(response, refusal.code, refusal.message);
+    if (url === null) return sendError(response, 400, 'the request names no path');
     if (token !== undefined && url.searchParams.has('token'))
-      return moveToken(response, url, tokenCookie(token, this.#parts));
+      return redirectWithCookie(response, url, tokenCookie(token, this.#parts));
     try {
-      await this.#answer(url, request, response);
+      await this.#sendPage(url, request, response);
     } catch (error) {
-      refuse(response, 500, messageOf(error));
+      sendError(response, 500, messageOf(error));
     }
   }
 
-  async #answer(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #sendPage(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { directory } = this.#parts;
-    const { inspected, live } = await this.#seen();
+    const { inspected, live } = await this.#openInspected();
     if (url.pathname === '/api/stream') return this.#stream(live, request, response);
     const client = new AbortController();
     response.once('close', () => client.abort());
-    const { code, type, body } = await pageAnswer({ inspected, live, directory, signal: client.signal }, url);
+    const { code, type, body } = await respondToPage({ inspected, live, directory, signal: client.signal }, url);
     response.writeHead(code, { 'content-type': type });
     response.end(body);
   }
 
   #stream(live: LiveText | undefined, request: IncomingMessage, response: ServerResponse): void {
     if (live === undefined) {
-      refuse(response, 400, 'a recording does not go on');
+      sendError(response, 400, 'a recording does not go on');
       return;
     }
     const { onError = () => {} } = this.#parts;
     this.#viewers ??= new Viewers({ live, clock: this.#clock, onError });
-    const why = this.#viewers.add(request, response);
-    if (why !== undefined) refuse(response, 403, why);
+    const refusalReason = this.#viewers.add(request, response);
+    if (refusalReason !== undefined) sendError(response, 403, refusalReason);
   }
 
-  /** Whoever does not read what was asked for holds a connection that others could have. */
-  #expectRead({ socket }: IncomingMessage, response: ServerResponse): void {
+  /** Disconnects a client that does not read its response, because it occupies a connection. */
+  #limitReadTime({ socket }: IncomingMessage, response: ServerResponse): void {
     const patience = this.#clock.setTimeout(() => {
-      this.#patience.delete(patience);
-      // An answer that waits for another one is not told of its end.
+      this.#readTimers.delete(patience);
+      // Destroy the socket, because a pipelined response that is not yet being sent emits no event when it is
+      // destroyed.
       socket.destroy();
-    }, ANSWER_MS);
-    this.#patience.add(patience);
+    }, RESPONSE_TIMEOUT_MS);
+    this.#readTimers.add(patience);
     response.once('close', () => {
-      this.#patience.delete(patience);
+      this.#readTimers.delete(patience);
       this.#clock.clearTimeout(patience);
     });
   }
 }
 
-/** What is shown, and what of it goes on as text. */
-interface Shown {
+/** The inspected node, and its live text if it is running. */
+interface OpenedNode {
   readonly inspected: Inspected;
   readonly live: LiveText | undefined;
 }
 
-/** As a path on this server: `//name/path` is one too. */
-const urlOf = ({ url = '/' }: IncomingMessage): URL | null => URL.parse(url.replace(/^\/+/, '/'), 'http://page');
+/** Parses the request's URL as a path on this server, including paths such as `//name/path`. */
+const parseUrl = ({ url = '/' }: IncomingMessage): URL | null => URL.parse(url.replace(/^\/+/, '/'), 'http://page');
 
 const REASONS: ReadonlyMap<number, FailureReason> = new Map([
   [400, 'BadRequest'],
@@ -264,17 +265,17 @@ const REASONS: ReadonlyMap<number, FailureReason> = new Map([
   [405, 'MethodNotAllowed'],
 ]);
 
-function refuse(response: ServerResponse, code: number, message: string): void {
+function sendError(response: ServerResponse, code: number, message: string): void {
   const body = JSON.stringify(failure(code, REASONS.get(code) ?? 'InternalError', message));
   response.writeHead(code, { 'content-type': 'application/json', ...(code === 405 ? { allow: 'GET' } : {}) });
   response.end(body);
 }
 
-/** Moves the token from the URL, which browsers show and remember, into the browser's cookie. */
-function moveToken(response: ServerResponse, url: URL, cookie: string): void {
+/** Moves the token from the URL, which browsers show and store in their history, into a cookie. */
+function redirectWithCookie(response: ServerResponse, url: URL, cookie: string): void {
   response.setHeader('set-cookie', cookie);
   url.searchParams.delete('token');
-  // A location that starts with two slashes would lead to another host.
+  // A location with two leading slashes would redirect to another host.
   response.writeHead(303, { location: `${url.pathname.replace(/^\/+/, '/')}${url.search}` });
   response.end();
 }

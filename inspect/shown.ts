@@ -1,4 +1,4 @@
-/** The actors, pods and the node as the page shows them, and what of them has changed since it was last told. */
+/** Converts actors and pods to the format of the page and computes their changes. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ActorNode, LimiterView } from '../show/actorNode.ts';
@@ -7,14 +7,13 @@ import { podRow } from '../show/table.ts';
 import type { ShownActor, ShownGate, ShownPod } from './protocol.ts';
 import { NODE } from './touched.ts';
 
-/** The kubelet's mark of where a pod comes from. */
-const SOURCE = 'kubernetes.io/config.source';
+/** The kubelet's annotation for the source of a pod. */
+const SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 
-/** A pod as a table shows it. */
 export function shownPod(pod: Pod, now: number): ShownPod {
   const { uid, namespace, name, annotations = {} } = pod.metadata;
   const { status, ready, restarts } = podRow(pod, now);
-  const source = Object.entries(annotations).find(([key]) => key === SOURCE)?.[1];
+  const source = Object.entries(annotations).find(([key]) => key === SOURCE_ANNOTATION)?.[1];
   return {
     uid,
     namespace,
@@ -27,18 +26,17 @@ export function shownPod(pod: Pod, now: number): ShownPod {
   };
 }
 
-/** Pods as a table shows them: of one that is the same object nothing has changed but its age, which is not told. */
-export class ShownPods {
-  readonly #known = new WeakMap<Pod, ShownPod>();
+/** Caches table rows by pod object. Only the age of an unchanged object changes, which is not part of the row. */
+export class PodRowCache {
+  readonly #rows = new WeakMap<Pod, ShownPod>();
 
-  of(pod: Pod, now: number): ShownPod {
-    const known = this.#known.get(pod) ?? shownPod(pod, now);
-    this.#known.set(pod, known);
+  rowOf(pod: Pod, now: number): ShownPod {
+    const known = this.#rows.get(pod) ?? shownPod(pod, now);
+    this.#rows.set(pod, known);
     return known;
   }
 }
 
-/** A limiter in numbers. */
 export const shownGate = ({ capacity, held, queue }: LimiterView): ShownGate => ({
   capacity,
   held: held.length,
@@ -46,37 +44,39 @@ export const shownGate = ({ capacity, held, queue }: LimiterView): ShownGate => 
   queue,
 });
 
-/** A tree of actors, and the path of the actor that it hangs below; the root hangs below none. */
+/** An actor tree, with the path of its parent. The root has no parent. */
 export interface ShownTree {
   readonly tree: ActorNode;
   readonly parent?: string;
   readonly order: number;
 }
 
-/** The node's own actors come and go without moving its pods: there are never so many of them. */
-const AFTER_OWN = 1_000;
+/**
+ * Order of the first pod. It is larger than the number of the node's own actors, so that their changes do not renumber
+ * the pods.
+ */
+const FIRST_POD_ORDER = 1_000;
 
-/** The node's own tree, and below its root those of the pods. */
-export function treesOf(node: ActorNode, pods: ReadonlyMap<string, ActorNode>): ReadonlyMap<string, ShownTree> {
+/** Returns the node's own tree, followed by the pods' trees as children of its root. */
+export function allTrees(node: ActorNode, pods: ReadonlyMap<string, ActorNode>): ReadonlyMap<string, ShownTree> {
   const below = [...pods].map(([uid, tree], index): [string, ShownTree] => [
     uid,
-    { tree, parent: node.path, order: AFTER_OWN + index },
+    { tree, parent: node.path, order: FIRST_POD_ORDER + index },
   ]);
   return new Map([[NODE, { tree: node, order: 0 }], ...below]);
 }
 
-/** What of the actors has changed. */
 export interface ActorChanges {
   readonly actors: readonly ShownActor[];
   readonly gone: readonly string[];
 }
 
-/** Knows what was told of the actors, and finds what is another now. */
-export class ShownActors {
+/** Compares actors with those of the previous call. */
+export class ActorDiffer {
   #trees = new Map<string, ShownTree>();
 
-  /** Trees by a key of their own each; one that is the same object as before is not looked into. */
-  changes(trees: ReadonlyMap<string, ShownTree>): ActorChanges {
+  /** Expects all trees by a unique key. Skips a tree that is the same object as before. */
+  compareAll(trees: ReadonlyMap<string, ShownTree>): ActorChanges {
     const actors: ShownActor[] = [];
     const gone: string[] = [];
     for (const [key, tree] of trees) compare(this.#trees.get(key), tree, { actors, gone });
@@ -85,23 +85,23 @@ export class ShownActors {
     return { actors, gone };
   }
 
-  /** What has changed of some trees, where all others are as they were; undefined where one of these was not there before. */
-  changesOf(trees: ReadonlyMap<string, ActorNode>): ActorChanges | undefined {
-    const found: { readonly actors: ShownActor[]; readonly gone: string[] } = { actors: [], gone: [] };
+  /** Compares some trees if all others are unchanged. Returns undefined if one of them is new. */
+  compareSome(trees: ReadonlyMap<string, ActorNode>): ActorChanges | undefined {
+    const changes: { readonly actors: ShownActor[]; readonly gone: string[] } = { actors: [], gone: [] };
     if (![...trees.keys()].every((key) => this.#trees.has(key))) return undefined;
     for (const [key, before] of this.#trees) {
       const tree = trees.get(key);
       if (tree === undefined) continue;
       const after = { ...before, tree };
-      compare(before, after, found);
+      compare(before, after, changes);
       this.#trees.set(key, after);
     }
-    return found;
+    return changes;
   }
 }
 
-/** All actors of a tree. */
-export function flattened(tree: ShownTree): readonly ShownActor[] {
+/** Returns all actors of a tree. */
+export function flattenTree(tree: ShownTree): readonly ShownActor[] {
   const actors: ShownActor[] = [];
   compare(undefined, tree, { actors, gone: [] });
   return actors;
@@ -112,8 +112,8 @@ function compare(
   after: ShownTree,
   found: { readonly actors: ShownActor[]; readonly gone: string[] },
 ): void {
-  const isSamePlace = before?.order === after.order && before.parent === after.parent;
-  if (isSamePlace && before.tree === after.tree) return;
+  const isSamePosition = before?.order === after.order && before.parent === after.parent;
+  if (isSamePosition && before.tree === after.tree) return;
   const shown = shownActor(after);
   if (before === undefined || !isDeepStrictEqual(shownActor(before), shown)) found.actors.push(shown);
   const known = new Map(childrenOf(before).map((child) => [child.tree.path, child]));
@@ -133,5 +133,5 @@ function shownActor({ tree: { children: _, ...own }, parent, order }: ShownTree)
   return { ...own, ...(parent === undefined ? {} : { parent }), order };
 }
 
-/** The UID of the pod that an actor is part of; empty of the node's own. */
+/** Returns the UID of the pod that an actor belongs to. Empty for the node's own actors. */
 export const uidIn = (path: string): string => podUidOf(path) ?? '';

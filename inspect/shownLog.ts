@@ -1,4 +1,4 @@
-/** The last lines of a container's log, read from its files for each request of the page. */
+/** Reads the last lines of a container's log, from its files, for each request of the page. */
 
 import { NodeFailure } from '../base/failure.ts';
 import type { LogPlace } from '../host/logs/openLog.ts';
@@ -6,44 +6,48 @@ import { readLog } from '../host/logs/readLog.ts';
 import { UnpackedTails } from '../host/logs/unpackedTails.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { isRunning, selectRun } from '../show/containerLog.ts';
-import type { PodPlaces } from '../socket/agent.ts';
+import type { PodPaths } from '../socket/agent.ts';
 import type { ShownLog } from './protocol.ts';
 
-/** Maximum number of lines that are sent, and of bytes that they are taken from. */
+/** Maximum number of lines to send, and of bytes to take them from. */
 const MAX_LINES = 1_000;
 const MAX_BYTES = 2 ** 19;
-/** Bytes of the files that contain so much of a log, with the time and the stream before each line or part of one. */
+/**
+ * Maximum number of file bytes. A file has a timestamp and stream name in each line, so allow twice the size of the
+ * text.
+ */
 const MAX_FILE_BYTES = 2 * MAX_BYTES;
 
-/** Rotated files whose ends stay in memory: those of the container that the page shows. */
-const MAX_TAILS = 4;
+/** Number of rotated files whose ends are cached, i.e. those of the container that the page shows. */
+const MAX_CACHED_TAILS = 4;
 
-/** Returns a cache of the ends of compressed files, which the page's requests would otherwise decompress each time. */
-export const createTails = (): UnpackedTails => new UnpackedTails({ maxBytes: MAX_FILE_BYTES, maxFiles: MAX_TAILS });
+/** Creates a cache for the ends of compressed files, which each request would otherwise decompress again. */
+export const createTailCache = (): UnpackedTails =>
+  new UnpackedTails({ maxBytes: MAX_FILE_BYTES, maxFiles: MAX_CACHED_TAILS });
 
 interface LogParts {
   readonly tails: UnpackedTails;
-  /** Ends the reading, because the client has gone. */
+  /** Aborts the read when the client disconnects. */
   readonly signal: AbortSignal;
   readonly pod: Pod;
   readonly container: string;
-  readonly places: Pick<PodPlaces, 'podLogs' | 'logs'>;
+  readonly places: Pick<PodPaths, 'podLogs' | 'logs'>;
 }
 
-/** Returns the end of the log of the present run of a container, or of its last one. Says in words why there is none. */
-export async function shownLog({ pod, container, places, ...reading }: LogParts): Promise<ShownLog> {
+/** Returns the end of the log of a container's current or last run, or a note with the reason if there is no log. */
+export async function readShownLog({ pod, container, places, ...reading }: LogParts): Promise<ShownLog> {
   try {
     const logged = selectRun(pod, container);
     const { run } = logged;
     const place = { root: places.podLogs, directory: `${places.logs}/${container}`, run };
-    return { run: run + 1, isRunning: isRunning(pod, container, logged), ...(await lastLines(place, reading)) };
+    return { run: run + 1, isRunning: isRunning(pod, container, logged), ...(await readLastLines(place, reading)) };
   } catch (error) {
     if (!(error instanceof NodeFailure)) throw error;
     return { isRunning: false, lines: [], note: error.message };
   }
 }
 
-async function lastLines(
+async function readLastLines(
   place: LogPlace,
   reading: Pick<LogParts, 'tails' | 'signal'>,
 ): Promise<Pick<ShownLog, 'lines' | 'isCut'>> {
@@ -53,7 +57,7 @@ async function lastLines(
   for await (const chunk of readLog(place, options)) {
     chunks.push(chunk);
     length += chunk.length;
-    // If the lines are too long for this, only their end is sent.
+    // If the lines are longer than the limit, send only their end.
     while (chunks.length > 1 && length - (chunks[0]?.length ?? 0) >= MAX_BYTES) length -= chunks.shift()?.length ?? 0;
   }
   const text = Buffer.concat(chunks).subarray(-MAX_BYTES).toString('utf8').replace(/\n$/, '');

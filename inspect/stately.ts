@@ -1,6 +1,6 @@
 /**
- * The actors in the protocol of the Stately inspector, for tools that speak it. Events go by their type alone and contexts
- * are left out: what they hold may be secret.
+ * Converts actors and events to the protocol of the Stately inspector. Omits contexts and all fields of events except
+ * for their types, because they may contain secrets.
  */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { machines } from '../machines/drawing/charts.ts';
@@ -8,14 +8,14 @@ import { stateValueOf } from '../machines/drawing/stateValue.ts';
 import { pathOf } from '../machines/shared/actorRefs.ts';
 import { statePath } from '../machines/shared/stateMeta.ts';
 import type { ShownTree } from './shown.ts';
-import { flattened } from './shown.ts';
+import { flattenTree } from './shown.ts';
 
-/** The version of the protocol: that of `@statelyai/inspect`. */
-const VERSION = '0.7.2';
-/** The root's path is empty, and so would be its id. */
-const ROOT = 'nodeAgent';
+/** Version of the protocol, from `@statelyai/inspect`. */
+const PROTOCOL_VERSION = '0.7.2';
+/** ID of the root, whose path is empty. */
+const ROOT_ID = 'nodeAgent';
 
-interface Common {
+interface CommonFields {
   readonly rootId: string;
   readonly sessionId: string;
   readonly createdAt: string;
@@ -23,34 +23,34 @@ interface Common {
   readonly _version: string;
 }
 
-interface SnapshotText {
+interface ShownSnapshot {
   readonly status: string;
   readonly value?: unknown;
   readonly context: Readonly<Record<string, never>>;
 }
 
-/** What the inspector is told. */
-export type StatelyEvent = Common &
+/** A message to the inspector. */
+export type StatelyEvent = CommonFields &
   (
     | {
         readonly type: '@xstate.actor';
         readonly name: string;
         readonly parentId?: string;
         readonly definition: string;
-        readonly snapshot: SnapshotText;
+        readonly snapshot: ShownSnapshot;
       }
     | { readonly type: '@xstate.event'; readonly event: { readonly type: string }; readonly sourceId?: string }
-    | { readonly type: '@xstate.snapshot'; readonly event: { readonly type: string }; readonly snapshot: SnapshotText }
+    | { readonly type: '@xstate.snapshot'; readonly event: { readonly type: string }; readonly snapshot: ShownSnapshot }
   );
 
-/** The actors that there are, as if each were made now: parents first. */
-export const actorsNow = (trees: Iterable<ShownTree>, at: number): StatelyEvent[] =>
-  [...trees].flatMap(flattened).map(({ path, parent, id, machine, state, tags }) => ({
-    ...common(path, at),
+/** Describes the existing actors as if each had just been created, parents first. */
+export const describeActors = (trees: Iterable<ShownTree>, at: number): StatelyEvent[] =>
+  [...trees].flatMap(flattenTree).map(({ path, parent, id, machine, state, tags }) => ({
+    ...commonFields(path, at),
     type: '@xstate.actor',
     name: id,
-    ...(parent === undefined ? {} : { parentId: idOf(parent) }),
-    definition: definitionOf(machine),
+    ...(parent === undefined ? {} : { parentId: sessionIdOf(parent) }),
+    definition: machineDefinition(machine),
     snapshot: {
       status: tags.includes('broken') ? 'error' : 'active',
       context: {},
@@ -58,65 +58,65 @@ export const actorsNow = (trees: Iterable<ShownTree>, at: number): StatelyEvent[
     },
   }));
 
-/** What an inspection event says; undefined where the protocol has no word for it. */
-export function statelyEvent(event: InspectionEvent, at: number): StatelyEvent | undefined {
-  // Every actor here is one of xstate's own.
+/** Converts an inspection event. Returns undefined if the protocol has no equivalent. */
+export function toStatelyEvent(event: InspectionEvent, at: number): StatelyEvent | undefined {
+  // Every actor of the node is created by XState.
   const ref = event.actorRef as AnyActorRef;
-  const own = common(pathOf(ref).join('/'), at);
-  if (event.type === '@xstate.actor') return { ...own, ...madeActor(ref) };
+  const own = commonFields(pathOf(ref).join('/'), at);
+  if (event.type === '@xstate.actor') return { ...own, ...describeNewActor(ref) };
   if (event.type === '@xstate.event') {
-    // The same as above.
+    // Every actor of the node is created by XState.
     const source = event.sourceRef as AnyActorRef | undefined;
-    const sourceId = source && idOf(pathOf(source).join('/'));
-    return { ...own, type: event.type, event: typeOf(event.event), ...(sourceId === undefined ? {} : { sourceId }) };
+    const sourceId = source && sessionIdOf(pathOf(source).join('/'));
+    return { ...own, type: event.type, event: onlyType(event.event), ...(sourceId === undefined ? {} : { sourceId }) };
   }
   if (event.type !== '@xstate.snapshot') return undefined;
-  return { ...own, type: event.type, event: typeOf(event.event), snapshot: shownSnapshot(event.snapshot) };
+  return { ...own, type: event.type, event: onlyType(event.event), snapshot: shownSnapshot(event.snapshot) };
 }
 
-/** Its snapshot is not there yet. */
-function madeActor(ref: AnyActorRef) {
+/** Describes an actor that has no snapshot yet. */
+function describeNewActor(ref: AnyActorRef) {
   const parent = ref._parent;
   return {
     type: '@xstate.actor' as const,
     name: ref.id,
-    ...(parent === undefined ? {} : { parentId: idOf(pathOf(parent).join('/')) }),
-    definition: definitionOf(machineOf(ref)),
+    ...(parent === undefined ? {} : { parentId: sessionIdOf(pathOf(parent).join('/')) }),
+    definition: machineDefinition(machineOf(ref)),
     snapshot: { status: 'active', context: {} },
   };
 }
 
-/** Only machines have an id in their logic. */
+/** Returns the machine's id, or the actor's id for other logic. */
 const machineOf = (ref: AnyActorRef): string => {
   const { logic }: { logic?: { id?: unknown } } = ref as { logic?: { id?: unknown } };
   return typeof logic?.id === 'string' ? logic.id : ref.id;
 };
 
-function shownSnapshot(snapshot: { readonly status: string; readonly value?: unknown }): SnapshotText {
+function shownSnapshot(snapshot: { readonly status: string; readonly value?: unknown }): ShownSnapshot {
   const { status, value } = snapshot;
   return { status, context: {}, ...(value === undefined ? {} : { value: stateValueOf(statePath(value)) }) };
 }
 
-const typeOf = ({ type }: { readonly type: string }) => ({ type });
+const onlyType = ({ type }: { readonly type: string }) => ({ type });
 
-const common = (path: string, at: number): Common => ({
-  rootId: ROOT,
-  sessionId: idOf(path),
+const commonFields = (path: string, at: number): CommonFields => ({
+  rootId: ROOT_ID,
+  sessionId: sessionIdOf(path),
   createdAt: String(at),
   id: null,
-  _version: VERSION,
+  _version: PROTOCOL_VERSION,
 });
 
-const idOf = (path: string): string => path || ROOT;
+const sessionIdOf = (path: string): string => path || ROOT_ID;
 
 const hasStates = (machine: string): boolean => machines.some(({ id }) => id === machine);
 
 const definitions = new Map<string, string>();
 
-/** The machine's configuration without its functions. */
-function definitionOf(name: string): string {
-  const known = definitions.get(name);
-  if (known !== undefined) return known;
+/** Returns the machine's configuration without functions, as JSON. */
+function machineDefinition(name: string): string {
+  const cached = definitions.get(name);
+  if (cached !== undefined) return cached;
   const machine = machines.find(({ id }) => id === name);
   if (machine === undefined) return JSON.stringify({ id: name });
   const definition = JSON.stringify(machine.config, (key, value) => (key === 'meta' ? undefined : value));

@@ -1,80 +1,80 @@
-/** One who follows the actors over a WebSocket: it hears of those that there are bit by bit, and then of all that happens. */
+/** A client that follows the actors over a WebSocket. It receives the existing actors in slices, then all events. */
 import type { WebSocket } from 'ws';
 import { nextTurn } from '../base/nextTurn.ts';
 import type { StatelyEvent } from './stately.ts';
 
-/** So much is given to the connection at a time, in characters: each actor brings the definition of its machine. */
-const SLICE = 2 ** 18;
-/** So much of what happens may wait, in characters. */
-const MOST_UNREAD = 2 ** 22;
-/** WebSocket's "try again later". */
-const BEHIND = 1013;
+/** Size of a slice, in characters. Each actor includes the definition of its machine. */
+const SLICE_LENGTH = 2 ** 18;
+/** Maximum size of the queued events, in characters. */
+const MAX_QUEUED_LENGTH = 2 ** 22;
+/** WebSocket close code "try again later". */
+const TRY_AGAIN_LATER = 1013;
 
-/** Who falls behind is ended: it may begin anew itself. */
+/** Disconnects a client that falls behind. The client can reconnect. */
 export class StatelyFollower {
   readonly #socket: WebSocket;
   readonly #actors: StatelyEvent[];
   #events: string[] = [];
-  #waiting = 0;
+  #queuedLength = 0;
   #isSending = false;
-  #isThere = true;
+  #hasPonged = true;
 
-  /** `actors` are those that there are when it begins. */
+  /** `actors` are the existing actors. */
   constructor(socket: WebSocket, actors: readonly StatelyEvent[]) {
     this.#socket = socket;
     this.#actors = actors.toReversed();
     socket.on('pong', () => {
-      this.#isThere = true;
+      this.#hasPonged = true;
     });
-    this.#send();
+    this.#sendSlice();
   }
 
-  tell(text: string): void {
+  send(text: string): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#waiting += text.length;
+    this.#queuedLength += text.length;
     this.#events.push(text);
-    if (this.#waiting > MOST_UNREAD) this.#end();
-    else this.#send();
+    if (this.#queuedLength > MAX_QUEUED_LENGTH) this.#disconnect();
+    else this.#sendSlice();
   }
 
-  /** Whoever has not answered the last one is gone. */
+  /** Disconnects the client if it has not responded to the previous ping. */
   ping(): void {
-    if (this.#isThere) this.#socket.ping();
+    if (this.#hasPonged) this.#socket.ping();
     else this.#socket.terminate();
-    this.#isThere = false;
+    this.#hasPonged = false;
   }
 
-  #end(): void {
+  #disconnect(): void {
     this.#actors.length = 0;
     this.#events = [];
-    this.#socket.close(BEHIND, 'too slow');
+    this.#socket.close(TRY_AGAIN_LATER, 'too slow');
   }
 
-  /** A slice at a time, and the next one when that has left: the node has turns in between. */
-  #send(): void {
+  /** Sends one slice, and the next one when the socket has written it. The node's other work runs in between. */
+  #sendSlice(): void {
     if (this.#isSending || this.#socket.readyState !== this.#socket.OPEN) return;
-    const slice = this.#slice();
+    const slice = this.#takeSlice();
     const last = slice.pop();
     if (last === undefined) return;
     this.#isSending = true;
     for (const text of slice) this.#socket.send(text);
-    this.#socket.send(last, () => void nextTurn().then(() => this.#goOn()));
+    this.#socket.send(last, () => void nextTurn().then(() => this.#continueSending()));
   }
 
-  #goOn(): void {
+  #continueSending(): void {
     this.#isSending = false;
-    this.#send();
+    this.#sendSlice();
   }
 
-  /** First the actors, each written out when it is its turn; then what has happened since. */
-  #slice(): string[] {
+  /** Returns the next actors, serialized on demand. After all actors, returns the queued events. */
+  #takeSlice(): string[] {
     const slice: string[] = [];
-    for (let size = 0; size < SLICE && this.#actors.length > 0; size += slice.at(-1)?.length ?? 0)
+    for (let size = 0; size < SLICE_LENGTH && this.#actors.length > 0; size += slice.at(-1)?.length ?? 0)
       slice.push(JSON.stringify(this.#actors.pop()));
     if (slice.length > 0) return slice;
     const events = this.#events;
     this.#events = [];
-    this.#waiting = 0;
+    this.#queuedLength = 0;
     return events;
   }
 }

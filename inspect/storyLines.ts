@@ -1,38 +1,38 @@
-/** What happened, as the page is told of it: the lines of a recording without their payloads. */
+/** Converts lines of a recording to story lines for the page, without payloads. */
 import * as z from 'zod/mini';
 import { hasTag, machineAt, tagOf } from '../machines/drawing/stateTags.ts';
 import type { Line } from '../recording/lines.ts';
 import { podUidOf } from '../show/actorPath.ts';
 import type { EnteredLine, StoryLine } from './protocol.ts';
 
-/** Tells what was written down of a node, one line after the other; it knows what was asked, and what was seen before. */
-export class StoryTeller {
-  readonly #askedAt = new Map<string, number>();
-  /** What the runtime showed last of each container, by id. */
-  readonly #seen = new Map<string, string>();
+/** Converts lines in order. Tracks the calls in progress and the last state of each container. */
+export class StoryConverter {
+  readonly #callStartedAt = new Map<string, number>();
+  /** The last observed state of each container, by container ID. */
+  readonly #lastStates = new Map<string, string>();
 
-  /** A fact about several pods is one line for each. */
-  tell(line: Line): readonly StoryLine[] {
+  /** Returns one line for each pod of a fact. */
+  convert(line: Line): readonly StoryLine[] {
     switch (line.kind) {
       case 'asked':
-        return this.#asked(line);
+        return this.#convertCall(line);
       case 'answer':
       case 'failure':
       case 'elapsed':
-        return [this.#entered(line, wordsOf(line.value))];
+        return [this.#createEntered(line, describeResult(line.value))];
       case 'fact':
-        return this.#fact(line);
+        return this.#convertFact(line);
       case 'state': {
         const { at, actor, state } = line;
         const tag = tagOf(machineAt(actor), state);
         const moved: StoryLine = { kind: 'state', at, actor, state, ...(tag === undefined ? {} : { tag }) };
-        const uid = isPodEnd(actor, state) ? podUidOf(actor) : undefined;
+        const uid = endsPodLife(actor, state) ? podUidOf(actor) : undefined;
         return uid === undefined ? [moved] : [moved, { kind: 'gone', at, uid }];
       }
       case 'event':
         return [eventLine(line)];
       case 'began':
-        this.#askedAt.clear();
+        this.#callStartedAt.clear();
         return line.from === undefined ? [{ kind: 'began', at: line.at }] : [];
       case 'ended':
         return [{ kind: 'ended', at: line.at }];
@@ -41,19 +41,19 @@ export class StoryTeller {
     }
   }
 
-  #asked({ at, actor, port, about = '', isGivenUp }: Extract<Line, { kind: 'asked' }>): StoryLine[] {
+  #convertCall({ at, actor, port, about = '', isGivenUp }: Extract<Line, { kind: 'asked' }>): StoryLine[] {
     if (isGivenUp) {
-      this.#askedAt.delete(actor);
+      this.#callStartedAt.delete(actor);
       return [];
     }
-    if (this.#askedAt.size > MOST_SEEN) this.#askedAt.clear();
-    this.#askedAt.set(actor, at);
+    if (this.#callStartedAt.size > MAX_TRACKED) this.#callStartedAt.clear();
+    this.#callStartedAt.set(actor, at);
     return [{ kind: 'asked', at, actor, port, about }];
   }
 
-  #entered({ at, actor, kind, source }: Entered, what: string | undefined, uid?: string): EnteredLine {
-    const since = this.#askedAt.get(actor);
-    this.#askedAt.delete(actor);
+  #createEntered({ at, actor, kind, source }: EntryLine, what: string | undefined, uid?: string): EnteredLine {
+    const since = this.#callStartedAt.get(actor);
+    this.#callStartedAt.delete(actor);
     return {
       kind: 'entered',
       at,
@@ -66,27 +66,28 @@ export class StoryTeller {
     };
   }
 
-  #fact(line: Entered): StoryLine[] {
-    const { type, pods, pod, uid, container } = facts.safeParse(line.value).data ?? {};
-    const of = (what: string | undefined, about?: string) => this.#entered(line, what, about);
+  #convertFact(line: EntryLine): StoryLine[] {
+    const { type, pods, pod, uid, container } = factShape.safeParse(line.value).data ?? {};
+    const createLine = (what: string | undefined, about?: string) => this.#createEntered(line, what, about);
     if (type === 'runtime.podsObserved')
-      return (pods ?? []).map((each) => of(this.#changesOf(each.containers ?? []), each.uid));
-    if (type === 'runtime.containerSeen' && container) return [of(this.#changesOf([container]), container.podUid)];
-    if (type === 'config.podsListed') return (pods ?? []).map(({ metadata }) => of('listed', metadata?.uid));
-    // What is sent to the sinks is told by the status itself.
+      return (pods ?? []).map((each) => createLine(this.#describeChanges(each.containers ?? []), each.uid));
+    if (type === 'runtime.containerSeen' && container)
+      return [createLine(this.#describeChanges([container]), container.podUid)];
+    if (type === 'config.podsListed') return (pods ?? []).map(({ metadata }) => createLine('listed', metadata?.uid));
+    // The status line itself reports what is sent to the sinks.
     if (type === 'status.changed') return [];
-    if (type === 'config.podChanged') return [of(wordsOf(line.value), uid ?? pod?.metadata?.uid)];
-    return [of(type)];
+    if (type === 'config.podChanged') return [createLine(describeResult(line.value), uid ?? pod?.metadata?.uid)];
+    return [createLine(type)];
   }
 
-  /** `api exit 3`: of what the runtime shows, what is another than it showed before. */
-  #changesOf(containers: readonly SeenContainer[]): string | undefined {
+  /** Describes the containers whose state has changed, e.g. `api exit 3`. */
+  #describeChanges(containers: readonly ObservedContainer[]): string | undefined {
     const changed = containers.filter(({ id = '', state = '' }) => {
-      const isSame = this.#seen.get(id) === state;
-      this.#seen.set(id, state);
+      const isSame = this.#lastStates.get(id) === state;
+      this.#lastStates.set(id, state);
       return !isSame;
     });
-    if (this.#seen.size > MOST_SEEN) this.#seen.clear();
+    if (this.#lastStates.size > MAX_TRACKED) this.#lastStates.clear();
     const words = changed.map(({ name, state, exitCode }) =>
       state === 'exited' ? `${name} exit ${exitCode ?? '?'}` : `${name} ${state}`,
     );
@@ -94,14 +95,14 @@ export class StoryTeller {
   }
 }
 
-/** Whether the state that an actor comes into ends the life of a pod. */
-const isPodEnd = (actor: string, state: string): boolean =>
+/** Whether the new state of an actor ends the life of a pod. */
+const endsPodLife = (actor: string, state: string): boolean =>
   /^pod\/[^/]+$/.test(actor) && hasTag('pod', state, 'terminated');
 
-/** What is forgotten is told once more than it should be. */
-const MOST_SEEN = 10_000;
+/** Maximum number of entries of each map. After a map is cleared, an unchanged state may be reported once more. */
+const MAX_TRACKED = 10_000;
 
-type Entered = Extract<Line, { source: string }>;
+type EntryLine = Extract<Line, { source: string }>;
 
 function eventLine({ at, involved, eventType, reason, message }: Extract<Line, { kind: 'event' }>): StoryLine {
   const container = /\{(.*)\}$/.exec(involved.fieldPath ?? '')?.[1];
@@ -116,7 +117,7 @@ function eventLine({ at, involved, eventType, reason, message }: Extract<Line, {
   };
 }
 
-const seenContainer = z.looseObject({
+const containerShape = z.looseObject({
   id: z.optional(z.string()),
   podUid: z.optional(z.string()),
   name: z.optional(z.string()),
@@ -124,27 +125,27 @@ const seenContainer = z.looseObject({
   exitCode: z.optional(z.number()),
 });
 
-type SeenContainer = z.infer<typeof seenContainer>;
+type ObservedContainer = z.infer<typeof containerShape>;
 
-/** What of a fact says whom it is about. */
-const facts = z.looseObject({
+/** The fields of a fact that identify its subject. */
+const factShape = z.looseObject({
   type: z.optional(z.string()),
   uid: z.optional(z.string()),
-  container: z.optional(seenContainer),
+  container: z.optional(containerShape),
   pod: z.optional(z.looseObject({ metadata: z.optional(z.looseObject({ uid: z.string() })) })),
   pods: z.optional(
     z.array(
       z.looseObject({
         uid: z.optional(z.string()),
         metadata: z.optional(z.looseObject({ uid: z.string() })),
-        containers: z.optional(z.array(seenContainer)),
+        containers: z.optional(z.array(containerShape)),
       }),
     ),
   ),
 });
 
-/** What of an answer or a failure is said in a word or two. */
-const told = z.looseObject({
+/** The fields of a response or a failure that describe the result. */
+const resultShape = z.looseObject({
   change: z.optional(z.string()),
   reason: z.optional(z.string()),
   message: z.optional(z.string()),
@@ -152,8 +153,8 @@ const told = z.looseObject({
   exitCode: z.optional(z.number()),
 });
 
-function wordsOf(value: unknown): string | undefined {
-  const { change, reason, message, outcome, exitCode } = told.safeParse(value).data ?? {};
+function describeResult(value: unknown): string | undefined {
+  const { change, reason, message, outcome, exitCode } = resultShape.safeParse(value).data ?? {};
   if (reason !== undefined && message !== undefined) return `${reason}: ${message}`;
   if (exitCode !== undefined) return `exit ${exitCode}`;
   return change ?? outcome;

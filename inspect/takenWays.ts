@@ -1,4 +1,4 @@
-/** How one actor has moved: the ways that it took, and how long it was in each state. */
+/** The transitions that one actor has taken, and its time in each state. */
 import type { AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import type { Move } from '../actors/status/since.ts';
 import { wayIdsOf } from '../machines/drawing/ways.ts';
@@ -6,17 +6,17 @@ import { pathOf } from '../machines/shared/actorRefs.ts';
 import { podUidOf } from '../show/actorPath.ts';
 import type { Taken } from './protocol.ts';
 
-/** Learns from what xstate tells of all actors, and from the moves of the node. */
-export class TakenWays {
+/** Collects transitions from XState's inspection events, and times from the node's moves. */
+export class TransitionHistory {
   readonly #path: string;
-  /** Path of its pod; of an actor of the node its own, which begins once. */
+  /** Path of its pod's actor, or its own path for an actor of the node. A new actor at this path starts a new life. */
   readonly #pod: string;
   #from: number;
   readonly #ways = new Map<string, { count: number; lastAt: number }>();
   readonly #stays = new Map<string, number>();
   #state: { readonly state: string; readonly at: number } | undefined;
 
-  /** `from` is when it begins to look. */
+  /** `from` is the time at which the collection starts. */
   constructor(path: string, from: number) {
     this.#path = path;
     const uid = podUidOf(path);
@@ -24,17 +24,16 @@ export class TakenWays {
     this.#from = from;
   }
 
-  /** `at` is when it happens. */
   inspect(event: InspectionEvent, at: number): void {
-    if (event.type === '@xstate.actor' && isAt(event, this.#pod)) this.#forget(at);
-    if (event.type !== '@xstate.microstep' || !isAt(event, this.#path)) return;
-    // What xstate has taken in this step, where its types say less.
+    if (event.type === '@xstate.actor' && isActorAt(event, this.#pod)) this.#reset(at);
+    if (event.type !== '@xstate.microstep' || !isActorAt(event, this.#path)) return;
+    // XState's transitions of this step, which its types omit.
     const { _transitions: taken = [] } = event as { _transitions?: AnyTransitionDefinition[] };
     for (const way of wayIdsOf(taken)) this.#count(way, 1, at);
   }
 
-  /** The state that it is in when it is looked at first. */
-  begin(state: string, since: number): void {
+  /** Sets the current state. */
+  setInitialState(state: string, since: number): void {
     this.#state = { state, at: since };
   }
 
@@ -45,7 +44,7 @@ export class TakenWays {
     this.#state = { state, at };
   }
 
-  /** What is known of the time before it began to look. */
+  /** Adds the history before `from`. */
   addEarlier({ from, ways, stays }: Taken): void {
     this.#from = Math.min(this.#from, from);
     for (const { way, count, lastAt } of ways) this.#count(way, count, lastAt);
@@ -60,8 +59,8 @@ export class TakenWays {
     };
   }
 
-  /** Another life of the pod begins, of which nothing has been taken yet. */
-  #forget(at: number): void {
+  /** Resets the history, because a new life of the pod starts. */
+  #reset(at: number): void {
     if (this.#state !== undefined || this.#ways.size > 0) this.#from = at;
     this.#ways.clear();
     this.#stays.clear();
@@ -74,6 +73,6 @@ export class TakenWays {
   }
 }
 
-/** Every actor here is one of xstate's own. */
-const isAt = ({ actorRef }: InspectionEvent, path: string): boolean =>
+/** Every actor of the node is created by XState. */
+const isActorAt = ({ actorRef }: InspectionEvent, path: string): boolean =>
   pathOf(actorRef as Parameters<typeof pathOf>[0]).join('/') === path;

@@ -1,4 +1,4 @@
-/** Whose actors have moved since somebody looked: most that enters a node moves those of one pod. */
+/** Tracks which actor trees have changed. Most inputs of a node change the actors of one pod only. */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { pathOf } from '../machines/shared/actorRefs.ts';
 import { podUidOf } from '../show/actorPath.ts';
@@ -6,49 +6,49 @@ import { podUidOf } from '../show/actorPath.ts';
 /** The key of the node's own actors among the UIDs of pods. */
 export const NODE = '';
 
-/** What is to be looked at again. */
-export interface Moved {
-  /** The UIDs of pods of which any actor has moved, and `NODE`. */
+/** The trees to compare again. */
+export interface ChangedTrees {
+  /** The UIDs of pods whose actors have changed, and `NODE`. */
   readonly trees: ReadonlySet<string>;
-  /** A pod has come, has gone, or has another status. */
+  /** Whether a pod was added, was removed, or has a new status. */
   readonly pods: boolean;
 }
 
-export class Touched {
-  readonly #treesOf = new WeakMap<AnyActorRef, readonly string[]>();
+export class TouchedTrees {
+  readonly #treeCache = new WeakMap<AnyActorRef, readonly string[]>();
   #trees = new Set<string>();
-  #arePodsTold = false;
+  #havePodsChanged = false;
 
-  /** Hears what XState tells of all actors. */
+  /** Handles an inspection event. */
   readonly inspect = ({ type, actorRef }: InspectionEvent): void => {
     if (type !== '@xstate.snapshot') return;
-    // Every actor here is one of XState's own.
-    for (const tree of this.#of(actorRef as AnyActorRef)) this.#trees.add(tree);
+    // Every actor of the node is created by XState.
+    for (const tree of this.#treesOfActor(actorRef as AnyActorRef)) this.#trees.add(tree);
   };
 
-  /** Hears of a pod. */
-  readonly tell = (): void => {
-    this.#arePodsTold = true;
+  /** Marks the pods as changed. */
+  readonly markPods = (): void => {
+    this.#havePodsChanged = true;
   };
 
-  /** What has moved since this was asked last. */
-  take(): Moved {
-    const moved = { trees: this.#trees, pods: this.#arePodsTold };
+  /** Returns the changes since the last call. */
+  take(): ChangedTrees {
+    const moved = { trees: this.#trees, pods: this.#havePodsChanged };
     this.#trees = new Set();
-    this.#arePodsTold = false;
+    this.#havePodsChanged = false;
     return moved;
   }
 
-  #of(ref: AnyActorRef): readonly string[] {
-    const known = this.#treesOf.get(ref) ?? treesWith(pathOf(ref));
-    this.#treesOf.set(ref, known);
-    return known;
+  #treesOfActor(ref: AnyActorRef): readonly string[] {
+    const trees = this.#treeCache.get(ref) ?? treesAffectedBy(pathOf(ref));
+    this.#treeCache.set(ref, trees);
+    return trees;
   }
 }
 
-function treesWith(path: readonly string[]): readonly string[] {
+function treesAffectedBy(path: readonly string[]): readonly string[] {
   const uid = podUidOf(path.join('/'));
   if (uid === undefined) return [NODE];
-  // What the node says of itself it takes from its pods as well, of which it sees no more than themselves.
+  // The node's own explanation also depends on the top-level actors of pods, but not on the actors below them.
   return path.length === 1 ? [uid, NODE] : [uid];
 }

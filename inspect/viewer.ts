@@ -1,72 +1,77 @@
-/** One viewer's connection: frames as server-sent events. One that reads too slowly gets a new snapshot, and no backlog. */
+/**
+ * Sends frames to one viewer as server-sent events. A viewer that reads too slowly gets a new snapshot instead of a
+ * backlog.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 
-/** So much may wait to be read, in bytes, beyond the snapshot. */
-const MOST_UNREAD = 2 ** 20;
-/** How long something may wait to be read, in milliseconds: whoever does not read takes the place of another. */
-const MOST_BEHIND_MS = 30_000;
+/** Maximum number of unread bytes, in addition to the snapshot. */
+const MAX_UNREAD_BYTES = 2 ** 20;
+/**
+ * Maximum time that data may stay unread, in milliseconds. A viewer that exceeds it is disconnected, so that another
+ * one can connect.
+ */
+const READ_TIMEOUT_MS = 30_000;
 
-/** An event of a stream, as it goes over the wire. */
-export const eventText = (name: string, json: string): string => `event: ${name}\ndata: ${json}\n\n`;
+/** Formats a server-sent event. */
+export const formatServerSentEvent = (name: string, json: string): string => `event: ${name}\ndata: ${json}\n\n`;
 
-interface ViewerParts {
+interface ViewerOptions {
   readonly response: ServerResponse;
-  /** As JSON. */
+  /** Returns the snapshot as JSON. */
   readonly snapshot: () => string;
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
-  /** Told why the stream could not go on; its connection is ended then, and the browser asks again. */
+  /** Called when the stream fails. Its connection is closed, and the browser reconnects. */
   readonly onError: (error: unknown) => void;
 }
 
-/** A stream of frames to one viewer. */
 export class Viewer {
-  readonly #parts: ViewerParts;
-  #limit = MOST_UNREAD;
+  readonly #parts: ViewerOptions;
+  #limit = MAX_UNREAD_BYTES;
   #isBehind = false;
-  #patience: unknown;
+  #readTimer: unknown;
 
   /** Sends a snapshot at once. */
-  constructor(parts: ViewerParts) {
+  constructor(parts: ViewerOptions) {
     this.#parts = parts;
-    this.#begin();
+    this.#sendSnapshot();
     parts.response.on('drain', () => this.#catchUp());
   }
 
-  /** Sends what all viewers are sent. */
+  /** Sends a text that is the same for all viewers. */
   send(text: string): void {
     if (this.#isBehind) return;
     if (this.#parts.response.writableLength > this.#limit) this.#isBehind = true;
     else this.#write(text);
   }
 
-  /** Nothing waits any more. */
-  end(): void {
-    this.#parts.clock.clearTimeout(this.#patience);
-    this.#patience = undefined;
+  /** Stops the timeout. */
+  stopTimer(): void {
+    this.#parts.clock.clearTimeout(this.#readTimer);
+    this.#readTimer = undefined;
   }
 
   #catchUp(): void {
-    this.end();
+    this.stopTimer();
     if (!this.#isBehind) return;
     this.#isBehind = false;
     try {
-      this.#begin();
+      this.#sendSnapshot();
     } catch (error) {
-      // Called by the connection itself: nobody else hears of it.
+      // This runs in an event handler of the connection, so no caller can handle the error.
       this.#parts.onError(error);
       this.#parts.response.destroy();
     }
   }
 
-  #begin(): void {
-    this.#write(eventText('snapshot', this.#parts.snapshot()));
-    this.#limit = this.#parts.response.writableLength + MOST_UNREAD;
+  #sendSnapshot(): void {
+    this.#write(formatServerSentEvent('snapshot', this.#parts.snapshot()));
+    this.#limit = this.#parts.response.writableLength + MAX_UNREAD_BYTES;
   }
 
   #write(text: string): void {
     const { response, clock } = this.#parts;
     if (response.write(text)) return;
-    this.#patience ??= clock.setTimeout(() => response.destroy(), MOST_BEHIND_MS);
+    this.#readTimer ??= clock.setTimeout(() => response.destroy(), READ_TIMEOUT_MS);
   }
 }

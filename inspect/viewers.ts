@@ -1,36 +1,36 @@
-/** All who look at what goes on. */
+/** The viewers of a running node. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import type { LiveText } from './liveText.ts';
-import { eventText, Viewer } from './viewer.ts';
+import { formatServerSentEvent, Viewer } from './viewer.ts';
 
-interface ViewersParts {
+interface ViewersOptions {
   readonly live: LiveText;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
-/** So many may look at a time. */
-const MOST_VIEWERS = 16;
+/** Maximum number of viewers. */
+const MAX_VIEWERS = 16;
 
-/** Follows the node for as long as there is a viewer. */
+/** Follows the node while there is a viewer. */
 export class Viewers {
-  readonly #parts: ViewersParts;
+  readonly #parts: ViewersOptions;
   readonly #viewers = new Map<Viewer, ServerResponse>();
   #leave: (() => void) | undefined;
 
-  constructor(parts: ViewersParts) {
+  constructor(parts: ViewersOptions) {
     this.#parts = parts;
   }
 
-  /** Why it cannot be one more; undefined where it is one, or has gone while its answer was made. */
+  /** Adds a viewer. Returns the reason if that is not possible. Does nothing if the client has already disconnected. */
   add(request: IncomingMessage, response: ServerResponse): string | undefined {
-    // Whoever has gone is not told so again.
+    // A closed connection emits no further event.
     if (response.closed || request.socket.destroyed) return undefined;
-    // It would wait for the end of the answer before it, and of its own end nobody would be told.
+    // A pipelined response waits for the previous one and would not emit `close`.
     if (response.socket === null) return 'a stream cannot be asked for before the last answer has come';
-    if (this.#viewers.size >= MOST_VIEWERS) return `${MOST_VIEWERS} are looking already`;
-    this.#begin(request, response);
+    if (this.#viewers.size >= MAX_VIEWERS) return `${MAX_VIEWERS} are looking already`;
+    this.#startViewer(request, response);
     return undefined;
   }
 
@@ -41,14 +41,14 @@ export class Viewers {
     }
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse): void {
+  #startViewer(request: IncomingMessage, response: ServerResponse): void {
     const { live, clock, onError } = this.#parts;
     try {
-      this.#leave ??= live.follow((json) => this.#tell(json));
-      // One that cannot be made is an answer by itself, as long as none has begun.
+      this.#leave ??= live.follow((json) => this.#sendFrame(json));
+      // Create the snapshot before the headers are sent, so that an error can still be sent as a response.
       live.snapshot();
     } catch (error) {
-      this.#rest();
+      this.#stopIfUnwatched();
       throw error;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
@@ -59,20 +59,20 @@ export class Viewers {
     request.socket.once('close', remove);
   }
 
-  /** Written out once, for all. */
-  #tell(json: string): void {
-    const text = eventText('frame', json);
+  /** Formats the event once for all viewers. */
+  #sendFrame(json: string): void {
+    const text = formatServerSentEvent('frame', json);
     for (const viewer of this.#viewers.keys()) viewer.send(text);
   }
 
   #remove(viewer: Viewer): void {
-    viewer.end();
+    viewer.stopTimer();
     this.#viewers.delete(viewer);
-    this.#rest();
+    this.#stopIfUnwatched();
   }
 
-  /** With nobody there, nobody follows. */
-  #rest(): void {
+  /** Stops following if there are no viewers. */
+  #stopIfUnwatched(): void {
     if (this.#viewers.size > 0) return;
     this.#leave?.();
     this.#leave = undefined;

@@ -13,7 +13,7 @@ import type { PodPart } from '../show/explainPart.ts';
 import { type ServedView, withServing } from '../show/explainServing.ts';
 import type { LogTail, LogTails } from '../show/logTail.ts';
 import type { PodWithTree } from '../show/podActors.ts';
-import type { AgentPort, NodeSummary, PodPlaces } from '../socket/agent.ts';
+import type { AgentPort, NodeSummary, PodPaths } from '../socket/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { RootWatch } from './rootWatch.ts';
 
@@ -47,7 +47,7 @@ export function agentPort(parts: PortParts): AgentPort {
       const [logs, latest] = await Promise.all([logTails(parts, uid), latestLog(parts, uid, part)]);
       return agent.explainPart(uid, part, logs, latest);
     },
-    places: (uid) => placesOf(parts, uid),
+    podPaths: (uid) => placesOf(parts, uid),
     nodeObject,
     recording,
     usage,
@@ -66,7 +66,7 @@ const podOf = (agent: NodeAgent, uid: string) => agent.pods().find(({ metadata }
 
 const foldersOf = ({ rootDirectory: rootDir, podLogsDirectory: podLogsDir }: NodeConfig) => ({ rootDir, podLogsDir });
 
-function placesOf({ agent, config }: PortParts, uid: string): PodPlaces | undefined {
+function placesOf({ agent, config }: PortParts, uid: string): PodPaths | undefined {
   const pod = podOf(agent, uid);
   if (pod === undefined) return undefined;
   const url = sourceOf(pod) === 'http' && config.manifestUrl ? withoutSecrets(config.manifestUrl.url) : undefined;

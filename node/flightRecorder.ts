@@ -41,6 +41,6 @@ export async function recordingOf(
   await recorder?.flush();
   const directory = recordingDirectory(rootDirectory);
   // Most agents are never asked.
-  const { bytesOf } = await import('../recording/dump.ts');
+  const { readRecordingBytes: bytesOf } = await import('../recording/dump.ts');
   return { isOn: recorder !== undefined, directory, parts: await bytesOf(directory) };
 }

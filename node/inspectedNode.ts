@@ -6,11 +6,11 @@ import { messageOf } from '../base/failure.ts';
 import type { Audience } from '../inspect/audience.ts';
 import { FollowedActors } from '../inspect/followedActors.ts';
 import type { Inspected } from '../inspect/inspected.ts';
-import { liveNode } from '../inspect/liveNode.ts';
+import { createLiveNode } from '../inspect/liveNode.ts';
 import { LiveView } from '../inspect/liveView.ts';
 import { PastThread } from '../inspect/pastThread.ts';
 import { RecordedSpan } from '../inspect/recordedSpan.ts';
-import { treesOf } from '../inspect/shown.ts';
+import { allTrees } from '../inspect/shown.ts';
 import { StatelySockets } from '../inspect/statelySockets.ts';
 import type { FlightRecorder } from '../recording/flightRecorder.ts';
 import type { AgentPort } from '../socket/agent.ts';
@@ -48,15 +48,15 @@ export function inspectedNode({ agent, audience, flight, config, redaction, logg
     clock: systemClock,
     version: packageVersion(),
     recorded: () => span?.now(),
-    onAlone: () => followed.forget(),
+    onUnwatched: () => followed.forget(),
     onError: (error) => logger.error({ err: error }, `a frame for the page cannot be made: ${messageOf(error)}`),
   });
   const sockets = new StatelySockets({
     audience,
     clock: systemClock,
-    trees: () => treesOf(agent.explainNode().node, agent.trees()).values(),
+    trees: () => allTrees(agent.explainNode().node, agent.trees()).values(),
   });
-  const node = liveNode({
+  const node = createLiveNode({
     agent: seen,
     view,
     followed,
@@ -66,13 +66,19 @@ export function inspectedNode({ agent, audience, flight, config, redaction, logg
     close: async () => {
       sockets.close();
       followed.forget();
-      past?.end();
+      past?.close();
     },
   });
-  return { ...node, live: span?.toldBy(view) ?? view };
+  return { ...node, live: span?.addTo(view) ?? view };
 }
 
 function pastThread(flight: FlightRecorder, { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>): PastThread {
   const path = recordingDirectory(rootDirectory);
-  return new PastThread({ path, machines: machinesDigest(), mode: 'past', before: flight.written, clock: systemClock });
+  return new PastThread({
+    path,
+    machines: machinesDigest(),
+    mode: 'past',
+    before: flight.waitUntilWritten,
+    clock: systemClock,
+  });
 }

@@ -5,7 +5,7 @@ import { messageOf, NodeFailure } from '../base/failure.ts';
 import { lacksFiles, otherwise } from '../host/files/fileErrors.ts';
 import { isSamePath } from '../host/files/withoutLinks.ts';
 import { commandLine, lookAtProcesses } from '../host/runningProcess.ts';
-import { isAnswering, socketPath } from '../socket/socketPath.ts';
+import { isListening, socketPath } from '../socket/socketPath.ts';
 import { runningAgent } from './lock.ts';
 import { kubeletDirectory } from './places.ts';
 
@@ -35,12 +35,12 @@ export async function refuseKubeletsRoot(rootDirectory: string): Promise<void> {
 async function hasOtherAgent(rootDirectory: string): Promise<boolean> {
   const pid = await runningAgent(rootDirectory);
   if (pid !== undefined && pid !== process.pid) return true;
-  return isAnswering(socketPath(rootDirectory)).catch(() => false);
+  return isListening(socketPath(rootDirectory)).catch(() => false);
 }
 
 async function listener(path: string): Promise<string[]> {
   try {
-    return (await isAnswering(path)) ? [`something listens on ${path}, as a kubelet does`] : [];
+    return (await isListening(path)) ? [`something listens on ${path}, as a kubelet does`] : [];
   } catch (error) {
     if (lacksFiles(error)) throw error;
     return [`cannot tell whether a kubelet listens on ${path}: ${messageOf(error)}`];

@@ -2,7 +2,7 @@ import { lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../base/failure.ts';
 import { processOf } from '../host/runningProcess.ts';
-import { isAnswering, socketPath } from '../socket/socketPath.ts';
+import { isListening, socketPath } from '../socket/socketPath.ts';
 import { makeDirectory } from './rootDirectory.ts';
 
 /** With its pid this names a process for good; `0` where the host does not tell, or it has ended. */
@@ -68,7 +68,7 @@ export async function lockRootDirectory(rootDirectory: string): Promise<() => Pr
     throw new NodeFailure('RootDirectoryUnusable', `${rootDirectory} cannot be used: ${messageOf(cause)}`, { cause });
   });
   const [other] = await otherLocks(directory, own);
-  const answering = other === undefined && (await isAnswering(socketPath(rootDirectory)));
+  const answering = other === undefined && (await isListening(socketPath(rootDirectory)));
   if (other === undefined && !answering) return release;
   await release();
   throw refusal(rootDirectory, other === undefined ? 'that answers on its socket' : `(process ${other.split('-')[0]})`);

@@ -12,8 +12,8 @@ import { createLayout } from '../host/pods/layout.ts';
 import type { CgroupPlace } from '../kubernetes/resources/cgroup.ts';
 import { Collector } from '../stats/collector.ts';
 import { countTrees } from '../stats/countTrees.ts';
-import { hostFacts } from '../stats/hostFacts.ts';
-import { impatient } from '../stats/impatient.ts';
+import { createHostFacts } from '../stats/hostFacts.ts';
+import { withReducedTimeouts } from '../stats/impatient.ts';
 import { LogUsages } from '../stats/logUsages.ts';
 import { StatsProvider } from '../stats/provider.ts';
 import { VolumeUsage } from '../stats/volumeUsage.ts';
@@ -40,7 +40,7 @@ export interface NodeStats {
 /** Nothing is collected until somebody asks. */
 export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
   const { config, agent, clock, place, signal } = parts;
-  const cri = impatient(parts.cri, clock);
+  const cri = withReducedTimeouts(parts.cri, clock);
   const hierarchies = await readHierarchies().catch(() => []);
   const common = { clock, signal, pods: agent.pods };
   const collector = new Collector({
@@ -55,13 +55,13 @@ export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
   const volumes = new VolumeUsage({
     ...common,
     layout,
-    count: countTrees,
+    measure: countTrees,
     jitter: systemJitter,
     periodMs: config.volumeStatsMs,
     pluginOf: (volume) => volumePlugins.find(({ supports }) => supports(volume))?.name,
   });
   const leave = agent.subscribe(({ uid, removed, pod }) => {
-    if (removed || pod.metadata.deletionTimestamp) volumes.leave(uid);
+    if (removed || pod.metadata.deletionTimestamp) volumes.abortPod(uid);
   });
   signal.addEventListener('abort', leave, { once: true });
   const provider = new StatsProvider({
@@ -71,7 +71,7 @@ export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
     cri,
     layout,
     volumes,
-    facts: hostFacts(hierarchies),
+    facts: createHostFacts(hierarchies),
     rootDirectory: config.rootDirectory,
     pause: (ms, until) => waitOnce(clock.now() + ms, clock, until),
   });

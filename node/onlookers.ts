@@ -56,9 +56,9 @@ function told<K extends string, T>(
  * keep secrets out of them has its price. Nor then of calls, for nobody would hear of their answers.
  */
 export function watchersOf(
-  flight: Pick<FlightRecorder, 'onlookers'> | undefined,
-  { parts }: Pick<Audience, 'parts'>,
+  flight: Pick<FlightRecorder, 'listeners'> | undefined,
+  { listeners }: Pick<Audience, 'listeners'>,
 ): readonly Onlookers[] {
-  const { record: _, calls: __, ...silent } = parts;
-  return flight ? [flight.onlookers, parts] : [silent];
+  const { record: _, calls: __, ...silent } = listeners;
+  return flight ? [flight.listeners, listeners] : [silent];
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { NodeFailure } from '../base/failure.ts';
 import type { PodResourcesParts } from '../kubelet-api/podResources/server.ts';
-import { checkSocketPath, isAnswering, removeStaleSocket } from '../socket/socketPath.ts';
+import { checkSocketPath, isListening, removeStaleSocket } from '../socket/socketPath.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { keptTrying } from './keptTrying.ts';
 
@@ -41,6 +41,6 @@ async function claim(path: string): Promise<void> {
   await removeStaleSocket(path);
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return;
-  const isTaken = found.isSocket() && (await isAnswering(path));
+  const isTaken = found.isSocket() && (await isListening(path));
   throw new NodeFailure('AddressUnusable', isTaken ? `${path} is in use by another process` : `${path} is in the way`);
 }

@@ -97,7 +97,7 @@ export const startNode: StartNode = async (options) => {
   const ends = [logStatuses(port, logger), releaseWhenQuiet(port.subscribe, { clock: systemClock }), root.end];
   if (placement !== undefined) ends.push(placement.repeat());
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
-  flight?.begin(node.agent);
+  flight?.start(node.agent);
   node.agent.start();
   early.begin();
   const stop = async () => {
@@ -218,7 +218,7 @@ async function endNode(
   { flight, leave }: { readonly flight: ReturnType<typeof flightRecorder>; readonly leave: () => Promise<void> },
 ): Promise<void> {
   await agent.stop();
-  await flight?.end();
+  await flight?.close();
   end();
   await leave();
   cri.close();

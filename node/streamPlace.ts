@@ -5,7 +5,7 @@ import { runningContainer } from '../cri/runningContainer.ts';
 import { containerNamed } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { statusesOf } from '../show/podActors.ts';
-import type { StreamPlace, StreamRequest } from '../socket/agent.ts';
+import type { StreamEndpoint, StreamRequest } from '../socket/agent.ts';
 
 interface StreamParts {
   readonly agent: { knownPods(): readonly Pod[] };
@@ -23,7 +23,7 @@ export async function streamPlace(
   { agent, cri }: StreamParts,
   request: StreamRequest,
   signal: AbortSignal,
-): Promise<StreamPlace> {
+): Promise<StreamEndpoint> {
   const { uid, container, command } = request;
   if (!request.stdin && !request.stdout && !request.stderr)
     throw new NodeFailure('BadRequest', 'you must specify at least 1 of stdin, stdout, stderr');

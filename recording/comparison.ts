@@ -1,4 +1,4 @@
-/** What a replay has come to, beside what was written down: both in their order. */
+/** Compares the output of a replay with the recorded output. Both are read in the order in which they happened. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Keyframe } from '../actors/nodeAgent.ts';
 import type { Move } from '../actors/status/since.ts';
@@ -6,48 +6,54 @@ import { firstDifference } from '../base/firstDifference.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { Line, StatusLine } from './lines.ts';
 
-/** Where a replay comes to something else than what was written down. */
+/** The first mismatch between a recording and its replay. */
 export interface Difference {
   readonly at: number;
-  /** Which actor's state it is, or which pod's status, or which part of that. */
+  /** The actor's path, or the pod's name followed by the JSON path in its status. */
   readonly of: string;
-  /** Absent where nothing was written down. */
+  /** Undefined if only the replay has a value. */
   readonly recorded?: unknown;
-  /** Absent where it comes to nothing. */
+  /** Undefined if only the recording has a value. */
   readonly replayed?: unknown;
 }
 
 export class Comparison {
   readonly #moves: Move[] = [];
-  /** The statuses of each pod that were told and not compared yet, as they are written down: the first one has been. */
+  /**
+   * The replayed statuses by pod UID, as JSON. The first item is the latest one that matched the recording, and the
+   * others have not been compared yet.
+   */
   readonly #statuses = new Map<string, unknown[]>();
-  /** What the pods are called of which the first of these statuses has been compared. */
+  /** The display names by pod UID, for pods whose first status in the list has been compared. */
   readonly #names = new Map<string, string>();
 
-  /** It goes on from a keyframe, by which all of this had happened: what was held back then, was told after it. */
-  beginWith({ statuses, untold = [] }: Keyframe): void {
-    const told = [...Object.entries(statuses)].filter(([uid]) => !untold.some((each) => each.uid === uid));
-    for (const [uid, status] of told) this.#statuses.set(uid, [status]);
-    // Of these nothing is known that was told before it.
-    for (const { uid } of untold) this.#statuses.set(uid, [BEFORE]);
+  /**
+   * Starts from a keyframe, whose statuses count as compared. The statuses that were deferred at the keyframe were
+   * published after it, so they are compared.
+   */
+  startFrom({ statuses, untold = [] }: Keyframe): void {
+    const published = [...Object.entries(statuses)].filter(([uid]) => !untold.some((each) => each.uid === uid));
+    for (const [uid, status] of published) this.#statuses.set(uid, [status]);
+    // The last status that these pods published before the keyframe is not in the keyframe.
+    for (const { uid } of untold) this.#statuses.set(uid, [STATUS_BEFORE_KEYFRAME]);
     for (const uid of this.#statuses.keys()) this.#names.set(uid, uid);
-    for (const { uid, status } of untold) this.tell(uid, status);
+    for (const { uid, status } of untold) this.addStatus(uid, status);
   }
 
   move(move: Move): void {
     this.#moves.push(move);
   }
 
-  tell(uid: string, status: PodStatus | undefined): void {
-    const told = this.#statuses.get(uid) ?? [];
-    const next = inJson(status);
-    // As in what is written down, only another one counts.
-    if (told.length === 0 || !isDeepStrictEqual(told.at(-1), next)) told.push(next);
-    this.#statuses.set(uid, told);
+  addStatus(uid: string, status: PodStatus | undefined): void {
+    const statuses = this.#statuses.get(uid) ?? [];
+    const next = toJson(status);
+    // Like the recorder, skip a status that equals the previous one.
+    if (statuses.length === 0 || !isDeepStrictEqual(statuses.at(-1), next)) statuses.push(next);
+    this.#statuses.set(uid, statuses);
   }
 
-  /** Undefined where the replay has come to the same. */
-  with(line: Line): Difference | undefined {
+  /** Returns undefined if the replay matches the recorded line. */
+  compare(line: Line): Difference | undefined {
     if (line.kind === 'status') return this.#status(line);
     if (line.kind === 'ended') return this.#ended(line);
     if (line.kind !== 'state') return undefined;
@@ -58,7 +64,10 @@ export class Comparison {
     return { at, of: actor, recorded: state, ...replayed };
   }
 
-  /** A replay tells at once what an agent tells when it is saved, and each of what that tells together. */
+  /**
+   * Skips statuses that only the replay published, because the replay publishes at once what a live agent publishes
+   * after persisting it, several changes at a time.
+   */
   #status({ at, uid, pod, status }: StatusLine): Difference | undefined {
     const told = this.#statuses.get(uid) ?? [];
     this.#names.set(uid, pod);
@@ -69,14 +78,17 @@ export class Comparison {
     return { at, of: `${pod} status${path}`, recorded: one, replayed: other };
   }
 
-  /** Of an agent that was stopped all has been written down that it told: nothing may be left. */
+  /**
+   * Expects that nothing remains to be compared, because an agent that was stopped properly has recorded everything
+   * that it published.
+   */
   #ended({ at, untold = [], missed }: Extract<Line, { kind: 'ended' }>): Difference | undefined {
     if (missed) return undefined;
     const [next] = this.#moves;
     if (next !== undefined) return { at, of: next.actor, replayed: next.state };
     for (const [uid, told] of this.#statuses) {
       const pod = this.#names.get(uid);
-      // The first one has been compared, where there was one to compare it with.
+      // The first status has been compared if the pod has a name here.
       if (told.length === (pod === undefined ? 0 : 1) || untold.includes(uid)) continue;
       const { path, one, other } = firstDifference(pod && told[0], told.at(-1)) ?? {
         path: '',
@@ -89,7 +101,7 @@ export class Comparison {
   }
 }
 
-const BEFORE = 'of before the keyframe';
+const STATUS_BEFORE_KEYFRAME = 'of before the keyframe';
 
-const inJson = (status: PodStatus | undefined): unknown =>
+const toJson = (status: PodStatus | undefined): unknown =>
   status === undefined ? undefined : JSON.parse(JSON.stringify(status));

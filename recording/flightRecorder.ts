@@ -1,6 +1,6 @@
 /**
- * Writes down what a node does, in a ring on disk: all that enters its actors, what they ask for, the states that they
- * come into, the statuses and events that they tell. The node goes on whatever happens to its recording.
+ * Records a node in a ring of files on disk: the inputs of its actors, their calls and state changes, and the statuses
+ * and events that they publish. A failure of the recording never stops the node.
  */
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
@@ -13,96 +13,95 @@ import { unlessAborted } from '../base/unlessAborted.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import { namespacedName } from '../kubernetes/shownName.ts';
 import { type Began, FORMAT, type Line } from './lines.ts';
-import { type Deflate, memberOf } from './member.ts';
-import { beganText, Pending, type PendingText } from './pending.ts';
+import { type Deflate, encodeMember } from './member.ts';
+import { PendingLines, type PendingText, serializeHeader } from './pending.ts';
 import { Ring, type RingOptions } from './ring.ts';
 
 export interface FlightRecorderOptions extends RingOptions {
   readonly clock: Clock;
   readonly deflate: Deflate;
-  /** What its recordings say of the program that they are of. */
+  /** Identifies the program in the header of each segment. */
   readonly program: Pick<Began, 'machines' | 'versions' | 'life'>;
-  /** What may leave the agent of a value. */
+  /** Removes secrets from a value before it is recorded. */
   readonly redact: Redaction['redact'];
-  /** Told why nothing can be written: once, until something can be again. */
+  /** Called with the reason when writing fails, once per outage. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What it writes about. */
-type RecordedAgent = Pick<NodeAgent, 'input' | 'draftKeyframe' | 'now' | 'subscribe' | 'untold'>;
+/** The part of the agent that the recorder reads. */
+type ObservedAgent = Pick<NodeAgent, 'input' | 'draftKeyframe' | 'now' | 'subscribe' | 'untold'>;
 
-/** How it gets on. */
 interface RecorderProgress {
-  /** How many lines it was given since it began, and how many bytes it has written, compressed. */
+  /** Number of lines recorded since the start, and of compressed bytes written. */
   readonly lines: number;
   readonly bytes: number;
-  /** How many characters wait to be written, and how many lines were given up since something could last be written. */
+  /** Number of characters that wait to be written, and of lines lost since the last successful write. */
   readonly pending: number;
   readonly missed: number;
-  /** Whether nothing can be written at present. */
+  /** Whether the last write failed. */
   readonly isFailing: boolean;
 }
 
 export interface FlightRecorder {
-  /** What is told of a node to it. */
-  readonly onlookers: {
+  /** Listeners for the node to call. Each records one kind of line. */
+  readonly listeners: {
     readonly [K in 'record' | 'calls' | 'moves' | 'events']-?: NonNullable<NodeParts[K]>;
   };
   progress(): RecorderProgress;
-  /** To be called before the agent starts. */
-  begin(agent: RecordedAgent): void;
-  /** Writes what has not been written yet; resolves when that is done, or has failed. */
+  /** Subscribes to the agent. Call it before the agent starts. */
+  start(agent: ObservedAgent): void;
+  /** Writes the pending lines. Resolves when they are written or the write has failed. */
   flush(): Promise<void>;
   /**
-   * For whoever is about to read it, however often: resolves when what has happened is written, at once where that was done
-   * within the last second or cannot be.
+   * Resolves when everything up to now is on disk, so that a reader can open the files. Resolves at once if the last
+   * write started less than a second ago or writing currently fails. Callers need not limit their rate.
    */
-  written(): Promise<void>;
-  /** To be called when the agent has been stopped. */
-  end(): Promise<void>;
+  waitUntilWritten(): Promise<void>;
+  /** Writes the last lines. Call it after the agent has stopped. */
+  close(): Promise<void>;
 }
 
-/** What happened is on disk so long after it at the latest. */
-const FLUSH_MS = 1_000;
-/** Sooner where so much waits to be written, in characters. */
-const FLUSH_LENGTH = 2 ** 18;
-/** What waits to be written has so many characters at most, beside its longest line: a manifest may be as large. */
-const MOST_LENGTH = 2 ** 21;
+/** Maximum delay before a line is written. */
+const FLUSH_INTERVAL_MS = 1_000;
+/** Number of pending characters that triggers a write at once. */
+const FLUSH_THRESHOLD_LENGTH = 2 ** 18;
+/** Maximum number of pending characters. The longest line does not count, because a manifest alone can be this long. */
+const MAX_PENDING_LENGTH = 2 ** 21;
 /**
- * After so many entries another keyframe is written, once what was written since is as long as the last one: to come to a
- * moment little has to be played, and a burst on a node of hundreds of pods is not spent on writing down all of them.
+ * Number of entries after which another keyframe is written. The lines since the previous keyframe must also be at
+ * least as long as that keyframe. The first limit bounds the replay up to a given time, and the second one prevents a
+ * burst on a node with hundreds of pods from writing mostly keyframes.
  */
-const ENTRIES = 2_000;
-/** So many steps of a keyframe are taken in one turn of the event loop. A step is about one actor. */
-const STEPS = 100;
-/** When nothing could be written, the next attempt is made after so long. */
-const RETRY_MS = 10_000;
-/** A disk that has not answered by then hangs. */
-const WRITE_MS = 10_000;
-/** So long the last lines may take to be written when the agent stops. */
-const LAST_MS = 2_000;
+const KEYFRAME_INTERVAL_ENTRIES = 2_000;
+/** Number of steps of a keyframe in one turn of the event loop. A step covers about one actor. */
+const STEPS_PER_TURN = 100;
+/** Delay before the next attempt after a failed write. */
+const RETRY_DELAY_MS = 10_000;
+/** Timeout of a write. A disk that takes longer is considered hung. */
+const WRITE_TIMEOUT_MS = 10_000;
+/** Timeout of the final write, when the agent stops. */
+const FINAL_WRITE_TIMEOUT_MS = 2_000;
 
 export const createFlightRecorder = (options: FlightRecorderOptions): FlightRecorder => new Recorder(options);
 
 class Recorder implements FlightRecorder {
   readonly #options: FlightRecorderOptions;
   readonly #ring: Ring;
-  #agent: RecordedAgent | undefined;
-  #pending = new Pending();
-  /** Entries since the last keyframe. */
+  #agent: ObservedAgent | undefined;
+  #pending = new PendingLines();
   #entries = 0;
-  /** How long the last keyframe was, and what has been written since, in characters. */
+  /** Length of the last keyframe and of the lines added since, in characters. */
   #lengths = { keyframe: 0, since: 0 };
-  #missed = 0;
-  /** How many members have been written. */
-  #written = 0;
-  #total = { lines: 0, bytes: 0 };
-  /** Whether what is written now could not be read without another beginning. */
-  #isCut = false;
-  #isBroken = false;
-  /** When what had happened by then was taken to be written, and was. */
-  #writtenAt = Number.NEGATIVE_INFINITY;
-  /** A write that has not ended, also where nobody waits for it any more. */
+  #lostLines = 0;
+  /** Number of members written. */
+  #writtenMembers = 0;
+  #totals = { lines: 0, bytes: 0 };
+  /** Whether lines have been lost, so that what follows cannot be replayed without another keyframe. */
+  #needsKeyframe = false;
+  #isFailing = false;
+  /** Monotonic time at which the last successful write started. Everything recorded before that is on disk. */
+  #lastWriteStart = Number.NEGATIVE_INFINITY;
+  /** The write in progress. It stays set after the write has timed out. */
   #appending: Promise<void> | undefined;
   #timer: { readonly id: unknown; readonly ms: number } | undefined;
   #writing: Promise<void> | undefined;
@@ -113,7 +112,7 @@ class Recorder implements FlightRecorder {
     this.#ring = new Ring(options);
   }
 
-  readonly onlookers: FlightRecorder['onlookers'] = {
+  readonly listeners: FlightRecorder['listeners'] = {
     record: (entry) => {
       this.#entries += 1;
       this.#add(entry);
@@ -124,23 +123,23 @@ class Recorder implements FlightRecorder {
   };
 
   progress = (): RecorderProgress => ({
-    ...this.#total,
+    ...this.#totals,
     pending: this.#pending.length,
-    missed: this.#missed,
-    isFailing: this.#isBroken,
+    missed: this.#lostLines,
+    isFailing: this.#isFailing,
   });
 
-  begin(agent: RecordedAgent): void {
+  start(agent: ObservedAgent): void {
     this.#agent = agent;
-    // What happened before there were any actors comes after it.
-    const began = this.#began(agent, agent.now(), 0);
-    this.#pending.beginWith(began, atOnce(beganText(began)), 'anew');
-    this.#unsubscribe = agent.subscribe(this.#statuses());
+    // Lines recorded before the actors existed follow the header.
+    const header = this.#createHeader(agent, agent.now(), 0);
+    this.#pending.prependHeader(header, atOnce(serializeHeader(header)), 'anew');
+    this.#unsubscribe = agent.subscribe(this.#statusListener());
     this.#schedule();
   }
 
   flush = (): Promise<void> => {
-    this.#endTimer();
+    this.#clearTimer();
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
       if (!this.#pending.isEmpty) this.#schedule();
@@ -148,33 +147,33 @@ class Recorder implements FlightRecorder {
     return this.#writing;
   };
 
-  written = async (): Promise<void> => {
-    if (this.#isBroken || this.#options.clock.monotonic() - this.#writtenAt < FLUSH_MS) return;
-    // What has been added since it began is not in it.
+  waitUntilWritten = async (): Promise<void> => {
+    if (this.#isFailing || this.#options.clock.monotonic() - this.#lastWriteStart < FLUSH_INTERVAL_MS) return;
+    // A write in progress does not include the lines added since it started.
     await this.#writing;
-    if (!this.#isBroken && !this.#pending.isEmpty) await this.flush();
+    if (!this.#isFailing && !this.#pending.isEmpty) await this.flush();
   };
 
-  async end(): Promise<void> {
+  async close(): Promise<void> {
     this.#unsubscribe();
     const untold = this.#agent?.untold() ?? [];
-    // What a stopped agent is like is no moment to begin with.
+    // Do not take a keyframe of a stopped agent.
     this.#agent = undefined;
     const written = (async () => {
       await this.#writing;
-      this.#addEnd(untold);
+      this.#addEndedLine(untold);
       await this.flush();
     })();
-    // A disk that hangs does not hold up the end of the agent.
-    await this.#within(LAST_MS, written).catch(() => {});
-    this.#endTimer();
+    // A hung disk must not delay the exit of the agent.
+    await this.#withTimeout(FINAL_WRITE_TIMEOUT_MS, written).catch(() => {});
+    this.#clearTimer();
   }
 
-  /** Says of what has been given up, for which there is no other beginning any more, how much it was. */
-  #addEnd(untold: readonly string[]): void {
-    if (this.#isCut) this.#cut();
-    this.#isCut = false;
-    const missed = this.#missed > 0 ? { missed: this.#missed } : {};
+  /** Records the number of lost lines, because no further segment header follows that would state it. */
+  #addEndedLine(untold: readonly string[]): void {
+    if (this.#needsKeyframe) this.#dropPending();
+    this.#needsKeyframe = false;
+    const missed = this.#lostLines > 0 ? { missed: this.#lostLines } : {};
     this.#add({
       kind: 'ended',
       at: this.#options.clock.now(),
@@ -183,124 +182,128 @@ class Recorder implements FlightRecorder {
     });
   }
 
-  #began(agent: RecordedAgent, at: number, before: number): Began {
+  #createHeader(agent: ObservedAgent, at: number, before: number): Began {
     const { program } = this.#options;
-    const missed = this.#missed > 0 ? { missed: this.#missed } : {};
+    const missed = this.#lostLines > 0 ? { missed: this.#lostLines } : {};
     this.#entries = 0;
     return { kind: 'began', at, format: FORMAT, ...program, input: agent.input, ...missed, before };
   }
 
   #add(line: Line): void {
-    if (this.#pending.lengthOfRest > MOST_LENGTH) this.#cut();
+    if (this.#pending.lengthWithoutLongest > MAX_PENDING_LENGTH) this.#dropPending();
     this.#lengths.since += this.#pending.add(line);
-    this.#total.lines += 1;
+    this.#totals.lines += 1;
     this.#schedule();
   }
 
-  /** Tells each status that is another than the one before. */
-  #statuses(): (change: PodChange) => void {
-    const known = new Map<string, PodStatus | undefined>();
+  /** Returns a listener that records a pod's status whenever the status changes. */
+  #statusListener(): (change: PodChange) => void {
+    const lastStatuses = new Map<string, PodStatus | undefined>();
     const { clock, redact } = this.#options;
     return ({ uid, removed, pod }) => {
       const { status } = pod;
-      if (!removed && known.get(uid) === status) return;
-      if (removed) known.delete(uid);
-      else known.set(uid, status);
-      const told = removed || status === undefined ? {} : { status: redact(status) };
-      this.#add({ kind: 'status', at: clock.now(), uid, pod: namespacedName(pod), ...told });
+      if (!removed && lastStatuses.get(uid) === status) return;
+      if (removed) lastStatuses.delete(uid);
+      else lastStatuses.set(uid, status);
+      const recordedStatus = removed || status === undefined ? {} : { status: redact(status) };
+      this.#add({ kind: 'status', at: clock.now(), uid, pod: namespacedName(pod), ...recordedStatus });
     };
   }
 
-  /** What waits is given up: whatever follows needs another beginning. */
-  #cut(): void {
-    this.#missed += this.#pending.take()?.count ?? 0;
-    this.#isCut = true;
+  /** Drops the pending lines. The lines that follow cannot be replayed without another keyframe. */
+  #dropPending(): void {
+    this.#lostLines += this.#pending.take()?.count ?? 0;
+    this.#needsKeyframe = true;
   }
 
   #schedule(): void {
     if (this.#agent === undefined || this.#writing !== undefined) return;
-    const usual = this.#isBroken ? RETRY_MS : FLUSH_MS;
-    const ms = this.#pending.length > FLUSH_LENGTH && !this.#isBroken ? 0 : usual;
+    const delayMs = this.#isFailing ? RETRY_DELAY_MS : FLUSH_INTERVAL_MS;
+    const ms = this.#pending.length > FLUSH_THRESHOLD_LENGTH && !this.#isFailing ? 0 : delayMs;
     if (this.#timer !== undefined && this.#timer.ms <= ms) return;
-    this.#endTimer();
+    this.#clearTimer();
     this.#timer = { id: this.#options.clock.setTimeout(() => void this.flush(), ms), ms };
   }
 
-  #endTimer(): void {
+  #clearTimer(): void {
     if (this.#timer !== undefined) this.#options.clock.clearTimeout(this.#timer.id);
     this.#timer = undefined;
   }
 
   async #write(): Promise<void> {
-    let unwritten: readonly PendingText[] = [];
+    let unwrittenTexts: readonly PendingText[] = [];
     try {
       if (this.#appending !== undefined) throw new Error(`${this.#options.directory}: a write has not ended yet`);
-      const began = this.#options.clock.monotonic();
-      const inNew = this.#isCut || this.#ring.isFull;
-      const { pending, beginning } = this.#due(inNew);
-      unwritten = pending ? [pending] : [];
-      const text = beginning && (await beginning);
-      if (text) unwritten = [...unwritten, text];
-      for (const text of unwritten) {
+      const startedAt = this.#options.clock.monotonic();
+      const inNew = this.#needsKeyframe || this.#ring.isFull;
+      const { pending, header } = this.#takeDue(inNew);
+      unwrittenTexts = pending ? [pending] : [];
+      const headerText = header && (await header);
+      if (headerText) unwrittenTexts = [...unwrittenTexts, headerText];
+      for (const text of unwrittenTexts) {
         this.#appending = this.#append(text, inNew).finally(() => {
           this.#appending = undefined;
         });
-        await this.#within(WRITE_MS, this.#appending);
-        if (text.missed !== undefined) this.#missed -= text.missed;
-        unwritten = unwritten.slice(1);
+        await this.#withTimeout(WRITE_TIMEOUT_MS, this.#appending);
+        if (text.missed !== undefined) this.#lostLines -= text.missed;
+        unwrittenTexts = unwrittenTexts.slice(1);
       }
-      this.#isBroken = false;
-      this.#writtenAt = began;
+      this.#isFailing = false;
+      this.#lastWriteStart = startedAt;
     } catch (error) {
-      this.#missed += unwritten.reduce((sum, { count }) => sum + count, 0);
-      this.#isCut = true;
-      if (!this.#isBroken) this.#options.onError(error);
-      this.#isBroken = true;
+      this.#lostLines += unwrittenTexts.reduce((sum, { count }) => sum + count, 0);
+      this.#needsKeyframe = true;
+      if (!this.#isFailing) this.#options.onError(error);
+      this.#isFailing = true;
     }
   }
 
   async #append(text: PendingText, inNew: boolean): Promise<void> {
-    const member = await memberOf(text, this.#options.deflate);
+    const member = await encodeMember(text, this.#options.deflate);
     await this.#ring.append(member, { inNew: inNew && text.begins !== 'no' });
-    this.#written += 1;
-    this.#total.bytes += member.length;
+    this.#writtenMembers += 1;
+    this.#totals.bytes += member.length;
   }
 
-  /** What is to be written now, and after it another beginning, `inNew` or where the last one was long ago. */
-  #due(inNew: boolean): {
+  /** Takes the pending lines, and starts a new segment header if `inNew` is set or the last keyframe is old enough. */
+  #takeDue(inNew: boolean): {
     readonly pending?: PendingText | undefined;
-    readonly beginning?: Promise<PendingText | undefined>;
+    readonly header?: Promise<PendingText | undefined>;
   } {
-    if (this.#isCut) this.#cut();
+    if (this.#needsKeyframe) this.#dropPending();
     const pending = this.#pending.take();
     const { keyframe, since } = this.#lengths;
-    const begins = inNew || (this.#entries >= ENTRIES && since >= keyframe);
-    const before = this.#written + (pending === undefined ? 0 : 1);
-    if (!begins || this.#agent === undefined) return { pending };
-    return { pending, beginning: this.#beginNow(this.#agent, inNew ? 'anew' : 'again', before) };
+    const startsSegment = inNew || (this.#entries >= KEYFRAME_INTERVAL_ENTRIES && since >= keyframe);
+    const membersBefore = this.#writtenMembers + (pending === undefined ? 0 : 1);
+    if (!startsSegment || this.#agent === undefined) return { pending };
+    return { pending, header: this.#createKeyframe(this.#agent, inNew ? 'anew' : 'again', membersBefore) };
   }
 
-  /** Writes down the present moment, over several turns of the event loop. What is added meanwhile comes after it. */
-  async #beginNow(agent: RecordedAgent, begins: 'anew' | 'again', before: number): Promise<PendingText | undefined> {
+  /** Serializes a keyframe of the current state over several turns of the event loop. Lines added meanwhile follow it. */
+  async #createKeyframe(
+    agent: ObservedAgent,
+    begins: 'anew' | 'again',
+    before: number,
+  ): Promise<PendingText | undefined> {
     const { at, steps } = agent.draftKeyframe();
-    const began = this.#began(agent, at, before);
-    this.#isCut = false;
+    const header = this.#createHeader(agent, at, before);
+    this.#needsKeyframe = false;
     this.#lengths = { keyframe: 0, since: 0 };
-    const from = await overTurns(steps, STEPS);
-    const text = await overTurns(beganText({ ...began, from }), STEPS);
+    const from = await overTurns(steps, STEPS_PER_TURN);
+    const text = await overTurns(serializeHeader({ ...header, from }), STEPS_PER_TURN);
     this.#lengths.keyframe = text.length;
-    const pending = new Pending();
-    pending.beginWith(began, text, begins);
-    return pending.take();
+    const lines = new PendingLines();
+    lines.prependHeader(header, text, begins);
+    return lines.take();
   }
 
-  /** Rejects where it has not come to an end by then. */
-  #within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  /** Rejects if `promise` has not settled within `ms`. */
+  #withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
     const { clock, directory } = this.#options;
-    const act = (signal: AbortSignal) =>
+    const wait = (signal: AbortSignal) =>
       unlessAborted(promise, signal).catch((error: unknown) => {
         throw signal.aborted ? new Error(`${directory}: no answer within ${ms / 1_000} s`) : error;
       });
-    return withinLimit(act, { clock, timeoutMs: ms });
+    return withinLimit(wait, { clock, timeoutMs: ms });
   }
 }

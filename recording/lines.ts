@@ -1,6 +1,7 @@
 /**
- * The lines of a recording, each one JSON object. A recording is of one life of an agent or of several, one after the
- * other: each begins with `began`, and everything after it is in the order in which it happened.
+ * The lines of a recording, each of which is one JSON object. A recording covers one or more lives of an agent, in
+ * order. A life consists of segments, each of which starts with a `began` line, and all lines are in the order in which
+ * they happened.
  */
 import type { Asked } from '../actors/asked.ts';
 import type { Entry } from '../actors/boundary.ts';
@@ -10,56 +11,55 @@ import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { RecordedEvent } from '../kubernetes/events/recordedEvent.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 
-/** The version of this format. Since version 2 a keyframe has each object once (`repeatedParts.ts`). */
+/** Version of the format. Since version 2 a keyframe contains each object once (`repeatedParts.ts`). */
 export const FORMAT = 2;
 
-/** What a segment begins with: all that a replay needs that begins with it. */
+/** The header of a segment. It contains everything that a replay needs in order to start there. */
 export interface Began {
   readonly kind: 'began';
   readonly at: number;
   readonly format: typeof FORMAT;
-  /** The digest of the machines: others do not take the same ways. */
+  /** Digest of the state machines. Machines with a different digest may take different transitions. */
   readonly machines: string;
-  /** The versions of statelet and of Node.js. */
   readonly versions: { readonly statelet: string; readonly node: string };
-  /** The same in all segments of one life of an agent. */
+  /** Identifies the life of the agent. All of its segments have the same value. */
   readonly life: string;
   readonly input: NodeInput;
-  /** What the actors were when the segment began; absent where the life began with it. */
+  /** State of the actors at the start of the segment. Undefined in the first segment of a life. */
   readonly from?: Keyframe;
-  /** So many lines had to be left out just before it. */
+  /** Number of lines lost just before this one. */
   readonly missed?: number;
-  /** So many members of its life were written before it: where fewer are there, something has been lost. */
+  /** Number of members of the same life written before this one. If fewer are present, some have been lost. */
   readonly before?: number;
 }
 
-/** One that went out through a port, or that its actor waits for no more. */
+/** A call that was sent through a port, or one that its actor has canceled. */
 type CallLine = { readonly kind: 'asked' } & Asked;
 
-/** An actor came into a state. */
+/** An actor entered a state. */
 type MoveLine = { readonly kind: 'state' } & Move;
 
-/** What was told of a pod. */
+/** A pod's status was published. */
 export interface StatusLine {
   readonly kind: 'status';
   readonly at: number;
   readonly uid: string;
-  /** Its namespace and name. */
+  /** The pod's namespace and name, as `NAMESPACE/NAME`. */
   readonly pod: string;
-  /** Absent where the pod is gone. */
+  /** Undefined if the pod was removed. */
   readonly status?: PodStatus;
 }
 
-/** An event as a machine told it. */
+/** An event that a machine published. */
 export type EventLine = { readonly kind: 'event'; readonly at: number } & Omit<RecordedEvent, 'type'>;
 
-/** The agent was stopped; a life that has no such end was killed, or goes on. */
+/** The agent stopped. A life without this line was killed or is still running. */
 interface Ended {
   readonly kind: 'ended';
   readonly at: number;
-  /** The pods of which more was known than had been told when it was stopped, by uid. */
+  /** The UIDs of the pods whose latest status had not been published when the agent stopped. */
   readonly untold?: readonly string[];
-  /** So many lines had to be left out just before it. */
+  /** Number of lines lost just before this one. */
   readonly missed?: number;
 }
 

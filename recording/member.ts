@@ -1,81 +1,87 @@
 /**
- * How lines lie in a file: in gzip members, so that `zcat` reads them, whose header says how long the member is and when
- * its first line was: nobody has to expand a file to find a moment in it, and a torn end is seen for what it is.
+ * The gzip members of a recording file, which `zcat` can read. The header of each member states its size and the time
+ * of its first line, so that a reader can search the file without decompressing it and can detect a torn end.
  */
 import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 
-/** What is known of a member without expanding it. */
+/** The fields of a member's header. */
 export interface MemberHead {
-  /** In bytes, with its header. */
+  /** Size in bytes, including the header. */
   readonly size: number;
-  /** When its first line was, in milliseconds since the epoch. */
+  /** Time of the first line, in milliseconds since the epoch. */
   readonly at: number;
   /**
-   * Whether a replay can begin with its first line: `anew` where a life begins with it, or a file, so that it need not
-   * belong to what comes before; `again` in the midst of what it belongs to.
+   * Whether a replay can start at the first line. `anew` marks the start of a life or of a file, which need not
+   * continue the previous member. `again` marks a keyframe inside a segment that continues.
    */
   readonly begins: (typeof BEGINS)[number];
-  /** How many entries of the boundary it has. */
+  /** Number of entries, i.e. inputs of actors. */
   readonly entries: number;
-  /** How much in it failed: calls, and what a Warning was told of. */
+  /** Number of failures: failed calls and Warning events. */
   readonly failures: number;
 }
 
 const BEGINS = ['no', 'again', 'anew'] as const;
-/** No member is larger: it would be no recording. */
-const MOST_BYTES = 2 ** 28;
-/** The latest moment that a date can have, in milliseconds since the epoch. */
-const LATEST = 8.64e15;
+/** Maximum size of a member, in bytes. A larger size means that the header is damaged. */
+const MAX_MEMBER_BYTES = 2 ** 28;
+/** The latest time that a Date can represent, in milliseconds since the epoch. */
+const MAX_DATE_MS = 8.64e15;
 
-/** Text that becomes a member. */
+/** The uncompressed content of a member. */
 export interface MemberText extends Omit<MemberHead, 'size'> {
   readonly text: string;
 }
 
-/** Compresses as gzip's deflate does, without a header. */
+/** Compresses to a raw deflate stream, without a gzip header. */
 export type Deflate = (bytes: Uint8Array) => Promise<Uint8Array>;
 
-/** What each member begins with. RFC 1952: magic, deflate, FEXTRA, no time, no extra flags, unknown system. */
+/** The first bytes of every member. RFC 1952: magic, deflate, FEXTRA, no time, no extra flags, unknown system. */
 export const MAGIC = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255]);
-/** Our field: the whole size, the time, how a replay can begin, how much there is in it. */
-const OURS = Buffer.from('SL');
-const FIELD = 4 + 8 + 1 + 4 + 4;
-const EXTRA = OURS.length + 2 + FIELD;
-export const HEADER = MAGIC.length + 2 + EXTRA;
-const TRAILER = 8;
+/**
+ * ID of our gzip extra field. The field contains the size of the member, its time, whether a replay can start there,
+ * and the numbers of entries and failures.
+ */
+const FIELD_ID = Buffer.from('SL');
+const FIELD_BYTES = 4 + 8 + 1 + 4 + 4;
+const EXTRA_BYTES = FIELD_ID.length + 2 + FIELD_BYTES;
+export const HEADER_BYTES = MAGIC.length + 2 + EXTRA_BYTES;
+const TRAILER_BYTES = 8;
 
-const AT = { extra: MAGIC.length, ours: MAGIC.length + 2, field: MAGIC.length + 4, size: MAGIC.length + 6 };
+const OFFSET = { extra: MAGIC.length, ours: MAGIC.length + 2, field: MAGIC.length + 4, size: MAGIC.length + 6 };
 
-/** The bytes of a member. */
-export async function memberOf({ text, at, begins, entries, failures }: MemberText, deflate: Deflate): Promise<Buffer> {
+/** Compresses lines into a member with header and trailer. */
+export async function encodeMember(
+  { text, at, begins, entries, failures }: MemberText,
+  deflate: Deflate,
+): Promise<Buffer> {
   const bytes = Buffer.from(text);
   const body = await deflate(bytes);
-  const [header, trailer] = [Buffer.alloc(HEADER), Buffer.alloc(TRAILER)];
+  const [header, trailer] = [Buffer.alloc(HEADER_BYTES), Buffer.alloc(TRAILER_BYTES)];
   MAGIC.copy(header);
-  header.writeUInt16LE(EXTRA, AT.extra);
-  OURS.copy(header, AT.ours);
-  header.writeUInt16LE(FIELD, AT.field);
-  header.writeUInt32LE(HEADER + body.length + TRAILER, AT.size);
-  header.writeDoubleLE(at, AT.size + 4);
-  header.writeUInt8(BEGINS.indexOf(begins), AT.size + 12);
-  header.writeUInt32LE(entries, AT.size + 13);
-  header.writeUInt32LE(failures, AT.size + 17);
+  header.writeUInt16LE(EXTRA_BYTES, OFFSET.extra);
+  FIELD_ID.copy(header, OFFSET.ours);
+  header.writeUInt16LE(FIELD_BYTES, OFFSET.field);
+  header.writeUInt32LE(HEADER_BYTES + body.length + TRAILER_BYTES, OFFSET.size);
+  header.writeDoubleLE(at, OFFSET.size + 4);
+  header.writeUInt8(BEGINS.indexOf(begins), OFFSET.size + 12);
+  header.writeUInt32LE(entries, OFFSET.size + 13);
+  header.writeUInt32LE(failures, OFFSET.size + 17);
   trailer.writeUInt32LE(crc32(bytes), 0);
   trailer.writeUInt32LE(bytes.length, 4);
   return Buffer.concat([header, body, trailer]);
 }
 
-/** What the first bytes say of the member that they begin; undefined where they are no such header. */
-export function headOf(bytes: Buffer): MemberHead | undefined {
-  if (bytes.length < HEADER || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
+/** Parses the header of a member. Returns undefined if `bytes` do not start with a valid one. */
+export function parseMemberHead(bytes: Buffer): MemberHead | undefined {
+  if (bytes.length < HEADER_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
   const isOurs =
-    bytes.readUInt16LE(AT.extra) === EXTRA &&
-    bytes.subarray(AT.ours, AT.field).equals(OURS) &&
-    bytes.readUInt16LE(AT.field) === FIELD;
-  const [size, at] = [bytes.readUInt32LE(AT.size), bytes.readDoubleLE(AT.size + 4)];
-  const begins = BEGINS[bytes.readUInt8(AT.size + 12)];
-  const [entries, failures] = [bytes.readUInt32LE(AT.size + 13), bytes.readUInt32LE(AT.size + 17)];
-  const isWhole = size >= HEADER + TRAILER && size <= MOST_BYTES && Math.abs(at) <= LATEST;
+    bytes.readUInt16LE(OFFSET.extra) === EXTRA_BYTES &&
+    bytes.subarray(OFFSET.ours, OFFSET.field).equals(FIELD_ID) &&
+    bytes.readUInt16LE(OFFSET.field) === FIELD_BYTES;
+  const [size, at] = [bytes.readUInt32LE(OFFSET.size), bytes.readDoubleLE(OFFSET.size + 4)];
+  const begins = BEGINS[bytes.readUInt8(OFFSET.size + 12)];
+  const [entries, failures] = [bytes.readUInt32LE(OFFSET.size + 13), bytes.readUInt32LE(OFFSET.size + 17)];
+  const isWhole = size >= HEADER_BYTES + TRAILER_BYTES && size <= MAX_MEMBER_BYTES && Math.abs(at) <= MAX_DATE_MS;
   return isOurs && isWhole && begins !== undefined ? { size, at, begins, entries, failures } : undefined;
 }

@@ -1,107 +1,108 @@
-/** Lines that wait to be written. */
+/** The queue of lines that wait to be written. */
 import * as z from 'zod/mini';
 import type { Began, Line } from './lines.ts';
 import type { MemberText } from './member.ts';
 import { withoutRepeats } from './repeatedParts.ts';
 
 export interface PendingText extends MemberText {
-  /** How many lines it has that tell what happened. */
+  /** Number of lines, without the segment header. */
   readonly count: number;
-  /** How many its first line says are missing. */
+  /** Number of lost lines that the segment header states. */
   readonly missed?: number | undefined;
 }
 
-/** The part of a probe's answer that says how the attempt ended. */
-const probeAnswer = z.looseObject({ result: z.string() });
+/** The field of a probe's response that states the result. */
+const probeResponse = z.looseObject({ result: z.string() });
 
-/** Maximum number of probes that are remembered as failing. */
-const MAX_FAILING = 10_000;
+/** Maximum number of failing probes to remember. */
+const MAX_FAILING_PROBES = 10_000;
 
-/** Finds failures among lines. A probe that keeps failing is one failure, until it succeeds. */
-class Failures {
+/** Counts failures. A probe that fails repeatedly counts once until it succeeds. */
+class FailureCounter {
   readonly #failingProbes = new Set<string>();
 
-  /** Whether a line is a failure that no earlier line has been. */
+  /** Whether a line is a failure that has not been counted yet. */
   isNew(line: Line): boolean {
     if (line.kind === 'event') return line.eventType === 'Warning' && line.reason !== 'Unhealthy';
-    if ((line.kind === 'answer' || line.kind === 'failure') && line.source === 'runProbe') return this.#isFirst(line);
+    if ((line.kind === 'answer' || line.kind === 'failure') && line.source === 'runProbe')
+      return this.#isFirstFailure(line);
     return line.kind === 'failure';
   }
 
-  #isFirst({ actor, kind, value }: Extract<Line, { source: string }>): boolean {
+  #isFirstFailure({ actor, kind, value }: Extract<Line, { source: string }>): boolean {
     const probe = actor.slice(0, actor.lastIndexOf('/'));
-    const result = kind === 'failure' ? 'error' : probeAnswer.safeParse(value).data?.result;
+    const result = kind === 'failure' ? 'error' : probeResponse.safeParse(value).data?.result;
     if (result === 'success') this.#failingProbes.delete(probe);
     if (result !== 'failure' && result !== 'error') return false;
     if (this.#failingProbes.has(probe)) return false;
-    if (this.#failingProbes.size >= MAX_FAILING) this.#failingProbes.clear();
+    if (this.#failingProbes.size >= MAX_FAILING_PROBES) this.#failingProbes.clear();
     this.#failingProbes.add(probe);
     return true;
   }
 }
 
-export class Pending {
+export class PendingLines {
   #lines: string[] = [];
   #length = 0;
-  #longest = 0;
+  #longestLine = 0;
   #at = 0;
   #begins: MemberText['begins'] = 'no';
   #missed: number | undefined;
   #entries = 0;
   #failures = 0;
-  readonly #found = new Failures();
+  readonly #failureCounter = new FailureCounter();
 
-  /** In characters. */
+  /** Total length in characters. */
   get length(): number {
     return this.#length;
   }
 
-  /** Without its longest line, which somebody else holds as well: in characters. */
-  get lengthOfRest(): number {
-    return this.#length - this.#longest;
+  /** Length without the longest line, in characters. The caller holds the content of that line in memory anyway. */
+  get lengthWithoutLongest(): number {
+    return this.#length - this.#longestLine;
   }
 
   get isEmpty(): boolean {
     return this.#lines.length === 0;
   }
 
-  /** After all that are here; gives how many characters it takes. */
+  /** Appends a line and returns its length in characters. */
   add(line: Line): number {
     if (this.isEmpty) this.#at = line.at;
-    // At once: what it holds need not be kept alive.
+    // Serialize at once, so that the objects can be garbage-collected.
     const text = JSON.stringify(line);
     this.#lines.push(text);
-    this.#count(text);
+    this.#addLength(text);
     if ('source' in line) this.#entries += 1;
-    if (this.#found.isNew(line)) this.#failures += 1;
+    if (this.#failureCounter.isNew(line)) this.#failures += 1;
     return text.length;
   }
 
-  /** Before all that are here. `text` is that of the beginning. */
-  beginWith({ at, missed }: Began, text: string, begins: 'anew' | 'again'): void {
+  /** Prepends a segment header, whose serialized form is `text`. */
+  prependHeader({ at, missed }: Began, text: string, begins: 'anew' | 'again'): void {
     this.#lines.unshift(text);
-    this.#count(text);
+    this.#addLength(text);
     [this.#at, this.#begins, this.#missed] = [at, begins, missed];
   }
 
-  /** All that are here, which are here no more; undefined where there are none. */
+  /** Removes and returns all lines. Returns undefined if there are none. */
   take(): PendingText | undefined {
     if (this.isEmpty) return undefined;
     const [lines, at, begins, missed] = [this.#lines, this.#at, this.#begins, this.#missed];
     const [entries, failures] = [this.#entries, this.#failures];
-    [this.#lines, this.#length, this.#longest, this.#begins, this.#missed] = [[], 0, 0, 'no', undefined];
+    [this.#lines, this.#length, this.#longestLine, this.#begins, this.#missed] = [[], 0, 0, 'no', undefined];
     [this.#entries, this.#failures] = [0, 0];
     const count = lines.length - (begins === 'no' ? 0 : 1);
     return { text: `${lines.join('\n')}\n`, at, begins, missed, count, entries, failures };
   }
 
-  #count({ length }: string): void {
+  #addLength({ length }: string): void {
     this.#length += length + 1;
-    this.#longest = Math.max(this.#longest, length + 1);
+    this.#longestLine = Math.max(this.#longestLine, length + 1);
   }
 }
 
-/** A beginning as it is written, in short steps: what several actors of its keyframe have in common is written once. */
-export function* beganText({ from, ...began }: Began): Generator<void, string> {
+/** Serializes a segment header in short steps. Objects that several actors of the keyframe share are written once. */
+export function* serializeHeader({ from, ...began }: Began): Generator<void, string> {
   return JSON.stringify(from === undefined ? began : { ...began, from: yield* withoutRepeats(from) });
 }

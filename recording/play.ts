@@ -1,4 +1,4 @@
-/** Plays recordings again: to a moment, or from end to end beside what was written down. */
+/** Replays recordings, either up to a time or completely while comparing the result with the recorded output. */
 import type { InspectionEvent } from 'xstate';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import type { NodeParts } from '../actors/nodeParts.ts';
@@ -6,22 +6,24 @@ import { createReplay, type Replay } from '../actors/replay.ts';
 import { messageOf } from '../base/failure.ts';
 import { Comparison, type Difference } from './comparison.ts';
 import type { Began, Line } from './lines.ts';
-import { foreignText, readLine } from './readLine.ts';
+import { readLine, unsupportedFormatMessage } from './readLine.ts';
 import { RecordingError } from './recordingError.ts';
 import type { RecordingFile } from './recordingFile.ts';
-import { type Beginning, beganAt, beginningBefore, linesFrom, linesIn, type Stretch } from './stretches.ts';
+import { type Beginning, beginningBefore, linesFrom, linesIn, readHeaderAt, type Stretch } from './stretches.ts';
 
-/** A moment of a recording. */
-export interface Played {
-  /** The agent as it was then; it is to be stopped. */
+/** A recording replayed up to a time. */
+export interface ReplayedMoment {
+  /** The agent at that time. The caller must stop it. */
   readonly agent: NodeAgent;
-  /** The moment, or that of the last thing that was recorded, in milliseconds since the epoch. */
+  /**
+   * The requested time, or that of the last recorded line if the recording ends earlier. Milliseconds since the epoch.
+   */
   readonly at: number;
 }
 
-/** Throws where the recording is of other machines, which would take other ways, or cannot be read. */
-function expectMachines({ machines: recorded, versions, foreign }: Stretch, machines: string): void {
-  if (foreign) throw new RecordingError(foreignText(foreign));
+/** Throws if the recording cannot be read or was made with different machines, whose transitions may differ. */
+function assertSameMachines({ machines: recorded, versions, foreign }: Stretch, machines: string): void {
+  if (foreign) throw new RecordingError(unsupportedFormatMessage(foreign));
   if (recorded === machines) return;
   throw new RecordingError(
     `recorded by statelet ${versions.statelet}, whose state machines differ from this version's: use --story, or replay it with that version`,
@@ -30,37 +32,40 @@ function expectMachines({ machines: recorded, versions, foreign }: Stretch, mach
 
 interface PlayTo extends Pick<NodeParts, 'moves'> {
   readonly until: number;
-  /** The digest of the machines that play. */
+  /** Digest of the machines of this program. */
   readonly machines: string;
-  /** What is to be seen of the way there begins here; absent: the way is as short as it can be. */
+  /**
+   * Time from which the replay must pass through `inspect`. If undefined, the replay starts at the last keyframe before
+   * `until`.
+   */
   readonly since?: number;
-  /** Sees every inspection event of xstate, with its moment. */
+  /** Called with every inspection event of XState and the recorded time. */
   readonly inspect?: (event: InspectionEvent, at: number) => void;
 }
 
-/** Plays a recording up to a moment and with it; undefined where there is nothing to begin with. */
-export async function playTo(
+/** Replays a recording up to and including a time. Returns undefined if there is no keyframe to start from. */
+export async function replayTo(
   file: RecordingFile,
   stretches: readonly Stretch[],
   { until, machines, since = until, inspect, moves }: PlayTo,
-): Promise<Played | undefined> {
-  const found = beginningBefore(stretches, until);
-  if (found === undefined) return undefined;
-  const { stretch } = found;
-  expectMachines(stretch, machines);
-  const beginning = stretch.beginnings.findLast(({ at }) => at <= since) ?? stretch.beginnings[0] ?? found.beginning;
+): Promise<ReplayedMoment | undefined> {
+  const start = beginningBefore(stretches, until);
+  if (start === undefined) return undefined;
+  const { stretch } = start;
+  assertSameMachines(stretch, machines);
+  const beginning = stretch.beginnings.findLast(({ at }) => at <= since) ?? stretch.beginnings[0] ?? start.beginning;
   let { at } = beginning;
-  const { agent, enter, passTo } = await replayFrom(file, beginning, {
+  const { agent, enter, passTo } = await createReplayAt(file, beginning, {
     ...(moves ? { moves } : {}),
     ...(inspect ? { inspect: (event) => inspect(event, at) } : {}),
   });
   agent.start();
   try {
     for await (const line of linesFrom(file, stretch, beginning)) {
-      // Before all that was recorded there is nothing to see.
+      // Clamp to the start, because the recording contains nothing earlier.
       at = Math.max(beginning.at, Math.min(line.at, until));
       if (line.at > until) break;
-      if (isEntry(line)) await entered(enter, line);
+      if (isEntry(line)) await enterOrThrow(enter, line);
     }
   } catch (error) {
     await agent.stop();
@@ -70,11 +75,11 @@ export async function playTo(
   return { agent, at };
 }
 
-/** Plays the part of a stretch that begins at one of its beginnings, further and further, as far as it is asked to. */
-export class PartPlayer {
+/** Replays a stretch from one of its keyframes in steps, each up to the time that the caller requests. */
+export class StretchPlayer {
   readonly #beginning: Beginning;
   readonly #replay: Replay;
-  /** The member that is to be played next. */
+  /** Index of the next member to play. */
   #next: number;
 
   private constructor(beginning: Beginning, replay: Replay) {
@@ -83,17 +88,17 @@ export class PartPlayer {
     this.#next = beginning.member;
   }
 
-  /** Throws a `RecordingError` where these machines cannot play it. */
-  static async begin(
+  /** Throws a `RecordingError` if the machines of this program cannot replay the stretch. */
+  static async create(
     file: RecordingFile,
     stretch: Stretch,
     beginning: Beginning,
     { machines, inspect }: { readonly machines: string; readonly inspect?: (event: InspectionEvent) => void },
-  ): Promise<PartPlayer> {
-    expectMachines(stretch, machines);
-    const replay = await replayFrom(file, beginning, inspect ? { inspect } : {});
+  ): Promise<StretchPlayer> {
+    assertSameMachines(stretch, machines);
+    const replay = await createReplayAt(file, beginning, inspect ? { inspect } : {});
     replay.agent.start();
-    return new PartPlayer(beginning, replay);
+    return new StretchPlayer(beginning, replay);
   }
 
   get agent(): NodeAgent {
@@ -101,84 +106,85 @@ export class PartPlayer {
   }
 
   /**
-   * Plays on to the first member that begins after a moment; `onMoment` is called after all that entered at one. Where it
-   * rejects it has come to nowhere, and is of no use any more.
+   * Plays all members that start at or before `until`. Calls `onMoment` after all entries with the same timestamp. If
+   * it rejects, the player is in an undefined state and must be discarded.
    */
   async playTo(until: number, file: RecordingFile, stretch: Stretch, onMoment: (at: number) => void): Promise<void> {
-    const following = stretch.beginnings.find(({ member }) => member > this.#beginning.member);
-    const end = following?.member ?? stretch.end;
+    const nextBeginning = stretch.beginnings.find(({ member }) => member > this.#beginning.member);
+    const end = nextBeginning?.member ?? stretch.end;
     for (; this.#next < end; this.#next += 1) {
       const member = file.members[this.#next];
       if (member === undefined || member.at > until) return;
-      await this.#play((await linesIn(file, member)) ?? [], onMoment);
+      await this.#playLines((await linesIn(file, member)) ?? [], onMoment);
     }
   }
 
-  async #play(lines: readonly string[], onMoment: (at: number) => void): Promise<void> {
+  async #playLines(lines: readonly string[], onMoment: (at: number) => void): Promise<void> {
     let at: number | undefined;
     for (const json of lines) {
       const line = readLine(json);
       if (line === undefined || !isEntry(line)) continue;
       if (at !== undefined && line.at !== at) onMoment(at);
       at = line.at;
-      await entered(this.#replay.enter, line);
+      await enterOrThrow(this.#replay.enter, line);
     }
     if (at !== undefined) onMoment(at);
   }
 }
 
-type Entered = Extract<Line, { readonly source: string }>;
+type EntryLine = Extract<Line, { readonly source: string }>;
 
-const isEntry = (line: Line): line is Entered => 'source' in line;
+const isEntry = (line: Line): line is EntryLine => 'source' in line;
 
-async function replayFrom(
+async function createReplayAt(
   file: RecordingFile,
   beginning: Beginning,
   options: Parameters<typeof createReplay>[2] = {},
 ): Promise<Replay & Pick<Began, 'from'>> {
-  const { input, from, at } = await beganAt(file, beginning);
+  const { input, from, at } = await readHeaderAt(file, beginning);
   const frame = from ? { from } : {};
   try {
     return { ...createReplay(input, [], { ...options, ...frame, at }), ...frame };
   } catch (cause) {
-    throw notPlayable(at, cause);
+    throw replayError(at, cause);
   }
 }
 
-async function entered(enter: Replay['enter'], line: Entered): Promise<boolean> {
+async function enterOrThrow(enter: Replay['enter'], line: EntryLine): Promise<boolean> {
   try {
     return await enter(line);
   } catch (cause) {
-    throw notPlayable(line.at, cause);
+    throw replayError(line.at, cause);
   }
 }
 
-/** Whatever the machines are given that they never were given live. */
-const notPlayable = (at: number, cause: unknown): RecordingError =>
+/** Wraps any error of the machines, which may receive inputs that they could never receive live. */
+const replayError = (at: number, cause: unknown): RecordingError =>
   new RecordingError(`${new Date(at).toISOString()}: it cannot be replayed: ${messageOf(cause)}`, { cause });
 
-/** How much was compared. */
-export interface Checked {
+/** The numbers of compared lines, and the first mismatch if there is one. */
+export interface CheckResult {
   readonly entries: number;
   readonly states: number;
   readonly statuses: number;
   readonly difference?: Difference;
 }
 
-/** Plays a stretch from its first beginning on, and compares every state and status with what was written down. */
-export async function checkStretch(file: RecordingFile, stretch: Stretch, machines: string): Promise<Checked> {
+/** Replays a whole stretch and compares every state and status with the recording. */
+export async function checkStretch(file: RecordingFile, stretch: Stretch, machines: string): Promise<CheckResult> {
   const [beginning] = stretch.beginnings;
   const counts = { entries: 0, states: 0, statuses: 0 };
   if (beginning === undefined) return counts;
-  expectMachines(stretch, machines);
+  assertSameMachines(stretch, machines);
   const comparison = new Comparison();
-  const { agent, enter, from } = await replayFrom(file, beginning, { moves: (move) => comparison.move(move) });
-  if (from) comparison.beginWith(from);
-  agent.subscribe(({ uid, removed, pod }) => comparison.tell(uid, removed ? undefined : pod.status));
+  const { agent, enter, from } = await createReplayAt(file, beginning, { moves: (move) => comparison.move(move) });
+  if (from) comparison.startFrom(from);
+  agent.subscribe(({ uid, removed, pod }) => comparison.addStatus(uid, removed ? undefined : pod.status));
   agent.start();
   try {
     for await (const line of linesFrom(file, stretch, beginning)) {
-      const difference = isEntry(line) && !(await entered(enter, line)) ? unawaited(line) : comparison.with(line);
+      const difference =
+        isEntry(line) && !(await enterOrThrow(enter, line)) ? unexpectedEntry(line) : comparison.compare(line);
       if (isEntry(line)) counts.entries += 1;
       if (line.kind === 'state') counts.states += 1;
       if (line.kind === 'status') counts.statuses += 1;
@@ -190,8 +196,8 @@ export async function checkStretch(file: RecordingFile, stretch: Stretch, machin
   }
 }
 
-/** What entered live, and nobody waits for now. */
-const unawaited = ({ at, actor, source, kind }: Entered): Difference => ({
+/** A recorded input that no actor of the replay expects. */
+const unexpectedEntry = ({ at, actor, source, kind }: EntryLine): Difference => ({
   at,
   of: actor === '' ? 'node' : actor,
   recorded: `${kind} of ${source}`,

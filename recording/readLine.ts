@@ -1,16 +1,16 @@
-/** Reads lines of a recording, which may be of another version or no such file at all. */
+/** Parses the lines of a recording. The file may come from another version or be no recording at all. */
 import * as z from 'zod/mini';
 import { parsedJson } from '../base/parsedJson.ts';
 import { FORMAT, type Line } from './lines.ts';
 import { isBounded, type WithoutRepeats, withRepeats } from './repeatedParts.ts';
 
 const object = z.looseObject({});
-/** That of a date. */
-const at = z.number().check(z.gte(-8.64e15), z.lte(8.64e15));
-const head = { at };
+/** Range of a Date, in milliseconds since the epoch. */
+const timestamp = z.number().check(z.gte(-8.64e15), z.lte(8.64e15));
+const head = { at: timestamp };
 const entry = { ...head, actor: z.string(), source: z.string() };
 const text = z.string();
-/** A keyframe as it is written, with what its actors have in common apart. */
+/** The written form of a keyframe, in which objects that actors share are listed separately. */
 const writtenKeyframe = z
   .object({ value: z.unknown(), shared: z.array(z.unknown()) })
   .check(z.refine((written: WithoutRepeats) => isBounded(written)));
@@ -55,14 +55,14 @@ const line = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** Undefined where it is none that this version knows. */
+/** Returns undefined if this version does not support the line. */
 export function readLine(json: string): Line | undefined {
-  const read = line.safeParse(parsedJson(json));
-  // What is below these fields was written by the same program, or is looked at when it is played.
-  return read.success ? (read.data as unknown as Line) : undefined;
+  const parsed = line.safeParse(parsedJson(json));
+  // The fields below these were written by the same program, or are validated when the line is replayed.
+  return parsed.success ? (parsed.data as unknown as Line) : undefined;
 }
 
-const foreign = z.looseObject({
+const foreignHeader = z.looseObject({
   ...head,
   kind: z.literal('began'),
   format: z.union([z.number(), text]),
@@ -70,23 +70,23 @@ const foreign = z.looseObject({
   versions: z.optional(z.looseObject({ statelet: z.optional(text) })),
 });
 
-/** A beginning that another version has written, in a format of its own. */
+/** A segment header in the format of another version. */
 export interface ForeignBegan {
   readonly at: number;
   readonly format: string;
   readonly life: string;
-  /** That of the version that has written it, where that says it in the same way. */
+  /** The version of statelet that wrote it, if the header has one where this version expects it. */
   readonly statelet: string;
 }
 
-/** Undefined where the line is no beginning, or one of the format of this version. */
+/** Returns undefined unless the line is a segment header in a format that this version does not support. */
 export function readForeignBegan(json: string): ForeignBegan | undefined {
-  const { data } = foreign.safeParse(parsedJson(json));
+  const { data } = foreignHeader.safeParse(parsedJson(json));
   if (data === undefined || data.format === FORMAT) return undefined;
   const { at, format, life = '', versions } = data;
   return { at, format: String(format), life, statelet: versions?.statelet ?? 'of another version' };
 }
 
-/** What is said of such a recording to whoever wants to read it. */
-export const foreignText = ({ format, statelet }: Pick<ForeignBegan, 'format' | 'statelet'>): string =>
+/** Error message for a recording in an unsupported format. */
+export const unsupportedFormatMessage = ({ format, statelet }: Pick<ForeignBegan, 'format' | 'statelet'>): string =>
   `recorded by statelet ${statelet} in format ${format}, which this version does not read (it reads format ${FORMAT}): use that version`;

@@ -1,4 +1,4 @@
-/** What is wrong with a recording, for whoever wants to read it. */
+/** A problem with a recording, with a message for the user. */
 export class RecordingError extends Error {
   override readonly name = 'RecordingError';
 }

@@ -1,4 +1,4 @@
-/** Reads recordings: a file that was written out, or the directory of a ring. What is torn at its end is left out. */
+/** Reads recordings, i.e. an exported file or the directory of a ring. Ignores a torn write at the end. */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,76 +6,78 @@ import { promisify } from 'node:util';
 import { gunzip, type ZlibOptions } from 'node:zlib';
 import { messageOf } from '../base/failure.ts';
 import { isMissing } from '../host/files/fileErrors.ts';
-import { HEADER, headOf, MAGIC, type MemberHead } from './member.ts';
+import { HEADER_BYTES, MAGIC, type MemberHead, parseMemberHead } from './member.ts';
 import { RecordingError } from './recordingError.ts';
-import { ringNames } from './ring.ts';
+import { sortRingNames } from './ring.ts';
 
-/** A member, and where it lies. */
+/** A member and its position. */
 export interface Member extends MemberHead {
   readonly file: string;
   readonly offset: number;
 }
 
-/** Expands a gzip member. */
+/** Decompresses a gzip member. */
 export type Expand = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer | Promise<Buffer>;
 
 interface OpenOptions {
-  /** What was found there is not looked for again: files only grow. */
+  /** An earlier result for the same path. Its members are not parsed again, because files only grow. */
   readonly before?: RecordingFile | undefined;
-  /** By the threads of Node.js, unless something else is given. */
+  /** Decompresses in the thread pool of Node.js by default. */
   readonly expand?: Expand | undefined;
 }
 
-/** What was found in a file, which is another one where what it is has changed. */
-interface FoundFile {
+/** The members of a file. `identity` changes if another file takes the path. */
+interface ParsedFile {
   readonly identity: string;
   readonly members: readonly Member[];
 }
 
 export class RecordingFile {
-  /** In the order in which they were written. */
   readonly members: readonly Member[];
-  readonly #files: ReadonlyMap<string, FoundFile>;
+  readonly #files: ReadonlyMap<string, ParsedFile>;
   readonly #expand: Expand;
 
-  private constructor(files: ReadonlyMap<string, FoundFile>, expand: Expand) {
+  private constructor(files: ReadonlyMap<string, ParsedFile>, expand: Expand) {
     this.members = [...files.values()].flatMap(({ members }) => members);
     this.#files = files;
     this.#expand = expand;
   }
 
   /** Rejects with a system error if the path cannot be read. A file without a recording has no members. */
-  static async open(path: string, { before, expand = inThreads }: OpenOptions = {}): Promise<RecordingFile> {
-    const place = await stat(path).catch((cause: unknown) => {
+  static async open(path: string, { before, expand = expandInThreadPool }: OpenOptions = {}): Promise<RecordingFile> {
+    const stats = await stat(path).catch((cause: unknown) => {
       if (!isMissing(cause)) throw cause;
       throw new RecordingError(`${path}: there is no such recording; "statelet record dump FILE" writes one`, {
         cause,
       });
     });
-    if (!place.isDirectory() && !place.isFile()) throw new RecordingError(`${path}: expected a file or a directory`);
-    const files = new Map<string, FoundFile>();
-    for (const file of place.isDirectory() ? await ringIn(path) : [path]) {
-      // One that a recorder has removed meanwhile is gone.
-      const known = before === undefined ? undefined : before.#files.get(file);
-      const found = await foundIn(file, known).catch((error) =>
+    if (!stats.isDirectory() && !stats.isFile()) throw new RecordingError(`${path}: expected a file or a directory`);
+    const files = new Map<string, ParsedFile>();
+    for (const file of stats.isDirectory() ? await ringFiles(path) : [path]) {
+      // The recorder may have removed the file in the meantime.
+      const previous = before === undefined ? undefined : before.#files.get(file);
+      const parsed = await parseFile(file, previous).catch((error) =>
         isMissing(error) && file !== path ? undefined : Promise.reject(error),
       );
-      if (found) files.set(file, found);
+      if (parsed) files.set(file, parsed);
     }
     return new RecordingFile(files, expand);
   }
 
-  /** Whether another one begins anew after it, or none is there: what is damaged in it is torn. */
+  /**
+   * Whether the next member, if any, does not depend on this one. If so, damage in this member is treated as a torn
+   * write.
+   */
   isLast(member: Member): boolean {
     const next = this.members[this.members.indexOf(member) + 1];
     return next === undefined || next.begins === 'anew' || next.file !== member.file;
   }
 
-  /** The lines of a member, as text. Rejects with a `RecordingError` where its bytes are not what was written. */
+  /** Decompresses a member and returns its lines. Rejects with a `RecordingError` if the member is damaged. */
   async lines(member: Member): Promise<readonly string[]> {
     const bytes = await this.bytes(member);
     try {
-      const text = await this.#expand(bytes, { maxOutputLength: MOST_BYTES });
+      const text = await this.#expand(bytes, { maxOutputLength: MAX_EXPANDED_BYTES });
       return text.toString('utf8').trimEnd().split('\n');
     } catch (cause) {
       throw new RecordingError(`${member.file}: damaged at byte ${member.offset}: ${messageOf(cause)}`, { cause });
@@ -92,21 +94,21 @@ export class RecordingFile {
   }
 }
 
-/** A keyframe of the largest node is a tenth of it. */
-const MOST_BYTES = 2 ** 28;
+/** Maximum size of a decompressed member, in bytes. A keyframe of the largest node is a tenth of it. */
+const MAX_EXPANDED_BYTES = 2 ** 28;
 
-const inThreads: Expand = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
+const expandInThreadPool: Expand = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
-async function ringIn(directory: string): Promise<string[]> {
+async function ringFiles(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-  return ringNames(names).map((name) => join(directory, name));
+  return sortRingNames(names).map((name) => join(directory, name));
 }
 
-/** The number of a file may be given to another one, which was made later. */
+/** Includes the creation time, because a file system can reuse an inode number. */
 const identityOf = ({ dev, ino, birthtimeMs }: Stats): string => `${dev} ${ino} ${birthtimeMs}`;
 
-async function foundIn(file: string, before: FoundFile | undefined): Promise<FoundFile> {
+async function parseFile(file: string, before: ParsedFile | undefined): Promise<ParsedFile> {
   const handle = await open(file, 'r');
   try {
     const stats = await handle.stat();
@@ -114,49 +116,52 @@ async function foundIn(file: string, before: FoundFile | undefined): Promise<Fou
     const last = before?.members.at(-1);
     const isSame = before?.identity === identity && (last === undefined || last.offset + last.size <= stats.size);
     const known = isSame ? before.members : [];
-    return { identity, members: [...known, ...(await membersAfter(handle, file, known.at(-1), stats.size))] };
+    return { identity, members: [...known, ...(await parseMembersAfter(handle, file, known.at(-1), stats.size))] };
   } finally {
     await handle.close();
   }
 }
 
-/** So much is looked through at a time, in bytes. */
-const STEP = 2 ** 20;
+/** Size of a read, in bytes. */
+const READ_BYTES = 2 ** 20;
 
-/** All members after one of a file, or all of it. */
-async function membersAfter(
+/** Parses the members that follow `last`, or all members of the file if `last` is undefined. */
+async function parseMembersAfter(
   handle: FileHandle,
   file: string,
   last: Member | undefined,
   end: number,
 ): Promise<Member[]> {
   const members: Member[] = [];
-  // Most members are small: the heads of many are read at once.
+  // Most members are small, so one read covers many headers.
   let block: { readonly from: number; readonly bytes: Buffer } = { from: 0, bytes: Buffer.alloc(0) };
   for (let offset = last === undefined ? 0 : last.offset + last.size; offset < end; ) {
-    if (offset + HEADER > block.from + block.bytes.length)
-      block = { from: offset, bytes: await readAt(handle, offset, Math.min(STEP, end - offset)) };
-    const head = headOf(block.bytes.subarray(offset - block.from));
+    if (offset + HEADER_BYTES > block.from + block.bytes.length)
+      block = { from: offset, bytes: await readAt(handle, offset, Math.min(READ_BYTES, end - offset)) };
+    const head = parseMemberHead(block.bytes.subarray(offset - block.from));
     const isWhole = head !== undefined && offset + head.size <= end;
     if (isWhole) members.push({ ...head, file, offset });
-    offset = isWhole ? offset + head.size : await nextAnew(handle, offset + 1, end);
+    offset = isWhole ? offset + head.size : await findNextSegment(handle, offset + 1, end);
   }
   return members;
 }
 
-/** Where another member begins anew after what is damaged, or the end: what belongs to that is of no use without it. */
-async function nextAnew(handle: FileHandle, from: number, end: number): Promise<number> {
-  for (let offset = from; offset < end; offset += STEP) {
-    // A header may lie across the end of a step.
-    const bytes = await readAt(handle, offset, STEP + HEADER);
-    for (let at = bytes.indexOf(MAGIC); at >= 0 && at < STEP; at = bytes.indexOf(MAGIC, at + 1)) {
-      if (headOf(bytes.subarray(at))?.begins === 'anew') return offset + at;
+/**
+ * Skips damaged bytes. Returns the offset of the next member that starts with a keyframe in a new file or life, or
+ * `end`. Members in between depend on the damaged one.
+ */
+async function findNextSegment(handle: FileHandle, from: number, end: number): Promise<number> {
+  for (let offset = from; offset < end; offset += READ_BYTES) {
+    // Read one header more, because a header can span two reads.
+    const bytes = await readAt(handle, offset, READ_BYTES + HEADER_BYTES);
+    for (let at = bytes.indexOf(MAGIC); at >= 0 && at < READ_BYTES; at = bytes.indexOf(MAGIC, at + 1)) {
+      if (parseMemberHead(bytes.subarray(at))?.begins === 'anew') return offset + at;
     }
   }
   return end;
 }
 
-/** So many bytes, or as many as there are. */
+/** Reads `size` bytes, or fewer at the end of the file. */
 export async function readAt(handle: FileHandle, offset: number, size: number): Promise<Buffer> {
   const buffer = Buffer.alloc(size);
   const { bytesRead } = await handle.read(buffer, 0, size, offset);

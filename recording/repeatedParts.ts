@@ -1,17 +1,20 @@
 /**
- * The written form of a keyframe, in which many actors refer to the same object, e.g. each of a thousand containers to its
- * pod. Such an object is written once, in a list, and every reference to it is its index in the list. Otherwise the keyframe
- * of a pod would grow with the square of its size.
+ * The written form of a keyframe, in which many actors refer to the same object, e.g. each of a thousand containers to
+ * its pod. Such an object is written once, in a list, and every reference to it is its index in the list. Otherwise the
+ * size of the keyframe would grow with the square of the number of containers in a pod.
  */
 
 import { lookUp } from '../base/lookUp.ts';
 
-/** The only key of an object that stands for another one. A number is an index; an object is one that has this key itself. */
+/**
+ * The only key of a reference. A number is an index in `shared`. An object is an original object that has this key
+ * itself.
+ */
 const REFERENCE = '$shared';
 
 export interface WithoutRepeats {
   readonly value: unknown;
-  /** The objects that are referred to, by index. They may refer to others. */
+  /** The referenced objects, by index. They may contain references. */
   readonly shared: unknown[];
 }
 
@@ -20,59 +23,58 @@ type Plain = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Plain | readonly unknown[] => typeof value === 'object' && value !== null;
 
 /**
- * The levels of objects that are handled in steps of their own. Below them are the contexts of the actors of a pod, and the
- * statuses of containers.
+ * Number of levels whose objects are processed in separate steps. Below them are the contexts of the actors of a pod, and
+ * the statuses of containers.
  */
-const LEVELS = 7;
+const STEP_LEVELS = 7;
 
 /**
- * Replaces each object that occurs repeatedly in plain data by a reference, in short steps, because the keyframe of a node may
- * have thousands of actors.
+ * Replaces each object that occurs repeatedly in plain data with a reference, in short steps, because the keyframe of a
+ * node may have thousands of actors.
  */
 export function* withoutRepeats(value: unknown): Generator<void, WithoutRepeats> {
-  const repeated = yield* repeatedIn(value);
+  const repeated = yield* findRepeated(value);
   const indexes = new Map<object, number>();
   const shared: unknown[] = [];
-  const written = (each: unknown): unknown => {
+  const write = (each: unknown): unknown => {
     if (!isObject(each)) return each;
-    if (!repeated.has(each)) return withMarked(mapped(each, written));
-    return reference(each, () => mapped(each, written));
+    if (!repeated.has(each)) return escaped(mapValues(each, write));
+    return reference(each, () => mapValues(each, write));
   };
   const reference = (each: object, content: () => unknown): unknown => {
-    const known = indexes.get(each);
-    if (known !== undefined) return { [REFERENCE]: known };
+    const existing = indexes.get(each);
+    if (existing !== undefined) return { [REFERENCE]: existing };
     const index = shared.push(null) - 1;
     indexes.set(each, index);
-    shared[index] = withMarked(content());
+    shared[index] = escaped(content());
     return { [REFERENCE]: index };
   };
-  function* inSteps(each: unknown, levels: number): Generator<void, unknown> {
+  function* writeInSteps(each: unknown, levels: number): Generator<void, unknown> {
     if (levels === 0 || !isObject(each) || repeated.has(each)) {
       yield;
-      return written(each);
+      return write(each);
     }
     const items: [string, unknown][] = [];
-    for (const [key, item] of Object.entries(each)) items.push([key, yield* inSteps(item, levels - 1)]);
-    return withMarked(Array.isArray(each) ? items.map(([, item]) => item) : Object.fromEntries(items));
+    for (const [key, item] of Object.entries(each)) items.push([key, yield* writeInSteps(item, levels - 1)]);
+    return escaped(Array.isArray(each) ? items.map(([, item]) => item) : Object.fromEntries(items));
   }
-  return { value: yield* inSteps(value, LEVELS), shared };
+  return { value: yield* writeInSteps(value, STEP_LEVELS), shared };
 }
 
-/** An object as it is written: one that looks like a reference is marked as none. */
-const withMarked = (copy: unknown): unknown =>
+/** Wraps an object that looks like a reference, so that it is not read as one. */
+const escaped = (copy: unknown): unknown =>
   isObject(copy) && Object.hasOwn(copy, REFERENCE) ? { [REFERENCE]: copy } : copy;
 
 /**
- * Maximum number of values that a keyframe is written out to if each reference counts with all that it refers to. The largest
- * pods reach a third of it. A file in which references nest exponentially is refused, because any text of its keyframe would
- * be as large.
+ * Maximum number of values in a keyframe after all references are expanded. The largest pods reach a third of it. A
+ * file whose references nest exponentially is rejected, because any JSON of its keyframe would be as large.
  */
 const MAX_EXPANDED = 1e9;
 
-/** Maximum depth of a keyframe, with its references. It is read by recursion. */
+/** Maximum depth of a keyframe including its references, because it is read recursively. */
 const MAX_DEPTH = 1_000;
 
-/** How many values a part of a keyframe is written out to, and how deep they nest. */
+/** Number of values in a part of a keyframe after expansion, and their maximum depth. */
 interface Extent {
   readonly size: number;
   readonly depth: number;
@@ -81,7 +83,7 @@ interface Extent {
 const LEAF: Extent = { size: 1, depth: 0 };
 const UNBOUNDED: Extent = { size: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY };
 
-/** Whether a keyframe is of a size and depth that a node can have. Looks at each written value once. */
+/** Whether a keyframe is within the limits of size and depth. Visits each written value once. */
 export function isBounded({ value, shared }: WithoutRepeats): boolean {
   const extents = new Map<number, Extent>();
   const extentOf = (each: unknown, level: number): Extent => {
@@ -101,7 +103,7 @@ export function isBounded({ value, shared }: WithoutRepeats): boolean {
     const known = extents.get(index);
     // A part that was measured at a lower level may be too deep at this one.
     if (known !== undefined) return level + known.depth > MAX_DEPTH ? UNBOUNDED : known;
-    // Damaged data may refer to itself, which is read as null.
+    // Damaged data may contain a circular reference, which `withRepeats` reads as null.
     extents.set(index, LEAF);
     const extent = extentOf(shared[index], level);
     extents.set(index, extent);
@@ -110,50 +112,56 @@ export function isBounded({ value, shared }: WithoutRepeats): boolean {
   return extentOf(value, 0).size <= MAX_EXPANDED;
 }
 
-/** Reverses `withoutRepeats`, so that what was one object is one object again. A reference to nothing becomes null. */
+/**
+ * Reverses `withoutRepeats`, so that all references to an object yield the same object. A dangling reference becomes
+ * null.
+ */
 export function withRepeats({ value, shared }: WithoutRepeats): unknown {
-  const read = new Map<number, unknown>();
-  const original = (each: unknown): unknown => {
+  const restored = new Map<number, unknown>();
+  const restore = (each: unknown): unknown => {
     if (!isObject(each)) return each;
     const reference = Object.hasOwn(each, REFERENCE) && !Array.isArray(each) ? (each as Plain)[REFERENCE] : undefined;
-    if (typeof reference === 'number') return at(reference);
-    return mapped(isObject(reference) ? reference : each, original);
+    if (typeof reference === 'number') return restoreShared(reference);
+    return mapValues(isObject(reference) ? reference : each, restore);
   };
-  const at = (index: number): unknown => {
-    if (!read.has(index)) {
-      // Damaged data may refer to itself.
-      read.set(index, null);
-      read.set(index, original(shared[index] ?? null));
+  const restoreShared = (index: number): unknown => {
+    if (!restored.has(index)) {
+      // Damaged data may contain a circular reference.
+      restored.set(index, null);
+      restored.set(index, restore(shared[index] ?? null));
     }
-    return read.get(index);
+    return restored.get(index);
   };
-  return original(value);
+  return restore(value);
 }
 
-/** The objects that occur more than once, except for empty ones. */
-function* repeatedIn(value: unknown): Generator<void, ReadonlySet<object>> {
+/** Finds the non-empty objects that occur more than once. */
+function* findRepeated(value: unknown): Generator<void, ReadonlySet<object>> {
   const seen = new Set<object>();
   const repeated = new Set<object>();
-  /** Whether the object is seen for the first time. */
-  const isNew = (each: Plain | readonly unknown[]): boolean => {
-    if (!seen.has(each)) return seen.add(each) === seen;
-    if (Object.keys(each).length > 0) repeated.add(each);
+  /** Records an object. Returns whether it is seen for the first time. */
+  const isNew = (node: Plain | readonly unknown[]): boolean => {
+    if (!seen.has(node)) return seen.add(node) === seen;
+    if (Object.keys(node).length > 0) repeated.add(node);
     return false;
   };
-  const look = (each: unknown): void => {
-    if (isObject(each) && isNew(each)) for (const item of Object.values(each)) look(item);
+  const visit = (node: unknown): void => {
+    if (isObject(node) && isNew(node)) for (const item of Object.values(node)) visit(item);
   };
-  function* inSteps(each: unknown, levels: number): Generator<void, void> {
-    if (levels === 0 || !isObject(each)) {
+  function* visitInSteps(node: unknown, levels: number): Generator<void, void> {
+    if (levels === 0 || !isObject(node)) {
       yield;
-      look(each);
-    } else if (isNew(each)) for (const item of Object.values(each)) yield* inSteps(item, levels - 1);
+      visit(node);
+    } else if (isNew(node)) for (const item of Object.values(node)) yield* visitInSteps(item, levels - 1);
   }
-  yield* inSteps(value, LEVELS);
+  yield* visitInSteps(value, STEP_LEVELS);
   return repeated;
 }
 
-const mapped = (value: Plain | readonly unknown[], to: (each: unknown) => unknown): Plain | readonly unknown[] =>
+const mapValues = (
+  value: Plain | readonly unknown[],
+  transform: (each: unknown) => unknown,
+): Plain | readonly unknown[] =>
   Array.isArray(value)
-    ? value.map(to)
-    : Object.fromEntries(Object.entries(value).map(([key, each]) => [key, to(each)]));
+    ? value.map(transform)
+    : Object.fromEntries(Object.entries(value).map(([key, each]) => [key, transform(each)]));

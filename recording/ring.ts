@@ -1,4 +1,4 @@
-/** The files of a ring: the oldest go when all of them have become too large. */
+/** A ring of files, which deletes its oldest files when their total size exceeds a limit. */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../host/files/fileErrors.ts';
@@ -6,82 +6,84 @@ import type { FileSystem } from '../host/files/fileSystem.ts';
 
 export interface RingOptions {
   readonly files: FileSystem;
-  /** In it only files of the ring's own names are looked at. */
+  /** Directory of the ring. Files with other names are ignored. */
   readonly directory: string;
-  /** How much all files together may take, in bytes. */
+  /** Maximum total size of the files, in bytes. */
   readonly sizeBytes: number;
 }
 
-/** So many files make up a ring: when it is full, so large a part of it goes at once. */
-const FILES = 8;
-const NAME = /^(\d{8,12})\.jsonl\.gz$/;
-const DIGITS = 8;
-const LAST_NUMBER = 999_999_999_999;
+/** Number of files in a full ring. Each file has this fraction of the total size. */
+const FILE_COUNT = 8;
+const NAME_PATTERN = /^(\d{8,12})\.jsonl\.gz$/;
+const NUMBER_DIGITS = 8;
+const MAX_NUMBER = 999_999_999_999;
 /**
- * A file that somebody has removed meanwhile is not made again: it would begin in the midst. Of what was put in its place
- * a link is not followed, and a pipe not waited for.
+ * Without O_CREAT, because a file that was removed meanwhile must not be created again without the header that a file
+ * starts with. O_NOFOLLOW and O_NONBLOCK protect against a symlink or a pipe in its place.
  */
-const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const APPEND_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 interface RingFile {
   readonly path: string;
   size: number;
 }
 
-const numberOf = (name: string): number => Number(NAME.exec(name)?.[1]);
+const numberOf = (name: string): number => Number(NAME_PATTERN.exec(name)?.[1]);
 
-/** Those of the names in a directory that files of a ring have, the oldest first. */
-export const ringNames = (names: readonly string[]): string[] =>
-  names.filter((name) => NAME.test(name)).sort((one, other) => numberOf(one) - numberOf(other));
+/** Filters names for those of a ring's files and sorts them from oldest to newest. */
+export const sortRingNames = (names: readonly string[]): string[] =>
+  names.filter((name) => NAME_PATTERN.test(name)).sort((one, other) => numberOf(one) - numberOf(other));
 
 export class Ring {
   readonly #options: RingOptions;
-  /** The oldest first; undefined where it has yet to be looked which there are. */
-  #kept: RingFile[] | undefined;
-  /** The one that is written to. */
+  /** The files from oldest to newest. Undefined if the directory has not been read since the last failure. */
+  #ringFiles: RingFile[] | undefined;
+  /** The file that is being written. */
   #current: RingFile | undefined;
-  #number = 0;
+  #lastNumber = 0;
 
   constructor(options: RingOptions) {
     this.#options = options;
   }
 
-  /** Whether the file that is written to, if any, is as large as it is to become. */
+  /** Whether the current file has reached its maximum size. */
   get isFull(): boolean {
-    return (this.#current?.size ?? 0) >= this.#options.sizeBytes / FILES;
+    return (this.#current?.size ?? 0) >= this.#options.sizeBytes / FILE_COUNT;
   }
 
   /**
-   * Writes to the end of the present file; `inNew` begins another one. After a failure nothing is known of what is there:
-   * the next call begins another file.
+   * Appends to the current file, or to a new one if `inNew` is set. After a failure the state of the directory is
+   * unknown, so the next call reads the directory and starts a new file.
    */
   async append(bytes: Uint8Array, { inNew }: { readonly inNew: boolean }): Promise<void> {
     try {
-      this.#kept ??= await this.#look();
-      await this.#prune(this.#kept, bytes.length);
-      if (inNew || this.#current === undefined) this.#current = await this.#begin(bytes, this.#kept);
-      else await this.#write(this.#current, bytes, APPEND);
+      this.#ringFiles ??= await this.#listFiles();
+      await this.#prune(this.#ringFiles, bytes.length);
+      if (inNew || this.#current === undefined) this.#current = await this.#createFile(bytes, this.#ringFiles);
+      else await this.#write(this.#current, bytes, APPEND_FLAGS);
     } catch (error) {
-      [this.#kept, this.#current] = [undefined, undefined];
+      [this.#ringFiles, this.#current] = [undefined, undefined];
       throw error;
     }
   }
 
-  /** Whatever is there already stays as it is; of a file that cannot be written nothing stays. */
-  async #begin(bytes: Uint8Array, kept: RingFile[]): Promise<RingFile> {
-    if (this.#number >= LAST_NUMBER)
-      throw new Error(`${this.#options.directory}: no number is left for another file after ${LAST_NUMBER}.jsonl.gz`);
-    this.#number += 1;
-    const name = `${String(this.#number).padStart(DIGITS, '0')}.jsonl.gz`;
-    const made = { path: join(this.#options.directory, name), size: 0 };
+  /**
+   * Creates the next file with `bytes`. Never overwrites an existing file, and removes the new file if the write fails.
+   */
+  async #createFile(bytes: Uint8Array, kept: RingFile[]): Promise<RingFile> {
+    if (this.#lastNumber >= MAX_NUMBER)
+      throw new Error(`${this.#options.directory}: no number is left for another file after ${MAX_NUMBER}.jsonl.gz`);
+    this.#lastNumber += 1;
+    const name = `${String(this.#lastNumber).padStart(NUMBER_DIGITS, '0')}.jsonl.gz`;
+    const newFile = { path: join(this.#options.directory, name), size: 0 };
     try {
-      await this.#write(made, bytes, 'ax');
+      await this.#write(newFile, bytes, 'ax');
     } catch (error) {
-      if (errorCode(error) !== 'EEXIST') await this.#options.files.rm(made.path, { force: true }).catch(() => {});
+      if (errorCode(error) !== 'EEXIST') await this.#options.files.rm(newFile.path, { force: true }).catch(() => {});
       throw error;
     }
-    kept.push(made);
-    return made;
+    kept.push(newFile);
+    return newFile;
   }
 
   async #write(to: RingFile, bytes: Uint8Array, flags: string | number): Promise<void> {
@@ -94,35 +96,40 @@ export class Ring {
     }
   }
 
-  /** What is there of earlier agents. The directory is made where it is missing, but nothing above it: that may be away. */
-  async #look(): Promise<RingFile[]> {
+  /**
+   * Lists the files of earlier agents. Creates the directory if it is missing but not its parent, because the parent
+   * may be a file system that is not mounted.
+   */
+  async #listFiles(): Promise<RingFile[]> {
     const { files, directory } = this.#options;
     await files.mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
     const kept: RingFile[] = [];
-    for (const name of ringNames(await files.readdir(directory))) {
+    for (const name of sortRingNames(await files.readdir(directory))) {
       const path = join(directory, name);
       const stats = await files.lstat(path);
       if (stats.isFile()) kept.push({ path, size: stats.size });
-      this.#number = Math.max(this.#number, numberOf(name));
+      this.#lastNumber = Math.max(this.#lastNumber, numberOf(name));
     }
     return kept;
   }
 
-  /** Makes room for so many bytes. What cannot be removed stays, and counts. */
+  /**
+   * Deletes the oldest files to free up space for `bytes`. A file that cannot be deleted counts towards the total size.
+   */
   async #prune(kept: RingFile[], bytes: number): Promise<void> {
     const { files, sizeBytes } = this.#options;
-    let all = kept.reduce((sum, { size }) => sum + size, bytes);
+    let totalBytes = kept.reduce((sum, { size }) => sum + size, bytes);
     for (const oldest of kept.slice(0, -1)) {
-      if (all <= sizeBytes) return;
+      if (totalBytes <= sizeBytes) return;
       const isRemoved = await files.rm(oldest.path, { force: true }).then(
         () => true,
         () => false,
       );
       if (!isRemoved) continue;
       kept.splice(kept.indexOf(oldest), 1);
-      all -= oldest.size;
+      totalBytes -= oldest.size;
     }
   }
 }

@@ -11,58 +11,62 @@ import type { NodeExplanation } from '../show/explainNode.ts';
 import type { PartExplanation, PodPart } from '../show/explainPart.ts';
 import type { LogTails } from '../show/logTail.ts';
 
-/** An event that is new, was counted once more, or is forgotten. */
+/** An event was created, its count increased, or it was removed. */
 interface EventChange {
   readonly event: CoreEvent;
   readonly removed: boolean;
 }
 
-/** The sockets of the runtime in use, as `unix:///…`. */
+/** The runtime's sockets, as `unix:///…` URLs. */
 export interface RuntimeEndpoints {
   readonly runtime: string;
   readonly images: string;
 }
 
-/** Where a node has its credentials for registries, besides its root directory. */
+/** The locations of a node's registry credentials outside its root directory. */
 export interface CredentialSources {
-  /** Its `config.json` and `.dockercfg` count, like those of the home directory. */
+  /** Directory whose `config.json` and `.dockercfg` are read, like those of the home directory. */
   readonly workingDirectory: string;
   readonly homeDirectory: string;
-  /** The configuration of the credential provider plugins, and the directory of their programs. */
+  /** The configuration file of the credential provider plugins, and the directory of their executables. */
   readonly providers?: { readonly config: string; readonly binDir: string };
 }
 
-/** The node itself, as the agent sees it. */
 export interface NodeSummary {
   readonly name: string;
   readonly state: string;
-  /** What that state is: `active` once it runs pods, `ending` on its way to its end. */
+  /** Tags of the state, e.g. `active` once the node runs pods and `ending` while it shuts down. */
   readonly tags: readonly string[];
-  /** In words, what has to happen for it to go on, and until when that is waited for; absent where it rests. */
+  /**
+   * The condition that the node waits for, as text, and the deadline in milliseconds since the epoch. Undefined if it
+   * waits for nothing.
+   */
   readonly waitingFor?: string;
   readonly until?: number;
   readonly runtime: Omit<RuntimeView, 'ready' | 'networkNotReady'> & { readonly state: string };
   readonly endpoints: RuntimeEndpoints;
   readonly registryCredentials: CredentialSources;
   readonly simulated: boolean;
-  /** What of the node itself somebody has to see to. */
+  /** A problem of the node that a person must fix. */
   readonly trouble?: string;
-  /** Pods of others, which the agent leaves alone. */
+  /** Pods of other node agents on the same runtime, which this agent does not touch. */
   readonly foreign: readonly ForeignPod[];
-  /** Why manifests are not used; the pod's last good version, if there is one, goes on. */
+  /**
+   * Why manifests were rejected. The pod continues to run with the last valid version of its manifest, if there is one.
+   */
   readonly problems: readonly SourceProblem[];
-  /** What is odd about those that are, and about where they are looked for. */
+  /** Suspicious but accepted content of manifests or of their directory. */
   readonly warnings: readonly SourceProblem[];
-  /** The node's queues, plain data to show as it is. */
+  /** The node's limiters as plain data, for display only. */
   readonly limiters: unknown;
 }
 
-/** What of a container somebody wants to read and write. */
+/** A request to open the streams of a container. */
 export interface StreamRequest {
-  /** Of the pod. */
+  /** UID of the pod. */
   readonly uid: string;
   readonly container: string;
-  /** What is to run in the container; absent: the process that it runs is meant. */
+  /** Command to run in the container. If undefined, the streams are those of the container's main process. */
   readonly command?: readonly string[] | undefined;
   readonly stdin: boolean;
   readonly stdout: boolean;
@@ -70,64 +74,68 @@ export interface StreamRequest {
   readonly tty: boolean;
 }
 
-/** Where the runtime serves it, and which streams it expects there. */
-export interface StreamPlace extends Pick<StreamRequest, 'stdin' | 'stdout' | 'stderr' | 'tty'> {
+/** The URL at which the runtime serves the streams, and which of them it expects. */
+export interface StreamEndpoint extends Pick<StreamRequest, 'stdin' | 'stdout' | 'stderr' | 'tty'> {
   readonly url: string;
 }
 
-/** Where on the host the things of a pod lie. */
-export interface PodPlaces {
+/** Paths of a pod's files on the host. */
+export interface PodPaths {
   /** The directory of all pods' logs. */
   readonly podLogs: string;
-  /** The pod's own, below it: each container has one of its name. */
+  /** The pod's directory below `podLogs`. It has a subdirectory for each container. */
   readonly logs: string;
-  /** The file or the URL, without secrets, that a static pod comes from; absent where that has it no more. */
+  /** The file or URL that a static pod comes from, without credentials. Undefined if the source has dropped the pod. */
   readonly manifest?: string;
 }
 
-/** What the socket, the tables and the explanations need of a node agent. */
+/** The interface of a node agent that the socket, the tables and the explanations use. */
 export interface AgentPort {
-  /** All pods the node knows, with full status; static pods under `NAME-NODE`. */
+  /** All pods of the node with their full status. Static pods are named `NAME-NODE`. */
   pods(): readonly Pod[];
-  /** The trees of the pods' actors, by uid. */
+  /** The actor trees of the pods, by UID. */
   trees(): ReadonlyMap<string, ActorNode>;
-  /** Tells of every change until the function it returns is called. */
+  /** Calls `listener` on every change until the returned function is called. */
   subscribe(listener: (change: PodChange) => void): () => void;
-  /** What happened in the last hour; what happened last stands last. */
+  /** The events of the last hour, with the latest occurrence last. */
   events(): readonly CoreEvent[];
-  /** Tells of every event until the function it returns is called. */
+  /** Calls `listener` on every change of an event until the returned function is called. */
   subscribeEvents(listener: (change: EventChange) => void): () => void;
-  /** Why the pod of this UID is in the state it is in; undefined when there is none. */
+  /** Explains the state of the pod with this UID. Undefined if there is no such pod. */
   explain(uid: string, logs?: LogTails): Explanation | undefined;
-  /** Why a container or a volume of it is; of a container with how its log ends. Undefined when there is none. */
+  /**
+   * Explains the state of a container or volume, for a container with the end of its log. Undefined if it does not
+   * exist.
+   */
   explainPart(uid: string, part: PodPart): Promise<PartExplanation | undefined>;
-  /** How the logs of a pod's failed containers end, read now. */
+  /** Reads the last lines of the logs of a pod's failed containers. */
   logTails(uid: string): Promise<LogTails>;
-  /** Where its things lie; undefined when there is no pod of this UID. */
-  places(uid: string): PodPlaces | undefined;
-  /** All actors as they are now. */
+  /** Undefined if there is no pod with this UID. */
+  podPaths(uid: string): PodPaths | undefined;
+  /** The current actor trees. */
   actors(): NodeActors;
-  /** Why the node itself is in the state it is in. */
+  /** Explains the state of the node itself. */
   explainNode(): NodeExplanation;
-  /** The node as a core/v1 object. */
   nodeObject(): NodeObject;
   node(): NodeSummary;
   /**
-   * Measures the CPU and memory that the node and its pods use, in the fields of a kubelet's summary. Undefined if the
-   * node's API, which measures them, is turned off.
+   * Measures the CPU and memory usage of the node and its pods, in the format of the kubelet's summary. Undefined if
+   * the node's API, which does the measuring, is disabled.
    */
   usage(signal: AbortSignal): Promise<object | undefined>;
-  /** Has the runtime serve the streams of a container, for a minute. Rejects with a `NodeFailure` as a kubelet words it. */
-  stream(request: StreamRequest, signal: AbortSignal): Promise<StreamPlace>;
-  /** What it has recorded, and where. */
+  /**
+   * Opens the streams of a container in the runtime, which serves them for a minute. Rejects with a `NodeFailure` whose
+   * message is the kubelet's.
+   */
+  stream(request: StreamRequest, signal: AbortSignal): Promise<StreamEndpoint>;
   recording(): Promise<AgentRecording>;
 }
 
-/** What is there of the recordings of an agent and of those before it. */
+/** The recordings of this agent and earlier ones. */
 export interface AgentRecording {
   /** Whether this agent records. */
   readonly isOn: boolean;
   readonly directory: string;
-  /** All of it; undefined where nothing is there. */
+  /** All bytes of the recordings. Undefined if there are none. */
   readonly parts: AsyncIterable<Uint8Array> | undefined;
 }

@@ -7,15 +7,17 @@ import type { NodeSummary } from './agent.ts';
 
 type Problem = NodeSummary['problems'][number];
 
-/** Where a pod is asked for; in any namespace when that is absent. */
-export interface Place {
-  /** The node's name. */
+/** The scope of a lookup by name. All namespaces if `namespace` is undefined. */
+export interface LookupScope {
   readonly node: string;
   readonly namespace?: string | undefined;
 }
 
-/** Whether a file bears the name of a manifest, perhaps after an order: `web.yaml`, `10-web.yaml`. */
-function isOfFile(name: string, { file }: Problem): boolean {
+/**
+ * Whether the file name matches a pod's name, ignoring the extension and a numeric prefix, e.g. `web.yaml` or
+ * `10-web.yaml`.
+ */
+function matchesFileName(name: string, { file }: Problem): boolean {
   return (
     basename(file)
       .replace(/\.(ya?ml|json)$/, '')
@@ -23,42 +25,48 @@ function isOfFile(name: string, { file }: Problem): boolean {
   );
 }
 
-/** Whether a problem may be about a pod of this namespace; it may when nobody can tell. */
+/** Whether a problem can concern a pod of this namespace. True if the namespace is unknown. */
 export function mayBeIn(namespace: string | undefined, { pod }: Problem): boolean {
   return namespace === undefined || pod === undefined || pod.split('/')[0] === namespace;
 }
 
-/** Whether a problem is about a pod of this name: by the name in the manifest or, where none can be read, its file's. */
-function isOf(name: string, { node, namespace }: Place, problem: Problem): boolean {
+/**
+ * Whether a problem concerns a pod of this name. Compares the name in the manifest or, if that cannot be read, the name
+ * of the file.
+ */
+function concernsPod(name: string, { node, namespace }: LookupScope, problem: Problem): boolean {
   const pod = problem.pod?.split('/').at(-1);
-  if (pod === undefined) return isOfFile(withoutNode(name, node), problem);
+  if (pod === undefined) return matchesFileName(withoutNode(name, node), problem);
   return mayBeIn(namespace, problem) && (pod === name || pod === `${name}-${node.toLowerCase()}`);
 }
 
-/** Returns `FILE: FIELD: MESSAGE` and the condition for the use of the manifest on one line, even if the file's name has line breaks. */
+/**
+ * Returns `FILE: FIELD: MESSAGE` and the condition for the use of the manifest on one line, even if the file's name
+ * contains line breaks.
+ */
 export const problemSentence = ({ file, path, message, until }: Problem): string => {
   const field = path === '' ? '' : `${path}: `;
   const condition = until === undefined ? '' : ` (not used until ${until})`;
   return printableLine(`${file}: ${field}${message}${condition}`);
 };
 
-/** Those of the problems that are about a pod, one sentence each with file and field. */
-export function problemsOf(name: string, place: Place, problems: readonly Problem[]): string[] {
-  return problems.filter((problem) => isOf(name, place, problem)).map(problemSentence);
+/** Returns the problems that concern a pod, one sentence each. */
+export function problemsOf(name: string, place: LookupScope, problems: readonly Problem[]): string[] {
+  return problems.filter((problem) => concernsPod(name, place, problem)).map(problemSentence);
 }
 
-/** The pod that somebody who asked for an unknown name most likely meant, of those that run and those that are refused. */
+/** Suggests the running or rejected pod whose name is most similar to an unknown name. */
 export function nearestPod(
   name: string,
-  { node, namespace }: Place,
+  { node, namespace }: LookupScope,
   pods: readonly Pod[],
   problems: readonly Problem[],
 ): string | undefined {
-  const refused = problems.filter((problem) => mayBeIn(namespace, problem));
-  const full = [
+  const rejected = problems.filter((problem) => mayBeIn(namespace, problem));
+  const fullNames = [
     ...pods.map(({ metadata }) => metadata.name),
-    ...refused.flatMap(({ pod }) => pod?.split('/').at(-1) ?? []),
+    ...rejected.flatMap(({ pod }) => pod?.split('/').at(-1) ?? []),
   ];
-  const written = full.map((each) => withoutNode(each, node));
-  return nearest(name, new Set([...written, ...full]));
+  const shortNames = fullNames.map((each) => withoutNode(each, node));
+  return nearest(name, new Set([...shortNames, ...fullNames]));
 }

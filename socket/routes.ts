@@ -9,25 +9,25 @@ import type { AgentPort } from './agent.ts';
 import { nearestPod, problemSentence, problemsOf } from './manifestProblems.ts';
 import { failure } from './status.ts';
 
-/** What a route answers: an object as JSON, or plain text. */
-export interface Answer {
+/** A response, whose body is sent as JSON or, if it is a string, as plain text. */
+export interface RouteResponse {
   readonly code: number;
   readonly body: unknown;
 }
 
-/** With what is wrong with its manifest or, when there is none, the pod that was likely meant. */
-function notFound(name: string, problems: readonly string[] = [], meant?: string): Answer {
+/** Returns a 404 that mentions the problems of the pod's manifest, or else the pod that the user probably meant. */
+function notFound(name: string, problems: readonly string[] = [], meant?: string): RouteResponse {
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-  const why = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : hint;
-  return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${why}`) };
+  const ambiguityMessage = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : hint;
+  return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${ambiguityMessage}`) };
 }
 
-const nodeList = (agent: AgentPort): Answer => ({
+const nodeList = (agent: AgentPort): RouteResponse => ({
   code: 200,
   body: { apiVersion: 'v1', kind: 'NodeList', metadata: { resourceVersion: '' }, items: [agent.nodeObject()] },
 });
 
-const eventList = (agent: AgentPort, namespace?: string): Answer => ({
+const eventList = (agent: AgentPort, namespace?: string): RouteResponse => ({
   code: 200,
   body: {
     apiVersion: 'v1',
@@ -37,63 +37,66 @@ const eventList = (agent: AgentPort, namespace?: string): Answer => ({
   },
 });
 
-async function usageOf(agent: AgentPort): Promise<Answer> {
+async function usageResponse(agent: AgentPort): Promise<RouteResponse> {
   const usage = await agent.usage(new AbortController().signal);
   if (usage !== undefined) return { code: 200, body: usage };
   const message = "usage is not measured, because the node's API is turned off (enableServer: false)";
   return { code: 404, body: failure(404, 'NotFound', message) };
 }
 
-function onePod(agent: AgentPort, namespace: string, name: string): Answer {
+function podResponse(agent: AgentPort, namespace: string, name: string): RouteResponse {
   const pod = agent.pods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return pod ? { code: 200, body: pod } : notFound(name);
 }
 
-function places(agent: AgentPort, uid: string): Answer {
+function podPathsResponse(agent: AgentPort, uid: string): RouteResponse {
   const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
-  const found = pod && agent.places(uid);
+  const found = pod && agent.podPaths(uid);
   return found ? { code: 200, body: { pod, ...found } } : notFound(uid);
 }
 
-interface Asked {
+interface ExplainTarget {
   readonly name: string;
-  /** Whether the name is a UID, whatever other pods are called. */
+  /** Whether `name` is a UID. Names of pods are not compared in that case. */
   readonly isUid?: boolean;
-  /** Any, when absent. */
+  /** All namespaces if undefined. */
   readonly namespace: string | undefined;
-  /** Of the pod, where only that is asked for. */
+  /** The container or volume to explain instead of the pod. */
   readonly part?: PodPart;
 }
 
-/** With what its failed containers said last. */
-async function explained(agent: AgentPort, { metadata: { uid } }: Pod): Promise<Explanation | undefined> {
+/** Explains a pod and includes the last log lines of its failed containers. */
+async function explainPod(agent: AgentPort, { metadata: { uid } }: Pod): Promise<Explanation | undefined> {
   return agent.explain(uid, await agent.logTails(uid));
 }
 
-/** Of the one pod that is asked for; a Status where there is none, or more than one. */
-async function explanationOf(agent: AgentPort, { name, namespace, isUid }: Asked): Promise<Explanation | Answer> {
+/** Explains the matching pod. Returns an error response unless exactly one pod matches. */
+async function explainTarget(
+  agent: AgentPort,
+  { name, namespace, isUid }: ExplainTarget,
+): Promise<Explanation | RouteResponse> {
   const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
-  const called = isUid ? pods.filter(({ metadata }) => metadata.uid === name) : findPodsByName(name, pods);
-  const why = ambiguityMessage(called);
+  const matches = isUid ? pods.filter(({ metadata }) => metadata.uid === name) : findPodsByName(name, pods);
+  const why = ambiguityMessage(matches);
   if (why !== undefined) return { code: 400, body: failure(400, 'BadRequest', why) };
-  const [pod] = called;
+  const [pod] = matches;
   const { problems, warnings, name: node } = agent.node();
-  const found = pod && (await explained(agent, pod));
+  const found = pod && (await explainPod(agent, pod));
   if (!found) {
     const [elsewhere] = findPodsByName(name, agent.pods());
-    const near = () => nearestPod(name, { node, namespace }, pods, problems);
-    const meant = elsewhere ? `the one in namespace ${elsewhere.metadata.namespace}` : near();
+    const suggestion = () => nearestPod(name, { node, namespace }, pods, problems);
+    const meant = elsewhere ? `the one in namespace ${elsewhere.metadata.namespace}` : suggestion();
     return notFound(name, problemsOf(name, { node, namespace }, problems), meant);
   }
   const place = { node, namespace: found.namespace };
   return {
     ...found,
-    ...manifestSentences(problemsOf(found.name, place, problems), problemsOf(found.name, place, warnings)),
+    ...nonEmptyProblems(problemsOf(found.name, place, problems), problemsOf(found.name, place, warnings)),
   };
 }
 
-/** What is told of manifests, as far as there is anything. */
-const manifestSentences = (manifestProblems: readonly string[], manifestWarnings: readonly string[]) => ({
+/** Omits the fields whose lists are empty. */
+const nonEmptyProblems = (manifestProblems: readonly string[], manifestWarnings: readonly string[]) => ({
   ...(manifestProblems.length > 0 ? { manifestProblems } : {}),
   ...(manifestWarnings.length > 0 ? { manifestWarnings } : {}),
 });
@@ -102,52 +105,52 @@ async function partExplanation(
   agent: AgentPort,
   { uid, name }: Pick<Explanation, 'uid' | 'name'>,
   part: PodPart,
-): Promise<PartExplanation | Answer> {
+): Promise<PartExplanation | RouteResponse> {
   const found = await agent.explainPart(uid, part);
   if (found !== undefined) return found;
   const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
   const tree = agent.trees().get(uid);
-  const known = pod && tree ? partNames({ pod, tree }, part.kind) : [];
-  const message = `pod ${name}: ${part.kind} "${part.name}" not found${known.length > 0 ? `; it has ${known.join(', ')}` : ''}`;
+  const existing = pod && tree ? partNames({ pod, tree }, part.kind) : [];
+  const message = `pod ${name}: ${part.kind} "${part.name}" not found${existing.length > 0 ? `; it has ${existing.join(', ')}` : ''}`;
   return { code: 404, body: failure(404, 'NotFound', message) };
 }
 
-async function explanation(agent: AgentPort, asked: Asked, accept: string): Promise<Answer> {
+async function explanationResponse(agent: AgentPort, target: ExplainTarget, accept: string): Promise<RouteResponse> {
   const [asText, width] = [accept.includes('text/plain'), widthIn(accept)];
-  const found = await explanationOf(agent, asked);
+  const found = await explainTarget(agent, target);
   if ('code' in found) return found;
-  if (asked.part) {
-    const part = await partExplanation(agent, found, asked.part);
+  if (target.part) {
+    const part = await partExplanation(agent, found, target.part);
     if ('code' in part) return part;
-    return asText ? labelled(agent, formatPartExplanation(part, width)) : { code: 200, body: part };
+    return asText ? labeledText(agent, formatPartExplanation(part, width)) : { code: 200, body: part };
   }
-  return asText ? labelled(agent, formatExplanation(found, width)) : { code: 200, body: found };
+  return asText ? labeledText(agent, formatExplanation(found, width)) : { code: 200, body: found };
 }
 
-function nodeExplanation(agent: AgentPort, name: string | undefined, accept: string): Answer {
-  const explained = withUse(agent.explainNode(), agent.nodeObject(), agent.pods());
-  if (name !== undefined && name !== explained.name) {
+function nodeExplanationResponse(agent: AgentPort, name: string | undefined, accept: string): RouteResponse {
+  const explanation = withUse(agent.explainNode(), agent.nodeObject(), agent.pods());
+  if (name !== undefined && name !== explanation.name) {
     return { code: 404, body: failure(404, 'NotFound', `nodes "${name}" not found`) };
   }
   const { problems, warnings } = agent.node();
   const found = {
-    ...explained,
-    ...manifestSentences(problems.map(problemSentence), warnings.map(problemSentence)),
+    ...explanation,
+    ...nonEmptyProblems(problems.map(problemSentence), warnings.map(problemSentence)),
   };
   const [asText, width] = [accept.includes('text/plain'), widthIn(accept)];
-  return asText ? labelled(agent, formatNodeExplanation(found, width)) : { code: 200, body: found };
+  return asText ? labeledText(agent, formatNodeExplanation(found, width)) : { code: 200, body: found };
 }
 
-function labelled(agent: AgentPort, text: string): Answer {
+function labeledText(agent: AgentPort, text: string): RouteResponse {
   const label = agent.node().simulated ? 'SIMULATED runtime: no real containers run\n' : '';
   return { code: 200, body: `${label}${text}` };
 }
 
 /**
- * What `/explain/pods/NAME`, `/explain/namespaces/NAMESPACE/pods/NAME` or `/explain/uids/UID` asks for, each perhaps with
- * `/containers/NAME` or `/volumes/NAME`.
+ * Parses `/explain/pods/NAME`, `/explain/namespaces/NAMESPACE/pods/NAME` or `/explain/uids/UID`, each optionally
+ * followed by `/containers/NAME` or `/volumes/NAME`.
  */
-function askedFor(steps: readonly string[]): Asked | undefined {
+function parseExplainPath(steps: readonly string[]): ExplainTarget | undefined {
   const [first, ...rest] = steps;
   if (first !== 'explain') return undefined;
   const namespace = rest[0] === 'namespaces' ? rest[1] : undefined;
@@ -156,11 +159,11 @@ function askedFor(steps: readonly string[]): Asked | undefined {
   if (!name || (kind !== 'pods' && !isUid)) return undefined;
   const asked = { name, namespace, isUid };
   if (more.length === 0) return asked;
-  const part = partAskedFor(more);
+  const part = parsePart(more);
   return part && { ...asked, part };
 }
 
-function partAskedFor([kinds, name, ...more]: readonly string[]): PodPart | undefined {
+function parsePart([kinds, name, ...more]: readonly string[]): PodPart | undefined {
   const kind = (['container', 'volume'] as const).find((each) => kinds === `${each}s`);
   return kind && name && more.length === 0 ? { kind, name } : undefined;
 }
@@ -171,25 +174,25 @@ function widthIn(accept: string): number | undefined {
   return width === undefined ? undefined : Number(width);
 }
 
-/** Responds to one request for `path`. `Accept: text/plain` requests text for people. */
-export async function answer(agent: AgentPort, path: string, accept: string): Promise<Answer> {
-  const [, ...steps] = path.split('/').map(decodeURIComponent);
-  const [first, second, third, fourth, fifth, sixth] = steps;
+/** Responds to a GET request for `path`. `Accept: text/plain` requests text for people. */
+export async function routeRequest(agent: AgentPort, path: string, accept: string): Promise<RouteResponse> {
+  const [, ...segments] = path.split('/').map(decodeURIComponent);
+  const [first, second, third, fourth, fifth, sixth] = segments;
   if (path === '/node') return { code: 200, body: agent.node() };
   if (path === '/api/v1/pods') return { code: 200, body: podList(agent.pods()) };
   if (path === '/actors') return { code: 200, body: { simulated: agent.node().simulated, ...agent.actors() } };
   if (path === '/api/v1/events') return eventList(agent);
   if (path === '/api/v1/nodes') return nodeList(agent);
-  if (path === '/stats/summary') return usageOf(agent);
-  if (first === 'explain' && (second === 'node' || second === 'nodes') && steps.length <= 3) {
-    return nodeExplanation(agent, third, accept);
+  if (path === '/stats/summary') return usageResponse(agent);
+  if (first === 'explain' && (second === 'node' || second === 'nodes') && segments.length <= 3) {
+    return nodeExplanationResponse(agent, third, accept);
   }
-  if (first === 'places' && second === 'uids' && third && steps.length === 3) return places(agent, third);
-  const asked = askedFor(steps);
-  if (asked) return explanation(agent, asked, accept);
+  if (first === 'places' && second === 'uids' && third && segments.length === 3) return podPathsResponse(agent, third);
+  const asked = parseExplainPath(segments);
+  if (asked) return explanationResponse(agent, asked, accept);
   if (first === 'api' && second === 'v1' && third === 'namespaces' && fourth) {
-    if (fifth === 'pods' && sixth && steps.length === 6) return onePod(agent, fourth, sixth);
-    if (fifth === 'events' && steps.length === 5) return eventList(agent, fourth);
+    if (fifth === 'pods' && sixth && segments.length === 6) return podResponse(agent, fourth, sixth);
+    if (fifth === 'events' && segments.length === 5) return eventList(agent, fourth);
   }
   return { code: 404, body: failure(404, 'NotFound', `nothing found at ${path}`) };
 }

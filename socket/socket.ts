@@ -6,12 +6,12 @@ import { startLimit } from '../base/limit.ts';
 import { lookUp } from '../base/lookUp.ts';
 import type { AgentPort } from './agent.ts';
 import { sendRecording } from './recording.ts';
-import { answer } from './routes.ts';
-import { checkSocketPath, isAnswering } from './socketPath.ts';
+import { routeRequest } from './routes.ts';
+import { checkSocketPath, isListening } from './socketPath.ts';
 import { failure } from './status.ts';
 import { type Watch, watchEvents, watchPods } from './watch.ts';
 
-/** The agent's own API, until it is closed. */
+/** The server of the agent's own API. */
 export interface AgentSocket {
   readonly path: string;
   close(): Promise<void>;
@@ -25,19 +25,19 @@ function send(response: ServerResponse, code: number, body: unknown): void {
   response.end(text);
 }
 
-/** How long answers that are on their way may take once the socket closes, in milliseconds. */
-const LAST_ANSWER_MS = 500;
+/** Timeout for responses in progress when the socket closes, in milliseconds. */
+const SHUTDOWN_TIMEOUT_MS = 500;
 
-/** The watches by the path that they are asked for at. */
+/** The watches by URL path. */
 type Watches = Readonly<Record<string, Watch>>;
 
-interface Served {
+interface ServerContext {
   readonly agent: AgentPort;
   readonly watches: Watches;
   readonly version: object | undefined;
 }
 
-function respond({ agent, watches, version }: Served, url: URL, accept: string, response: ServerResponse): void {
+function respond({ agent, watches, version }: ServerContext, url: URL, accept: string, response: ServerResponse): void {
   const isWatched = ['true', '1'].includes(url.searchParams.get('watch') ?? '');
   const watch = isWatched ? lookUp(watches, url.pathname) : undefined;
   if (watch) {
@@ -56,27 +56,27 @@ function respond({ agent, watches, version }: Served, url: URL, accept: string, 
   const noRecording = (why: string) => send(response, 404, failure(404, 'NotFound', why));
   if (url.pathname === '/recording')
     sendRecording(agent, response).then((why) => why === undefined || noRecording(why), refuse);
-  else answer(agent, url.pathname, accept).then(({ code, body }) => send(response, code, body), refuse);
+  else routeRequest(agent, url.pathname, accept).then(({ code, body }) => send(response, code, body), refuse);
 }
 
 const STREAM_PATHS: readonly string[] = ['/exec', '/attach'];
 
-/** By code that only these requests need. */
+/** Handles exec and attach requests. Their code is imported on first use. */
 async function respondStream(agent: AgentPort, path: string, request: IncomingMessage, response: ServerResponse) {
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
-  const { answerStream } = await import('./streams.ts');
-  const { code, body } = await answerStream(agent, path, request, gone.signal);
+  const disconnected = new AbortController();
+  response.on('close', () => disconnected.abort());
+  const { handleStreamRequest: answerStream } = await import('./streams.ts');
+  const { code, body } = await answerStream(agent, path, request, disconnected.signal);
   send(response, code, body);
 }
 
-function handle(served: Served, request: IncomingMessage, response: ServerResponse): void {
+function handleRequest(served: ServerContext, request: IncomingMessage, response: ServerResponse): void {
   const url = URL.parse(request.url ?? '/', 'http://agent');
   if (request.method === 'POST' && url !== null && STREAM_PATHS.includes(url.pathname)) {
     const fail = (error: unknown) => {
       send(response, 500, failure(500, 'InternalError', messageOf(error)));
     };
-    // What cannot be sent after its head was is nobody's answer.
+    // An error after the headers were sent cannot be reported, so break the connection.
     respondStream(served.agent, url.pathname, request, response)
       .catch(fail)
       .catch(() => response.destroy());
@@ -90,22 +90,22 @@ function handle(served: Served, request: IncomingMessage, response: ServerRespon
   }
 }
 
-/** Binds the socket so that it is the owner's alone from its first moment. */
+/** Creates the socket with a mode that excludes other users from the start. */
 async function listen(server: Server, path: string): Promise<void> {
-  const before = process.umask(0o177);
+  const previousUmask = process.umask(0o177);
   try {
     server.listen(path);
   } finally {
-    process.umask(before);
+    process.umask(previousUmask);
   }
   await once(server, 'listening');
 }
 
-/** Of whatever else lies there nobody knows whose it is. */
+/** Removes a socket that no process listens on. Fails on any other type of file, because it may belong to the user. */
 async function removeDeadSocket(path: string): Promise<void> {
-  const found = await lstat(path).catch(() => undefined);
-  if (found === undefined) return;
-  if (!found.isSocket()) {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats === undefined) return;
+  if (!stats.isSocket()) {
     throw new NodeFailure(
       'RootDirectoryUnusable',
       `${path} exists and is not a socket: move it, or use another root directory`,
@@ -115,23 +115,23 @@ async function removeDeadSocket(path: string): Promise<void> {
 }
 
 /**
- * Serves pods, watches and explanations over a unix socket that only its owner may open.
- * A socket that nobody answers any more is replaced; one that answers belongs to another agent.
+ * Serves the agent's API on a unix socket that only its owner can open. Replaces a socket that no process listens on,
+ * and fails if another agent listens on it.
  */
 export async function serveSocket(options: {
   path: string;
   agent: AgentPort;
-  /** What it says of itself at `/version`. */
+  /** The response to `/version`. */
   version?: object;
 }): Promise<AgentSocket> {
   const { path, agent, version } = options;
   checkSocketPath(path);
-  if (await isAnswering(path)) {
+  if (await isListening(path)) {
     throw new NodeFailure('AgentRunning', `another agent is listening on ${path}`);
   }
   await removeDeadSocket(path);
   const watches = { '/api/v1/pods': watchPods(agent), '/api/v1/events': watchEvents(agent) };
-  const server = createServer((request, response) => handle({ agent, watches, version }, request, response));
+  const server = createServer((request, response) => handleRequest({ agent, watches, version }, request, response));
   await listen(server, path);
   return {
     path,
@@ -139,10 +139,10 @@ export async function serveSocket(options: {
       for (const watch of Object.values(watches)) watch.close();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      const patience = startLimit(LAST_ANSWER_MS);
-      patience.signal.addEventListener('abort', () => server.closeAllConnections());
+      const timeLimit = startLimit(SHUTDOWN_TIMEOUT_MS);
+      timeLimit.signal.addEventListener('abort', () => server.closeAllConnections());
       await closed;
-      patience.end();
+      timeLimit.end();
     },
   };
 }

@@ -3,12 +3,12 @@ import { connect } from 'node:net';
 import { basename, join } from 'node:path';
 import { NodeFailure } from '../base/failure.ts';
 
-/** What the kernel allows for the path of a unix socket, in bytes, without the closing zero. */
-const PATH_LIMIT = 107;
+/** Maximum length of a unix socket's path, in bytes, without the terminating zero. */
+const MAX_PATH_BYTES = 107;
 
 const SOCKET_NAME = 'statelet.sock';
 
-/** Where the agent with this root directory listens. */
+/** Returns the path of the socket of the agent with this root directory. */
 export function socketPath(rootDirectory: string): string {
   return join(rootDirectory, SOCKET_NAME);
 }
@@ -17,8 +17,9 @@ export function socketPath(rootDirectory: string): string {
 const LISTENING = 0x10000;
 
 /**
- * Returns the sockets at which agents of this host listen, from the kernel's table; none on hosts without that table.
- * Sockets of users other than root and the current user are left out, because a command trusts the agent that it talks to.
+ * Returns the paths of the sockets on which agents of this host listen, from the kernel's table. Returns none on hosts
+ * without that table. Sockets of users other than root and the current user are left out, because a command trusts the
+ * agent that it talks to.
  */
 export async function listeningAgents(): Promise<string[]> {
   const table = await readFile('/proc/net/unix', 'utf8').catch(() => '');
@@ -37,16 +38,18 @@ async function isTrustedSocket(path: string): Promise<boolean> {
   return stats?.isSocket() === true && (stats.uid === 0 || stats.uid === process.getuid?.());
 }
 
-/** Throws when the kernel would not take the path, so that the user is told before anything is started. */
+/**
+ * Throws if the path is too long for the kernel. Call it early, so that the user gets the error before anything starts.
+ */
 export function checkSocketPath(path: string): void {
   const bytes = Buffer.byteLength(path);
-  if (bytes <= PATH_LIMIT) return;
-  const message = `the socket path ${path} has ${bytes} bytes, but the limit for a unix socket is ${PATH_LIMIT}: use a shorter root directory`;
+  if (bytes <= MAX_PATH_BYTES) return;
+  const message = `the socket path ${path} has ${bytes} bytes, but the limit for a unix socket is ${MAX_PATH_BYTES}: use a shorter root directory`;
   throw new NodeFailure('SocketPathTooLong', message);
 }
 
-/** Whether somebody accepts connections there; an error other than "nobody" is thrown. */
-export function isAnswering(path: string): Promise<boolean> {
+/** Whether a process accepts connections on the socket. Rejects with errors such as EACCES that leave this open. */
+export function isListening(path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
     socket.once('connect', () => {
@@ -60,8 +63,8 @@ export function isAnswering(path: string): Promise<boolean> {
   });
 }
 
-/** Removes the socket of an agent that is gone; anything else that lies there stays. */
+/** Removes a socket that no process listens on. Other files stay. */
 export async function removeStaleSocket(path: string): Promise<void> {
-  const found = await lstat(path).catch(() => undefined);
-  if (found?.isSocket() && !(await isAnswering(path))) await rm(path, { force: true });
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats?.isSocket() && !(await isListening(path))) await rm(path, { force: true });
 }

@@ -1,6 +1,6 @@
 import type { FailureReason } from '../base/failure.ts';
 
-/** A Kubernetes Status: how an API tells of a failure. */
+/** A Kubernetes Status, the body of an error response. */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -11,7 +11,7 @@ export interface Status {
   readonly code: number;
 }
 
-/** A failure under HTTP's code and Kubernetes' reason. */
+/** Creates a Status from an HTTP code and a Kubernetes reason. */
 export function failure(code: number, reason: FailureReason, message: string): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
 }

@@ -1,13 +1,13 @@
-/** The two requests of the socket that have the runtime do something: `POST /exec` and `POST /attach`. */
+/** The POST requests of the socket: `/exec` and `/attach`. */
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod/mini';
 import { type FailureReason, messageOf, NodeFailure } from '../base/failure.ts';
 import type { AgentPort, StreamRequest } from './agent.ts';
-import type { Answer } from './routes.ts';
+import type { RouteResponse } from './routes.ts';
 import { failure } from './status.ts';
 
-/** As long as the arguments of a program may be, about. */
-const BODY_LIMIT = 2 * 1024 * 1024;
+/** Maximum size of a request, in bytes. Roughly the kernel's limit for the arguments of a program. */
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
 const streamsShape = {
   uid: z.string(),
@@ -20,38 +20,38 @@ const streamsShape = {
 const execShape = z.strictObject({ ...streamsShape, command: z.array(z.string()).check(z.minLength(1)) });
 const attachShape = z.strictObject(streamsShape);
 
-/** The codes of a kubelet for what it refuses; what else goes wrong is an internal error. */
-const CODES: ReadonlyMap<FailureReason, number> = new Map([
+/** HTTP codes that the kubelet uses for these failures. All other failures are internal errors (500). */
+const HTTP_CODES: ReadonlyMap<FailureReason, number> = new Map([
   ['BadRequest', 400],
   ['NotFound', 404],
   ['Unimplemented', 501],
 ]);
 
-/** Answers with the place at which the runtime serves the streams that the body asks for. */
-export async function answerStream(
+/** Responds with the URL at which the runtime serves the requested streams. */
+export async function handleStreamRequest(
   agent: AgentPort,
   path: string,
   request: IncomingMessage,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<RouteResponse> {
   try {
-    return { code: 200, body: await agent.stream(readRequest(path, await bodyOf(request)), signal) };
+    return { code: 200, body: await agent.stream(readRequest(path, await readBody(request)), signal) };
   } catch (error) {
     const reason = error instanceof NodeFailure ? error.reason : 'InternalError';
-    const code = CODES.get(reason) ?? 500;
+    const code = HTTP_CODES.get(reason) ?? 500;
     return { code, body: failure(code, reason, messageOf(error)) };
   }
 }
 
 function readRequest(path: string, body: string): StreamRequest {
   const shape = path === '/exec' ? execShape : attachShape;
-  const read = shape.safeParse(jsonOf(body));
+  const read = shape.safeParse(parseJson(body));
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new NodeFailure('BadRequest', `${path}: ${issue?.path.join('.') || 'body'}: ${issue?.message}`);
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -59,13 +59,14 @@ function jsonOf(text: string): unknown {
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
   let length = 0;
   for await (const part of request) {
     length += part.length;
-    if (length > BODY_LIMIT) throw new NodeFailure('BadRequest', `the request has more than ${BODY_LIMIT} bytes`);
-    parts.push(part);
+    if (length > MAX_BODY_BYTES)
+      throw new NodeFailure('BadRequest', `the request has more than ${MAX_BODY_BYTES} bytes`);
+    chunks.push(part);
   }
-  return Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(chunks).toString('utf8');
 }

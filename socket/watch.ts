@@ -3,19 +3,19 @@ import { startLimit } from '../base/limit.ts';
 import type { AgentPort } from './agent.ts';
 import { failure } from './status.ts';
 
-/** How much a watch client may leave unread, in bytes, beyond the objects that it began with. */
+/** Maximum number of unread bytes of a watch client, in addition to the initial objects. */
 export const UNREAD_LIMIT = 4 * 1024 * 1024;
 
-/** How long a dropped client may take to read why, in milliseconds. */
-const FAREWELL_MS = 10_000;
+/** Time for a dropped client to read the final ERROR event, in milliseconds. */
+const FINAL_EVENT_TIMEOUT_MS = 10_000;
 
 interface Client {
   readonly response: ServerResponse;
   readonly limit: number;
 }
 
-/** What can be watched: objects that come, change and go, each under a key of its own. */
-interface Watched {
+/** A source of objects with unique keys. */
+interface WatchSource {
   objects(): Iterable<readonly [key: string, object: unknown]>;
   subscribe(listener: (change: Change) => void): () => void;
 }
@@ -26,9 +26,9 @@ interface Change {
   readonly removed: boolean;
 }
 
-/** The watches of objects of one kind: each change is written out once, to all clients, at once. */
+/** A watch of one kind of object. Each change is serialized once for all clients. */
 export interface Watch {
-  /** Sends every object as ADDED, then each change as it happens, until the client goes or falls behind. */
+  /** Sends every object as ADDED, then each change, until the client disconnects or falls behind. */
   add(response: ServerResponse): void;
   close(): void;
 }
@@ -38,19 +38,22 @@ const line = (type: string, json: string) => `{"type":"${type}","object":${json}
 function drop({ response }: Client): void {
   const status = failure(410, 'Expired', 'the watch fell too far behind: list again and start a new watch');
   response.end(line('ERROR', JSON.stringify(status)));
-  startLimit(FAREWELL_MS).signal.addEventListener('abort', () => response.destroy());
+  startLimit(FINAL_EVENT_TIMEOUT_MS).signal.addEventListener('abort', () => response.destroy());
 }
 
-/** The line that tells of a change, and the memory of what was told; nothing when the object itself is the same. */
-function lineOf({ key, object, removed }: Change, told: Map<string, string>): string | undefined {
-  const before = told.get(key);
+/**
+ * Returns the watch event for a change and stores the object's JSON in `sent`. Returns undefined if the JSON has not
+ * changed.
+ */
+function eventLine({ key, object, removed }: Change, sentJson: Map<string, string>): string | undefined {
+  const before = sentJson.get(key);
   const json = JSON.stringify(object);
   if (removed) {
-    told.delete(key);
+    sentJson.delete(key);
     return line('DELETED', json);
   }
   if (before === json) return undefined;
-  told.set(key, json);
+  sentJson.set(key, json);
   return line(before === undefined ? 'ADDED' : 'MODIFIED', json);
 }
 
@@ -67,55 +70,55 @@ export const watchEvents = (agent: AgentPort): Watch =>
       agent.subscribeEvents(({ event, removed }) => listener({ key: event.metadata.name, object: event, removed })),
   });
 
-/** Watches objects for any number of clients; with none it costs nothing. */
-const watchObjects = (watched: Watched): Watch => new ObjectWatch(watched);
+/** Watches objects for any number of clients. Subscribes to the source only while there is a client. */
+const watchObjects = (watched: WatchSource): Watch => new ObjectWatch(watched);
 
 class ObjectWatch implements Watch {
-  readonly #watched: Watched;
+  readonly #source: WatchSource;
   readonly #clients = new Set<Client>();
-  readonly #told = new Map<string, string>();
+  readonly #sentJson = new Map<string, string>();
   #unsubscribe: (() => void) | undefined;
 
-  constructor(watched: Watched) {
-    this.#watched = watched;
+  constructor(watched: WatchSource) {
+    this.#source = watched;
   }
 
   add(response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
     response.flushHeaders();
-    for (const [key, object] of this.#watched.objects()) {
+    for (const [key, object] of this.#source.objects()) {
       const json = JSON.stringify(object);
-      if (!this.#told.has(key)) this.#told.set(key, json);
+      if (!this.#sentJson.has(key)) this.#sentJson.set(key, json);
       response.write(line('ADDED', json));
     }
     const client = { response, limit: response.writableLength + UNREAD_LIMIT };
     this.#clients.add(client);
-    this.#unsubscribe ??= this.#watched.subscribe((change) => this.#tell(change));
-    response.on('close', () => this.#leave(client));
+    this.#unsubscribe ??= this.#source.subscribe((change) => this.#sendChange(change));
+    response.on('close', () => this.#removeClient(client));
   }
 
   close(): void {
     for (const client of [...this.#clients]) {
-      this.#leave(client);
+      this.#removeClient(client);
       client.response.end();
     }
   }
 
-  #leave(client: Client): void {
+  #removeClient(client: Client): void {
     this.#clients.delete(client);
     if (this.#clients.size > 0) return;
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
-    this.#told.clear();
+    this.#sentJson.clear();
   }
 
-  #tell(change: Change): void {
-    const text = lineOf(change, this.#told);
+  #sendChange(change: Change): void {
+    const text = eventLine(change, this.#sentJson);
     if (text === undefined) return;
     for (const client of this.#clients) {
       client.response.write(text);
       if (client.response.writableLength <= client.limit) continue;
-      this.#leave(client);
+      this.#removeClient(client);
       drop(client);
     }
   }

@@ -1,9 +1,12 @@
-/** What a sample of a cgroup says, as the summary has it (`cadvisorInfoToCPUandMemoryStats` in `pkg/kubelet/stats/helper.go`). */
+/**
+ * Converts a sample of a cgroup to the fields of the summary (`cadvisorInfoToCPUandMemoryStats` in
+ * `pkg/kubelet/stats/helper.go`).
+ */
 import type { Pressure, PressureLine } from '../host/cgroup/usage/cgroupUsage.ts';
 import type { CgroupSample } from './sample.ts';
-import { type CpuStats, type IoStats, type MemoryStats, type PsiStats, type SwapStats, timeOf } from './summary.ts';
+import { type CpuStats, type IoStats, type MemoryStats, type PsiStats, type SwapStats, statsTime } from './summary.ts';
 
-/** What the host has, which is the limit of the root. Bytes. */
+/** The memory and swap of the host, which limit the root cgroup. Bytes. */
 export interface HostTotals {
   readonly memory?: number | undefined;
   readonly swap?: number | undefined;
@@ -16,45 +19,45 @@ export interface CgroupStats {
   readonly swap?: SwapStats | undefined;
 }
 
-/** `root`: its limits are what the host has. */
+/** Pass `root` for the root cgroup, whose limits are the totals of the host. */
 export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotals): CgroupStats {
   const { cpu, memory, io, pressure } = usage;
-  const time = timeOf(usage.readAt);
+  const time = statsTime(usage.readAt);
   const limits = root ? { limit: root.memory, swap: root.swap } : memory?.limits;
   return {
     cpu: cpu && {
       time,
-      // As a kubelet where it has no second sample yet.
+      // Like the kubelet, report 0 until there is a second sample.
       usageNanoCores: nanoCores ?? 0,
       usageCoreNanoSeconds: cpu.usageNs ?? 0,
-      psi: psiOf(pressure?.cpu),
+      psi: psiStats(pressure?.cpu),
     },
     memory: memory && {
       time,
-      availableBytes: leftOf(limits?.limit, memory.workingSet),
+      availableBytes: remaining(limits?.limit, memory.workingSet),
       usageBytes: memory.usage,
       workingSetBytes: memory.workingSet,
       rssBytes: memory.rss,
       pageFaults: memory.pageFaults,
       majorPageFaults: memory.majorPageFaults,
-      psi: psiOf(pressure?.memory),
+      psi: psiStats(pressure?.memory),
     },
-    io: io && { time, psi: psiOf(pressure?.io) },
+    io: io && { time, psi: psiStats(pressure?.io) },
     swap: memory && {
       time,
-      swapAvailableBytes: leftOf(limits?.swap, memory.swap ?? 0),
+      swapAvailableBytes: remaining(limits?.swap, memory.swap ?? 0),
       swapUsageBytes: memory.swap ?? 0,
     },
   };
 }
 
-const leftOf = (limit: number | undefined, used: number | undefined): number | undefined =>
+const remaining = (limit: number | undefined, used: number | undefined): number | undefined =>
   limit === undefined || used === undefined ? undefined : Math.max(0, limit - used);
 
-const NONE: PressureLine = { avg10: 0, avg60: 0, avg300: 0, totalUs: 0 };
+const NO_PRESSURE: PressureLine = { avg10: 0, avg60: 0, avg300: 0, totalUs: 0 };
 
 /** Undefined if the kernel does not measure pressure, as in the hierarchies of cgroup v1. */
-const psiOf = (pressure: Pressure | undefined): PsiStats | undefined =>
-  pressure && { full: dataOf(pressure.full ?? NONE), some: dataOf(pressure.some ?? NONE) };
+const psiStats = (pressure: Pressure | undefined): PsiStats | undefined =>
+  pressure && { full: psiData(pressure.full ?? NO_PRESSURE), some: psiData(pressure.some ?? NO_PRESSURE) };
 
-const dataOf = ({ totalUs, avg10, avg60, avg300 }: PressureLine) => ({ total: totalUs, avg10, avg60, avg300 });
+const psiData = ({ totalUs, avg10, avg60, avg300 }: PressureLine) => ({ total: totalUs, avg10, avg60, avg300 });

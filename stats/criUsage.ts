@@ -1,105 +1,103 @@
-/** What the runtime says that containers and pods use, in the numbers of this project: milliseconds, and no wrappers. */
+/** Converts the runtime's statistics of containers and pods to the fields of the summary. */
 import type * as wire from '../cri/generated/runtime.ts';
 import {
   type CpuStats,
+  createNetworkStats,
   type InterfaceStats,
   type IoStats,
   type MemoryStats,
   type NetworkStats,
-  networkOf,
   type PsiStats,
   type SwapStats,
-  timeOf,
+  statsTime,
 } from './summary.ts';
 
-/** As far as it says. */
+/** Fields are undefined if the runtime does not report them. */
 export interface RuntimeUsage {
   readonly cpu?: CpuStats | undefined;
   readonly memory?: MemoryStats | undefined;
   readonly swap?: SwapStats | undefined;
   readonly io?: IoStats | undefined;
-  /** What a container has written to its own layer. */
+  /** Usage of the container's writable layer. */
   readonly layer?: LayerUsage | undefined;
-  /** Of a pod. */
+  /** For pods only. */
   readonly network?: NetworkStats | undefined;
   readonly processes?: number | undefined;
 }
 
-/** What is used of a file system. */
+/** Usage of a file system by one layer. */
 export interface LayerUsage {
   /** Milliseconds since the epoch. */
   readonly readAt: number;
-  /** Where the file system is; empty where that is not said. */
+  /** Mount point of the file system. Empty if the runtime does not report it. */
   readonly mountpoint: string;
   readonly usedBytes?: number | undefined;
   readonly inodesUsed?: number | undefined;
 }
 
 const NS_IN_MS = 1_000_000n;
-const milliseconds = (ns: bigint): number => Number(ns / NS_IN_MS);
-const amount = (value: wire.UInt64Value | undefined): number | undefined => value && Number(value.value);
+const toMilliseconds = (ns: bigint): number => Number(ns / NS_IN_MS);
+const toNumber = (value: wire.UInt64Value | undefined): number | undefined => value && Number(value.value);
 
-/** Gives a rate to a counter of processor time (nanoseconds, read at a moment in milliseconds since the epoch). */
+/** Computes the CPU rate from a counter in nanoseconds, read at a time in milliseconds since the epoch. */
 export type RateOf = (usedNs: number, readAt: number) => number | undefined;
 
-/** That of a container. */
 export function containerUsage(stats: wire.ContainerStats, rateOf: RateOf): RuntimeUsage {
   return {
-    cpu: stats.cpu && cpuOf(stats.cpu, rateOf),
-    memory: stats.memory && memoryOf(stats.memory),
+    cpu: stats.cpu && cpuStats(stats.cpu, rateOf),
+    memory: stats.memory && memoryStats(stats.memory),
     swap: stats.swap && {
-      time: timeOf(milliseconds(stats.swap.timestamp)),
-      swapAvailableBytes: amount(stats.swap.swapAvailableBytes),
-      swapUsageBytes: amount(stats.swap.swapUsageBytes),
+      time: statsTime(toMilliseconds(stats.swap.timestamp)),
+      swapAvailableBytes: toNumber(stats.swap.swapAvailableBytes),
+      swapUsageBytes: toNumber(stats.swap.swapUsageBytes),
     },
-    io: stats.io && { time: timeOf(milliseconds(stats.io.timestamp)), psi: psiOf(stats.io.psi) },
-    layer: stats.writableLayer && layerOf(stats.writableLayer),
+    io: stats.io && { time: statsTime(toMilliseconds(stats.io.timestamp)), psi: psiStats(stats.io.psi) },
+    layer: stats.writableLayer && layerUsage(stats.writableLayer),
   };
 }
 
-/** That of a pod, by its sandbox. */
 export function podUsage({ linux }: wire.PodSandboxStats, rateOf: RateOf): RuntimeUsage {
   return {
-    cpu: linux?.cpu && cpuOf(linux.cpu, rateOf),
-    memory: linux?.memory && memoryOf(linux.memory),
-    io: linux?.io && { time: timeOf(milliseconds(linux.io.timestamp)), psi: psiOf(linux.io.psi) },
+    cpu: linux?.cpu && cpuStats(linux.cpu, rateOf),
+    memory: linux?.memory && memoryStats(linux.memory),
+    io: linux?.io && { time: statsTime(toMilliseconds(linux.io.timestamp)), psi: psiStats(linux.io.psi) },
     network: linux?.network && sandboxNetwork(linux.network),
-    processes: amount(linux?.process?.processCount),
+    processes: toNumber(linux?.process?.processCount),
   };
 }
 
-export const layerOf = ({ timestamp, fsId, usedBytes, inodesUsed }: wire.FilesystemUsage): LayerUsage => ({
-  readAt: milliseconds(timestamp),
+export const layerUsage = ({ timestamp, fsId, usedBytes, inodesUsed }: wire.FilesystemUsage): LayerUsage => ({
+  readAt: toMilliseconds(timestamp),
   mountpoint: fsId?.mountpoint ?? '',
-  usedBytes: amount(usedBytes),
-  inodesUsed: amount(inodesUsed),
+  usedBytes: toNumber(usedBytes),
+  inodesUsed: toNumber(inodesUsed),
 });
 
-function cpuOf({ timestamp, usageCoreNanoSeconds, usageNanoCores, psi }: wire.CpuUsage, rateOf: RateOf): CpuStats {
-  const readAt = milliseconds(timestamp);
-  const used = amount(usageCoreNanoSeconds);
-  // Taken down in any case: the next one may not have it.
-  const rate = used === undefined ? undefined : rateOf(used, readAt);
+function cpuStats({ timestamp, usageCoreNanoSeconds, usageNanoCores, psi }: wire.CpuUsage, rateOf: RateOf): CpuStats {
+  const readAt = toMilliseconds(timestamp);
+  const usedNs = toNumber(usageCoreNanoSeconds);
+  // Compute the rate even if the runtime reports one, because it may not report one the next time.
+  const rate = usedNs === undefined ? undefined : rateOf(usedNs, readAt);
   return {
-    time: timeOf(readAt),
-    usageNanoCores: amount(usageNanoCores) ?? rate,
-    usageCoreNanoSeconds: used,
-    psi: psiOf(psi),
+    time: statsTime(readAt),
+    usageNanoCores: toNumber(usageNanoCores) ?? rate,
+    usageCoreNanoSeconds: usedNs,
+    psi: psiStats(psi),
   };
 }
 
-const memoryOf = (memory: wire.MemoryUsage): MemoryStats => ({
-  time: timeOf(milliseconds(memory.timestamp)),
-  availableBytes: amount(memory.availableBytes),
-  usageBytes: amount(memory.usageBytes),
-  workingSetBytes: amount(memory.workingSetBytes),
-  rssBytes: amount(memory.rssBytes),
-  pageFaults: amount(memory.pageFaults),
-  majorPageFaults: amount(memory.majorPageFaults),
-  psi: psiOf(memory.psi),
+const memoryStats = (memory: wire.MemoryUsage): MemoryStats => ({
+  time: statsTime(toMilliseconds(memory.timestamp)),
+  availableBytes: toNumber(memory.availableBytes),
+  usageBytes: toNumber(memory.usageBytes),
+  workingSetBytes: toNumber(memory.workingSetBytes),
+  rssBytes: toNumber(memory.rssBytes),
+  pageFaults: toNumber(memory.pageFaults),
+  majorPageFaults: toNumber(memory.majorPageFaults),
+  psi: psiStats(memory.psi),
 });
 
-function psiOf(psi: wire.PsiStats | undefined): PsiStats | undefined {
+function psiStats(psi: wire.PsiStats | undefined): PsiStats | undefined {
   if (psi === undefined) return undefined;
   const line = (data: wire.PsiData | undefined) => ({
     total: Number(data?.Total ?? 0),
@@ -111,15 +109,21 @@ function psiOf(psi: wire.PsiStats | undefined): PsiStats | undefined {
 }
 
 function sandboxNetwork({ timestamp, defaultInterface, interfaces }: wire.NetworkUsage): NetworkStats {
-  const all = [...(defaultInterface ? [defaultInterface] : []), ...interfaces];
-  const once = new Map(all.map((each) => [each.name, interfaceOf(each)]));
-  return networkOf(milliseconds(timestamp), [...once.values()]);
+  const interfaceList = [...(defaultInterface ? [defaultInterface] : []), ...interfaces];
+  const byName = new Map(interfaceList.map((each) => [each.name, interfaceStats(each)]));
+  return createNetworkStats(toMilliseconds(timestamp), [...byName.values()]);
 }
 
-const interfaceOf = ({ name, rxBytes, rxErrors, txBytes, txErrors }: wire.NetworkInterfaceUsage): InterfaceStats => ({
+const interfaceStats = ({
   name,
-  rxBytes: amount(rxBytes),
-  rxErrors: amount(rxErrors),
-  txBytes: amount(txBytes),
-  txErrors: amount(txErrors),
+  rxBytes,
+  rxErrors,
+  txBytes,
+  txErrors,
+}: wire.NetworkInterfaceUsage): InterfaceStats => ({
+  name,
+  rxBytes: toNumber(rxBytes),
+  rxErrors: toNumber(rxErrors),
+  txBytes: toNumber(txBytes),
+  txErrors: toNumber(txErrors),
 });

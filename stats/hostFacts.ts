@@ -1,4 +1,4 @@
-/** What of the host stands in summaries beside what is used. */
+/** Properties of the host that appear in summaries next to the usage. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hierarchy } from '../host/cgroup/hierarchies.ts';
@@ -9,14 +9,14 @@ export interface HostFacts {
   /** Milliseconds since the epoch. */
   readonly bootTime: number;
   readonly totals: HostTotals;
-  /** How many processes and threads there may be, and are. */
+  /** The maximum and current number of tasks (processes and threads). */
   tasks(): { readonly maxpid?: number | undefined; readonly curproc?: number | undefined };
-  /** When a cgroup was made, by its path as samples have it; the time of the boot where that is not known. */
+  /** Creation time of a cgroup, by its path in samples. Boot time if unknown. */
   madeAt(path: string): number;
 }
 
-/** Those of this host; what does not change is read once. */
-export function hostFacts(hierarchies: readonly Hierarchy[]): HostFacts {
+/** Reads the properties of this host. Constant ones are read once. */
+export function createHostFacts(hierarchies: readonly Hierarchy[]): HostFacts {
   const read = (path: string): string | undefined => {
     try {
       return readFileSync(path, 'utf8');
@@ -24,27 +24,27 @@ export function hostFacts(hierarchies: readonly Hierarchy[]): HostFacts {
       return undefined;
     }
   };
-  const begun = bootTime(read('/proc/stat') ?? '') ?? 0;
+  const bootedAt = bootTime(read('/proc/stat') ?? '') ?? 0;
   return {
-    bootTime: begun,
+    bootTime: bootedAt,
     totals: memoryTotals(read('/proc/meminfo') ?? ''),
     tasks: () => ({
       maxpid: taskLimit(read('/proc/sys/kernel/pid_max'), read('/proc/sys/kernel/threads-max')),
       curproc: taskCount(read('/proc/loadavg') ?? ''),
     }),
-    madeAt: (path) => Math.max(begun, oldestOf(hierarchies, path) ?? begun),
+    madeAt: (path) => Math.max(bootedAt, cgroupCreatedAt(hierarchies, path) ?? bootedAt),
   };
 }
 
 /**
- * A directory's own time changes with what is made in it; those of files of the kernel do not (`getSpecInternal` in cAdvisor's
- * `container/common/helpers.go`).
+ * Uses the files of the kernel as well, because a directory's modification time changes when entries are created in it,
+ * and that of the files does not (`getSpecInternal` in cAdvisor's `container/common/helpers.go`).
  */
-function oldestOf(hierarchies: readonly Hierarchy[], path: string): number | undefined {
+function cgroupCreatedAt(hierarchies: readonly Hierarchy[], path: string): number | undefined {
   const times = hierarchies.flatMap(({ root, version }) =>
     ['', version === 'v2' ? 'cgroup.events' : 'cgroup.clone_children'].flatMap((file) => {
-      const found = statSync(join(root, path, file), { throwIfNoEntry: false });
-      return found === undefined ? [] : [found.mtimeMs];
+      const stats = statSync(join(root, path, file), { throwIfNoEntry: false });
+      return stats === undefined ? [] : [stats.mtimeMs];
     }),
   );
   return times.length > 0 ? Math.min(...times) : undefined;

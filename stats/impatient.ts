@@ -1,4 +1,4 @@
-/** Calls of the runtime for whoever has to answer in time: Prometheus gives up on a scrape after 10 s. */
+/** Reduces the timeouts of a runtime that hangs, because Prometheus gives up on a scrape after 10 s. */
 import type { Cri, CriCall } from '../cri/calls.ts';
 import type { StatsClock } from './statsClock.ts';
 
@@ -7,39 +7,43 @@ type StatsCri = Pick<
   'listPodSandbox' | 'listContainers' | 'listContainerStats' | 'listPodSandboxStats' | 'imageFsInfo'
 >;
 
-/** So long nobody waits as usual for what has not been answered in time, in milliseconds, */
-const WARY_MS = 30_000;
-/** but only so long, in milliseconds. */
-const SHORT_MS = 1_000;
-/** A timer may be so much early by this clock, in milliseconds. */
-const EARLY_MS = 20;
+/** Duration of the reduced timeouts after a call has timed out, in milliseconds. */
+const REDUCED_DURATION_MS = 30_000;
+/** The reduced timeout, in milliseconds. */
+const REDUCED_TIMEOUT_MS = 1_000;
+/** Tolerance for timers that fire early, in milliseconds. */
+const TIMER_TOLERANCE_MS = 20;
 
 /**
- * Waits for each call as long as it is told to. Once one was not answered within that, it has a second only, until it is
- * answered or half a minute has passed: an answer may take several of them, one after the other.
+ * Wraps the runtime so that after a call has timed out, later calls of that method time out after 1 s, until one
+ * succeeds or 30 s have passed. A response may need several sequential calls.
  */
-export function impatient(cri: StatsCri, clock: Pick<StatsClock, 'monotonic'>): StatsCri {
-  const wary = <Q, A>(call: CriCall<Q, A>): CriCall<Q, A> => {
-    let hungAt: number | undefined;
+export function withReducedTimeouts(cri: StatsCri, clock: Pick<StatsClock, 'monotonic'>): StatsCri {
+  const reduceTimeout = <Q, A>(call: CriCall<Q, A>): CriCall<Q, A> => {
+    let timedOutAt: number | undefined;
     return async (request, options) => {
-      const begunAt = clock.monotonic();
+      const startedAt = clock.monotonic();
       const { timeoutMs = Number.POSITIVE_INFINITY } = options;
-      const isWary = hungAt !== undefined && begunAt - hungAt < WARY_MS;
+      const isReduced = timedOutAt !== undefined && startedAt - timedOutAt < REDUCED_DURATION_MS;
       try {
-        const answer = await call(request, isWary ? { ...options, timeoutMs: Math.min(SHORT_MS, timeoutMs) } : options);
-        hungAt = undefined;
-        return answer;
+        const response = await call(
+          request,
+          isReduced ? { ...options, timeoutMs: Math.min(REDUCED_TIMEOUT_MS, timeoutMs) } : options,
+        );
+        timedOutAt = undefined;
+        return response;
       } catch (error) {
-        if (!isWary && clock.monotonic() - begunAt >= timeoutMs - EARLY_MS) hungAt = clock.monotonic();
+        if (!isReduced && clock.monotonic() - startedAt >= timeoutMs - TIMER_TOLERANCE_MS)
+          timedOutAt = clock.monotonic();
         throw error;
       }
     };
   };
   return {
-    listPodSandbox: wary((request, options) => cri.listPodSandbox(request, options)),
-    listContainers: wary((request, options) => cri.listContainers(request, options)),
-    listContainerStats: wary((request, options) => cri.listContainerStats(request, options)),
-    listPodSandboxStats: wary((request, options) => cri.listPodSandboxStats(request, options)),
-    imageFsInfo: wary((request, options) => cri.imageFsInfo(request, options)),
+    listPodSandbox: reduceTimeout((request, options) => cri.listPodSandbox(request, options)),
+    listContainers: reduceTimeout((request, options) => cri.listContainers(request, options)),
+    listContainerStats: reduceTimeout((request, options) => cri.listContainerStats(request, options)),
+    listPodSandboxStats: reduceTimeout((request, options) => cri.listPodSandboxStats(request, options)),
+    imageFsInfo: reduceTimeout((request, options) => cri.imageFsInfo(request, options)),
   };
 }

@@ -1,43 +1,46 @@
-/** Something that takes a while to find out, and holds for a while. */
+/** A cached value whose computation takes time. */
 import { unlessAborted } from '../base/unlessAborted.ts';
 import type { StatsClock } from './statsClock.ts';
 
-interface MomentParts<T> {
-  readonly make: () => Promise<T>;
+interface CachedValueOptions<T> {
+  readonly compute: () => Promise<T>;
   readonly clock: Pick<StatsClock, 'monotonic'>;
 }
 
-/** Finds it out once for all who ask meanwhile, and keeps the latest. */
-export class Moment<T> {
-  readonly #parts: MomentParts<T>;
-  #latest: { readonly value: T; readonly beganAt: number } | undefined;
-  #underway: Promise<T> | undefined;
+/** Computes a value on demand, once for all concurrent requests, and caches it. */
+export class CachedValue<T> {
+  readonly #parts: CachedValueOptions<T>;
+  #latest: { readonly value: T; readonly startedAt: number } | undefined;
+  #inProgress: Promise<T> | undefined;
 
-  constructor(parts: MomentParts<T>) {
+  constructor(parts: CachedValueOptions<T>) {
     this.#parts = parts;
   }
 
-  /** One that was begun so many milliseconds ago at most; whoever does not wait any more leaves it to the others. */
+  /**
+   * Returns a value whose computation started at most `maxAgeMs` ago. Aborting the signal does not stop the
+   * computation, which other requests may share.
+   */
   get(maxAgeMs: number, signal: AbortSignal): Promise<T> {
     const latest = this.latest(maxAgeMs);
     if (latest !== undefined) return Promise.resolve(latest);
-    this.#underway ??= this.#make().finally(() => {
-      this.#underway = undefined;
+    this.#inProgress ??= this.#compute().finally(() => {
+      this.#inProgress = undefined;
     });
-    return unlessAborted(this.#underway, signal);
+    return unlessAborted(this.#inProgress, signal);
   }
 
-  /** The last that was found out, if it is no older. */
+  /** Returns the cached value. Undefined if it is older than `maxAgeMs`. */
   latest(maxAgeMs: number): T | undefined {
-    if (this.#latest === undefined || this.#parts.clock.monotonic() - this.#latest.beganAt >= maxAgeMs)
+    if (this.#latest === undefined || this.#parts.clock.monotonic() - this.#latest.startedAt >= maxAgeMs)
       return undefined;
     return this.#latest.value;
   }
 
-  async #make(): Promise<T> {
+  async #compute(): Promise<T> {
     const beganAt = this.#parts.clock.monotonic();
-    const value = await this.#parts.make();
-    this.#latest = { value, beganAt };
+    const value = await this.#parts.compute();
+    this.#latest = { value, startedAt: beganAt };
     return value;
   }
 }

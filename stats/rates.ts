@@ -1,56 +1,62 @@
-/** How much of a core is used: what the counters of processor time gained from one sample to the next. */
+/** Computes CPU rates from the difference of the counters of two samples. */
 
 interface Counter {
-  /** Nanoseconds of processor time. */
+  /** CPU time in nanoseconds. */
   readonly usedNs: number;
-  /** Milliseconds of a clock that is never set. */
+  /** Monotonic time in milliseconds. */
   readonly at: number;
 }
 
-/** A rate over more than this says nothing of now. */
-const LONGEST_MS = 120_000;
-/** A rate over less than this is a matter of chance. */
-const SHORTEST_MS = 400;
-/** What was made longer than this before a sample in which it was not has been passed over there. */
-const LONGEST_START_MS = 10_000;
+/** Maximum interval between two samples. A rate over a longer time is outdated. */
+const MAX_INTERVAL_MS = 120_000;
+/** Minimum interval between two samples. A rate over a shorter time is too noisy. */
+const MIN_INTERVAL_MS = 400;
+/**
+ * Maximum time between creation and start of a container. A cgroup that was created longer before the previous sample
+ * was probably missed by that sample, so that its rate is unknown.
+ */
+const MAX_START_DELAY_MS = 10_000;
 const NS_IN_MS = 1_000_000;
-const NS = 1_000_000_000;
+const NS_IN_S = 1_000_000_000;
 
-/** The counters of the sample before and of the one that is being taken: nothing else is kept, and nothing of what is gone. */
+/** The counters of the previous sample and the current one. */
 export class Rates {
-  #before: ReadonlyMap<string, Counter> | undefined;
-  #beganBefore = 0;
-  #now = new Map<string, Counter>();
-  #beganAt = Number.NEGATIVE_INFINITY;
+  #previous: ReadonlyMap<string, Counter> | undefined;
+  #previousStart = 0;
+  #current = new Map<string, Counter>();
+  #currentStart = Number.NEGATIVE_INFINITY;
 
-  /** A sample begins; whether there was one to compare it with, so that this one tells rates. */
-  begin(at: number): boolean {
-    // What is throttled does nothing for a while: one that follows closely is compared with the same as the last.
-    if (at - this.#beganAt >= SHORTEST_MS) {
-      this.#before = at - this.#beganAt < LONGEST_MS ? this.#now : undefined;
-      this.#beganBefore = this.#beganAt;
-      this.#beganAt = at;
+  /** Starts a sample. Returns whether rates are available, i.e. whether there is a previous sample to compare with. */
+  startSample(at: number): boolean {
+    // Compare a sample that follows closely with the same previous sample, because a throttled cgroup can be idle for
+    // the whole interval.
+    if (at - this.#currentStart >= MIN_INTERVAL_MS) {
+      this.#previous = at - this.#currentStart < MAX_INTERVAL_MS ? this.#current : undefined;
+      this.#previousStart = this.#currentStart;
+      this.#currentStart = at;
     }
-    this.#now = new Map();
-    return this.#before !== undefined;
+    this.#current = new Map();
+    return this.#previous !== undefined;
   }
 
   /**
-   * Takes a counter down and gives its rate, in billionths of a core. What was not there before was made since, at
-   * `madeAgoMs` if that is known: then its counter was 0.
+   * Stores a counter and returns its rate, in billionths of a core. A key without a previous counter started at 0 when
+   * it was created, which was `madeAgoMs` ago if that is defined.
    */
-  of(key: string, { usedNs, at }: Counter, madeAgoMs?: number): number | undefined {
-    this.#now.set(key, { usedNs, at });
-    if (this.#before === undefined) return undefined;
-    const before = this.#before.get(key) ?? this.#made(at, madeAgoMs);
+  rateOf(key: string, { usedNs, at }: Counter, createdAgoMs?: number): number | undefined {
+    this.#current.set(key, { usedNs, at });
+    if (this.#previous === undefined) return undefined;
+    const before = this.#previous.get(key) ?? this.#counterAtCreation(at, createdAgoMs);
     const elapsedMs = before === undefined ? 0 : at - before.at;
     if (before === undefined || elapsedMs <= 0 || usedNs < before.usedNs) return undefined;
-    return Math.trunc(((usedNs - before.usedNs) / (elapsedMs * NS_IN_MS)) * NS);
+    return Math.trunc(((usedNs - before.usedNs) / (elapsedMs * NS_IN_MS)) * NS_IN_S);
   }
 
-  /** It may have been made shortly before that sample, and started after it. */
-  #made(at: number, agoMs: number | undefined): Counter | undefined {
-    if (agoMs === undefined || at - agoMs < this.#beganBefore - LONGEST_START_MS) return undefined;
-    return { usedNs: 0, at: Math.max(at - agoMs, this.#beganBefore) };
+  /**
+   * Returns the counter at creation. A container can be created shortly before the previous sample and start after it.
+   */
+  #counterAtCreation(at: number, agoMs: number | undefined): Counter | undefined {
+    if (agoMs === undefined || at - agoMs < this.#previousStart - MAX_START_DELAY_MS) return undefined;
+    return { usedNs: 0, at: Math.max(at - agoMs, this.#previousStart) };
   }
 }

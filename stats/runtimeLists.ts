@@ -1,4 +1,4 @@
-/** What runs on the node, as far as its samples have to know it. */
+/** Lists the running pods and containers of the node. */
 import type { Cri } from '../cri/calls.ts';
 import { ContainerState, PodSandboxState } from '../cri/generated/runtime.ts';
 import { containerNameOf } from '../cri/labels.ts';
@@ -19,45 +19,50 @@ export interface RunningPod {
   readonly namespace: string;
   readonly sandboxId: string;
   readonly attempt: number;
-  /** Of its sandbox, in milliseconds since the epoch. */
+  /** Creation time of the sandbox, in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly containers: readonly RunningContainer[];
 }
 
 type ListCalls = Pick<Cri, 'listPodSandbox' | 'listContainers'>;
 
-const milliseconds = (ns: bigint): number => Number(ns / 1_000_000n);
-const ANY = { id: '', labelSelector: {} };
+const toMilliseconds = (ns: bigint): number => Number(ns / 1_000_000n);
+const NO_FILTER = { id: '', labelSelector: {} };
 
-/** All sandboxes that are ready with their running containers, of whatever agent (`getPodAndContainerMaps` of a kubelet). */
+/**
+ * Returns all ready sandboxes with their running containers, including those of other agents (`getPodAndContainerMaps`
+ * in the kubelet).
+ */
 export async function runningPods(
   cri: ListCalls,
   options: Parameters<Cri['listContainers']>[1],
 ): Promise<RunningPod[]> {
   const [{ items }, { containers }] = await Promise.all([
-    cri.listPodSandbox({ filter: { ...ANY, state: { state: PodSandboxState.SANDBOX_READY } } }, options),
+    cri.listPodSandbox({ filter: { ...NO_FILTER, state: { state: PodSandboxState.SANDBOX_READY } } }, options),
     cri.listContainers(
-      { filter: { ...ANY, podSandboxId: '', state: { state: ContainerState.CONTAINER_RUNNING } } },
+      { filter: { ...NO_FILTER, podSandboxId: '', state: { state: ContainerState.CONTAINER_RUNNING } } },
       options,
     ),
   ]);
-  const inSandbox = Map.groupBy(containers, ({ podSandboxId }) => podSandboxId);
+  const bySandbox = Map.groupBy(containers, ({ podSandboxId }) => podSandboxId);
   return items.flatMap(({ id, metadata, createdAt }) => {
     if (metadata === undefined) return [];
     const { uid, name, namespace, attempt } = metadata;
-    const own = (inSandbox.get(id) ?? []).map((container) => ({
+    const own = (bySandbox.get(id) ?? []).map((container) => ({
       id: container.id,
       name: containerNameOf(container),
       image: container.image?.userSpecifiedImage || container.image?.image || '',
       attempt: container.metadata?.attempt ?? 0,
-      createdAt: milliseconds(container.createdAt),
+      createdAt: toMilliseconds(container.createdAt),
     }));
-    return [{ uid, name, namespace, attempt, sandboxId: id, createdAt: milliseconds(createdAt), containers: own }];
+    return [{ uid, name, namespace, attempt, sandboxId: id, createdAt: toMilliseconds(createdAt), containers: own }];
   });
 }
 
-/** What ran when it was last told, of pods with their status: for want of a runtime that answers. Nothing is known of sandboxes. */
-export function toldPods(pods: readonly Pod[]): RunningPod[] {
+/**
+ * Derives the running containers from the pods' last status if the runtime does not respond. Sandbox IDs are unknown.
+ */
+export function podsFromStatus(pods: readonly Pod[]): RunningPod[] {
   return pods.flatMap(({ metadata, spec, status }) => {
     const statuses = [status?.initContainerStatuses, status?.containerStatuses, status?.ephemeralContainerStatuses];
     const containers = statuses

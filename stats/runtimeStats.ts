@@ -1,38 +1,39 @@
-/** Asks the runtime what its containers and pods use. */
+/** Requests the resource usage of containers and pods from the runtime. */
 import type { CallOptions, Cri } from '../cri/calls.ts';
 import { containerUsage, podUsage, type RuntimeUsage } from './criUsage.ts';
 import type { Rates } from './rates.ts';
 import type { StatsClock } from './statsClock.ts';
 
 export interface RuntimeStats {
-  /** By container. */
+  /** By container ID. */
   readonly containers: ReadonlyMap<string, RuntimeUsage>;
-  /** By sandbox. */
+  /** By sandbox ID. */
   readonly pods: ReadonlyMap<string, RuntimeUsage>;
 }
 
-interface Needs {
-  /** Whether it is asked of pods as well. */
-  readonly lacksPods: boolean;
+interface RuntimeStatsOptions {
+  /** Whether to request the usage of pods too. */
+  readonly includesPods: boolean;
   readonly rates: Rates;
   readonly clock: StatsClock;
 }
 
-/** What it does not answer is absent. */
-export async function runtimeStats(
+/** Omits the values that the runtime does not return. */
+export async function requestRuntimeStats(
   cri: Pick<Cri, 'listContainerStats' | 'listPodSandboxStats'>,
   options: CallOptions,
-  { lacksPods, rates, clock }: Needs,
+  { includesPods: lacksPods, rates, clock }: RuntimeStatsOptions,
 ): Promise<RuntimeStats> {
-  const ofPods = lacksPods ? cri.listPodSandboxStats(ALL_READY, options) : Promise.resolve({ stats: [] });
+  const podStats = lacksPods ? cri.listPodSandboxStats(ALL_SANDBOXES, options) : Promise.resolve({ stats: [] });
   const [containers, pods] = await Promise.all([
     cri.listContainerStats({ filter: undefined }, options).catch(() => ({ stats: [] })),
-    // A runtime need not have it.
-    ofPods.catch(() => ({ stats: [] })),
+    // Runtimes may not implement this method.
+    podStats.catch(() => ({ stats: [] })),
   ]);
-  // The moments that a runtime tells are of the day, and the rates' are not.
-  const ahead = clock.now() - clock.monotonic();
-  const rateOf = (key: string) => (usedNs: number, readAt: number) => rates.of(key, { usedNs, at: readAt - ahead });
+  // The runtime's timestamps are wall-clock times, but rates use the monotonic clock.
+  const clockOffsetMs = clock.now() - clock.monotonic();
+  const rateOf = (key: string) => (usedNs: number, readAt: number) =>
+    rates.rateOf(key, { usedNs, at: readAt - clockOffsetMs });
   return {
     containers: new Map(
       containers.stats.flatMap((each) => {
@@ -49,5 +50,5 @@ export async function runtimeStats(
   };
 }
 
-/** With a filter, runtimes pass over sandboxes that have ended instead of failing. */
-const ALL_READY = { filter: { id: '', labelSelector: {} } };
+/** A non-empty filter makes runtimes skip sandboxes that have just exited instead of failing. */
+const ALL_SANDBOXES = { filter: { id: '', labelSelector: {} } };

@@ -1,35 +1,40 @@
-/** What the node, its pods and their containers used at one moment, as cgroups and the runtime say. */
+/** A sample of the resource usage of the node, its pods and their containers from cgroups and the runtime. */
 import type { CgroupUsage } from '../host/cgroup/usage/cgroupUsage.ts';
 import type { InterfaceUsage } from '../host/usage/netDev.ts';
 import type { RuntimeUsage } from './criUsage.ts';
 import type { RunningContainer, RunningPod } from './runtimeLists.ts';
 
-/** What is asked for: what cAdvisor's metrics and the summary need, or only what costs least. */
+/**
+ * The scope of a sample. `everything` serves cAdvisor's metrics and the full summary, and `cpuAndMemory` is cheaper.
+ */
 export type SampleKind = 'everything' | 'cpuAndMemory';
 
 export interface CgroupSample {
-  /** Below the root of the hierarchies, as `/kubepods/burstable/pod<uid>`. */
+  /** Path below the root of the hierarchies, e.g. `/kubepods/burstable/pod<uid>`. */
   readonly path: string;
   readonly usage: CgroupUsage;
-  /** Billionths of a core since the sample before, or since it was made; absent where there was none lately. */
+  /**
+   * CPU rate in billionths of a core, since the previous sample or since creation. Undefined if there is no recent
+   * sample.
+   */
   readonly nanoCores?: number | undefined;
 }
 
 export interface ContainerSample extends RunningContainer {
-  /** Absent: it has none that this process sees. */
+  /** Undefined if this process sees no cgroup of the container. */
   readonly cgroup?: CgroupSample | undefined;
-  /** What the runtime says of it, where it has no cgroup. */
+  /** The runtime's statistics, if the container has no cgroup. */
   readonly runtime?: RuntimeUsage | undefined;
 }
 
 export interface PodSample extends RunningPod {
   readonly cgroup?: CgroupSample | undefined;
   readonly sandboxCgroup?: CgroupSample | undefined;
-  /** What the runtime says of the pod, where it has no cgroup. */
+  /** The runtime's statistics, if the pod has no cgroup. */
   readonly runtime?: RuntimeUsage | undefined;
-  /** Its network's interfaces; under hostNetwork those of the host. */
+  /** The pod's network interfaces. With hostNetwork, those of the host. */
   readonly network?: NetworkSample | undefined;
-  /** Those that run. */
+  /** The running containers. */
   readonly containers: readonly ContainerSample[];
 }
 
@@ -41,19 +46,20 @@ export interface NetworkSample {
 
 export interface NodeSample {
   readonly kind: SampleKind;
-  /** When it was begun, in milliseconds since the epoch. */
-  readonly takenAt: number;
-  /** Whether there was another lately, so that it says how much of a core is used. */
+  /** Start of the sample, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Whether there is a recent previous sample, so that the rates are defined. */
   readonly hasRates: boolean;
-  /** The root of all cgroups. */
   readonly root?: CgroupSample | undefined;
-  /** That of all pods, and those of the QoS classes that have one. */
+  /** The cgroup of all pods, and the cgroups of the QoS classes. */
   readonly allPods?: CgroupSample | undefined;
   readonly tiers: readonly CgroupSample[];
-  /** The cgroup of the agent itself. */
   readonly agent?: CgroupSample | undefined;
   readonly network?: NetworkSample | undefined;
   readonly pods: readonly PodSample[];
-  /** Why the runtime has not said what runs: the pods are those of before, as far as cgroups still know them. */
+  /**
+   * The error of a runtime that has not listed its containers. The pods are then those of the previous list whose
+   * cgroups still exist.
+   */
   readonly failure?: unknown;
 }

@@ -1,7 +1,7 @@
-/** Time as whoever counts what is used reads it; it sets no timers. */
+/** A clock without timers. */
 export interface StatsClock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since some moment, whatever the clock is set to meanwhile. */
+  /** Milliseconds since an arbitrary time, unaffected by changes to the wall clock. */
   monotonic(): number;
 }

@@ -1,17 +1,17 @@
 /**
- * The summary of what a node and its pods use, in the fields of `pkg/apis/stats/v1alpha1/types.go` of k8s.io/kubelet and in
- * their order. What is undefined is not written. Times are in whole seconds, as Kubernetes writes them.
+ * The summary of the resource usage of a node and its pods, with the fields of `pkg/apis/stats/v1alpha1/types.go` in
+ * k8s.io/kubelet, in the same order. Undefined fields are omitted. Timestamps have whole seconds, as in Kubernetes.
  */
 import { rfc3339 } from '../kubernetes/api/rfc3339.ts';
 
-/** A time of day, beside the moment itself, which metrics tell to the millisecond. */
+/** A timestamp that is serialized as RFC 3339 with whole seconds. Metrics use the milliseconds. */
 export interface StatsTime {
   /** Milliseconds since the epoch. */
   readonly ms: number;
   toJSON(): string;
 }
 
-export const timeOf = (ms: number): StatsTime => ({ ms, toJSON: () => rfc3339(ms) });
+export const statsTime = (ms: number): StatsTime => ({ ms, toJSON: () => rfc3339(ms) });
 
 export interface Summary {
   readonly node: NodeStats;
@@ -92,7 +92,7 @@ export interface PsiStats {
 }
 
 interface PsiData {
-  /** Microseconds, as the kernel and a kubelet have it. */
+  /** Microseconds, like in the kernel and the kubelet. */
   readonly total: number;
   readonly avg10: number;
   readonly avg60: number;
@@ -107,20 +107,23 @@ export interface InterfaceStats {
   readonly txErrors?: number | undefined;
 }
 
-/** The default interface's figures stand beside the list of all; of none its name is empty. */
+/** The values of the default interface, next to the list of all. The name is empty if there is no default interface. */
 export interface NetworkStats extends InterfaceStats {
   readonly time: StatsTime;
   readonly interfaces?: readonly InterfaceStats[] | undefined;
 }
 
-/** As a kubelet, by the name that runtimes give it (`defaultNetworkInterfaceName` in `pkg/kubelet/stats/helper.go`). */
+/**
+ * The kubelet's default interface, by the name that runtimes give it (`defaultNetworkInterfaceName` in
+ * `pkg/kubelet/stats/helper.go`).
+ */
 const DEFAULT_INTERFACE = 'eth0';
 
-export function networkOf(readAt: number, interfaces: readonly InterfaceStats[]): NetworkStats {
-  const found = interfaces.find(({ name }) => name === DEFAULT_INTERFACE);
+export function createNetworkStats(readAt: number, interfaces: readonly InterfaceStats[]): NetworkStats {
+  const defaultInterface = interfaces.find(({ name }) => name === DEFAULT_INTERFACE);
   return {
-    time: timeOf(readAt),
-    ...(found ?? { name: '' }),
+    time: statsTime(readAt),
+    ...(defaultInterface ?? { name: '' }),
     ...(interfaces.length > 0 ? { interfaces } : {}),
   };
 }

@@ -1,4 +1,7 @@
-/** What the volumes of pods take (`pkg/kubelet/server/stats/volume_stat_calculator.go`): counted now and then, when it is asked for. */
+/**
+ * Measures the disk usage of pods' volumes on demand, at a limited rate
+ * (`pkg/kubelet/server/stats/volume_stat_calculator.go`).
+ */
 
 import { keepOnly } from '../base/keepOnly.ts';
 import { startLimit } from '../base/limit.ts';
@@ -12,31 +15,31 @@ import { fsStats, type PodVolumes } from './podFiles.ts';
 import type { StatsClock } from './statsClock.ts';
 import type { VolumeStats } from './summary.ts';
 
-export interface VolumeUsageParts {
+export interface VolumeUsageOptions {
   readonly pods: () => readonly Pod[];
   readonly layout: Pick<Layout, 'volumeDir'>;
-  /** The plugin that has a volume in a folder of its own; undefined: none has. */
+  /** Returns the plugin whose directory contains the volume. Undefined if the volume has no directory of its own. */
   readonly pluginOf: (volume: Volume) => string | undefined;
-  /** How often a volume is counted at most, in milliseconds; 0: never. */
+  /** Minimum interval between measurements of a volume, in milliseconds. 0 disables them. */
   readonly periodMs: number;
-  /** Walks trees; in their order. */
-  readonly count: (paths: readonly string[], signal: AbortSignal) => Promise<readonly Counted[]>;
+  /** Measures directory trees and returns the results in the same order. */
+  readonly measure: (paths: readonly string[], signal: AbortSignal) => Promise<readonly Counted[]>;
   readonly clock: StatsClock;
-  /** At least 0 and less than 1. */
+  /** Returns a number in [0, 1). */
   readonly jitter: () => number;
-  /** Ends all that is underway. */
+  /** Aborts all work in progress. */
   readonly signal: AbortSignal;
 }
 
-interface KnownPod {
-  readonly volumes: ReadonlyMap<string, KnownVolume>;
-  /** When it is counted again. */
+interface MeasuredPod {
+  readonly volumes: ReadonlyMap<string, MeasuredVolume>;
+  /** Monotonic time of the next measurement, in milliseconds. */
   readonly dueAt: number;
 }
 
-interface KnownVolume {
+interface MeasuredVolume {
   readonly stats: VolumeStats;
-  /** Whether it takes of the node's own disk. */
+  /** Whether the volume uses the node's own disk. */
   readonly isLocal: boolean;
 }
 
@@ -46,91 +49,94 @@ interface Tree {
   readonly path: string;
 }
 
-const NONE: PodVolumes = { all: [], local: [] };
-/** So long whoever asks waits for what is being counted, in milliseconds; then it is what is known. */
-const PATIENCE_MS = 3_000;
+const NO_VOLUMES: PodVolumes = { all: [], local: [] };
+/** Time to wait for a measurement before returning the previous results, in milliseconds. */
+const WAIT_MS = 3_000;
 
-/** One count is under way at a time, in a process of its own; nothing is counted while nobody asks, nor kept of pods that are gone. */
+/**
+ * Runs one measurement at a time, in a child process. Measures nothing without requests, and forgets pods that have
+ * been removed.
+ */
 export class VolumeUsage {
-  readonly #parts: VolumeUsageParts;
-  #known = new Map<string, KnownPod>();
-  #underway:
+  readonly #parts: VolumeUsageOptions;
+  #measured = new Map<string, MeasuredPod>();
+  #inProgress:
     | { readonly done: Promise<void>; readonly uids: ReadonlySet<string>; readonly end: AbortController }
     | undefined;
 
-  constructor(parts: VolumeUsageParts) {
+  constructor(parts: VolumeUsageOptions) {
     this.#parts = parts;
   }
 
-  /** As they were last counted. */
-  of(uid: string): PodVolumes {
-    const known = this.#known.get(uid);
-    if (known === undefined) return NONE;
+  /** Returns the results of the last measurement. */
+  volumesOf(uid: string): PodVolumes {
+    const known = this.#measured.get(uid);
+    if (known === undefined) return NO_VOLUMES;
     const volumes = [...known.volumes.values()];
-    const statsOf = (some: readonly KnownVolume[]) => some.map(({ stats }) => stats);
+    const statsOf = (some: readonly MeasuredVolume[]) => some.map(({ stats }) => stats);
     return { all: statsOf(volumes), local: statsOf(volumes.filter(({ isLocal }) => isLocal)) };
   }
 
-  /** Counts what has not been counted lately; it is waited for a while. */
+  /** Starts a measurement of the pods that are due and waits for it up to a limit. */
   async refresh(): Promise<void> {
     const { periodMs, signal } = this.#parts;
     if (periodMs <= 0) return;
-    this.#begin();
-    if (this.#underway === undefined) return;
-    const limit = startLimit(PATIENCE_MS);
-    await unlessAborted(this.#underway.done, AbortSignal.any([signal, limit.signal])).catch(() => {});
+    this.#startMeasurement();
+    if (this.#inProgress === undefined) return;
+    const limit = startLimit(WAIT_MS);
+    await unlessAborted(this.#inProgress.done, AbortSignal.any([signal, limit.signal])).catch(() => {});
     limit.end();
   }
 
-  /** The pod ends: what is mounted for it cannot be unmounted while somebody is in it. */
-  leave(uid: string): void {
-    this.#known.delete(uid);
-    if (this.#underway?.uids.has(uid)) this.#underway.end.abort();
+  /** Aborts the measurement of a pod that stops, because a volume cannot be unmounted while a process is inside it. */
+  abortPod(uid: string): void {
+    this.#measured.delete(uid);
+    if (this.#inProgress?.uids.has(uid)) this.#inProgress.end.abort();
   }
 
-  #begin(): void {
+  #startMeasurement(): void {
     const { pods, clock, signal } = this.#parts;
-    const living = pods().filter(isAlive);
-    const uids = new Set(living.map(({ metadata }) => metadata.uid));
-    keepOnly(this.#known, uids);
-    if (this.#underway !== undefined) return;
+    const runningPods = pods().filter(isAlive);
+    const uids = new Set(runningPods.map(({ metadata }) => metadata.uid));
+    keepOnly(this.#measured, uids);
+    if (this.#inProgress !== undefined) return;
     const now = clock.monotonic();
-    const due = living.filter(({ metadata }) => now >= (this.#known.get(metadata.uid)?.dueAt ?? now));
+    const due = runningPods.filter(({ metadata }) => now >= (this.#measured.get(metadata.uid)?.dueAt ?? now));
     if (due.length === 0) return;
-    const end = new AbortController();
-    const done = this.#count(due, AbortSignal.any([signal, end.signal]))
-      // What could not be counted is counted when it is asked for again.
+    const abortController = new AbortController();
+    const done = this.#measure(due, AbortSignal.any([signal, abortController.signal]))
+      // Volumes that could not be measured are measured again on the next request.
       .catch(() => {})
       .finally(() => {
-        this.#underway = undefined;
+        this.#inProgress = undefined;
       });
-    this.#underway = { done, uids: new Set(due.map(({ metadata }) => metadata.uid)), end };
+    this.#inProgress = { done, uids: new Set(due.map(({ metadata }) => metadata.uid)), end: abortController };
   }
 
-  async #count(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
-    const { count, clock, periodMs, jitter } = this.#parts;
+  async #measure(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
+    const { measure: count, clock, periodMs, jitter } = this.#parts;
     const trees = pods.flatMap((pod) => this.#treesOf(pod));
     const paths = trees.map(({ path }) => path);
     const counted = paths.length > 0 ? await count(paths, signal) : [];
-    const found = await Promise.all(trees.map((tree, at) => this.#statsOf(tree, counted[at], signal)));
+    const stats = await Promise.all(trees.map((tree, at) => this.#statsOf(tree, counted[at], signal)));
     signal.throwIfAborted();
     const byPod = Map.groupBy(
-      found.filter((each) => each !== undefined),
+      stats.filter((each) => each !== undefined),
       ({ uid }) => uid,
     );
     for (const { metadata } of pods) {
       const { uid } = metadata;
-      const news = (byPod.get(uid) ?? []).map(({ stats, isLocal }) => [stats.name, { stats, isLocal }] as const);
-      const before = this.#known.get(uid)?.volumes ?? [];
+      const measured = (byPod.get(uid) ?? []).map(({ stats, isLocal }) => [stats.name, { stats, isLocal }] as const);
+      const before = this.#measured.get(uid)?.volumes ?? [];
       const dueAt = clock.monotonic() + periodMs * (1 + jitter());
-      this.#known.set(uid, { volumes: new Map([...before, ...news]), dueAt });
+      this.#measured.set(uid, { volumes: new Map([...before, ...measured]), dueAt });
     }
   }
 
-  /** Those whose content the agent writes are counted once. */
+  /** Returns the trees to measure. A volume whose content the agent writes is measured only once. */
   #treesOf({ metadata: { uid }, spec }: Pod): Tree[] {
     const { layout, pluginOf } = this.#parts;
-    const known = this.#known.get(uid)?.volumes;
+    const known = this.#measured.get(uid)?.volumes;
     return (spec.volumes ?? []).flatMap((volume) => {
       const plugin = pluginOf(volume);
       if (plugin === undefined || (known?.has(volume.name) && volume.emptyDir === undefined)) return [];
@@ -143,13 +149,13 @@ export class VolumeUsage {
     if (counted === undefined || 'failure' in counted) return undefined;
     const at = this.#parts.clock.now();
     const stats = { ...fsStats(at, await fileSystemUsage(path, signal), counted), name: volume.name };
-    return { uid, stats, isLocal: takesOfNode(volume) };
+    return { uid, stats, isLocal: usesNodeDisk(volume) };
   }
 }
 
 const isAlive = ({ metadata, status }: Pod): boolean =>
   !metadata.deletionTimestamp && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
 
-/** `IsLocalEphemeralVolume` in `pkg/volume/util/util.go`. */
-const takesOfNode = ({ emptyDir, configMap }: Volume): boolean =>
+/** Mirrors `IsLocalEphemeralVolume` in `pkg/volume/util/util.go`. */
+const usesNodeDisk = ({ emptyDir, configMap }: Volume): boolean =>
   configMap !== undefined || (emptyDir !== undefined && !emptyDir.medium);

@@ -5,7 +5,7 @@ import { sendJson, sendText } from '../answers.ts';
 import type { Route } from '../exchange.ts';
 
 interface SummaryParts {
-  readonly stats: Pick<StatsProvider, 'whole' | 'cpuAndMemory'>;
+  readonly stats: Pick<StatsProvider, 'fullSummary' | 'cpuAndMemory'>;
 }
 
 /** With `only_cpu_and_memory=true`, said once, of both alone. All who ask for the same summary are sent the same text. */
@@ -25,7 +25,7 @@ export function summaryRoute({ stats }: SummaryParts): Route {
       }
       const isPart = url.searchParams.getAll('only_cpu_and_memory').join(' ') === 'true';
       if (isPart) sendJson(response, JSON.stringify((await stats.cpuAndMemory(signal)).summary, undefined, 1));
-      else sendJson(response, textOf(await stats.whole(signal)));
+      else sendJson(response, textOf(await stats.fullSummary(signal)));
     },
   };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { pageAddressIn } from '../../inspect/address.ts';
+import { parsePageAddress } from '../../inspect/address.ts';
 import { parseQuantity, wholeValue } from '../../kubernetes/api/quantity.ts';
 import { labelsFlag, sysctlsFlag, taintsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
@@ -46,7 +46,7 @@ const recordSize = z.pipe(
 
 const inspectAddress = textLike(
   'an IP address and a port such as "127.0.0.1:10270", with "?open" for a page without a token, or nothing',
-  (text) => text === '' || pageAddressIn(text) !== undefined,
+  (text) => text === '' || parsePageAddress(text) !== undefined,
 );
 
 /** A negative number bounds nothing. */

@@ -1,5 +1,5 @@
 /** The address, certificate and access of the page of a node. */
-import { isLoopback, type PageAddress, pageAddressIn } from '../../inspect/address.ts';
+import { isLoopback, type PageAddress, parsePageAddress } from '../../inspect/address.ts';
 import { ConfigError } from './configError.ts';
 import type { Flags } from './flags.ts';
 import type { KubeletConfiguration } from './kubeletConfiguration.ts';
@@ -16,7 +16,7 @@ const DEFAULT_ADDRESS = '127.0.0.1:10270';
 export function inspectOf(flags: Flags, file: KubeletConfiguration | undefined): { readonly inspect?: InspectConfig } {
   const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = file ?? {};
   const text = flags['--inspect-address'] ?? DEFAULT_ADDRESS;
-  const page = pageAddressIn(text);
+  const page = parsePageAddress(text);
   if (page === undefined) return {};
   if (isLoopback(page.address)) return { inspect: Object.freeze(page) };
   if (page.isOpen)

@@ -10,7 +10,7 @@ import { createRedaction } from '../../actors/redaction.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { startSimulatedNode } from '../../actors/simulated/startSimulatedNode.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
-import { LEVEL } from '../../recording/deflate.ts';
+import { COMPRESSION_LEVEL } from '../../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';
 
 const PODS = 50;
@@ -50,20 +50,20 @@ function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(val
       setTimeout: (fn, ms) => clock.setTimeout(timed(fn), ms),
       clearTimeout: (id) => clock.clearTimeout(id),
     },
-    deflate: timed(async (bytes: Uint8Array) => deflateRawSync(bytes, { level: LEVEL })),
+    deflate: timed(async (bytes: Uint8Array) => deflateRawSync(bytes, { level: COMPRESSION_LEVEL })),
     program: { machines: '', versions: { statelet: '', node: '' }, life: '' },
     onError: (error) => {
       throw error;
     },
   });
-  const { record, calls, moves, events } = recorder.onlookers;
+  const { record, calls, moves, events } = recorder.listeners;
   return {
     flush: () => recorder.flush(),
-    written: () => recorder.written(),
-    end: () => recorder.end(),
+    waitUntilWritten: () => recorder.waitUntilWritten(),
+    close: () => recorder.close(),
     progress: () => recorder.progress(),
-    begin: ({ draftKeyframe, subscribe, ...agent }) =>
-      recorder.begin({
+    start: ({ draftKeyframe, subscribe, ...agent }) =>
+      recorder.start({
         ...agent,
         input: agent.input,
         draftKeyframe: timed(() => {
@@ -72,7 +72,7 @@ function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(val
         }),
         subscribe: (listener) => subscribe(timed(listener)),
       }),
-    onlookers: { record: timed(record), calls: timed(calls), moves: timed(moves), events: timed(events) },
+    listeners: { record: timed(record), calls: timed(calls), moves: timed(moves), events: timed(events) },
   };
 }
 
@@ -96,9 +96,9 @@ const timedRedact = timed(redact) as typeof redact;
 const recorder = isRecorded ? timedRecorder(directory, clock, timedRedact) : undefined;
 const node = await startSimulatedNode({
   clock,
-  parts: { ...recorder?.onlookers, redaction: { ...learning, redact: isRecorded ? timedRedact : redact } },
+  parts: { ...recorder?.listeners, redaction: { ...learning, redact: isRecorded ? timedRedact : redact } },
 });
-recorder?.begin(node.agent);
+recorder?.start(node.agent);
 await clock.advance(SETTLES_MS);
 
 const beforeBurst = { cpu: cpuMs(), own: ownMs };
@@ -113,7 +113,7 @@ await clock.advance(IDLE_MS);
 const idle = { ownMs: ownMs - beforeIdle, ms: IDLE_MS };
 globalThis.gc?.();
 const { heapUsed, external } = process.memoryUsage();
-await recorder?.end();
+await recorder?.close();
 await node.stop();
 await rm(directory, { recursive: true });
 process.stdout.write(JSON.stringify({ burst, idle, memoryBytes: heapUsed + external }));

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { agentClient } from '../../socket/client.ts';
-import { isAnswering } from '../../socket/socketPath.ts';
+import { isListening } from '../../socket/socketPath.ts';
 import { preciseNow } from './statistics.ts';
 
 const containerStatus = z.object({
@@ -47,7 +47,7 @@ export function watchAgent(socket: string): Watcher {
   const pods = new Map<string, RunningPod>();
   let changed = Promise.withResolvers<void>();
   const follow = async () => {
-    while (!(await isAnswering(socket))) await pause(2, undefined, { signal: ending.signal });
+    while (!(await isListening(socket))) await pause(2, undefined, { signal: ending.signal });
     for await (const event of await agentClient(socket).watch('/api/v1/pods', ending.signal)) {
       note(pods, event);
       changed.resolve();

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { deletePod } from '../../cli/delete.ts';
 import { logs } from '../../cli/logs.ts';
 import type { LogsOptions } from '../../cli/logsWanted.ts';
-import type { NodeSummary, PodPlaces } from '../../socket/agent.ts';
+import type { NodeSummary, PodPaths } from '../../socket/agent.ts';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { eventually } from '../e2e/support/eventually.ts';
@@ -30,7 +30,7 @@ afterEach(async () => {
 /** An agent that has this pod. */
 async function serve(
   parts: Parameters<typeof podView>[0],
-  { node = {}, places = {} }: { node?: Partial<NodeSummary>; places?: Partial<PodPlaces> } = {},
+  { node = {}, places = {} }: { node?: Partial<NodeSummary>; places?: Partial<PodPaths> } = {},
 ): Promise<ShownPod> {
   const { meta, ...rest } = parts;
   const view = podView({

@@ -5,7 +5,7 @@ import { explainPod } from '../../show/explain.ts';
 import { explainNode } from '../../show/explainNode.ts';
 import { explainPart } from '../../show/explainPart.ts';
 import type { LogTail } from '../../show/logTail.ts';
-import type { AgentPort, NodeSummary, PodPlaces, StreamPlace, StreamRequest } from '../../socket/agent.ts';
+import type { AgentPort, NodeSummary, PodPaths, StreamEndpoint, StreamRequest } from '../../socket/agent.ts';
 import { aNode } from '../kubernetes/nodes.ts';
 import { nodeView, type ShownPod, seenPod } from '../kubernetes/views.ts';
 
@@ -38,9 +38,9 @@ export function fakeAgent(options: {
   now: number;
   views?: readonly ShownPod[];
   node?: Partial<NodeSummary>;
-  stream?: (request: StreamRequest) => StreamPlace | Promise<StreamPlace>;
+  stream?: (request: StreamRequest) => StreamEndpoint | Promise<StreamEndpoint>;
   podLogs?: string;
-  places?: Partial<PodPlaces>;
+  places?: Partial<PodPaths>;
   /** How the log of any container ends. */
   latestLog?: LogTail;
   /** The summary of what is used; undefined if it is not measured. */
@@ -88,7 +88,7 @@ export function fakeAgent(options: {
       if (options.stream === undefined) throw new NodeFailure('NotFound', 'pod does not exist');
       return options.stream(request);
     },
-    places: (uid) => {
+    podPaths: (uid) => {
       const { metadata } = views.get(uid)?.pod ?? {};
       const podLogs = options.podLogs ?? '/var/log/pods';
       if (metadata === undefined) return undefined;

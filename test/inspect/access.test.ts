@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
-import { refusalOf, tokenCookie } from '../../inspect/access.ts';
+import { refuseAccess, tokenCookie } from '../../inspect/access.ts';
 
-type Guarded = Parameters<typeof refusalOf>[1];
+type Guarded = Parameters<typeof refuseAccess>[1];
 
 /** The code under which a request is refused; 0 where it may be answered. */
 function codeOf(guarded: Guarded, headers: Readonly<Record<string, string>>, url = '/'): number {
   // It looks at nothing else.
-  return refusalOf({ method: 'GET', url, headers } as unknown as IncomingMessage, guarded)?.code ?? 0;
+  return refuseAccess({ method: 'GET', url, headers } as unknown as IncomingMessage, guarded)?.code ?? 0;
 }
 
 describe('the name of the page', () => {
@@ -89,7 +89,7 @@ test('a request without a token is refused with the file that contains the link'
     linkFile: '/var/lib/kubelet/statelet/page-link',
   };
   const request = { method: 'GET', url: '/', headers: { host: '127.0.0.1:10270' } } as unknown as IncomingMessage;
-  expect(refusalOf(request, guarded)).toEqual({
+  expect(refuseAccess(request, guarded)).toEqual({
     code: 401,
     message:
       "this page needs the token in its link: open the link in /var/lib/kubelet/statelet/page-link, which only the agent's user can read",

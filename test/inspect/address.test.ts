@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { authorityOf, isLoopback, isWildcard, pageAddressIn } from '../../inspect/address.ts';
+import { authorityOf, isLoopback, isWildcard, parsePageAddress } from '../../inspect/address.ts';
 
 test.each([
   ['127.0.0.1:10270', '127.0.0.1', 10_270, 'loopback'],
@@ -15,9 +15,9 @@ test.each([
   ['[::ffff:127.0.0.1]:80', '::ffff:127.0.0.1', 80, 'loopback'],
   ['[0:0:0:0:0:0:0:1]:80', '0:0:0:0:0:0:0:1', 80, 'loopback'],
 ])('%s', (text, host, port, reach) => {
-  const page = pageAddressIn(text);
+  const page = parsePageAddress(text);
   expect(page).toEqual({ address: { host, port }, isOpen: false });
-  expect(pageAddressIn(`${text}?open`)).toEqual({ address: { host, port }, isOpen: true });
+  expect(parsePageAddress(`${text}?open`)).toEqual({ address: { host, port }, isOpen: true });
   if (page === undefined) return;
   const { address } = page;
   expect([isLoopback(address), isWildcard(address)]).toEqual([reach === 'loopback', reach === 'all']);
@@ -48,5 +48,5 @@ test.each([
   '127.0.0.1:80?open?open',
   '127.0.0.1:80?token=open',
 ])('%j is none', (text) => {
-  expect(pageAddressIn(text)).toBeUndefined();
+  expect(parsePageAddress(text)).toBeUndefined();
 });

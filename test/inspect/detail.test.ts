@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { detailOf } from '../../inspect/detail.ts';
+import { createDetail } from '../../inspect/detail.ts';
 import { explainPod } from '../../show/explain.ts';
 import { explainNode } from '../../show/explainNode.ts';
 import { backOff, NOW, nodeView, podView, run, seenPod } from '../kubernetes/views.ts';
@@ -15,7 +15,7 @@ test('an actor that waits for nothing has its condition in its answer, and not t
     children: [],
   };
   const idle = { ...sink, state: 'idle', tags: ['steady'] };
-  const { answer } = detailOf({
+  const { answer } = createDetail({
     path: idle.path,
     at: NOW,
     events: [],
@@ -33,7 +33,7 @@ test('a container that was killed by SIGKILL is said to be, without the reason E
     until: NOW + 4_000,
   };
   const seen = seenPod(podView({ main: { app: backOff(137, killed) } }));
-  const { answer } = detailOf({
+  const { answer } = createDetail({
     path: seen.tree.children[0]?.path ?? '',
     at: NOW,
     events: [],

@@ -22,9 +22,9 @@ function followed() {
 
 test('with nobody looking on, an actor is followed until nobody has asked for 30 s', async () => {
   const { clock, agent, actors } = followed();
-  await actors.of('pod/uid-web-host');
+  await actors.historyOf('pod/uid-web-host');
   await clock.advance(29_999);
-  await actors.of('pod/uid-web-host');
+  await actors.historyOf('pod/uid-web-host');
   await clock.advance(29_999);
   expect(agent.subscribers()).toBe(1);
   await clock.advance(1);
@@ -34,7 +34,7 @@ test('with nobody looking on, an actor is followed until nobody has asked for 30
 test('while somebody looks on it is followed on', async () => {
   const { clock, agent, actors, watched } = followed();
   watched.isWatched = true;
-  await actors.of('pod/uid-web-host');
+  await actors.historyOf('pod/uid-web-host');
   await clock.advance(300_000);
   expect(agent.subscribers()).toBe(1);
   actors.forget();

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { monitorLoop } from '../../inspect/loopMonitor.ts';
+import { startLoopMonitor } from '../../inspect/loopMonitor.ts';
 
 test('it measures the last minute until it is stopped, and tells when there is something new', async () => {
   const clock = new SimulatedClock();
   let samples = 0;
-  const monitor = monitorLoop(clock, () => {
+  const monitor = startLoopMonitor(clock, () => {
     samples += 1;
   });
   expect(monitor.now()).toEqual({ p99Ms: 0, recentMs: [] });

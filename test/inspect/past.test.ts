@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ActorPast } from '../../inspect/actorPast.ts';
 import { History } from '../../inspect/history.ts';
 import { NotInspected } from '../../inspect/inspected.ts';
-import { type Past, pastOf } from '../../inspect/past.ts';
+import { createPast, type Past } from '../../inspect/past.ts';
 import type { Snapshot } from '../../inspect/protocol.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
 import { worldOf } from '../../web/model/world.ts';
@@ -213,22 +213,22 @@ describe('an actor', () => {
     const past = new ActorPast(path, 0);
     const tried = [{ run: 7, startedAt: 1, ranMs: 1, exitCode: 3, reason: 'Error' }];
     const earlier = { tried, taken: { from: 0, ways: [{ way: 'pending always 0', count: 1, lastAt: 1 }], stays: [] } };
-    past.status('bad-uid', { startTime: '2026-01-01T00:00:00Z' });
-    past.status('bad-uid', { startTime: '2026-01-01T00:01:00Z' });
+    past.addStatus('bad-uid', { startTime: '2026-01-01T00:00:00Z' });
+    past.addStatus('bad-uid', { startTime: '2026-01-01T00:01:00Z' });
     past.addEarlier(earlier);
-    expect(past.told()).toMatchObject({ tried: [], taken: { ways: [] } });
+    expect(past.history()).toMatchObject({ tried: [], taken: { ways: [] } });
     const unbroken = new ActorPast(path, 0);
     unbroken.addEarlier(earlier);
-    expect(unbroken.told()).toMatchObject({ tried, taken: { ways: earlier.taken.ways } });
+    expect(unbroken.history()).toMatchObject({ tried, taken: { ways: earlier.taken.ways } });
   });
 
   test('has taken the same ways live as in a replay', async () => {
     const live = await simulation({ pods: [podRunning('bad', 'exit 3')] });
     const since = live.node.clock.now();
-    await live.page().followed.of(path);
+    await live.page().followed.historyOf(path);
     await live.node.advance('3m');
     const at = live.node.clock.now();
-    const [told, replayed] = [await live.page().followed.of(path), await live.past.actorPast(path, at)];
+    const [told, replayed] = [await live.page().followed.historyOf(path), await live.past.actorPast(path, at)];
     expect(byWay(told)).toEqual(byWay(replayed));
     expect(told.taken.ways.length).toBeGreaterThan(5);
     expect(told.tried).toEqual(replayed.tried);
@@ -241,10 +241,10 @@ describe('an actor', () => {
   test('that is looked at in the midst of its life is known from its beginning on', async () => {
     const live = await simulation({ pods: [podRunning('bad', 'exit 3')] });
     await live.node.advance('47s');
-    await live.page().followed.of(path);
+    await live.page().followed.historyOf(path);
     await live.node.advance('100s');
     const [told, replayed] = [
-      await live.page().followed.of(path),
+      await live.page().followed.historyOf(path),
       await live.past.actorPast(path, live.node.clock.now()),
     ];
     expect(byWay(told)).toEqual(byWay(replayed));
@@ -260,7 +260,7 @@ const byWay = ({ taken }: Awaited<ReturnType<Past['actorPast']>>) =>
   Object.fromEntries(taken.ways.map(({ way, count }) => [way, count]));
 
 describe('what cannot be read', () => {
-  const of = (path: string, machines = MACHINES) => pastOf(new History({ path, machines }), 'file');
+  const of = (path: string, machines = MACHINES) => createPast(new History({ path, machines }), 'file');
 
   test('is not there: a path without a recording, and one that other machines have made', async () => {
     await expect(of('/nothing/here').moment(0)).rejects.toThrow(
@@ -290,7 +290,7 @@ describe('what cannot be read', () => {
       return { from: 0, to: 0, before: [], lines: [] };
     };
     // Nothing else is asked of it.
-    const past = pastOf({ story } as unknown as History, 'past');
+    const past = createPast({ story } as unknown as History, 'past');
     expect((await past.story('', 0, 1)).lines).toEqual([]);
     failures.push(missing, missing);
     await expect(past.story('', 0, 1)).rejects.toMatchObject({
@@ -316,7 +316,7 @@ describe('what cannot be read', () => {
         return gunzipSync(bytes, options);
       },
     });
-    const moment = await pastOf(history, 'past').moment(0);
+    const moment = await createPast(history, 'past').moment(0);
     expect([isThere, moment.at, moment.recorded?.from]).toEqual([false, second, second]);
   });
 

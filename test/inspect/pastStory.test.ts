@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { pastStory } from '../../inspect/pastStory.ts';
+import { readPastStory } from '../../inspect/pastStory.ts';
 import { deflate } from '../../recording/deflate.ts';
 import type { Began } from '../../recording/lines.ts';
-import { memberOf } from '../../recording/member.ts';
+import { encodeMember } from '../../recording/member.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
 import { stretchesOf } from '../../recording/stretches.ts';
 import { podWith } from '../fakes/pods.ts';
@@ -26,7 +26,7 @@ async function recordingOf(make: (began: Began) => readonly Written[]): Promise<
   const [first] = real.members;
   const [began = ''] = first ? await real.lines(first) : [];
   const path = join(directory, '..', 'made.gz');
-  const parts = make(JSON.parse(began)).map((each) => memberOf({ ...each, entries: 1, failures: 0 }, deflate));
+  const parts = make(JSON.parse(began)).map((each) => encodeMember({ ...each, entries: 1, failures: 0 }, deflate));
   await writeFile(path, Buffer.concat(await Promise.all(parts)));
   return RecordingFile.open(path);
 }
@@ -53,13 +53,13 @@ test('of what is too much to read the latest is kept, and the rest is counted', 
   const stretches = await stretchesOf(file);
   const from = stretches[0]?.beginnings[0]?.at ?? 0;
   const asked = { uid: 'web-uid', from: from + 1_000, to: from + MANY };
-  const { before, lines, unsaid } = await pastStory(file, stretches, asked);
+  const { before, lines, unsaid } = await readPastStory(file, stretches, asked);
   expect(before).toEqual([{ actor: 'pod/web-uid', state: 'state-999', since: from + 999 }]);
   expect([lines.length, unsaid]).toEqual([20_000, MANY - 1_000 - 20_000]);
   expect(lines[0]).toMatchObject({ at: from + MANY - 20_000 });
   expect(lines.at(-1)).toMatchObject({ at: from + MANY - 1 });
   // A span that can be read is told whole.
-  const short = await pastStory(file, stretches, { ...asked, to: from + 1_999 });
+  const short = await readPastStory(file, stretches, { ...asked, to: from + 1_999 });
   expect([short.lines.length, short.unsaid]).toEqual([1_000, undefined]);
 });
 
@@ -76,7 +76,12 @@ test('more than can be read at a time is told from a later beginning on', async 
   const stretches = await stretchesOf(file);
   const sizeOf = (from: number) => file.members.slice(from).reduce((sum, { size }) => sum + size, 0);
   const storyOf = async (mostBytes: number) => {
-    const { lines, unsaid } = await pastStory(file, stretches, { uid: 'web-uid', from: 0, to: 9_000, mostBytes });
+    const { lines, unsaid } = await readPastStory(file, stretches, {
+      uid: 'web-uid',
+      from: 0,
+      to: 9_000,
+      maxBytes: mostBytes,
+    });
     return [lines.flatMap((line) => (line.kind === 'state' ? line.state : [])).join(''), unsaid];
   };
   expect(await storyOf(sizeOf(0))).toEqual(['abcd', undefined]);
@@ -96,7 +101,7 @@ test('a life that another version has written is left out but for its beginning,
     beganAnew(began, 3_000, 'three'),
     movedIn(3_001, 'c'),
   ]);
-  const { lines } = await pastStory(file, await stretchesOf(file), { uid: 'web-uid', from: 0, to: 9_000 });
+  const { lines } = await readPastStory(file, await stretchesOf(file), { uid: 'web-uid', from: 0, to: 9_000 });
   expect(lines.map((line) => [line.at, line.kind === 'state' ? line.state : line.kind])).toEqual([
     [1_000, 'began'],
     [1_001, 'a'],
@@ -117,7 +122,7 @@ test('all is told that happened between two moments where the clock was set back
     movedIn(3_002, 'e'),
   ]);
   const statesIn = async (from: number, to: number) => {
-    const { lines } = await pastStory(file, await stretchesOf(file), { uid: 'web-uid', from, to });
+    const { lines } = await readPastStory(file, await stretchesOf(file), { uid: 'web-uid', from, to });
     return lines.flatMap((line) => (line.kind === 'state' ? line.state : [])).join('');
   };
   expect(await statesIn(3_000, 4_000)).toBe('bce');

@@ -11,7 +11,7 @@ import { until } from './support/served.ts';
 const threads: PastThread[] = [];
 
 afterEach(() => {
-  for (const thread of threads.splice(0)) thread.end();
+  for (const thread of threads.splice(0)) thread.close();
 });
 
 const workers = () =>
@@ -121,10 +121,10 @@ describe('the thread of the past', () => {
       ),
     );
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
-    thread.end();
+    thread.close();
     expect(await Promise.all(outcomes)).toEqual(['the page has been closed', 'the page has been closed']);
     await expect(thread.moment(0)).rejects.toThrow('the page has been closed');
-    thread.end();
+    thread.close();
     expect(clock.pending).toBe(0);
     await until(() => workers() === 0);
   });

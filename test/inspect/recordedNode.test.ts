@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Past } from '../../inspect/past.ts';
-import { recordedNode } from '../../inspect/recordedNode.ts';
+import { createRecordedNode } from '../../inspect/recordedNode.ts';
 
 const LAST = 8.64e15;
 
@@ -25,7 +25,7 @@ test('without a moment, of a recording the last one is meant, and nothing of it 
     entry: ask('entry'),
     actorHistory: ask('actorHistory'),
   };
-  const node = recordedNode(past, async () => {
+  const node = createRecordedNode(past, async () => {
     closed += 1;
   });
   expect([node.live, node.stately]).toEqual([undefined, undefined]);

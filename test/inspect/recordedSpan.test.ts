@@ -18,7 +18,7 @@ test('nobody waits until it is known: those who look are told then, once', async
   expect(span.now()).toEqual({ from: START, to: START });
   const live = fakeLive();
   const frames: Frame[] = [];
-  const leave = span.toldBy(live).follow((frame) => frames.push(frame));
+  const leave = span.addTo(live).follow((frame) => frames.push(frame));
   live.tell();
   resolve({ from: 5, to: 6 });
   await clock.advance(1_000);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Reel, type ShownMoment } from '../../inspect/reel.ts';
 import { Reels } from '../../inspect/reels.ts';
-import { PartPlayer } from '../../recording/play.ts';
+import { StretchPlayer } from '../../recording/play.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
 import { stretchesOf } from '../../recording/stretches.ts';
 import { Random } from '../../testing/simulation/random.ts';
@@ -32,11 +32,11 @@ test('a moment is what a look at the whole agent shows, in whatever order moment
   const expected = new Map<number, unknown>();
   for (const stretch of stretches) {
     for (const beginning of stretch.beginnings) {
-      const player = await PartPlayer.begin(file, stretch, beginning, { machines: MACHINES });
+      const player = await StretchPlayer.create(file, stretch, beginning, { machines: MACHINES });
       await player.playTo(8.64e15, file, stretch, (at) => {
         const whole = new Reel(stretch.versions.statelet);
-        whole.note(player.agent, at);
-        expected.set(at, byPath(whole.at(at)));
+        whole.addState(player.agent, at);
+        expected.set(at, byPath(whole.stateAt(at)));
       });
       await player.agent.stop();
     }
@@ -45,7 +45,7 @@ test('a moment is what a look at the whole agent shows, in whatever order moment
   const reels = new Reels(MACHINES);
   const random = new Random(7);
   for (const [at, moment] of random.some([...expected], expected.size)) {
-    expect([at, byPath(await reels.at(at, { file, stretches }))]).toEqual([at, moment]);
+    expect([at, byPath(await reels.stateAt(at, { file, stretches }))]).toEqual([at, moment]);
   }
 });
 
@@ -58,7 +58,7 @@ test('a part that failed in the midst of a member is played anew', async () => {
   await live(4);
   const file = await RecordingFile.open(directory);
   const stretches = await stretchesOf(file);
-  const whole = await new Reels(MACHINES).at(8.64e15, { file, stretches });
+  const whole = await new Reels(MACHINES).stateAt(8.64e15, { file, stretches });
   const broken: Pick<RecordingFile, 'members' | 'isLast' | 'lines'> = {
     members: file.members,
     isLast: (member) => file.isLast(member),
@@ -67,6 +67,6 @@ test('a part that failed in the midst of a member is played anew', async () => {
   const reels = new Reels(MACHINES);
   // Of a recording only these are asked.
   const opened = { file: broken as unknown as RecordingFile, stretches };
-  await expect(reels.at(8.64e15, opened)).rejects.toThrow('EIO');
-  expect(await reels.at(8.64e15, { file, stretches })).toEqual(whole);
+  await expect(reels.stateAt(8.64e15, opened)).rejects.toThrow('EIO');
+  expect(await reels.stateAt(8.64e15, { file, stretches })).toEqual(whole);
 });

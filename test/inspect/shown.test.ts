@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { flattened, ShownActors, type ShownTree, shownPod, treesOf } from '../../inspect/shown.ts';
+import { ActorDiffer, allTrees, flattenTree, type ShownTree, shownPod } from '../../inspect/shown.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
 import { withFrame, worldOf } from '../../web/model/world.ts';
 import { podWith } from '../fakes/pods.ts';
@@ -21,14 +21,14 @@ const actor = (path: string, state = 'running', children: readonly ActorNode[] =
 
 const told = (actors: readonly { readonly path: string }[]) => actors.map(({ path }) => path);
 
-function changes(shown: ShownActors, root: ActorNode, ...pods: readonly ActorNode[]) {
-  const { actors, gone } = shown.changes(treesOf(root, new Map(pods.map((pod) => [pod.path, pod]))));
+function changes(shown: ActorDiffer, root: ActorNode, ...pods: readonly ActorNode[]) {
+  const { actors, gone } = shown.compareAll(allTrees(root, new Map(pods.map((pod) => [pod.path, pod]))));
   return { actors: told(actors), gone };
 }
 
 describe('what has changed of the actors', () => {
   test('is all at first, parents before those below them, and nothing where the trees are the same', () => {
-    const shown = new ShownActors();
+    const shown = new ActorDiffer();
     const root = () => actor('', 'running', [actor('sources')]);
     const pod = () => actor('pod/a', 'running', [actor('pod/a/c')]);
     expect(changes(shown, root(), pod())).toEqual({ actors: ['', 'sources', 'pod/a', 'pod/a/c'], gone: [] });
@@ -36,7 +36,7 @@ describe('what has changed of the actors', () => {
   });
 
   test('is not looked for in a tree that is the same object', () => {
-    const shown = new ShownActors();
+    const shown = new ActorDiffer();
     let looked = 0;
     const pod = actor('pod/a');
     const watched: ActorNode = Object.defineProperty({ ...pod }, 'children', {
@@ -53,14 +53,14 @@ describe('what has changed of the actors', () => {
   });
 
   test('is one actor where only its state is another, not those above or below it', () => {
-    const shown = new ShownActors();
+    const shown = new ActorDiffer();
     const pod = (state: string) => actor('pod/a', 'running', [actor('pod/a/c', state, [actor('pod/a/c/p')])]);
     changes(shown, actor(''), pod('running'));
     expect(changes(shown, actor(''), pod('backingOff'))).toEqual({ actors: ['pod/a/c'], gone: [] });
   });
 
   test('is the place of those that follow one that has gone, which goes with all below it', () => {
-    const shown = new ShownActors();
+    const shown = new ActorDiffer();
     const [a, b, c] = ['a', 'b', 'c'].map((name) => actor(`pod/${name}`, 'running', [actor(`pod/${name}/x`)]));
     if (!a || !b || !c) throw new Error('there are three');
     changes(shown, actor(''), a, b, c);
@@ -75,10 +75,10 @@ describe('what has changed of the actors', () => {
     const pods = fc.array(fc.record({ name, state: name, below: fc.array(leaf, { maxLength: 4 }) }), { maxLength: 4 });
     fc.assert(
       fc.property(fc.array(pods, { minLength: 2, maxLength: 5 }), (moments) => {
-        const shown = new ShownActors();
+        const shown = new ActorDiffer();
         let world = worldOf(emptySnapshot);
         for (const each of moments) {
-          const trees = treesOf(
+          const trees = allTrees(
             actor(''),
             new Map(
               each.map(({ name, state, below }) => [
@@ -91,10 +91,10 @@ describe('what has changed of the actors', () => {
               ]),
             ),
           );
-          const { actors, gone } = shown.changes(trees);
+          const { actors, gone } = shown.compareAll(trees);
           const rest = { at: 0, pods: [], podsGone: [], lines: [] };
           world = withFrame(world, { ...rest, actors, actorsGone: gone });
-          const anew = worldOf({ ...emptySnapshot, actors: [...trees.values()].flatMap(flattened) });
+          const anew = worldOf({ ...emptySnapshot, actors: [...trees.values()].flatMap(flattenTree) });
           expect(sorted(world.actors)).toEqual(sorted(anew.actors));
         }
       }),
@@ -106,7 +106,7 @@ const sorted = (actors: ReadonlyMap<string, unknown>) => [...actors].sort(([one]
 
 test('all actors of a tree know whom they are below, and where', () => {
   const tree: ShownTree = { tree: actor('', 'running', [actor('a'), actor('b', 'running', [actor('b/c')])]), order: 0 };
-  expect(flattened(tree).map(({ path, parent, order }) => [path, parent, order])).toEqual([
+  expect(flattenTree(tree).map(({ path, parent, order }) => [path, parent, order])).toEqual([
     ['', undefined, 0],
     ['a', '', 0],
     ['b', '', 1],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { UnpackedTails } from '../../host/logs/unpackedTails.ts';
-import { createTails, shownLog } from '../../inspect/shownLog.ts';
+import { createTailCache, readShownLog } from '../../inspect/shownLog.ts';
 import type { ContainerStatus } from '../../kubernetes/api/schema/status.ts';
 import { podWith } from '../fakes/pods.ts';
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
   podLogs = await mkdtemp(join(tmpdir(), 'statelet-shown-log-'));
   logs = join(podLogs, 'default_web_uid');
   await mkdir(join(logs, 'main'), { recursive: true });
-  tails = createTails();
+  tails = createTailCache();
 });
 afterEach(() => rm(podLogs, { recursive: true }));
 
@@ -36,7 +36,7 @@ function shown(state: NonNullable<ContainerStatus['state']>, signal = new AbortC
     containerID: 'containerd://a',
   };
   const pod = { ...podWith('web'), status: { phase: 'Running' as const, containerStatuses: [status] } };
-  return shownLog({ pod, container: 'main', places: { podLogs, logs }, tails, signal });
+  return readShownLog({ pod, container: 'main', places: { podLogs, logs }, tails, signal });
 }
 
 const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };

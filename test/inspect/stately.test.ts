@@ -101,7 +101,7 @@ describe('in the protocol of the Stately inspector', () => {
     const { heard, socket } = follow(page);
     await until(() => heard.length > 0);
     socket.pause();
-    const { inspect } = node.page().audience.parts;
+    const { inspect } = node.page().audience.listeners;
     const before = process.memoryUsage().arrayBuffers;
     const root = { id: 'x'.repeat(10_000), _parent: undefined, logic: {} };
     const event = {

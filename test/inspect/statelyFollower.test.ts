@@ -39,7 +39,7 @@ const actors = (count: number) =>
 test('the actors go a slice at a time, in their order, and what happens meanwhile after them', async () => {
   const { socket, sent, take } = slowSocket();
   const follower = new StatelyFollower(socket, actors(100));
-  follower.tell('"event"');
+  follower.send('"event"');
   await new Promise(setImmediate);
   expect(sent.length).toBeLessThan(10);
   await until(() => {
@@ -54,7 +54,7 @@ test('one that does not take them is ended, and nothing waits for it any more', 
   const { socket, sent, ends, take } = slowSocket();
   const follower = new StatelyFollower(socket, actors(100));
   const before = sent.length;
-  for (let count = 0; count < 1_000; count += 1) follower.tell('x'.repeat(10_000));
+  for (let count = 0; count < 1_000; count += 1) follower.send('x'.repeat(10_000));
   expect(ends).toEqual([1013]);
   take();
   await new Promise(setImmediate);

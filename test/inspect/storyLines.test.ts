@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { StoryTeller } from '../../inspect/storyLines.ts';
+import { StoryConverter } from '../../inspect/storyLines.ts';
 import type { Line } from '../../recording/lines.ts';
 import { podWith } from '../fakes/pods.ts';
 
@@ -9,12 +9,12 @@ const fact = (value: unknown): Line => ({ kind: 'fact', at: 1, actor: 'runtime',
 
 describe('what entered', () => {
   test('says how long a call took, and in a word or two what came of it', () => {
-    const teller = new StoryTeller();
+    const teller = new StoryConverter();
     const asked = { kind: 'asked', at: 100, actor: call, port: 'createContainer' } as const;
-    expect(teller.tell({ ...asked, about: 'web' })).toEqual([{ ...asked, about: 'web' }]);
+    expect(teller.convert({ ...asked, about: 'web' })).toEqual([{ ...asked, about: 'web' }]);
     const value = { reason: 'CreateContainerError', message: 'no space', secret: 'payload' };
     const failed = { kind: 'failure', at: 168, actor: call, source: 'createContainer', value } as const;
-    expect(teller.tell(failed)).toEqual([
+    expect(teller.convert(failed)).toEqual([
       {
         kind: 'entered',
         at: 168,
@@ -26,7 +26,7 @@ describe('what entered', () => {
       },
     ]);
     // It was asked once.
-    expect(teller.tell({ ...failed, kind: 'answer', value: { exitCode: 3 } })).toEqual([
+    expect(teller.convert({ ...failed, kind: 'answer', value: { exitCode: 3 } })).toEqual([
       { kind: 'entered', at: 168, actor: call, outcome: 'answer', source: 'createContainer', what: 'exit 3' },
     ]);
   });
@@ -36,18 +36,18 @@ describe('what entered', () => {
       { kind: 'asked', at: 2, actor: call, port: 'pullImage', isGivenUp: true },
       { kind: 'began', at: 2 },
     ]) {
-      const teller = new StoryTeller();
-      teller.tell({ kind: 'asked', at: 1, actor: call, port: 'pullImage' });
+      const teller = new StoryConverter();
+      teller.convert({ kind: 'asked', at: 1, actor: call, port: 'pullImage' });
       // Of what a life begins with, it looks at nothing but its moment.
-      const told = teller.tell(between as Line);
+      const told = teller.convert(between as Line);
       expect(told).toEqual(between.kind === 'began' ? [{ kind: 'began', at: 2 }] : []);
-      const [line] = teller.tell({ kind: 'answer', at: 3, actor: call, source: 'pullImage', value: {} });
+      const [line] = teller.convert({ kind: 'answer', at: 3, actor: call, source: 'pullImage', value: {} });
       expect(line).not.toHaveProperty('tookMs');
     }
   });
 
   test('about several pods is a line for each, with what is new of it', () => {
-    const teller = new StoryTeller();
+    const teller = new StoryConverter();
     const observed = (state: string, exitCode?: number) => ({
       type: 'runtime.podsObserved',
       pods: [
@@ -56,7 +56,7 @@ describe('what entered', () => {
       ],
     });
     const whats = (value: unknown) =>
-      teller.tell(fact(value)).map((line) => (line.kind === 'entered' ? [line.uid, line.what] : line));
+      teller.convert(fact(value)).map((line) => (line.kind === 'entered' ? [line.uid, line.what] : line));
     expect(whats(observed('running'))).toEqual([
       ['a', 'web running'],
       ['b', '__proto__ running'],
@@ -77,25 +77,25 @@ describe('what entered', () => {
   });
 
   test('and is nothing that it knows is told by its type alone', () => {
-    const teller = new StoryTeller();
+    const teller = new StoryConverter();
     for (const value of [null, 5, 'text', [], { type: 5 }, { pods: 'none' }])
-      expect(teller.tell(fact(value))).toEqual([expect.not.objectContaining({ what: expect.anything() })]);
-    expect(teller.tell(fact({ type: 'runtime.lost', secret: 'payload' }))).toMatchObject([{ what: 'runtime.lost' }]);
+      expect(teller.convert(fact(value))).toEqual([expect.not.objectContaining({ what: expect.anything() })]);
+    expect(teller.convert(fact({ type: 'runtime.lost', secret: 'payload' }))).toMatchObject([{ what: 'runtime.lost' }]);
   });
 });
 
 test('states have their tags, events their container, and what begins in the midst of a life nothing to tell', () => {
-  const teller = new StoryTeller();
-  expect(teller.tell({ kind: 'state', at: 1, actor: 'pod/u/container/web', state: 'ended.backingOff' })).toEqual([
+  const teller = new StoryConverter();
+  expect(teller.convert({ kind: 'state', at: 1, actor: 'pod/u/container/web', state: 'ended.backingOff' })).toEqual([
     { kind: 'state', at: 1, actor: 'pod/u/container/web', state: 'ended.backingOff', tag: 'retrying' },
   ]);
-  expect(teller.tell({ kind: 'state', at: 1, actor: 'constructor', state: '__proto__' })).toEqual([
+  expect(teller.convert({ kind: 'state', at: 1, actor: 'constructor', state: '__proto__' })).toEqual([
     { kind: 'state', at: 1, actor: 'constructor', state: '__proto__' },
   ]);
   // What is not looked at need not be there.
-  expect(teller.tell({ kind: 'began', at: 1, from: {} } as unknown as Line)).toEqual([]);
-  expect(teller.tell({ kind: 'ended', at: 1 })).toEqual([{ kind: 'ended', at: 1 }]);
-  expect(teller.tell({ kind: 'status', at: 1, uid: 'u', pod: 'default/web' })).toEqual([]);
+  expect(teller.convert({ kind: 'began', at: 1, from: {} } as unknown as Line)).toEqual([]);
+  expect(teller.convert({ kind: 'ended', at: 1 })).toEqual([{ kind: 'ended', at: 1 }]);
+  expect(teller.convert({ kind: 'status', at: 1, uid: 'u', pod: 'default/web' })).toEqual([]);
   const event = {
     ...({ kind: 'event', at: 1, eventType: 'Warning', reason: 'BackOff', message: 'said' } as const),
     involved: {
@@ -107,16 +107,16 @@ test('states have their tags, events their container, and what begins in the mid
       fieldPath: 'spec.containers{web}',
     },
   } as Line;
-  expect(teller.tell(event)).toEqual([
+  expect(teller.convert(event)).toEqual([
     { kind: 'event', at: 1, uid: 'u', container: 'web', eventType: 'Warning', reason: 'BackOff', message: 'said' },
   ]);
 });
 
 test('a pod that has terminated is gone, and what comes later is about its next life; one that is rebuilt is not', () => {
-  const teller = new StoryTeller();
+  const teller = new StoryConverter();
   const kinds = (actor: string, state: string) =>
-    teller.tell({ kind: 'state', at: 1, actor, state }).map(({ kind }) => kind);
-  expect(teller.tell({ kind: 'state', at: 1, actor: 'pod/u', state: 'terminated' })[1]).toEqual({
+    teller.convert({ kind: 'state', at: 1, actor, state }).map(({ kind }) => kind);
+  expect(teller.convert({ kind: 'state', at: 1, actor: 'pod/u', state: 'terminated' })[1]).toEqual({
     kind: 'gone',
     at: 1,
     uid: 'u',

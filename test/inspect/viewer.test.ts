@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { eventText, Viewer } from '../../inspect/viewer.ts';
+import { formatServerSentEvent, Viewer } from '../../inspect/viewer.ts';
 import { emptySnapshot, until } from './support/served.ts';
 
 const server = createServer();
@@ -51,7 +51,7 @@ function viewerOf(
 test('one that does not read has a bounded queue, and a new snapshot once it reads again', async () => {
   let at = 0;
   const viewer = viewerOf(response, () => snapshotOf(at, 10));
-  const frame = eventText('frame', JSON.stringify({ at: 1, filler: 'a'.repeat(2 ** 16) }));
+  const frame = formatServerSentEvent('frame', JSON.stringify({ at: 1, filler: 'a'.repeat(2 ** 16) }));
   let most = 0;
   for (let count = 0; count < 2_000; count += 1) {
     viewer.send(frame);
@@ -66,7 +66,7 @@ test('one that does not read has a bounded queue, and a new snapshot once it rea
     heard = (heard + part.toString()).slice(-MIB);
   });
   await until(() => heard.includes('event: snapshot\ndata: {"at":2'));
-  viewer.send(eventText('frame', '{"at":3}'));
+  viewer.send(formatServerSentEvent('frame', '{"at":3}'));
   await until(() => heard.includes('event: frame\ndata: {"at":3}'));
   // All that waited came before the snapshot, and after it no frame of before.
   expect(heard.slice(heard.indexOf('{"at":2')).match(/event: frame/g)).toHaveLength(1);
@@ -78,7 +78,7 @@ test('a snapshot that is larger than all that may wait is followed by frames all
     snapshots += 1;
     return snapshotOf(0, 4 * MIB);
   });
-  for (let count = 0; count < 10; count += 1) viewer.send(eventText('frame', '{}'));
+  for (let count = 0; count < 10; count += 1) viewer.send(formatServerSentEvent('frame', '{}'));
   let heard = 0;
   let frames = 0;
   reader.on('data', (part: Buffer) => {
@@ -98,7 +98,7 @@ test('one that has missed something hears nothing until it has read what waits, 
   });
   // It is asked for nothing else.
   const viewer = viewerOf(connection as unknown as ServerResponse, () => emptySnapshot);
-  const frame = eventText('frame', '{}');
+  const frame = formatServerSentEvent('frame', '{}');
   viewer.send(frame);
   connection.writableLength = 2 * MIB;
   viewer.send(frame);
@@ -120,7 +120,7 @@ test('one whose new snapshot cannot be made is ended, and the node is not', asyn
     return emptySnapshot;
   };
   const viewer = viewerOf(response, snapshot, { onError: (error) => errors.push(error) });
-  for (let count = 0; count < 200; count += 1) viewer.send(eventText('frame', `"${'a'.repeat(2 ** 16)}"`));
+  for (let count = 0; count < 200; count += 1) viewer.send(formatServerSentEvent('frame', `"${'a'.repeat(2 ** 16)}"`));
   isBroken = true;
   reader.resume();
   await once(reader, 'close');
@@ -138,7 +138,7 @@ test('one that does not read for 30 s is ended, one that does is not', async () 
   await clock.advance(60_000);
   expect(response.destroyed).toBe(false);
   reader.pause();
-  for (let count = 0; count < 200; count += 1) viewer.send(eventText('frame', `"${'a'.repeat(2 ** 16)}"`));
+  for (let count = 0; count < 200; count += 1) viewer.send(formatServerSentEvent('frame', `"${'a'.repeat(2 ** 16)}"`));
   await clock.advance(30_000);
   expect(response.destroyed).toBe(true);
 });

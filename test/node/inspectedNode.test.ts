@@ -22,7 +22,7 @@ async function inspected(rootDirectory: string, flush?: () => Promise<void>) {
     defaults: { hostname: 'host', addresses: [], rootDirectory, podLogsDirectory: rootDirectory },
   });
   // Of a recorder it only asks that it writes what it has.
-  const flight = flush && ({ written: flush } as Parameters<typeof inspectedNode>[0]['flight']);
+  const flight = flush && ({ waitUntilWritten: flush } as Parameters<typeof inspectedNode>[0]['flight']);
   return {
     agent,
     node: inspectedNode({ agent, audience, flight, config, redaction, logger: { error: () => {} } }),

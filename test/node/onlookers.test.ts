@@ -20,6 +20,6 @@ test('what nobody wants to know is not told at all: without a recording there ar
   const told = (flight?: Parameters<typeof watchersOf>[0]) =>
     Object.keys(onlookersOf([{ events: nothing }, ...watchersOf(flight, audience)])).sort();
   expect(told()).toEqual(['events', 'inspect', 'moves']);
-  expect(told({ onlookers })).toEqual(['calls', 'events', 'inspect', 'moves', 'record']);
+  expect(told({ listeners: onlookers })).toEqual(['calls', 'events', 'inspect', 'moves', 'record']);
   expect(onlookersOf([])).toEqual({});
 });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { RETRY_MS } from '../../node/keptTrying.ts';
 import { servePodResources } from '../../node/podResources.ts';
-import { isAnswering } from '../../socket/socketPath.ts';
+import { isListening } from '../../socket/socketPath.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 
 let root: string;
@@ -31,7 +31,7 @@ function served() {
   return { clock, said, close };
 }
 
-const answers = () => eventually('it is served', async () => (await isAnswering(socket)) || undefined);
+const answers = () => eventually('it is served', async () => (await isListening(socket)) || undefined);
 
 test('it is served below the root directory, and leaves no socket behind', async () => {
   const { close } = served();
@@ -48,7 +48,7 @@ test('the socket of an agent that is gone is replaced', async () => {
   // Closing removes it by the name that it was made by.
   linkSync(`${root}/other`, socket);
   await new Promise((resolve) => left.close(resolve));
-  expect([existsSync(socket), await isAnswering(socket)]).toEqual([true, false]);
+  expect([existsSync(socket), await isListening(socket)]).toEqual([true, false]);
   const { said } = served();
   await answers();
   expect(said).toEqual([]);
@@ -73,6 +73,6 @@ test("what is somebody else's stays, is told of once, and is waited for", async 
   await new Promise((resolve) => other.close(resolve));
   await eventually('it tries again', async () => {
     await clock.advance(RETRY_MS);
-    return (await isAnswering(socket)) || undefined;
+    return (await isListening(socket)) || undefined;
   });
 });

@@ -4,9 +4,9 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { bytesOf } from '../../recording/dump.ts';
+import { readRecordingBytes } from '../../recording/dump.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
-import { storyOf } from '../../recording/story.ts';
+import { formatStory } from '../../recording/story.ts';
 import { stretchesOf } from '../../recording/stretches.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
 import { checkedStretches, recordedNode } from './recorded.ts';
@@ -25,7 +25,7 @@ async function inFiles() {
     await recorded.node.advance('3s');
     await recorded.recorder.flush();
   }
-  await recorded.recorder.end();
+  await recorded.recorder.close();
   const names = (await readdir(recorded.directory)).toSorted();
   expect(names.length).toBeGreaterThan(2);
   const paths = names.map((name) => join(recorded.directory, name));
@@ -36,7 +36,7 @@ const differencesIn = async (path: string) => (await checkedStretches(path)).map
 
 async function storyIn(path: string, until = Number.POSITIVE_INFINITY): Promise<string[]> {
   const story: string[] = [];
-  for await (const line of storyOf(await RecordingFile.open(path), { until })) story.push(line);
+  for await (const line of formatStory(await RecordingFile.open(path), { until })) story.push(line);
   return story;
 }
 
@@ -46,7 +46,7 @@ test('a file that was taken out of the midst ends what was recorded before it, a
   await rm(second);
   expect(await differencesIn(directory)).toEqual([undefined, undefined]);
   const parts: Uint8Array[] = [];
-  for await (const part of (await bytesOf(directory)) ?? []) parts.push(part);
+  for await (const part of (await readRecordingBytes(directory)) ?? []) parts.push(part);
   const dump = join(directory, '..', 'dump.gz');
   await writeFile(dump, Buffer.concat(parts));
   expect(await differencesIn(dump)).toEqual([undefined, undefined]);
@@ -95,7 +95,7 @@ test('what has the name of a file of a ring, and is none, is left alone, and rea
   await makePipe(join(directory, '00000003.jsonl.gz'));
   await writeFile(join(directory, '99999999.jsonl.gz'), 'no recording');
   await live(2);
-  await recorder.end();
+  await recorder.close();
   expect(errors).toEqual([]);
   const added = (await readdir(directory)).filter((name) => !/^(0000000[123]|99999999)\./.test(name));
   // The one after it, which is read after it.
@@ -122,7 +122,7 @@ test.each([
   await put(file);
   await live(5);
   expect(errors).toHaveLength(1);
-  await recorder.end();
+  await recorder.close();
   expect(await differencesIn(directory)).toEqual([undefined]);
   expect((await readdir(directory)).toSorted()).toEqual(['00000001.jsonl.gz', '00000002.jsonl.gz', 'away']);
 });
@@ -140,6 +140,6 @@ test('a recorder whose clock was set back tells all that happened up to a moment
   const moved = { ...file, members: file.members.toReversed(), isLast: () => true, lines: file.lines.bind(file) };
   const other: string[] = [];
   // Of a recording only these are asked.
-  for await (const line of storyOf(moved as unknown as RecordingFile, { until: later })) other.push(line);
+  for await (const line of formatStory(moved as unknown as RecordingFile, { until: later })) other.push(line);
   expect(other.toSorted()).toEqual(told.toSorted());
 });

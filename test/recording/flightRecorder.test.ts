@@ -38,7 +38,7 @@ test('hours of a node, with agents that are killed, replay without a difference'
   await live(60);
   node.remove('bad');
   await live(5);
-  await recorded.recorder.end();
+  await recorded.recorder.close();
   expect(recorded.errors).toEqual([]);
   const [first, second, ...others] = await checkedStretches(directory);
   expect(others).toEqual([]);
@@ -63,7 +63,7 @@ test('a ring that has lost its beginning replays from its first keyframe on, and
   });
   await live(6);
   expect(node.container('bad').restartCount).toBeGreaterThan(50);
-  await recorder.end();
+  await recorder.close();
   const names = (await readdir(directory)).toSorted();
   expect(names[0]).not.toBe('00000001.jsonl.gz');
   const sizes = await sizesIn(directory);
@@ -116,7 +116,7 @@ test('a disk that is full for a while costs what happened meanwhile, and nothing
   await live(10);
   expect(errors).toHaveLength(1);
   expect(node.container('bad').restartCount).toBeGreaterThan(5);
-  await recorder.end();
+  await recorder.close();
   const began = (await linesOf(directory)).filter((line) => typeof line !== 'string' && line.kind === 'began');
   expect(began).toHaveLength(2);
   expect(began[1]).toMatchObject({ from: expect.anything(), missed: expect.any(Number), life: 'life 1' });
@@ -148,7 +148,7 @@ test('a disk that hangs is told of, and holds up neither the node nor its end', 
   expect(errors).toEqual([expect.objectContaining({ message: expect.stringMatching(/: no answer within 10 s$/) })]);
   await node.advance('1m');
   await recorder.flush();
-  await recorder.end();
+  await recorder.close();
   expect(errors).toHaveLength(1);
   hanging.resolve();
 });
@@ -185,7 +185,7 @@ test('a directory that is taken away is made again, but nothing above it, which 
   await rename(`${above}.away`, above);
   await rm(directory, { recursive: true });
   await live(5);
-  await recorder.end();
+  await recorder.close();
   expect(errors).toHaveLength(1);
   const [checked, ...others] = await checkedStretches(directory);
   expect(others).toEqual([]);
@@ -198,7 +198,7 @@ test('what others have in its directory stays, and files of former agents count'
   await live(1);
   await writeFile(join(directory, 'notes.txt'), 'mine');
   await writeFile(join(directory, '00000002.jsonl.gz'), 'no recording');
-  await recorder.end();
+  await recorder.close();
   const next = await recordedNode({ pods: [podWith('web')] });
   await next.live(1);
   expect(await readdir(directory)).toEqual(['00000001.jsonl.gz', '00000002.jsonl.gz', 'notes.txt']);

@@ -60,7 +60,7 @@ describe('a status that is held back', () => {
       save();
       await node.advance('40s');
       await node.agent.stop();
-      await recorder.end();
+      await recorder.close();
       const lines = await linesOf(directory);
       const [began] = lines;
       const untold = began?.kind === 'began' ? began.from?.untold : [];
@@ -80,7 +80,7 @@ describe('a status that is held back', () => {
     save();
     await node.advance('1s');
     await stopped;
-    await recorder.end();
+    await recorder.close();
     const lines = await linesOf(directory);
     expect(lines.at(-1)).toMatchObject({ kind: 'ended', untold: ['web-uid'] });
     expect(lines.some(isReady)).toBe(false);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { deflate } from '../../recording/deflate.ts';
-import { HEADER, headOf, memberOf } from '../../recording/member.ts';
+import { encodeMember, HEADER_BYTES, parseMemberHead } from '../../recording/member.ts';
 
 const lines = (text: string) => ({
   text,
@@ -14,36 +14,39 @@ const lines = (text: string) => ({
 
 describe('a member', () => {
   test('is gzip to whoever knows nothing else, also one after the other', async () => {
-    const bytes = Buffer.concat([await memberOf(lines('one\n'), deflate), await memberOf(lines('two\n'), deflate)]);
+    const bytes = Buffer.concat([
+      await encodeMember(lines('one\n'), deflate),
+      await encodeMember(lines('two\n'), deflate),
+    ]);
     expect(gunzipSync(bytes).toString()).toBe('one\ntwo\n');
     expect(execFileSync('zcat', { input: bytes, encoding: 'utf8' })).toBe('one\ntwo\n');
   });
 
   test('says how long it is, when its first line was, and whether a replay can begin with it', async () => {
-    const bytes = await memberOf(lines('x'.repeat(10_000)), deflate);
-    expect(headOf(bytes)).toEqual({
+    const bytes = await encodeMember(lines('x'.repeat(10_000)), deflate);
+    expect(parseMemberHead(bytes)).toEqual({
       size: bytes.length,
       at: 1_767_225_600_123.5,
       begins: 'anew',
       entries: 7,
       failures: 2,
     });
-    expect(headOf(bytes.subarray(0, HEADER))).toEqual(headOf(bytes));
-    expect(headOf(await memberOf({ ...lines(''), at: -1, begins: 'no' }, deflate))).toMatchObject({
+    expect(parseMemberHead(bytes.subarray(0, HEADER_BYTES))).toEqual(parseMemberHead(bytes));
+    expect(parseMemberHead(await encodeMember({ ...lines(''), at: -1, begins: 'no' }, deflate))).toMatchObject({
       at: -1,
       begins: 'no',
     });
   });
 
   test('is none where its header is cut off, is of another gzip, or says that it is shorter than it', async () => {
-    const bytes = await memberOf(lines('one'), deflate);
-    expect(headOf(bytes.subarray(0, HEADER - 1))).toBeUndefined();
-    expect(headOf(gzipSync('x'.repeat(1_000)))).toBeUndefined();
-    expect(headOf(Buffer.alloc(1_000))).toBeUndefined();
+    const bytes = await encodeMember(lines('one'), deflate);
+    expect(parseMemberHead(bytes.subarray(0, HEADER_BYTES - 1))).toBeUndefined();
+    expect(parseMemberHead(gzipSync('x'.repeat(1_000)))).toBeUndefined();
+    expect(parseMemberHead(Buffer.alloc(1_000))).toBeUndefined();
     const short = Buffer.from(bytes);
     short.writeUInt32LE(3, 16);
-    expect(headOf(short)).toBeUndefined();
+    expect(parseMemberHead(short)).toBeUndefined();
     for (const at of [Number.NaN, 1e300])
-      expect(headOf(await memberOf({ ...lines(''), at, begins: 'no' }, deflate))).toBeUndefined();
+      expect(parseMemberHead(await encodeMember({ ...lines(''), at, begins: 'no' }, deflate))).toBeUndefined();
   });
 });

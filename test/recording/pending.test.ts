@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { Line } from '../../recording/lines.ts';
-import { Pending } from '../../recording/pending.ts';
+import { PendingLines } from '../../recording/pending.ts';
 
 const READINESS = 'pod/u/container/web/probe/readiness';
 
 /** Number of failures that the next member counts, each line being written by itself. */
 function failuresOf(lines: readonly Line[]): number[] {
-  const pending = new Pending();
+  const pending = new PendingLines();
   return lines.map((line) => {
     pending.add(line);
     return pending.take()?.failures ?? 0;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deflate } from '../../recording/deflate.ts';
 import type { Line } from '../../recording/lines.ts';
-import { memberOf } from '../../recording/member.ts';
-import { checkStretch, playTo } from '../../recording/play.ts';
+import { encodeMember } from '../../recording/member.ts';
+import { checkStretch, replayTo } from '../../recording/play.ts';
 import { readForeignBegan, readLine } from '../../recording/readLine.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
-import { storyOf } from '../../recording/story.ts';
+import { formatStory } from '../../recording/story.ts';
 import { stretchesOf } from '../../recording/stretches.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
 import { checkedStretches, MACHINES, type Recorded, recordedNode } from './recorded.ts';
@@ -30,7 +30,7 @@ async function opened() {
 
 async function podsAt(until: number) {
   const { file, lives } = await opened();
-  const played = await playTo(file, lives, { until, machines: MACHINES });
+  const played = await replayTo(file, lives, { until, machines: MACHINES });
   const shown = played?.agent.pods().map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
   await played?.agent.stop();
   return { at: played?.at, shown };
@@ -46,7 +46,7 @@ async function rewritten(change: (line: Line) => Line | undefined): Promise<stri
       return (line && change(line)) ?? [];
     });
     const text = `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`;
-    parts.push(await memberOf({ ...member, text }, deflate));
+    parts.push(await encodeMember({ ...member, text }, deflate));
   }
   const path = join(recorded.directory, '..', 'rewritten.gz');
   await writeFile(path, Buffer.concat(parts));
@@ -121,7 +121,7 @@ describe('a check', () => {
 
   /** Of lives that have ended in order, with the last lines that are so left out. */
   async function withoutLast(isOne: (line: Line) => boolean): Promise<string> {
-    await recorded.recorder.end();
+    await recorded.recorder.close();
     const { file } = await opened();
     const texts = (await Promise.all(file.members.map((member) => file.lines(member)))).flat();
     const last = texts.findLastIndex((text) => {
@@ -170,7 +170,7 @@ describe('a check', () => {
 
 test('what other machines have recorded is not played, and says whose it is', async () => {
   const { file, lives } = await opened();
-  await expect(playTo(file, lives, { until: 0, machines: 'others' })).rejects.toThrow(
+  await expect(replayTo(file, lives, { until: 0, machines: 'others' })).rejects.toThrow(
     /^recorded by statelet 0\.1\.0, whose state machines differ from this version's/,
   );
 });
@@ -193,13 +193,13 @@ test('what is in another format is named in the story, and neither played nor ta
   const why =
     'recorded by statelet 7.0.0 in format 3, which this version does not read (it reads format 2): use that version';
   const lastly = { until: Number.POSITIVE_INFINITY, machines: MACHINES };
-  await expect(playTo(file, [first, second], lastly)).rejects.toThrow(why);
+  await expect(replayTo(file, [first, second], lastly)).rejects.toThrow(why);
   await expect(checkStretch(file, second, MACHINES)).rejects.toThrow(why);
   const { difference, states } = await checkStretch(file, first, MACHINES);
   expect(difference).toBeUndefined();
   expect(states).toBeGreaterThan(10);
   const story: string[] = [];
-  for await (const told of storyOf(file, lastly)) story.push(told);
+  for await (const told of formatStory(file, lastly)) story.push(told);
   const [last, before = ''] = story.toReversed();
   expect(last).toBe(`${new Date(second.beginnings[0]?.at ?? 0).toISOString()}  agent: ${why}`);
   expect(before).not.toContain('format');

@@ -10,7 +10,7 @@ import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { onlookersOf } from '../../node/onlookers.ts';
 import { deflate } from '../../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';
-import { type Checked, checkStretch } from '../../recording/play.ts';
+import { type CheckResult, checkStretch } from '../../recording/play.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
 import { stretchesOf } from '../../recording/stretches.ts';
 import { type SimulatedNode, type SimulatedNodeOptions, simulatedNode } from '../fakes/node.ts';
@@ -88,9 +88,9 @@ export async function recordedNode({
       onError: (error) => void errors.push(error),
     });
   let recorder = another();
-  const parts = () => ({ ...onlookersOf([recorder.onlookers, ...watch(redaction)]), redaction, findCredentials });
+  const parts = () => ({ ...onlookersOf([recorder.listeners, ...watch(redaction)]), redaction, findCredentials });
   node = await simulatedNode({ ...options, parts: parts() });
-  recorder.begin(node.agent);
+  recorder.start(node.agent);
   const present = node;
   return {
     node,
@@ -111,15 +111,15 @@ export async function recordedNode({
       recorder = another();
       present.withParts(parts());
       await present.restartAgent();
-      recorder.begin(present.agent);
+      recorder.start(present.agent);
     },
   };
 }
 
 /** What came of playing each stretch of a recording beside what was written down. */
-export async function checkedStretches(path: string): Promise<Checked[]> {
+export async function checkedStretches(path: string): Promise<CheckResult[]> {
   const file = await RecordingFile.open(path);
-  const checked: Checked[] = [];
+  const checked: CheckResult[] = [];
   for (const stretch of await stretchesOf(file)) checked.push(await checkStretch(file, stretch, MACHINES));
   return checked;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, expect, jest, test } from '@jest/globals';
 import { deflate } from '../../recording/deflate.ts';
-import { memberOf } from '../../recording/member.ts';
+import { encodeMember } from '../../recording/member.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
 import { recordedNode } from './recorded.ts';
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
 async function written(name: string, count: number, first = 0): Promise<string> {
   const path = join(directory, '..', name);
   const members = Array.from({ length: count }, (_, index) =>
-    memberOf({ at: first + index, begins: 'no', entries: 1, failures: 0, text: `${first + index}\n` }, deflate),
+    encodeMember({ at: first + index, begins: 'no', entries: 1, failures: 0, text: `${first + index}\n` }, deflate),
   );
   await writeFile(path, Buffer.concat(await Promise.all(members)));
   return path;
@@ -44,7 +44,7 @@ test('a header across the end of what is read at a time is found', async () => {
   // As large as what cannot be compressed is.
   const sizes = [2 ** 20 - 100, 10, 2 ** 20 - 20, 10, 2 ** 21, 10];
   const members = sizes.map((size, at) =>
-    memberOf({ at, begins: 'no', entries: 0, failures: 0, text: 'x'.repeat(size) }, async (bytes) => bytes),
+    encodeMember({ at, begins: 'no', entries: 0, failures: 0, text: 'x'.repeat(size) }, async (bytes) => bytes),
   );
   await writeFile(path, Buffer.concat(await Promise.all(members)));
   expect((await RecordingFile.open(path)).members.map(({ at }) => at)).toEqual([0, 1, 2, 3, 4, 5]);

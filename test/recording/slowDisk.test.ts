@@ -79,10 +79,10 @@ async function onSlowDisk() {
     program: { machines: '', versions: { statelet: '0.1.0', node: 'v24' }, life: 'life' },
     onError: (error) => void errors.push(error),
   });
-  const input = {} as Parameters<typeof recorder.begin>[0]['input'];
+  const input = {} as Parameters<typeof recorder.start>[0]['input'];
   const value = () => ({ at: clock.now(), actors: {}, since: {}, statuses: {} });
   const draftKeyframe = () => ({ at: clock.now(), steps: { next: () => ({ done: true as const, value: value() }) } });
-  recorder.begin({ input, draftKeyframe, now: clock.now, subscribe: () => () => {}, untold: () => [] });
+  recorder.start({ input, draftKeyframe, now: clock.now, subscribe: () => () => {}, untold: () => [] });
   /** Lets all writes that wait end, and those that come after them. */
   const writeAll = async () => {
     for (let step = 0; step < 200; step += 1) {
@@ -101,7 +101,7 @@ test('what waits to be written takes 2 Mi characters at most, and how much was m
   for (let ms = 50; ms <= 24_000; ms += 50) {
     for (let each = 0; each < PER_SECOND / 20; each += 1) {
       entered += 1;
-      recorder.onlookers.record({
+      recorder.listeners.record({
         at: clock.now(),
         actor: 'pleg',
         kind: 'fact',
@@ -118,7 +118,7 @@ test('what waits to be written takes 2 Mi characters at most, and how much was m
   // Of some 100 MB.
   expect(most).toBeLessThan(24 * MIB);
   expect(Math.max(...lengths)).toBeLessThan(2 * MIB + 1_024);
-  const ended = recorder.end();
+  const ended = recorder.close();
   await writeAll();
   await ended;
   expect(errors).toEqual([]);
@@ -140,10 +140,10 @@ test('an entry larger than all that may wait is written all the same, with what 
   const { recorder, directory, pass, errors, writeAll, clock } = await onSlowDisk();
   const value = { type: 'config.podsListed', manifest: 'x'.repeat(5 * MIB) };
   const entry = { at: clock.now(), actor: 'sources', kind: 'fact', source: 'sources', value } as const;
-  recorder.onlookers.record(entry);
-  for (let each = 0; each < 100; each += 1) recorder.onlookers.moves({ at: 0, actor: 'pod/a', state: `state ${each}` });
+  recorder.listeners.record(entry);
+  for (let each = 0; each < 100; each += 1) recorder.listeners.moves({ at: 0, actor: 'pod/a', state: `state ${each}` });
   pass(1_000);
-  const ended = recorder.end();
+  const ended = recorder.close();
   await writeAll();
   await ended;
   const file = await RecordingFile.open(directory);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { RecordingFile } from '../../recording/recordingFile.ts';
-import { storyOf } from '../../recording/story.ts';
+import { formatStory } from '../../recording/story.ts';
 import { podRunning } from '../fakes/pods.ts';
 import { recordedNode } from './recorded.ts';
 
@@ -12,7 +12,7 @@ test('the story names pods, what was asked and how long it took, states and even
   await recorder.flush();
   const told: string[] = [];
   const file = await RecordingFile.open(directory);
-  for await (const line of storyOf(file, { until: Number.POSITIVE_INFINITY })) told.push(line);
+  for await (const line of formatStory(file, { until: Number.POSITIVE_INFINITY })) told.push(line);
   expect(told[0]).toBe('2026-01-01T00:00:00.000Z  agent: started, statelet 0.1.0');
   expect(told.filter((line) => line.includes('agent: started'))).toHaveLength(2);
   const story = told.join('\n');
@@ -29,7 +29,7 @@ test('the story names pods, what was asked and how long it took, states and even
   // Each pod has its name from the first line on.
   expect(story).not.toContain('pod/bad-uid');
   const early: string[] = [];
-  for await (const line of storyOf(file, { until: Date.UTC(2026, 0, 1, 0, 0, 0, 500) })) early.push(line);
+  for await (const line of formatStory(file, { until: Date.UTC(2026, 0, 1, 0, 0, 0, 500) })) early.push(line);
   expect(early.length).toBeGreaterThan(5);
   expect(early).toEqual(told.slice(0, early.length));
   expect(early.every((line) => line < '2026-01-01T00:00:00.501Z')).toBe(true);

@@ -21,11 +21,11 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'statelet-written-'));
   [now, attempts, actors, disk] = [0, 0, '', async () => {}];
   recorder = recorderOf();
-  recorder.begin(agent);
+  recorder.start(agent);
 });
 
 const keyframe = () => ({ at: now, actors, since: {}, statuses: {} });
-const agent: Parameters<FlightRecorder['begin']>[0] = {
+const agent: Parameters<FlightRecorder['start']>[0] = {
   input: {} as never, // no recorder looks into it
   draftKeyframe: () => ({ at: now, steps: { next: () => ({ done: true, value: keyframe() }) } }),
   now: () => now,
@@ -56,7 +56,7 @@ function recorderOf(): FlightRecorder {
 
 afterEach(() => rm(directory, { recursive: true }));
 
-const happens = (state: string) => recorder.onlookers.moves({ at: now, actor: 'node', state });
+const happens = (state: string) => recorder.listeners.moves({ at: now, actor: 'node', state });
 
 async function lines(): Promise<{ readonly kind: string; readonly state?: string }[]> {
   const file = await RecordingFile.open(directory);
@@ -68,14 +68,14 @@ const states = async (): Promise<string> => (await lines()).flatMap(({ state }) 
 
 test('what has happened, once in a second however often they ask', async () => {
   happens('a');
-  await Promise.all([recorder.written(), recorder.written(), recorder.written()]);
+  await Promise.all([recorder.waitUntilWritten(), recorder.waitUntilWritten(), recorder.waitUntilWritten()]);
   expect([await states(), attempts]).toEqual(['a', 1]);
   now += 999;
   happens('b');
-  await recorder.written();
+  await recorder.waitUntilWritten();
   expect([await states(), attempts]).toEqual(['a', 1]);
   now += 1;
-  await recorder.written();
+  await recorder.waitUntilWritten();
   expect([await states(), attempts]).toEqual(['ab', 2]);
 });
 
@@ -83,9 +83,9 @@ test('what has happened while something is written, too', async () => {
   const { promise, resolve: go } = Promise.withResolvers<void>();
   disk = () => promise;
   happens('a');
-  const first = recorder.written();
+  const first = recorder.waitUntilWritten();
   happens('b');
-  const second = recorder.written();
+  const second = recorder.waitUntilWritten();
   go();
   await first;
   await second;
@@ -95,17 +95,17 @@ test('what has happened while something is written, too', async () => {
 test('nothing while nothing can be written', async () => {
   disk = () => Promise.reject(new Error('ENOSPC'));
   happens('a');
-  await recorder.written();
+  await recorder.waitUntilWritten();
   expect(attempts).toBe(1);
   now += 5_000;
   happens('b');
-  await recorder.written();
+  await recorder.waitUntilWritten();
   expect(attempts).toBe(1);
   disk = async () => {};
   await recorder.flush();
   now += 1_000;
   happens('c');
-  await recorder.written();
+  await recorder.waitUntilWritten();
   expect(await states()).toMatch(/c$/);
 });
 
@@ -113,7 +113,7 @@ test('another keyframe after 2,000 entries, once as much was written as the last
   const keyframes = async () => (await lines()).filter(({ kind }) => kind === 'began').length - 1;
   const enter = async (entries: number) => {
     for (let index = 0; index < entries; index += 1)
-      recorder.onlookers.record({ at: now, actor: 'node', kind: 'fact', source: 'pleg', value: 'x'.repeat(100) });
+      recorder.listeners.record({ at: now, actor: 'node', kind: 'fact', source: 'pleg', value: 'x'.repeat(100) });
     await recorder.flush();
   };
   actors = 'x'.repeat(450_000);
@@ -136,9 +136,9 @@ test('a keyframe of many actors, over several turns of the event loop', async ()
     counts.push(steps);
     if (!isOver) setImmediate(countTurns);
   };
-  await recorder.end();
+  await recorder.close();
   recorder = recorderOf();
-  recorder.begin({
+  recorder.start({
     ...agent,
     draftKeyframe: () => ({
       at: now,
@@ -151,10 +151,10 @@ test('a keyframe of many actors, over several turns of the event loop', async ()
     }),
   });
   for (let entry = 0; entry < 2_000; entry += 1) {
-    recorder.onlookers.record({ at: now, actor: 'pleg', kind: 'fact', source: 'pleg', value: { entry } });
+    recorder.listeners.record({ at: now, actor: 'pleg', kind: 'fact', source: 'pleg', value: { entry } });
   }
   const flushed = recorder.flush();
-  recorder.onlookers.moves({ at: now, actor: 'node', state: 'later' });
+  recorder.listeners.moves({ at: now, actor: 'node', state: 'later' });
   countTurns();
   await flushed;
   isOver = true;

@@ -1,6 +1,6 @@
 /** How long whoever collects what is used waits for a runtime that hangs. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { impatient } from '../../stats/impatient.ts';
+import { withReducedTimeouts } from '../../stats/impatient.ts';
 import { StatsWorld } from './support.ts';
 
 let world: StatsWorld;
@@ -18,7 +18,7 @@ const { signal } = new AbortController();
 function collecting() {
   const { simulation } = world;
   const { clock, runtime, cri } = simulation;
-  const collector = world.collector({ cri: impatient(cri, clock) });
+  const collector = world.collector({ cri: withReducedTimeouts(cri, clock) });
   return {
     clock,
     took: async (hangs: boolean) => {

@@ -81,7 +81,7 @@ test('they are looked at once a minute, whoever asks', async () => {
 test('a disk that does not answer holds up nobody for long: it is what was known before', async () => {
   let isAway = false;
   const count = async () => (isAway ? new Promise<never>(() => {}) : { bytes: 5 });
-  const usages = new LogUsages({ pods: () => [logged('web')], layout, clock, count });
+  const usages = new LogUsages({ pods: () => [logged('web')], layout, clock, measure: count });
   const known = await usages.latest();
   expect(known).toMatchObject([{ bytes: 5 }]);
   isAway = true;

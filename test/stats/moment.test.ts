@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { Moment } from '../../stats/moment.ts';
+import { CachedValue } from '../../stats/moment.ts';
 
 const { signal } = new AbortController();
 
 function counted() {
   const waiting: ((value: number) => void)[] = [];
   let now = 0;
-  const moment = new Moment({
-    make: () => new Promise<number>((resolve) => waiting.push(resolve)),
+  const moment = new CachedValue({
+    compute: () => new Promise<number>((resolve) => waiting.push(resolve)),
     clock: { monotonic: () => now },
   });
   const finish = async () => {
@@ -41,8 +41,8 @@ test('whoever does not wait any more leaves it to the others; what failed is tri
   expect(await stays).toBe(1);
   expect(waiting).toHaveLength(1);
   let fails = true;
-  const once = new Moment({
-    make: async () => {
+  const once = new CachedValue({
+    compute: async () => {
       if (fails) throw new Error('not yet');
       return 'done';
     },

@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { createLayout } from '../../host/pods/layout.ts';
-import type { CollectorParts } from '../../stats/collector.ts';
-import { hostFacts } from '../../stats/hostFacts.ts';
+import type { CollectorOptions } from '../../stats/collector.ts';
+import { createHostFacts } from '../../stats/hostFacts.ts';
 import type { PodVolumes } from '../../stats/podFiles.ts';
-import { type StatsParts, StatsProvider } from '../../stats/provider.ts';
-import { type Summary, timeOf } from '../../stats/summary.ts';
+import { StatsProvider, type StatsProviderOptions } from '../../stats/provider.ts';
+import { type Summary, statsTime } from '../../stats/summary.ts';
 import { StatsWorld } from './support.ts';
 
 const { signal } = new AbortController();
@@ -21,13 +21,13 @@ const NONE: PodVolumes = { all: [], local: [] };
 
 async function given(
   version: 'v1' | 'v2' = 'v2',
-  more: Partial<StatsParts> = {},
-  collects: Partial<CollectorParts> = {},
+  more: Partial<StatsProviderOptions> = {},
+  collects: Partial<CollectorOptions> = {},
 ) {
   world = new StatsWorld(version);
   await world.node();
   const { clock, cri } = world.simulation;
-  const facts = { ...hostFacts(world.hierarchies), bootTime: BOOT, totals: { memory: TOTAL, swap: 0 } };
+  const facts = { ...createHostFacts(world.hierarchies), bootTime: BOOT, totals: { memory: TOTAL, swap: 0 } };
   const layout = createLayout({ rootDir: join(world.root, 'kubelet'), podLogsDir: join(world.root, 'logs') });
   const provider = new StatsProvider({
     nodeName: 'node-1',
@@ -36,7 +36,7 @@ async function given(
     facts,
     layout,
     rootDirectory: '/',
-    volumes: { of: () => NONE, refresh: async () => {} },
+    volumes: { volumesOf: () => NONE, refresh: async () => {} },
     clock,
     signal: world.end.signal,
     pause: (ms) => clock.advance(ms),
@@ -56,7 +56,7 @@ test('C43: a summary has the fields of a kubelet, in their order', async () => {
   world.procfs.set('/proc/77/net/dev', 'eth0: 1 1 2 0 0 0 0 0 3 1 4 0 0 0 0 0\n');
   world.procfs.set('/proc/1/net/dev', 'ens3: 1 1 2 0 0 0 0 0 3 1 4 0 0 0 0 0\n');
   mkdirSync(layout.containerLogDir({ uid: 'uid-of-a', name: 'a', namespace: 'default' }, 'main'), { recursive: true });
-  const { node, pods } = read(await provider.whole(signal));
+  const { node, pods } = read(await provider.fullSummary(signal));
   const [pod] = pods;
   expect(keysOf(node)).toBe('nodeName systemContainers startTime cpu memory io network fs runtime rlimit swap');
   expect(keysOf(pod)).toBe('podRef startTime containers cpu memory io network ephemeral-storage process_stats swap');
@@ -85,7 +85,7 @@ test('C43: a summary has the fields of a kubelet, in their order', async () => {
 test.each(['v1', 'v2'] as const)('what cgroups say of cpu and memory, on %s', async (version) => {
   const { provider } = await given(version);
   await world.pod('a');
-  const { node, pods } = read(await provider.whole(signal));
+  const { node, pods } = read(await provider.fullSummary(signal));
   const { cpu, memory, swap, io } = pods[0].containers[0];
   const ns = version === 'v1' ? 1_234_567_890 : 1_234_567_000;
   expect(cpu).toMatchObject({ usageCoreNanoSeconds: ns, usageNanoCores: 0 });
@@ -109,15 +109,15 @@ test.each(['v1', 'v2'] as const)('what cgroups say of cpu and memory, on %s', as
 test('C43: a limit that there is not leaves out what is available of it', async () => {
   const { provider } = await given();
   await world.pod('a', { 'memory.max': 'max\n' });
-  const { pods } = read(await provider.whole(signal));
+  const { pods } = read(await provider.fullSummary(signal));
   expect(pods[0].memory).not.toHaveProperty('availableBytes');
   expect(pods[0].swap).not.toHaveProperty('swapAvailableBytes');
 });
 
 test('C43: what a pod takes on disk: layers, logs, its hosts file, and those of its volumes that are on the disk', async () => {
-  const local = { name: 'data', time: timeOf(0), usedBytes: 1_000_000, inodesUsed: 10 };
+  const local = { name: 'data', time: statsTime(0), usedBytes: 1_000_000, inodesUsed: 10 };
   const volumes = { all: [local, { ...local, name: 'memory' }], local: [local] };
-  const { provider, layout } = await given('v2', { volumes: { of: () => volumes, refresh: async () => {} } });
+  const { provider, layout } = await given('v2', { volumes: { volumesOf: () => volumes, refresh: async () => {} } });
   await world.pod('a');
   const pod = { uid: 'uid-of-a', name: 'a', namespace: 'default' };
   const logs = layout.containerLogDir(pod, 'main');
@@ -127,7 +127,7 @@ test('C43: what a pod takes on disk: layers, logs, its hosts file, and those of 
     writeFileSync(file, Buffer.alloc(8_192, 1));
   writeFileSync(join(layout.podLogDir(pod), 'note'), Buffer.alloc(4_096, 1));
   writeFileSync(layout.hostsFile(pod.uid), 'localhost');
-  const { node, pods } = read(await provider.whole(signal));
+  const { node, pods } = read(await provider.fullSummary(signal));
   const [found] = pods;
   expect(found.containers[0].rootfs).toMatchObject({ usedBytes: 32_768, inodesUsed: 8 });
   expect(found.containers[0].logs).toMatchObject({
@@ -177,7 +177,7 @@ test('the usage for top pods has a CPU rate also on the first request', async ()
 test('C43: the agent is the system container kubelet, with its own start', async () => {
   const { provider } = await given('v2', {}, { findAgent: () => 'kubepods' });
   const startTime = new Date(world.simulation.clock.now()).toISOString().replace('.000', '');
-  const { systemContainers } = read(await provider.whole(signal)).node;
+  const { systemContainers } = read(await provider.fullSummary(signal)).node;
   expect(systemContainers).toMatchObject([
     { name: 'pods' },
     { name: 'kubelet', startTime, cpu: {}, memory: {}, io: {}, swap: {} },
@@ -189,7 +189,7 @@ test('C43: without cgroups a pod is what the runtime says, or the sum of its con
   const { container } = await world.pod('a');
   await world.simulation.clock.advance(10_000);
   world.simulation.runtime.useMemory(container, 5_000);
-  const told = read(await provider.whole(signal));
+  const told = read(await provider.fullSummary(signal));
   expect(told.node).not.toHaveProperty('systemContainers');
   expect(told.pods[0]).toMatchObject({ memory: { workingSetBytes: 5_000 + 256 * 1_024 }, network: { name: 'eth0' } });
   world.simulation.runtime.faults.add({ call: 'listPodSandboxStats', error: { code: 'UNIMPLEMENTED', message: 'no' } });
@@ -207,7 +207,7 @@ test('a runtime that hangs leaves what cgroups say', async () => {
   await clock.advance(20_000);
   for (const call of ['listContainers', 'listContainerStats', 'imageFsInfo'] as const)
     runtime.faults.add({ call, hang: true });
-  const { node, pods } = read(await clock.drive(provider.whole(signal)));
+  const { node, pods } = read(await clock.drive(provider.fullSummary(signal)));
   expect(pods[0].containers[0]).toMatchObject({ name: 'main', cpu: {}, memory: { workingSetBytes: 7 * MIB } });
   expect(pods[0].containers[0]).not.toHaveProperty('rootfs');
   expect(node).not.toHaveProperty('runtime');
@@ -220,17 +220,17 @@ test('all who ask at about the same time have the same summary, by one look', as
   const { provider } = await given();
   await world.pod('a');
   const asked = () => world.simulation.runtime.calls.filter(({ call }) => call === 'imageFsInfo').length;
-  const [one, other] = await Promise.all([provider.whole(signal), provider.whole(signal)]);
+  const [one, other] = await Promise.all([provider.fullSummary(signal), provider.fullSummary(signal)]);
   expect([one === other, asked()]).toEqual([true, 1]);
   await world.simulation.clock.advance(5_000);
-  expect(await provider.whole(signal)).not.toBe(one);
+  expect(await provider.fullSummary(signal)).not.toBe(one);
   expect(asked()).toBe(2);
 });
 
 test('pods of others, whose names lead nowhere here, are told without what they have on disk', async () => {
   const { provider } = await given();
   await world.pod('..');
-  const { pods } = read(await provider.whole(signal));
+  const { pods } = read(await provider.fullSummary(signal));
   expect(pods[0]).toMatchObject({ podRef: { name: '..' }, containers: [{ name: 'main' }] });
   expect(pods[0]).not.toHaveProperty('ephemeral-storage');
 });
@@ -240,6 +240,6 @@ test('a pod of which no container runs is not told', async () => {
   const { container } = await world.pod('a');
   await world.pod('b');
   world.simulation.runtime.exitContainer(container, 0);
-  const { pods } = read(await provider.whole(signal));
+  const { pods } = read(await provider.fullSummary(signal));
   expect(pods.map(({ podRef }: { podRef: { name: string } }) => podRef.name)).toEqual(['b']);
 });

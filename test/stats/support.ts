@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { hostCgroupfs } from '../../host/cgroup/cgroupfs.ts';
 import { findPodCgroups } from '../../host/cgroup/usage/podCgroupsFound.ts';
 import { usageReader } from '../../host/cgroup/usage/readUsage.ts';
-import { Collector, type CollectorParts } from '../../stats/collector.ts';
+import { Collector, type CollectorOptions } from '../../stats/collector.ts';
 import { runIn, type Simulation, simulate } from '../cri/simulated/support.ts';
 import {
   V1_CONTAINER,
@@ -63,7 +63,7 @@ export class StatsWorld {
     for (const { root } of this.hierarchies) rmSync(join(root, path), { recursive: true, force: true });
   }
 
-  collector(more: Partial<CollectorParts> = {}): Collector {
+  collector(more: Partial<CollectorOptions> = {}): Collector {
     const { hierarchies, simulation } = this;
     return new Collector({
       cri: simulation.cri,

@@ -8,7 +8,7 @@ import type { Counted } from '../../host/usage/diskUsages.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import { countTrees } from '../../stats/countTrees.ts';
-import { VolumeUsage, type VolumeUsageParts } from '../../stats/volumeUsage.ts';
+import { VolumeUsage, type VolumeUsageOptions } from '../../stats/volumeUsage.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { podWith } from '../fakes/pods.ts';
 
@@ -57,15 +57,15 @@ interface Asked {
 }
 
 /** Counts what the test answers. */
-function usage(pods: () => readonly Pod[], more: Partial<VolumeUsageParts> = {}) {
+function usage(pods: () => readonly Pod[], more: Partial<VolumeUsageOptions> = {}) {
   const asked: Asked[] = [];
-  const count: VolumeUsageParts['count'] = (paths, signal) =>
+  const measure: VolumeUsageOptions['measure'] = (paths, signal) =>
     new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
       const answer = (counted: Counted = { bytes: 100, inodes: 2 }) => resolve(paths.map(() => counted));
       asked.push({ names: paths.map((path) => path.split('/').at(-1) ?? ''), signal, answer });
     });
-  const parts = { pods, layout, pluginOf, periodMs: 60_000, count, clock, jitter: () => 0.5, signal: end.signal };
+  const parts = { pods, layout, pluginOf, periodMs: 60_000, measure, clock, jitter: () => 0.5, signal: end.signal };
   const volumes = new VolumeUsage({ ...parts, ...more });
   const refresh = async (counted?: Counted) => {
     const before = asked.length;
@@ -78,9 +78,9 @@ function usage(pods: () => readonly Pod[], more: Partial<VolumeUsageParts> = {})
 
 test('C43: a process of its own counts what a pod has in volumes of its own, and each has its file system beside it', async () => {
   const pod = podOnDisk('a');
-  const volumes = usage(() => [pod], { count: countTrees }).volumes;
+  const volumes = usage(() => [pod], { measure: countTrees }).volumes;
   await volumes.refresh();
-  const { all, local } = volumes.of(pod.metadata.uid);
+  const { all, local } = volumes.volumesOf(pod.metadata.uid);
   expect(all.map(({ name }) => name)).toEqual(['data', 'memory', 'map', 'token']);
   // What is in memory, and what is secret, takes nothing of the node's disk.
   expect(local.map(({ name }) => name)).toEqual(['data', 'map']);
@@ -101,7 +101,7 @@ test('C43: a process of its own counts what a pod has in volumes of its own, and
 test('C43: nothing is counted until somebody asks; then again only what changes, once its time is over', async () => {
   const pod = podOnDisk('a');
   const { volumes, asked, refresh } = usage(() => [pod]);
-  expect([volumes.of(pod.metadata.uid).all, asked]).toEqual([[], []]);
+  expect([volumes.volumesOf(pod.metadata.uid).all, asked]).toEqual([[], []]);
   await refresh();
   await clock.advance(89_999);
   await refresh();
@@ -112,7 +112,7 @@ test('C43: nothing is counted until somebody asks; then again only what changes,
     ['data', 'memory', 'map', 'token'],
     ['data', 'memory'],
   ]);
-  expect(volumes.of(pod.metadata.uid).all.map(({ usedBytes }) => usedBytes)).toEqual([300, 300, 100, 100]);
+  expect(volumes.volumesOf(pod.metadata.uid).all.map(({ usedBytes }) => usedBytes)).toEqual([300, 300, 100, 100]);
 });
 
 test('one count is underway at a time, and whoever asks meanwhile waits for it', async () => {
@@ -124,7 +124,7 @@ test('one count is underway at a time, and whoever asks meanwhile waits for it',
   expect(asked).toHaveLength(1);
   asked[0]?.answer();
   await Promise.all(refreshed);
-  expect(volumes.of(pods[0]?.metadata.uid ?? '').all).toHaveLength(4);
+  expect(volumes.volumesOf(pods[0]?.metadata.uid ?? '').all).toHaveLength(4);
   void volumes.refresh();
   expect(asked[1]?.names).toEqual(['data', 'memory', 'map', 'token']);
 });
@@ -133,7 +133,7 @@ test('what could not be counted is absent, and is tried again in its time', asyn
   const pod = podOnDisk('a');
   const { volumes, refresh, asked } = usage(() => [pod]);
   await refresh({ failure: 'ENOENT' });
-  expect(volumes.of(pod.metadata.uid).all).toEqual([]);
+  expect(volumes.volumesOf(pod.metadata.uid).all).toEqual([]);
   await clock.advance(90_000);
   await refresh();
   expect(asked[1]?.names).toHaveLength(4);
@@ -143,7 +143,7 @@ test('a count that takes long is not waited for', async () => {
   const pod = podOnDisk('a');
   const { volumes, asked } = usage(() => [pod]);
   await volumes.refresh();
-  expect(volumes.of(pod.metadata.uid).all).toEqual([]);
+  expect(volumes.volumesOf(pod.metadata.uid).all).toEqual([]);
   asked[0]?.answer();
 }, 10_000);
 
@@ -152,17 +152,17 @@ test('the end of a pod ends the count that is in its volumes, and nothing is kep
   const [a = '', b = ''] = pods.map(({ metadata }) => metadata.uid);
   const { volumes, asked, refresh } = usage(() => pods);
   const refreshed = volumes.refresh();
-  volumes.leave('another');
+  volumes.abortPod('another');
   expect(asked[0]?.signal.aborted).toBe(false);
-  volumes.leave(a);
+  volumes.abortPod(a);
   await refreshed;
   expect(asked[0]?.signal.aborted).toBe(true);
   pods.shift();
   await refresh();
-  expect(volumes.of(b).all).toHaveLength(4);
+  expect(volumes.volumesOf(b).all).toHaveLength(4);
   const [gone] = pods.splice(0);
   await refresh();
-  expect([gone?.metadata.uid, volumes.of(b).all]).toEqual([b, []]);
+  expect([gone?.metadata.uid, volumes.volumesOf(b).all]).toEqual([b, []]);
 });
 
 test('pods that end or have ended are let be, and where the period is negative, all are', async () => {

@@ -104,11 +104,11 @@ class CadvisorTexts {
 function cadvisorFamilies(
   rows: readonly Row[],
   { machine, nameDevice }: Pick<HostSeen, 'machine' | 'nameDevice'>,
-  sample: Pick<NodeSample, 'takenAt' | 'failure'>,
+  sample: Pick<NodeSample, 'startedAt' | 'failure'>,
   now: number,
 ): readonly Family[] {
   const metrics = [...USAGE_METRICS, ...deviceMetrics(nameDevice), ...specMetrics(now)];
-  const seen = { at: sample.takenAt, hasFailed: sample.failure !== undefined };
+  const seen = { at: sample.startedAt, hasFailed: sample.failure !== undefined };
   const families = [...metrics.map((metric) => familyOf(metric, rows)), ...machineFamilies(machine, seen)];
   return families.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }

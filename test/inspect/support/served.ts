@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
-import type { Inspected, Live } from '../../../inspect/inspected.ts';
+import type { Inspected, LiveUpdates } from '../../../inspect/inspected.ts';
 import type { Frame, Snapshot } from '../../../inspect/protocol.ts';
 import { type PageServer, servePage } from '../../../inspect/server.ts';
 
@@ -33,7 +33,7 @@ export const emptySnapshot: Snapshot = {
 };
 
 /** A live node that shows what a test says. */
-export interface FakeLive extends Live {
+export interface FakeLive extends LiveUpdates {
   shown: Snapshot;
   readonly followers: Set<(frame: Frame) => void>;
   readonly tell: (frame?: Partial<Frame>) => void;
@@ -58,7 +58,7 @@ export function fakeLive(): FakeLive {
 }
 
 /** Answers with what it was asked. */
-export function fakeInspected(live?: Live): Inspected {
+export function fakeInspected(live?: LiveUpdates): Inspected {
   const asked = async (...of: readonly unknown[]) =>
     // The server passes it on as it is.
     ({ asked: of.map((each) => each ?? null) }) as never;

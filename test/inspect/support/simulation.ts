@@ -7,11 +7,11 @@ import { type Audience, createAudience } from '../../../inspect/audience.ts';
 import { FollowedActors } from '../../../inspect/followedActors.ts';
 import { History } from '../../../inspect/history.ts';
 import type { Inspected } from '../../../inspect/inspected.ts';
-import { liveNode } from '../../../inspect/liveNode.ts';
+import { createLiveNode } from '../../../inspect/liveNode.ts';
 import { type InspectedAgent, LiveView } from '../../../inspect/liveView.ts';
-import { type Past, pastOf } from '../../../inspect/past.ts';
+import { createPast, type Past } from '../../../inspect/past.ts';
 import type { Snapshot } from '../../../inspect/protocol.ts';
-import { treesOf } from '../../../inspect/shown.ts';
+import { allTrees } from '../../../inspect/shown.ts';
 import { StatelySockets } from '../../../inspect/statelySockets.ts';
 import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 import { agentPort } from '../../../node/agentPort.ts';
@@ -57,10 +57,10 @@ export async function simulation(options: RecordedOptions = {}): Promise<Simulat
       const events = createEventRecorder('node-1', () => recorded.node.clock.now());
       count = 0;
       life = { redaction, events, audience };
-      return [{ events: events.record }, audience.parts];
+      return [{ events: events.record }, audience.listeners];
     },
   });
-  const past = flushed(recorded, pastOf(new History({ path: recorded.directory, machines: MACHINES }), 'past'));
+  const past = flushed(recorded, createPast(new History({ path: recorded.directory, machines: MACHINES }), 'past'));
   const present = () => {
     if (life === undefined) throw new Error('there is no agent');
     return life;
@@ -111,7 +111,7 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, pa
     clock: node.clock,
     version: '0.1.0',
     recorded: () => undefined,
-    onAlone: () => followed.forget(),
+    onUnwatched: () => followed.forget(),
     onError: (error) => {
       throw error;
     },
@@ -119,9 +119,9 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, pa
   const sockets = new StatelySockets({
     audience,
     clock: node.clock,
-    trees: () => treesOf(agent.explainNode().node, agent.trees()).values(),
+    trees: () => allTrees(agent.explainNode().node, agent.trees()).values(),
   });
-  const inspected = liveNode({
+  const inspected = createLiveNode({
     agent,
     view,
     followed,

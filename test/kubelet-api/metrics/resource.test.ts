@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { expositionChunks } from '../../../kubelet-api/metrics/exposition.ts';
 import { resourceFamilies } from '../../../kubelet-api/metrics/resource.ts';
-import { type PodStats, type Summary, timeOf } from '../../../stats/summary.ts';
+import { type PodStats, type Summary, statsTime } from '../../../stats/summary.ts';
 
 const AT = 1_795_340_689_155;
-const time = timeOf(AT);
+const time = statsTime(AT);
 
 const used = {
   cpu: { time, usageCoreNanoSeconds: 22_147_395 },
@@ -16,9 +16,9 @@ const used = {
 
 const podCalled = (namespace: string, name: string, startedAt = AT): PodStats => ({
   podRef: { name, namespace, uid: `${name}-${startedAt}` },
-  startTime: timeOf(startedAt),
+  startTime: statsTime(startedAt),
   ...used,
-  containers: [{ name: 'main', startTime: timeOf(startedAt + 500), ...used }],
+  containers: [{ name: 'main', startTime: statsTime(startedAt + 500), ...used }],
 });
 
 const textOf = (pods: readonly PodStats[], isComplete = true) => {
@@ -39,7 +39,7 @@ test('two pods of one name do not both stand in it: the later one does', () => {
 
 test('what is not known is left out, and a family without samples with it', () => {
   const bare = { ...podCalled('a', 'b'), cpu: undefined, memory: undefined, swap: undefined };
-  const text = textOf([{ ...bare, containers: [{ name: 'main', startTime: timeOf(0) }] }], false);
+  const text = textOf([{ ...bare, containers: [{ name: 'main', startTime: statsTime(0) }] }], false);
   expect(text).not.toMatch(/(pod|container)_/);
   expect(text).toMatch(/^resource_scrape_error 1$/m);
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import { summaryRoute } from '../../../kubelet-api/stats/summary.ts';
-import { type PodStats, type Summary, timeOf } from '../../../stats/summary.ts';
+import { type PodStats, type Summary, statsTime } from '../../../stats/summary.ts';
 
 const servers: Server[] = [];
 
@@ -13,7 +13,7 @@ afterEach(() => {
 const AT = Date.UTC(2026, 10, 22, 9, 39, 30, 999);
 const NONE = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
 const cpu = {
-  time: timeOf(AT),
+  time: statsTime(AT),
   usageNanoCores: 11_967_226,
   usageCoreNanoSeconds: 5_043_690_859,
   psi: { full: NONE, some: NONE },
@@ -21,8 +21,8 @@ const cpu = {
 const pods: readonly PodStats[] = [];
 const node = {
   nodeName: 'node1',
-  systemContainers: [{ name: 'pods', startTime: timeOf(AT), cpu }],
-  startTime: timeOf(AT),
+  systemContainers: [{ name: 'pods', startTime: statsTime(AT), cpu }],
+  startTime: statsTime(AT),
 };
 
 /** Of what it was asked for, by the text of the answer. */
@@ -30,7 +30,7 @@ async function served() {
   const counts = { whole: 0, part: 0 };
   let whole: Summary = { node, pods };
   const stats = {
-    whole: async () => {
+    fullSummary: async () => {
       counts.whole += 1;
       return whole;
     },

@@ -95,7 +95,7 @@ export function podSample(name: string, usage: CgroupUsage = USAGE): PodSample {
 
 export const nodeSample = (over: Partial<NodeSample> = {}): NodeSample => ({
   kind: 'everything',
-  takenAt: READ_AT,
+  startedAt: READ_AT,
   hasRates: true,
   root: cgroup('/'),
   network: NETWORK,
