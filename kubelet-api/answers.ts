@@ -1,18 +1,16 @@
-/** Answers that are made at once, whole. */
+/** Complete responses with a fixed body. */
 import type { HttpResponse } from './exchange.ts';
 
-/** An answer that is the same for everybody. */
-export interface Fixed {
+export interface TextResponse {
   readonly code: number;
   readonly text: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The type of an answer is not to be guessed. */
+/** Prevents browsers from guessing the content type. */
 export const NOSNIFF = { 'X-Content-Type-Options': 'nosniff' };
 
-/** Sends a plain text. */
-export function sendText(response: HttpResponse, { code, text, headers }: Fixed): void {
+export function sendText(response: HttpResponse, { code, text, headers }: TextResponse): void {
   response.writeHead(code, {
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
@@ -21,11 +19,11 @@ export function sendText(response: HttpResponse, { code, text, headers }: Fixed)
   response.end(text);
 }
 
-/** As Go's `http.Error`: a line of text. */
+/** Sends a line of text like Go's `http.Error`. */
 export const sendError = (response: HttpResponse, code: number, text: string): void =>
   sendText(response, { code, text: `${text}\n`, headers: NOSNIFF });
 
-/** Sends what is JSON already. */
+/** Sends a body that is serialized already. */
 export function sendJson(response: HttpResponse, json: string | Buffer): void {
   const body = typeof json === 'string' ? Buffer.from(json) : json;
   response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });

@@ -1,8 +1,8 @@
-/** A request to the node's server whose client is authenticated and authorized, as its route handles it. */
+/** An authenticated and authorized request to the node's server, as its route handles it. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex, Readable, Writable } from 'node:stream';
 
-/** Who asks, as the API server or a client certificate says. */
+/** The user of a request, from the API server or a client certificate. */
 export interface Caller {
   readonly name: string;
   readonly uid?: string;
@@ -34,28 +34,28 @@ export interface Upgrade {
   /** Carries a refusal of the upgrade. */
   readonly response: ServerResponse;
   readonly socket: Duplex;
-  /** What has come after the request's headers. */
+  /** Bytes that arrived after the request's headers. */
   readonly head: Buffer;
 }
 
 export interface Exchange {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
-  /** Its path and query; the host says nothing. */
+  /** The request's path and query. The host is meaningless. */
   readonly url: URL;
   readonly caller: Caller;
   /** Undefined if the client requests no upgrade. */
   readonly upgrade?: Upgrade;
-  /** Aborts when the client has gone, or the server ends. */
+  /** Aborts when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
 }
 
-/** A part of the server's paths. */
+/** A handler for a path and its subpaths. */
 export interface Route {
-  /** The path itself, and all below it: `/containerLogs`. */
+  /** The path, e.g. `/containerLogs`. Subpaths are included. */
   readonly tree: string;
-  /** Absent: any. */
+  /** All methods if undefined. */
   readonly methods?: readonly string[];
-  /** Answers: a rejection is a 500 if nothing was answered yet, else it cuts the connection. */
+  /** Handles a request. A rejection results in a 500, or breaks the connection if the headers have been sent. */
   readonly answer: (exchange: Exchange) => Promise<void>;
 }

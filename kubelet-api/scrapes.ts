@@ -1,22 +1,22 @@
-/** Who reads numbers of the node again and again: Prometheus, metrics-server and their like. */
+/** Tracks the clients that read metrics and statistics repeatedly, e.g. Prometheus and metrics-server. */
 import type { Route } from './exchange.ts';
 
-/** What was read of one path since the start. */
+/** The requests to one path since the start. */
 export interface Scrape {
-  /** That of the route: `/metrics/cadvisor`. */
+  /** Path of the route, e.g. `/metrics/cadvisor`. */
   readonly path: string;
   readonly count: number;
-  /** How many of them were not answered by a 200. */
+  /** Number of requests without a complete response of status 200. */
   readonly failed: number;
-  /** When it was asked for last, in milliseconds since the epoch. */
+  /** Time of the last request, in milliseconds since the epoch. */
   readonly at: number;
-  /** The name of the user who asked last. */
+  /** Name of the user of the last request. */
   readonly caller: string;
 }
 
-const SCRAPED = /^\/(metrics|stats)(\/|$)/;
+const SCRAPED_PATHS = /^\/(metrics|stats)(\/|$)/;
 
-/** Counts the requests to the paths with numbers: there are only so many of those, whoever asks. */
+/** Counts requests by route, so that the number of entries does not depend on the clients. */
 export class Scrapes {
   readonly #seen = new Map<string, Scrape>();
   readonly #now: () => number;
@@ -25,14 +25,14 @@ export class Scrapes {
     this.#now = now;
   }
 
-  /** By their paths. */
+  /** The scrapes, sorted by path. */
   get seen(): readonly Scrape[] {
     return [...this.#seen.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1));
   }
 
-  /** The route, counted if it is one with numbers. */
-  watched(route: Route): Route {
-    if (!SCRAPED.test(route.tree)) return route;
+  /** Returns the route, wrapped to count its requests if it serves metrics or statistics. */
+  countRequests(route: Route): Route {
+    if (!SCRAPED_PATHS.test(route.tree)) return route;
     return {
       ...route,
       answer: async (exchange) => {

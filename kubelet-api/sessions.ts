@@ -1,35 +1,35 @@
-/** A client that stays: joined with the runtime, or following a log. */
+/** A long-lived request: an exec, attach or port-forward stream, or a followed log. */
 export interface StreamSession {
   readonly kind: 'exec' | 'attach' | 'portForward' | 'logs';
   readonly namespace: string;
   readonly pod: string;
-  /** Empty of ports. */
+  /** Empty for a port-forward. */
   readonly container: string;
-  /** The name of the user who has begun it. */
+  /** Name of the user of the request. */
   readonly caller: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** One that is open, with a number of its own. */
+/** An open session with a unique ID. */
 export interface OpenSession extends StreamSession {
   readonly id: number;
 }
 
-/** The sessions that there are, for who wants to know. */
+/** The open sessions. */
 export class StreamSessions {
   readonly #open = new Set<OpenSession>();
-  #begun = 0;
+  #lastId = 0;
 
-  /** The oldest first. */
+  /** The sessions from oldest to newest. */
   get open(): readonly OpenSession[] {
     return [...this.#open];
   }
 
-  /** It goes on until the function that this gives is called. */
+  /** Adds a session until the returned function is called. */
   begin(session: StreamSession): () => void {
-    this.#begun += 1;
-    const open = { ...session, id: this.#begun };
+    this.#lastId += 1;
+    const open = { ...session, id: this.#lastId };
     this.#open.add(open);
     return () => void this.#open.delete(open);
   }

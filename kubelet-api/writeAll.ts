@@ -1,9 +1,9 @@
-/** Answers with much text at the pace of who reads it. */
+/** Streams large response bodies with backpressure. */
 import type { HttpResponse } from './exchange.ts';
 
 /**
- * Writes chunks as fast as they are taken: each is made when the one before has left, so that one is all that is held.
- * Ends early, and with it the making of them, when the client has gone. Gives how many bytes there were.
+ * Writes chunks one at a time. The next chunk is produced when the previous one has been written, so that only one is
+ * in memory. Stops when the signal aborts. Returns the number of bytes.
  */
 export async function writeAll(
   response: HttpResponse,
@@ -19,14 +19,14 @@ export async function writeAll(
   return length;
 }
 
-/** Resolves once the chunk has left this process, or will not. */
+/** Resolves when the chunk has been written or the signal aborts. */
 function write(response: HttpResponse, chunk: Buffer, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const end = () => {
-    signal.removeEventListener('abort', end);
+  const finish = () => {
+    signal.removeEventListener('abort', finish);
     resolve();
   };
-  signal.addEventListener('abort', end, { once: true });
-  response.write(chunk, end);
+  signal.addEventListener('abort', finish, { once: true });
+  response.write(chunk, finish);
   return promise;
 }

@@ -15,7 +15,7 @@ import type { TokenOwner } from '../kubelet-api/access/authentication.ts';
 import type { Caller, Route } from '../kubelet-api/exchange.ts';
 import { healthRoutes, PING } from '../kubelet-api/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../kubelet-api/listener/listener.ts';
-import { issuedPair, selfSignedPair, textOf } from '../kubelet-api/listener/servingCertificate.ts';
+import { issuedPair, readTextOrUndefined, selfSignedPair } from '../kubelet-api/listener/servingCertificate.ts';
 import type { NodeMetrics } from '../kubelet-api/metrics/nodeMetrics.ts';
 import type { CgroupPlace } from '../kubernetes/resources/cgroup.ts';
 import type { ServedView } from '../show/explainServing.ts';
@@ -149,7 +149,7 @@ async function readOnly(wanted: Wanted, port: number) {
 
 async function watchedRoutes({ use, ...parts }: Wanted, trees: () => readonly string[]): Promise<readonly Route[]> {
   const routes = await servedRoutes({ ...parts, sessions: use.sessions }, trees);
-  return routes.map((route) => use.scrapes.watched(route));
+  return routes.map((route) => use.scrapes.countRequests(route));
 }
 
 async function serveNodeApi(parts: Wanted): Promise<Listener> {
@@ -223,7 +223,7 @@ const OWNER: Caller = { name: 'statelet:owner', groups: ['system:masters'], extr
  */
 async function ownToken({ config, files = hostFiles, logger }: Wanted): Promise<TokenOwner> {
   const file = join(config.rootDirectory, 'statelet', 'server-token');
-  const stored = (await textOf(files, file))?.trim();
+  const stored = (await readTextOrUndefined(files, file))?.trim();
   if (stored !== undefined && TOKEN.test(stored)) return ownerOf(stored);
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   await writePrivate(files, file, `${token}\n`);

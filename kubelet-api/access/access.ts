@@ -1,59 +1,67 @@
-/** Lets requests to the node's server in, or says why not (`InstallAuthFilter` in `pkg/kubelet/server/server.go`). */
+/**
+ * Authenticates and authorizes requests to the node's server (`InstallAuthFilter` in `pkg/kubelet/server/server.go`).
+ */
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { Clock } from '../../kubeclient/clock.ts';
 import type { Caller } from '../exchange.ts';
 import type { AccessObserver } from './accessObserver.ts';
-import { accessQuestion, reviewAccess } from './accessReview.ts';
+import { accessReviewSpec, reviewAccess } from './accessReview.ts';
 import { type Authenticators, identify, type TokenOwner, UnknownToken } from './authentication.ts';
-import { ClientCertificates, type Shown } from './clientCertificate.ts';
+import { ClientCertificates, type TlsConnection } from './clientCertificate.ts';
 import { BadOffer, stripTokens } from './offered.ts';
 import { type ReviewCounts, Reviews } from './reviews.ts';
 import { subresourcesOf, verbOf } from './subresources.ts';
 import { type ReviewParts, reviewToken } from './tokenReview.ts';
 
-/** As `authentication` of a kubelet's configuration. */
+/** Mirrors `authentication` in the kubelet's configuration. */
 export interface AuthenticationOptions {
   readonly isAnonymousAllowed: boolean;
-  /** Tokens are reviewed by the API server, and answers kept for so many milliseconds; absent: they are not. */
+  /** Enables token reviews by the API server, whose responses are cached for `cacheMs`. */
   readonly webhook?: { readonly cacheMs: number };
 }
 
 /**
- * As `authorization` of a kubelet's configuration, with one more mode, for a node without an API server: there those may
- * do everything who belong to `system:masters`, and nobody else anything.
+ * Mirrors `authorization` in the kubelet's configuration. The additional mode `Masters` is for nodes without an API
+ * server. It allows members of `system:masters` everything, and all others nothing.
  */
 export type AuthorizationOptions =
   | { readonly mode: 'AlwaysAllow' }
   | { readonly mode: 'Webhook'; readonly allowedMs: number; readonly deniedMs: number }
   | { readonly mode: 'Masters' };
 
-export interface AccessParts {
+export interface AccessOptions {
   readonly nodeName: string;
   readonly clock: Clock;
-  /** Aborts when the server ends. */
+  /** Aborts when the server closes. */
   readonly signal: AbortSignal;
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
-  /** Absent: there is no API server. It should not hold back what is asked by a rate: whoever floods the node would have it all. */
+  /**
+   * Undefined if there is no API server. The client should have no rate limit, because clients of the node could
+   * otherwise use it up.
+   */
   readonly client?: Pick<KubeClient, 'create'>;
-  /** Those that vouch for clients, as they are now: another array once they have changed. Absent: none are configured. */
+  /**
+   * Returns the current authorities for client certificates, as a new array after a change. Undefined if none are
+   * configured.
+   */
   readonly clientAuthorities?: () => readonly X509Certificate[];
-  /** Whose a token is that the node knows by itself; absent: it knows none. */
+  /** Returns the owner of a token that the node itself has issued. Undefined if it issues none. */
   readonly ownTokens?: TokenOwner;
   readonly observer?: AccessObserver | undefined;
-  /** Is told what goes wrong, never of a request that is refused; no token is in it. */
+  /** Called with errors, except for requests that are refused normally. The errors contain no tokens. */
   readonly onError: (source: 'authentication' | 'authorization', error: unknown) => void;
 }
 
-interface Asking {
+interface AccessRequest {
   readonly request: Pick<IncomingMessage, 'method' | 'headers' | 'rawHeaders'>;
-  /** The connection; absent: it has no TLS. */
-  readonly socket?: Shown;
-  /** The path by which the request is routed, without escapes: another one would be allowed than is answered. */
+  /** The connection. Undefined without TLS. */
+  readonly socket?: TlsConnection;
+  /** The decoded path that is used for routing. A different one could be authorized than is served. */
   readonly path: string;
-  /** Aborts when the client has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -62,7 +70,7 @@ export type Admission =
   | {
       readonly isAdmitted: false;
       readonly code: 401 | 403 | 500;
-      /** The whole body, of the type `text/plain; charset=utf-8`. */
+      /** The whole response body, of type `text/plain; charset=utf-8`. */
       readonly text: string;
     };
 
@@ -72,18 +80,21 @@ interface AccessCounts {
 }
 
 export interface Access {
-  /** Is to be told of each connection as soon as its handshake is done: the server's event `secureConnection`. */
-  greet(socket: Shown): void;
-  /** Takes the tokens out of a request that is admitted. Rejects only when the client has gone. */
-  admit(asking: Asking): Promise<Admission>;
-  /** Reviews by the API server, since the start. */
+  /** Registers a connection. Call it on the server's event `secureConnection`, as soon as the handshake is complete. */
+  greet(socket: TlsConnection): void;
+  /**
+   * Authenticates and authorizes a request, and removes its tokens if it is admitted. Rejects only if the client
+   * disconnects.
+   */
+  admit(asking: AccessRequest): Promise<Admission>;
+  /** Returns the numbers of reviews since the start. */
   counts(): AccessCounts;
 }
 
-type Allowed = (caller: Caller, verb: string, subresource: string, gone: AbortSignal) => Promise<boolean>;
+type Authorizer = (caller: Caller, verb: string, subresource: string, gone: AbortSignal) => Promise<boolean>;
 
-/** Throws for a configuration that would let nobody in, or that nobody could decide by. */
-export function createAccess(parts: AccessParts): Access {
+/** Throws if the configuration has no authentication method, or needs an API server that is not configured. */
+export function createAccess(parts: AccessOptions): Access {
   const { clock, signal, authentication, authorization, observer } = parts;
   const { allowedMs, deniedMs } = authorization.mode === 'Webhook' ? authorization : { allowedMs: 0, deniedMs: 0 };
   const { cacheMs = 0 } = authentication.webhook ?? {};
@@ -102,8 +113,8 @@ export function createAccess(parts: AccessParts): Access {
     goodMs: allowedMs,
     badMs: deniedMs,
   });
-  const authenticators = authenticatorsOf(parts, tokens);
-  const allowed = allowedBy(parts, access);
+  const authenticators = createAuthenticators(parts, tokens);
+  const allowed = createAuthorizer(parts, access);
   return {
     greet: (socket) => authenticators.certificates?.greet(socket),
     admit: (asking) => admit(asking, parts, authenticators, allowed),
@@ -111,7 +122,7 @@ export function createAccess(parts: AccessParts): Access {
   };
 }
 
-function authenticatorsOf(parts: AccessParts, reviews: Reviews<Caller | undefined>): Authenticators {
+function createAuthenticators(parts: AccessOptions, reviews: Reviews<Caller | undefined>): Authenticators {
   const { clock, authentication, clientAuthorities, ownTokens, observer } = parts;
   const { isAnonymousAllowed, webhook } = authentication;
   const tokens = ownTokens === undefined ? [] : [ownTokens];
@@ -126,60 +137,60 @@ function authenticatorsOf(parts: AccessParts, reviews: Reviews<Caller | undefine
   return { certificates, tokens, isAnonymousAllowed };
 }
 
-function allowedBy(parts: AccessParts, reviews: Reviews<boolean>): Allowed {
+function createAuthorizer(parts: AccessOptions, reviews: Reviews<boolean>): Authorizer {
   const { authorization, nodeName: node } = parts;
   if (authorization.mode === 'AlwaysAllow') return async () => true;
   if (authorization.mode === 'Masters') return async ({ groups }) => groups.includes('system:masters');
   const review = reviewParts(parts, 'authorization.mode: Webhook');
   return (caller, verb, subresource, gone) => {
-    const question = accessQuestion(caller, { verb, node, subresource });
+    const question = accessReviewSpec(caller, { verb, node, subresource });
     return reviews.answer(question, (signal) => reviewAccess(question, review, signal), gone);
   };
 }
 
-function reviewParts({ client, clock, observer }: AccessParts, what: string): ReviewParts {
+function reviewParts({ client, clock, observer }: AccessOptions, what: string): ReviewParts {
   if (client === undefined) throw new Error(`${what} needs an API server`);
   return { client, clock, onReviewed: observer?.reviewed };
 }
 
 async function admit(
-  { request, socket, path, signal }: Asking,
-  { onError }: AccessParts,
+  { request, socket, path, signal }: AccessRequest,
+  { onError }: AccessOptions,
   authenticators: Authenticators,
-  allowed: Allowed,
+  allowed: Authorizer,
 ): Promise<Admission> {
   const presented = socket === undefined ? request : { headers: request.headers, socket };
   const identity = await identify(presented, authenticators, signal);
   if (identity.caller === undefined) {
-    for (const problem of identity.problems) if (!isOrdinary(problem)) onError('authentication', problem);
+    for (const problem of identity.problems) if (!isClientError(problem)) onError('authentication', problem);
     return refusal(401, 'Unauthorized');
   }
-  const refused = await refusalOf(
+  const authorizationRefusal = await authorize(
     identity.caller,
     { verb: verbOf(request.method ?? ''), path, signal },
     allowed,
     onError,
   );
-  if (refused !== undefined) return refused;
+  if (authorizationRefusal !== undefined) return authorizationRefusal;
   stripTokens(request);
   return { isAdmitted: true, caller: identity.caller };
 }
 
-/** Who is just not known, or offers something odd, would fill the log with it. */
-const isOrdinary = (problem: unknown): boolean => problem instanceof UnknownToken || problem instanceof BadOffer;
+/** Whether an error is caused by the client alone. Such errors are not logged, because a client could flood the log. */
+const isClientError = (problem: unknown): boolean => problem instanceof UnknownToken || problem instanceof BadOffer;
 
-interface Wanted {
+interface RequestedAction {
   readonly verb: string;
   readonly path: string;
   readonly signal: AbortSignal;
 }
 
-/** Undefined: it may. One of its subresources is enough, but nobody is asked for the next one where one could not be told. */
-async function refusalOf(
+/** Returns undefined if the request is allowed for at least one of its subresources. An error ends the checks. */
+async function authorize(
   caller: Caller,
-  { verb, path, signal }: Wanted,
-  allowed: Allowed,
-  onError: AccessParts['onError'],
+  { verb, path, signal }: RequestedAction,
+  allowed: Authorizer,
+  onError: AccessOptions['onError'],
 ): Promise<Admission | undefined> {
   const subresources = subresourcesOf(path);
   const who = `user=${caller.name}, verb=${verb}, resource=nodes`;

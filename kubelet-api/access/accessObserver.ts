@@ -1,12 +1,12 @@
-/** What the metrics are told of the authentication and authorization of requests. */
+/** Observers of authentication and authorization, for the metrics. */
 
-/** Called by the cache of reviews. Each function returns the one to call at the end. */
+/** Called by the cache of reviews. Each function returns a callback for the end of the operation. */
 export interface ReviewCacheObserver {
-  /** A review is looked up. */
+  /** A review is looked up in the cache. */
   lookedUp(): (isHit: boolean) => void;
-  /** A caller waits for a review that is not in the cache. */
+  /** A request waits for a review that is not in the cache. */
   blocked(): () => void;
-  /** The API server is asked. */
+  /** A review is requested from the API server. */
   fetching(): (isAnswered: boolean) => void;
 }
 

@@ -1,20 +1,20 @@
-/** Asks the API server whether somebody may do something (`plugin/pkg/authorizer/webhook/webhook.go` of apiserver). */
+/** Requests SubjectAccessReviews from the API server (`plugin/pkg/authorizer/webhook/webhook.go` of apiserver). */
 import * as z from 'zod/mini';
 import { readAnswer } from '../../kubeclient/answer.ts';
 import type { Caller } from '../exchange.ts';
 import { createReview, type ReviewParts } from './tokenReview.ts';
-import { triedAgain } from './triedAgain.ts';
+import { withRetries } from './triedAgain.ts';
 
-/** What is to be done with the node. */
-export interface Deed {
-  /** Empty: a method that has none. */
+/** An action on the node. */
+export interface NodeAction {
+  /** Empty for an HTTP method without a verb. */
   readonly verb: string;
   readonly node: string;
   readonly subresource: string;
 }
 
 const PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-const ASKED = { asked: `POST ${PATH}`, expected: 'a SubjectAccessReview' };
+const RESPONSE_CONTEXT = { asked: `POST ${PATH}`, expected: 'a SubjectAccessReview' };
 
 const schema = z.looseObject({
   status: z.looseObject({ allowed: z.optional(z.boolean()), denied: z.optional(z.boolean()) }),
@@ -23,7 +23,10 @@ const schema = z.looseObject({
 const TYPE = { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' };
 
 /** Returns the spec of the review as JSON. Equal specs have equal texts, so that the text can be the key of a cache. */
-export function accessQuestion({ name, uid, groups, extra }: Caller, { verb, node, subresource }: Deed): string {
+export function accessReviewSpec(
+  { name, uid, groups, extra }: Caller,
+  { verb, node, subresource }: NodeAction,
+): string {
   return JSON.stringify({
     resourceAttributes: { verb, version: 'v1', resource: 'nodes', subresource, name: node },
     user: name,
@@ -33,12 +36,12 @@ export function accessQuestion({ name, uid, groups, extra }: Caller, { verb, nod
   });
 }
 
-/** Rejects where nobody says. */
+/** Rejects if the API server returns no decision. */
 export async function reviewAccess(question: string, parts: ReviewParts, signal: AbortSignal): Promise<boolean> {
   const spec: unknown = JSON.parse(question);
   const review = { ...TYPE, spec };
-  const { status } = await triedAgain(
-    async () => readAnswer(schema, await createReview('authz', PATH, review, { ...parts, signal }), ASKED),
+  const { status } = await withRetries(
+    async () => readAnswer(schema, await createReview('authz', PATH, review, { ...parts, signal }), RESPONSE_CONTEXT),
     { clock: parts.clock, signal },
   );
   const { allowed = false, denied = false } = status;

@@ -1,29 +1,32 @@
-/** Who asks: whoever is known first, by a certificate, or by a token (`authenticatorfactory/delegating.go` of apiserver). */
+/**
+ * Authenticates a request by client certificate or token, whichever succeeds first
+ * (`authenticatorfactory/delegating.go` of apiserver).
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../exchange.ts';
-import type { ClientCertificates, Shown } from './clientCertificate.ts';
+import type { ClientCertificates, TlsConnection } from './clientCertificate.ts';
 import { bearerToken, protocolToken } from './offered.ts';
 
-/** What is looked at of a request. */
-export interface Presented {
+/** The credentials of a request. */
+export interface Credentials {
   readonly headers: IncomingMessage['headers'];
-  /** Absent: the connection has no TLS. */
-  readonly socket?: Shown;
+  /** Undefined without TLS. */
+  readonly socket?: TlsConnection;
 }
 
-/** Whose a token is: undefined for nobody's; rejects where that cannot be said. */
+/** Returns the owner of a token, or undefined if the token is unknown. Rejects if that cannot be determined. */
 export type TokenOwner = (token: string, gone: AbortSignal) => Promise<Caller | undefined>;
 
 export interface Authenticators {
-  /** Absent: no client authority is configured, and certificates say nothing. */
+  /** Undefined if no client authorities are configured. Certificates are ignored then. */
   readonly certificates?: ClientCertificates | undefined;
-  /** Each is asked until one knows; without any, tokens say nothing. */
+  /** Tried in order until one knows the token. If empty, tokens are ignored. */
   readonly tokens: readonly TokenOwner[];
-  /** Whether whoever offers nothing is let in as nobody. */
+  /** Whether requests without credentials are allowed as anonymous. */
   readonly isAnonymousAllowed: boolean;
 }
 
-/** Who asks; or why nobody is known, each reason an error: none where nothing was offered. */
+/** The authenticated user, or the errors. There are no errors if the request has no credentials. */
 export type Identity =
   | { readonly caller: Caller }
   | { readonly caller: undefined; readonly problems: readonly unknown[] };
@@ -32,23 +35,23 @@ const AUTHENTICATED = 'system:authenticated';
 const UNAUTHENTICATED = 'system:unauthenticated';
 const ANONYMOUS: Caller = { name: 'system:anonymous', groups: [UNAUTHENTICATED], extra: new Map() };
 
-/** Rejects only when `gone` aborts. */
+/** Rejects only if `gone` aborts. */
 export async function identify(
-  presented: Presented,
+  presented: Credentials,
   { certificates, tokens, isAnonymousAllowed }: Authenticators,
   gone: AbortSignal,
 ): Promise<Identity> {
   const { headers, socket } = presented;
   const owner = (token: string | undefined) => (token === undefined ? undefined : ownerOf(token, tokens, gone));
-  const ways: readonly (() => Caller | undefined | Promise<Caller>)[] = [
+  const methods: readonly (() => Caller | undefined | Promise<Caller>)[] = [
     () => (socket === undefined ? undefined : certificates?.userOf(socket)),
     ...(tokens.length === 0 ? [] : [() => owner(bearerToken(headers)), () => owner(protocolToken(headers))]),
   ];
   const problems: unknown[] = [];
-  for (const way of ways) {
+  for (const way of methods) {
     try {
       const caller = await way();
-      if (caller !== undefined) return { caller: authenticated(caller) };
+      if (caller !== undefined) return { caller: withAuthenticatedGroup(caller) };
     } catch (error) {
       gone.throwIfAborted();
       problems.push(error);
@@ -57,7 +60,7 @@ export async function identify(
   return problems.length === 0 && isAnonymousAllowed ? { caller: ANONYMOUS } : { caller: undefined, problems };
 }
 
-/** A token that is offered has to be somebody's. */
+/** Returns the owner of a token. Rejects if no owner is known. */
 async function ownerOf(token: string, tokens: readonly TokenOwner[], gone: AbortSignal): Promise<Caller> {
   for (const owner of tokens) {
     const caller = await owner(token, gone);
@@ -66,12 +69,12 @@ async function ownerOf(token: string, tokens: readonly TokenOwner[], gone: Abort
   throw new UnknownToken('nobody has the token that is offered');
 }
 
-/** Nothing has gone wrong: nobody has it. */
+/** No authenticator knows the token. All of them responded. */
 export class UnknownToken extends Error {}
 
-/** Whoever is known belongs to a group of all who are (`authentication/group/authenticated_group_adder.go` of apiserver). */
-function authenticated(caller: Caller): Caller {
+/** Adds the group of all authenticated users (`authentication/group/authenticated_group_adder.go` of apiserver). */
+function withAuthenticatedGroup(caller: Caller): Caller {
   const { name, groups } = caller;
-  const isTold = name === ANONYMOUS.name || groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED);
-  return isTold ? caller : { ...caller, groups: [...groups, AUTHENTICATED] };
+  const hasGroup = name === ANONYMOUS.name || groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED);
+  return hasGroup ? caller : { ...caller, groups: [...groups, AUTHENTICATED] };
 }

@@ -1,4 +1,4 @@
-/** Whom a certificate names (`CommonNameUserConversion` in `request/x509/x509.go` of apiserver). */
+/** Extracts the user from a client certificate (`CommonNameUserConversion` in `request/x509/x509.go` of apiserver). */
 import { createHash } from 'node:crypto';
 import { AsnConvert } from '@peculiar/asn1-schema';
 import { Certificate } from '@peculiar/asn1-x509';
@@ -6,10 +6,13 @@ import type { Caller } from '../exchange.ts';
 
 const COMMON_NAME = '2.5.4.3';
 const ORGANIZATION = '2.5.4.10';
-/** Kubernetes' own (`X509UID` in `pkg/apis/asn1/oid.go` of apimachinery). */
+/** OID assigned by Kubernetes (`X509UID` in `pkg/apis/asn1/oid.go` of apimachinery). */
 const UID = '1.3.6.1.4.1.57683.2';
 
-/** Undefined where it names nobody; `der` is the whole certificate. Throws where the name makes no sense. */
+/**
+ * Returns undefined if the certificate has no common name. `der` is the whole certificate. Throws if its UID is
+ * invalid.
+ */
 export function userOfCertificate(der: Buffer): Caller | undefined {
   const { subject } = AsnConvert.parse(der, Certificate).tbsCertificate;
   const parts = subject.flatMap((part) => [...part]).map(({ type, value }) => [type, value.toString()] as const);

@@ -1,43 +1,43 @@
-/** Answers that hold for a while: no more than so many, of which those go first that nobody has asked for longest. */
+/** A cache of limited size whose entries expire. It evicts the least recently used entry. */
 import type { Clock } from '../../kubeclient/clock.ts';
 
-interface Held<T> {
+interface CacheEntry<T> {
   readonly value: T;
-  /** In milliseconds of the monotonic clock. */
+  /** Monotonic time in milliseconds. */
   readonly until: number;
 }
 
 export class ExpiringCache<T> {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #most: number;
-  /** In the order in which they were asked for last. */
-  readonly #held = new Map<string, Held<T>>();
+  readonly #maxSize: number;
+  /** In order of last use. */
+  readonly #entries = new Map<string, CacheEntry<T>>();
 
   constructor(clock: Pick<Clock, 'monotonic'>, most: number) {
     this.#clock = clock;
-    this.#most = most;
+    this.#maxSize = most;
   }
 
   get size(): number {
-    return this.#held.size;
+    return this.#entries.size;
   }
 
-  /** In an object of its own, as a value may be undefined itself; undefined where there is none that still holds. */
+  /** Returns the value in an object, because a value may be undefined. Returns undefined if there is no valid entry. */
   get(key: string): { readonly value: T } | undefined {
-    const held = this.#held.get(key);
+    const held = this.#entries.get(key);
     if (held === undefined) return undefined;
-    this.#held.delete(key);
+    this.#entries.delete(key);
     if (this.#clock.monotonic() >= held.until) return undefined;
-    this.#held.set(key, held);
+    this.#entries.set(key, held);
     return held;
   }
 
-  /** Keeps it for so many milliseconds; 0 keeps nothing. */
+  /** Stores a value for `ms` milliseconds. 0 stores nothing. */
   set(key: string, value: T, ms: number): void {
-    this.#held.delete(key);
+    this.#entries.delete(key);
     if (ms <= 0) return;
-    this.#held.set(key, { value, until: this.#clock.monotonic() + ms });
-    const [oldest] = this.#held.keys();
-    if (this.#held.size > this.#most && oldest !== undefined) this.#held.delete(oldest);
+    this.#entries.set(key, { value, until: this.#clock.monotonic() + ms });
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > this.#maxSize && oldest !== undefined) this.#entries.delete(oldest);
   }
 }

@@ -1,4 +1,4 @@
-/** Questions to the API server: answers are kept for a while, and the same question is asked once at a time. */
+/** Requests reviews from the API server. Caches responses and sends concurrent identical requests once. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { type Failure, toFailure } from '../../base/failure.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
@@ -6,71 +6,84 @@ import type { Clock } from '../../kubeclient/clock.ts';
 import type { ReviewCacheObserver } from './accessObserver.ts';
 import { ExpiringCache } from './expiringCache.ts';
 
-/** What has become of the questions so far. */
+/** Counters of reviews since the start. */
 export interface ReviewCounts {
-  /** Asked of the API server. */
+  /** Requests to the API server. */
   readonly made: number;
-  /** Answered out of the cache. */
+  /** Reviews served from the cache. */
   readonly cached: number;
-  /** Answered together with the same question, which was under way. */
+  /** Reviews that shared a request in progress. */
   readonly shared: number;
-  /** Not answered by the API server. */
+  /** Requests that failed. */
   readonly failed: number;
   readonly underWay: number;
-  /** Answers that are kept. */
+  /** Number of cached responses. */
   readonly held: number;
-  /** The last that was not answered by the API server. */
+  /** The last failure. */
   readonly lastFailure?: Failure;
-  /** Since when it has answered none, in milliseconds since the epoch; absent once it has. */
+  /** Time of the first failure since the last success, in milliseconds since the epoch. Undefined after a success. */
   readonly failingSince?: number;
 }
 
 export interface ReviewsOptions<T> {
   readonly clock: Clock;
-  /** Aborts what is under way when the server ends. */
+  /** Aborts requests in progress when the server closes. */
   readonly signal: AbortSignal;
-  /** Whether an answer is a good one. */
+  /** Whether a response is positive. */
   readonly isGood: (answer: T) => boolean;
-  /** How long answers are kept, in milliseconds; failures never are. */
+  /** Lifetime of cached responses, in milliseconds. Failures are not cached. */
   readonly goodMs: number;
   readonly badMs: number;
   readonly observer?: ReviewCacheObserver | undefined;
 }
 
-/** So long one may take, its tries together (`sharedLookupTimeout` in `token/cache/cached_token_authenticator.go` of apiserver). */
-const REVIEW_MS = 30_000;
-/** Answers of each kind: bad ones, which anybody can ask for as many of as they like, take no place from good ones. */
-const MOST_HELD = 1024;
-/** Under way at once: what comes beyond fails, and is not waited for. */
-const MOST_UNDER_WAY = 256;
+/**
+ * Timeout of a review including its retries (`sharedLookupTimeout` in `token/cache/cached_token_authenticator.go` of
+ * apiserver).
+ */
+const REVIEW_TIMEOUT_MS = 30_000;
+/**
+ * Size of each cache. Negative responses have a cache of their own, because any client can cause any number of them.
+ */
+const MAX_CACHED = 1024;
+/** Maximum number of concurrent reviews. Further ones fail at once. */
+const MAX_IN_PROGRESS = 256;
 
 export class Reviews<T> {
   readonly #options: ReviewsOptions<T>;
-  readonly #good: ExpiringCache<T>;
-  readonly #bad: ExpiringCache<T>;
-  readonly #underWay = new Map<string, Promise<T>>();
-  /** Questions may be secrets, and long: what is kept of them is a digest that nobody can compute beforehand. */
+  readonly #positive: ExpiringCache<T>;
+  readonly #negative: ExpiringCache<T>;
+  readonly #inProgress = new Map<string, Promise<T>>();
+  /** Cache keys are HMACs with this random key, because questions can be long and contain secrets. */
   readonly #key = randomBytes(32);
   readonly #counts = { made: 0, cached: 0, shared: 0, failed: 0 };
-  #trouble: Pick<ReviewCounts, 'lastFailure' | 'failingSince'> = {};
+  #failureState: Pick<ReviewCounts, 'lastFailure' | 'failingSince'> = {};
 
   constructor(options: ReviewsOptions<T>) {
     this.#options = options;
-    this.#good = new ExpiringCache(options.clock, MOST_HELD);
-    this.#bad = new ExpiringCache(options.clock, MOST_HELD);
+    this.#positive = new ExpiringCache(options.clock, MAX_CACHED);
+    this.#negative = new ExpiringCache(options.clock, MAX_CACHED);
   }
 
   counts(): ReviewCounts {
-    return { ...this.#counts, ...this.#trouble, underWay: this.#underWay.size, held: this.#good.size + this.#bad.size };
+    return {
+      ...this.#counts,
+      ...this.#failureState,
+      underWay: this.#inProgress.size,
+      held: this.#positive.size + this.#negative.size,
+    };
   }
 
-  /** Rejects as `ask` does, and when whoever wants to know has gone: what is asked is for others too, and goes on. */
+  /**
+   * Returns the response from the cache or from `ask`. Rejects if `ask` does, or when `gone` aborts. The request itself
+   * continues then, because others may share it.
+   */
   async answer(question: string, ask: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T> {
     gone.throwIfAborted();
     const { observer } = this.#options;
     const found = observer?.lookedUp();
     const key = createHmac('sha256', this.#key).update(question).digest('base64');
-    const held = this.#good.get(key) ?? this.#bad.get(key);
+    const held = this.#positive.get(key) ?? this.#negative.get(key);
     if (held !== undefined) {
       this.#counts.cached += 1;
       found?.(true);
@@ -78,59 +91,59 @@ export class Reviews<T> {
     }
     const released = observer?.blocked();
     try {
-      return await unlessAborted(this.#asked(key, ask), gone);
+      return await unlessAborted(this.#shareRequest(key, ask), gone);
     } finally {
       released?.();
       found?.(false);
     }
   }
 
-  #asked(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const underWay = this.#underWay.get(key);
+  #shareRequest(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const underWay = this.#inProgress.get(key);
     if (underWay !== undefined) {
       this.#counts.shared += 1;
       return underWay;
     }
-    if (this.#underWay.size >= MOST_UNDER_WAY) {
-      const error = new Error(`${MOST_UNDER_WAY} reviews are under way already`);
-      this.#noteFailed(error);
+    if (this.#inProgress.size >= MAX_IN_PROGRESS) {
+      const error = new Error(`${MAX_IN_PROGRESS} reviews are under way already`);
+      this.#countFailure(error);
       return Promise.reject(error);
     }
-    const asked = this.#ask(key, ask).finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, asked);
+    const asked = this.#sendRequest(key, ask).finally(() => this.#inProgress.delete(key));
+    this.#inProgress.set(key, asked);
     return asked;
   }
 
-  async #ask(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #sendRequest(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { isGood, goodMs, badMs, observer } = this.#options;
     this.#counts.made += 1;
     const fetched = observer?.fetching();
     try {
-      const answer = await this.#inTime(ask);
+      const answer = await this.#withTimeout(ask);
       fetched?.(true);
-      const { failingSince: _, ...before } = this.#trouble;
-      this.#trouble = before;
-      if (isGood(answer)) this.#good.set(key, answer, goodMs);
-      else this.#bad.set(key, answer, badMs);
+      const { failingSince: _, ...before } = this.#failureState;
+      this.#failureState = before;
+      if (isGood(answer)) this.#positive.set(key, answer, goodMs);
+      else this.#negative.set(key, answer, badMs);
       return answer;
     } catch (error) {
       fetched?.(false);
-      this.#noteFailed(error);
+      this.#countFailure(error);
       throw error;
     }
   }
 
-  #noteFailed(error: unknown): void {
+  #countFailure(error: unknown): void {
     const now = this.#options.clock.now();
     this.#counts.failed += 1;
-    this.#trouble = { failingSince: this.#trouble.failingSince ?? now, lastFailure: toFailure(error, now) };
+    this.#failureState = { failingSince: this.#failureState.failingSince ?? now, lastFailure: toFailure(error, now) };
   }
 
-  async #inTime(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #withTimeout(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, signal } = this.#options;
     const limit = new AbortController();
-    const late = new Error(`no answer within ${REVIEW_MS / 1000}s`);
-    const timer = clock.setTimeout(() => limit.abort(late), REVIEW_MS);
+    const timeoutError = new Error(`no answer within ${REVIEW_TIMEOUT_MS / 1000}s`);
+    const timer = clock.setTimeout(() => limit.abort(timeoutError), REVIEW_TIMEOUT_MS);
     try {
       return await ask(AbortSignal.any([signal, limit.signal]));
     } finally {

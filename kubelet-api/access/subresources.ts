@@ -1,4 +1,7 @@
-/** What a request does with the node, for those who decide whether it may (`GetRequestAttributes` in `pkg/kubelet/server/auth.go`). */
+/**
+ * Maps a request to the verb and subresources of its authorization (`GetRequestAttributes` in
+ * `pkg/kubelet/server/auth.go`).
+ */
 
 const VERBS: ReadonlyMap<string, string> = new Map([
   ['GET', 'get'],
@@ -8,7 +11,7 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'delete'],
 ]);
 
-/** Empty for a method that is none of these. */
+/** Returns an empty string for other methods. */
 export const verbOf = (method: string): string => VERBS.get(method) ?? '';
 
 const TREES: readonly (readonly [tree: string, subresources: readonly string[]])[] = [
@@ -23,9 +26,12 @@ const TREES: readonly (readonly [tree: string, subresources: readonly string[]])
   ['/logs', ['log']],
   ['/checkpoint', ['checkpoint']],
 ];
-/** What no narrower right is for: whoever may that, may run commands in any container. */
+/** Subresource of all other paths. A user with access to it can run commands in any container. */
 const OTHER: readonly string[] = ['proxy'];
 
-/** One of them is needed, asked for in this order. The path is the one that is routed by. */
+/**
+ * Returns the subresources in the order in which to check them. Access to one is sufficient. `path` must be the path
+ * used for routing.
+ */
 export const subresourcesOf = (path: string): readonly string[] =>
   TREES.find(([tree]) => path === tree || path.startsWith(`${tree}/`))?.[1] ?? OTHER;

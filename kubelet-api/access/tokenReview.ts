@@ -1,4 +1,4 @@
-/** Asks the API server whose a token is (`plugin/pkg/authenticator/token/webhook/webhook.go` of apiserver). */
+/** Requests TokenReviews from the API server (`plugin/pkg/authenticator/token/webhook/webhook.go` of apiserver). */
 import * as z from 'zod/mini';
 import { messageOf } from '../../base/failure.ts';
 import { OddAnswer, readAnswer } from '../../kubeclient/answer.ts';
@@ -8,10 +8,10 @@ import { KubeError, troubleIn } from '../../kubeclient/kubeError.ts';
 import type { ObjectType } from '../../kubeclient/paths.ts';
 import type { Caller } from '../exchange.ts';
 import type { AccessObserver } from './accessObserver.ts';
-import { triedAgain } from './triedAgain.ts';
+import { withRetries } from './triedAgain.ts';
 
 const PATH = '/apis/authentication.k8s.io/v1/tokenreviews';
-const ASKED = { asked: `POST ${PATH}`, expected: 'a TokenReview' };
+const RESPONSE_CONTEXT = { asked: `POST ${PATH}`, expected: 'a TokenReview' };
 
 const user = z.looseObject({
   username: z.optional(z.string()),
@@ -35,7 +35,7 @@ export interface ReviewParts {
 
 const CREATED = 201;
 
-/** Creates a review once. As in a kubelet, a response that cannot be read has the code of a success. */
+/** Creates a review once. Like in the kubelet, a response that cannot be parsed counts as a success. */
 export async function createReview<Review extends ObjectType>(
   kind: Parameters<AccessObserver['reviewed']>[0],
   path: string,
@@ -55,17 +55,23 @@ export async function createReview<Review extends ObjectType>(
   }
 }
 
-/** Undefined for a token that nobody has. Rejects where nobody says; then no word of the token is in the message. */
+/**
+ * Returns undefined if the token is unknown. Rejects if the API server returns no decision. The error does not contain
+ * the token.
+ */
 export async function reviewToken(token: string, parts: ReviewParts, signal: AbortSignal): Promise<Caller | undefined> {
   const review = { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', spec: { token } };
-  const { status } = await told(token, () =>
-    triedAgain(async () => readAnswer(schema, await createReview('authn', PATH, review, { ...parts, signal }), ASKED), {
-      clock: parts.clock,
-      signal,
-    }),
+  const { status } = await withoutToken(token, () =>
+    withRetries(
+      async () => readAnswer(schema, await createReview('authn', PATH, review, { ...parts, signal }), RESPONSE_CONTEXT),
+      {
+        clock: parts.clock,
+        signal,
+      },
+    ),
   );
   if (status.authenticated !== true) {
-    // Why a token is not known may be told with parts of it.
+    // The reason may contain parts of the token.
     if (status.error) throw new Error('the API server could not review a token');
     return undefined;
   }
@@ -74,8 +80,8 @@ export async function reviewToken(token: string, parts: ReviewParts, signal: Abo
   return uid ? { ...named, uid } : named;
 }
 
-/** What an answer says, or an error with it as its cause, may have the token in it: only what is said here goes on. */
-async function told<T>(token: string, ask: () => Promise<T>): Promise<T> {
+/** Replaces errors of the API server, whose messages and causes may contain the token. */
+async function withoutToken<T>(token: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {

@@ -1,4 +1,4 @@
-/** `/debug/pprof/`: profiles of the agent's process by V8, in the place of Go's (`net/http/pprof`). */
+/** `/debug/pprof/`: V8 profiles of the agent's process, in place of Go's (`net/http/pprof`). */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { waitOnce } from '../../actors/alarm.ts';
@@ -9,42 +9,42 @@ import { NOSNIFF, sendText } from '../answers.ts';
 import type { Exchange, HttpResponse, Route } from '../exchange.ts';
 import type { Recording } from './recordings.ts';
 
-export interface ProfilesParts {
+export interface ProfilesOptions {
   readonly clock: Clock;
-  /** How the process was started, without what is secret of it. */
+  /** Returns the command line of the process, without secrets. */
   readonly command: () => readonly string[];
 }
 
 const TREE = '/debug/pprof/';
 
-/** One recording at a time goes on, whoever asks: each costs memory and time. */
-interface Busy {
+/** Allows one recording at a time, because each costs memory and CPU time. */
+interface RecordingLock {
   with?: string;
 }
 
-type Answer = (exchange: Exchange, parts: ProfilesParts, busy: Busy) => Promise<void> | void;
+type ProfileHandler = (exchange: Exchange, parts: ProfilesOptions, busy: RecordingLock) => Promise<void> | void;
 
-export function profilesRoute(parts: ProfilesParts): Route {
-  const busy: Busy = {};
+export function profilesRoute(parts: ProfilesOptions): Route {
+  const busy: RecordingLock = {};
   return {
     tree: TREE,
     methods: ['GET'],
     answer: async (exchange) => {
       const name = exchange.url.pathname.slice(TREE.length);
-      const known = KNOWN.get(name);
+      const known = PROFILES.get(name);
       if (known !== undefined) await known.answer(exchange, parts, busy);
       else if (name === '') index(exchange);
-      else refuse(exchange.response, 404, `Unknown profile: Node.js has ${[...KNOWN.keys()].join(', ')}`);
+      else refuse(exchange.response, 404, `Unknown profile: Node.js has ${[...PROFILES.keys()].join(', ')}`);
     },
   };
 }
 
-/** As Go's `serveError`. */
+/** Responds like Go's `serveError`. */
 const refuse = (response: HttpResponse, code: number, text: string): void =>
   sendText(response, { code, text: `${text}\n`, headers: { ...NOSNIFF, 'X-Go-Pprof': '1' } });
 
 function index({ response }: Exchange): void {
-  const rows = [...KNOWN].map(
+  const rows = [...PROFILES].map(
     ([name, { about }]) => `<tr><td><a href='${name}'>${name}</a></td><td>${about}</td></tr>`,
   );
   const text = `<html>
@@ -63,10 +63,10 @@ ${rows.join('\n')}
   sendText(response, { code: 200, text, headers: { ...NOSNIFF, 'Content-Type': 'text/html; charset=utf-8' } });
 }
 
-const cmdline: Answer = ({ response }, { command }) =>
+const cmdline: ProfileHandler = ({ response }, { command }) =>
   sendText(response, { code: 200, text: command().join('\0'), headers: NOSNIFF });
 
-const waitedFor: Answer = ({ response }) => {
+const activeResources: ProfileHandler = ({ response }) => {
   const counts = Map.groupBy(process.getActiveResourcesInfo(), (kind) => kind);
   const lines = [...counts].toSorted(([, one], [, other]) => other.length - one.length);
   const text = lines.map(([kind, { length }]) => `${length} ${kind}\n`).join('');
@@ -75,21 +75,21 @@ const waitedFor: Answer = ({ response }) => {
 
 const recordings = () => import('./recordings.ts');
 
-/** As Go's `profile` has it, in seconds; so long an answer may take at all. */
-const USUAL_S = 30;
-const LONGEST_S = 4 * 60 * 60;
+/** Default duration in seconds, as in Go's `profile`, and the limit of a response's duration. */
+const DEFAULT_SECONDS = 30;
+const MAX_SECONDS = 4 * 60 * 60;
 
 interface Wanted {
   readonly what: string;
-  /** What it is to be called: the tools go by that. */
+  /** File name of the download, which determines how tools open it. */
   readonly file: string;
   readonly by: (all: Awaited<ReturnType<typeof recordings>>) => Recording;
 }
 
 const recording =
-  (wanted: Wanted): Answer =>
+  (wanted: Wanted): ProfileHandler =>
   (exchange, parts, busy) =>
-    recorded(exchange, parts, { ...wanted, busy });
+    handleRecording(exchange, parts, { ...wanted, busy });
 
 const profile = recording({
   what: 'CPU profiling',
@@ -102,14 +102,14 @@ const allocs = recording({
   by: ({ allocations }) => allocations,
 });
 
-type Alone = Pick<Wanted, 'what'> & { readonly busy: Busy };
+type Alone = Pick<Wanted, 'what'> & { readonly busy: RecordingLock };
 
-async function recorded(exchange: Exchange, { clock }: ProfilesParts, wanted: Wanted & Alone): Promise<void> {
+async function handleRecording(exchange: Exchange, { clock }: ProfilesOptions, wanted: Wanted & Alone): Promise<void> {
   const { response, signal, url } = exchange;
-  const given = Number(url.searchParams.get('seconds') ?? '');
-  const seconds = Number.isInteger(given) && given > 0 ? given : USUAL_S;
-  if (seconds >= LONGEST_S) return refuse(response, 400, "profile duration exceeds server's WriteTimeout");
-  await alone(response, wanted, async () => {
+  const requestedSeconds = Number(url.searchParams.get('seconds') ?? '');
+  const seconds = Number.isInteger(requestedSeconds) && requestedSeconds > 0 ? requestedSeconds : DEFAULT_SECONDS;
+  if (seconds >= MAX_SECONDS) return refuse(response, 400, "profile duration exceeds server's WriteTimeout");
+  await withLock(response, wanted, async () => {
     const ms = seconds * 1_000;
     const record = wanted.by(await recordings());
     const wait = async () => {
@@ -120,10 +120,10 @@ async function recorded(exchange: Exchange, { clock }: ProfilesParts, wanted: Wa
   });
 }
 
-const heap: Answer = async (exchange, _, busy) => {
-  const refused = whyNoSnapshot(exchange);
+const heap: ProfileHandler = async (exchange, _, busy) => {
+  const refused = snapshotRefusal(exchange);
   if (refused !== undefined) return refuse(exchange.response, 403, refused);
-  await alone(exchange.response, { busy, what: 'a heap snapshot' }, async () => {
+  await withLock(exchange.response, { busy, what: 'a heap snapshot' }, async () => {
     const { heapSnapshot } = await recordings();
     exchange.signal.throwIfAborted();
     await heapSnapshot((snapshot) => send(exchange, 'heap.heapsnapshot', snapshot));
@@ -132,24 +132,24 @@ const heap: Answer = async (exchange, _, busy) => {
 
 const MASTERS = 'system:masters';
 /**
- * Headers that an API server adds to a request that it forwards to a node: the first by Go's `httputil.ReverseProxy`, the
- * second by `staging/src/k8s.io/apimachinery/pkg/util/proxy/transport.go`.
+ * Headers that an API server adds to a request that it forwards to a node. The first is added by Go's
+ * `httputil.ReverseProxy`, the second by `staging/src/k8s.io/apimachinery/pkg/util/proxy/transport.go`.
  */
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-uri'];
 
 /**
- * Returns why a client may not take a heap snapshot, which contains values of variables, Secrets and tokens of other pods;
- * undefined if it may. A forwarded request is refused, because the API server sends it under its own name, which may be a
- * member of system:masters, for every user with access to `nodes/proxy`.
+ * Returns why a client may not take a heap snapshot, which contains values of variables, Secrets and tokens of other
+ * pods. Undefined if it may. A forwarded request is refused, because the API server sends it under its own name, which
+ * may be a member of system:masters, for every user with access to `nodes/proxy`.
  */
-function whyNoSnapshot({ caller, request: { headers } }: Exchange): string | undefined {
+function snapshotRefusal({ caller, request: { headers } }: Exchange): string | undefined {
   if (FORWARDED.some((name) => lookUp(headers, name) !== undefined))
     return `a heap snapshot contains Secrets: a member of ${MASTERS} has to request it from the node itself, not through a proxy`;
   if (caller.groups.includes(MASTERS)) return undefined;
   return `a heap snapshot contains Secrets: it is for members of ${MASTERS}, and ${printableLine(caller.name)} is not one`;
 }
 
-async function alone(response: HttpResponse, { busy, what }: Alone, work: () => Promise<void>): Promise<void> {
+async function withLock(response: HttpResponse, { busy, what }: Alone, work: () => Promise<void>): Promise<void> {
   if (busy.with !== undefined) return refuse(response, 500, `Could not enable ${what}: ${busy.with} already in use`);
   busy.with = what;
   try {
@@ -168,11 +168,11 @@ async function send({ response, signal }: Exchange, file: string, from: Readable
   await pipeline(from, response, { signal });
 }
 
-/** What there is, by name, with what it is for those who read the index. */
-const KNOWN: ReadonlyMap<string, { readonly about: string; readonly answer: Answer }> = new Map([
+/** The available profiles by name, with descriptions for the index page. */
+const PROFILES: ReadonlyMap<string, { readonly about: string; readonly answer: ProfileHandler }> = new Map([
   ['allocs', { about: 'what is allocated in `seconds` (30) and stays, for DevTools: .heapprofile', answer: allocs }],
   ['cmdline', { about: 'the command line, its words separated by NUL', answer: cmdline }],
-  ['goroutine', { about: 'what the event loop waits for, by kind', answer: waitedFor }],
+  ['goroutine', { about: 'what the event loop waits for, by kind', answer: activeResources }],
   [
     'heap',
     { about: 'all objects in memory, for members of system:masters, for DevTools: .heapsnapshot', answer: heap },

@@ -1,37 +1,40 @@
-/** What V8 records of this process, as the developer tools of Chrome open it. Loaded when somebody asks for it. */
+/** Records V8 profiles of this process in the formats of Chrome's developer tools. Imported on first use. */
 import { Session } from 'node:inspector/promises';
 import type { Readable } from 'node:stream';
 import { getHeapSnapshot } from 'node:v8';
 
-/** As often, in microseconds, the stack is looked at; over a long time less often, so that there are only so many samples. */
-const SAMPLE_MICROS = 1_000;
-const MOST_SAMPLES = 60_000;
+/**
+ * Minimum sampling interval of the CPU profiler in microseconds, and maximum number of samples. Long recordings use a
+ * longer interval.
+ */
+const MIN_INTERVAL_MICROS = 1_000;
+const MAX_SAMPLES = 60_000;
 
-/** One of so many bytes is looked at when it is allocated. */
+/** Average number of allocated bytes per sample. */
 const ALLOCATED_BYTES = 32 * 1_024;
 
-/** Records until `wait` has ended, of which it is known about how long, in milliseconds, it takes; rejects as that does. */
+/** Records until `wait` settles, which takes about `ms` milliseconds. Rejects if `wait` rejects. */
 export type Recording = (wait: () => Promise<void>, ms: number) => Promise<object>;
 
-/** Where the time goes: a `.cpuprofile`. */
+/** Records CPU time as a `.cpuprofile`. */
 export const cpuProfile: Recording = (wait, ms) =>
   inSession(async (session) => {
     await session.post('Profiler.enable');
-    const interval = Math.max(SAMPLE_MICROS, Math.ceil((ms * 1_000) / MOST_SAMPLES));
+    const interval = Math.max(MIN_INTERVAL_MICROS, Math.ceil((ms * 1_000) / MAX_SAMPLES));
     await session.post('Profiler.setSamplingInterval', { interval });
     await session.post('Profiler.start');
-    return (await ended(wait, () => session.post('Profiler.stop'))).profile;
+    return (await stopAfter(wait, () => session.post('Profiler.stop'))).profile;
   });
 
-/** What is allocated meanwhile and still there: a `.heapprofile`. */
+/** Records live allocations as a `.heapprofile`. */
 export const allocations: Recording = (wait) =>
   inSession(async (session) => {
     await session.post('HeapProfiler.startSampling', { samplingInterval: ALLOCATED_BYTES });
-    return (await ended(wait, () => session.post('HeapProfiler.stopSampling'))).profile;
+    return (await stopAfter(wait, () => session.post('HeapProfiler.stopSampling'))).profile;
   });
 
-/** Stops it also where nobody waits any more: what was recorded so far is let go of. */
-async function ended<T>(wait: () => Promise<void>, stop: () => Promise<T>): Promise<T> {
+/** Stops the profiler even if `wait` rejects. The profile is discarded in that case. */
+async function stopAfter<T>(wait: () => Promise<void>, stop: () => Promise<T>): Promise<T> {
   try {
     await wait();
   } catch (error) {
@@ -51,10 +54,7 @@ async function inSession<T>(work: (session: Session) => Promise<T>): Promise<T> 
   }
 }
 
-/**
- * Gives all that is on the heap, and what holds it: a `.heapsnapshot`, read piece by piece. The process stands still while
- * it is taken.
- */
+/** Streams a snapshot of the heap as a `.heapsnapshot`. The process is blocked while V8 takes it. */
 export async function heapSnapshot(use: (snapshot: Readable) => Promise<void>): Promise<void> {
   try {
     await use(getHeapSnapshot());
@@ -63,7 +63,10 @@ export async function heapSnapshot(use: (snapshot: Readable) => Promise<void>): 
   }
 }
 
-/** V8 goes on numbering all objects for the next snapshot, and keeps this one until it is collected. */
+/**
+ * Releases the snapshot. V8 otherwise tracks object IDs for the next snapshot and retains this one until a garbage
+ * collection.
+ */
 const forgetSnapshots = () =>
   inSession(async (session) => {
     await session.post('HeapProfiler.enable');

@@ -3,24 +3,24 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { messageOf } from '../../base/failure.ts';
 import type { Access, Admission } from '../access/access.ts';
-import { type Fixed, NOSNIFF, sendError, sendText } from '../answers.ts';
+import { NOSNIFF, sendError, sendText, type TextResponse } from '../answers.ts';
 import type { Caller, HttpRequest, HttpResponse, Upgrade } from '../exchange.ts';
-import { cleanPath, type Found, type Paths, urlOf, writtenPath } from './paths.ts';
+import { cleanPath, type PathMatch, type Paths, parseTarget, rawPath } from './paths.ts';
 
-export interface Dispatched {
+export interface DispatchOptions {
   readonly paths: Paths;
-  /** Absent: everybody may, as at the read-only port. */
+  /** Undefined for the read-only port, which has no access control. */
   readonly access?: Pick<Access, 'admit'> | undefined;
   readonly onError: (error: unknown) => void;
 }
 
-/** As anybody is at a port where nobody is asked. */
-const ANYBODY: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: new Map() };
+/** The user of all requests to a port without access control. */
+const ANONYMOUS: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: new Map() };
 
-interface Arrived {
+interface IncomingExchange {
   readonly request: HttpRequest & HttpVersion;
   readonly response: HttpResponse;
-  /** The connection, which several requests of HTTP/2 share. */
+  /** The connection. HTTP/2 requests can share it. */
   readonly connection: Socket;
   readonly upgrade: Upgrade | undefined;
   readonly signal: AbortSignal;
@@ -32,8 +32,8 @@ interface HttpVersion {
   readonly headersDistinct?: NodeJS.Dict<string[]>;
 }
 
-/** Resolves once the route is done with it; never rejects. */
-export async function dispatch(parts: Dispatched, arrived: Arrived): Promise<void> {
+/** Resolves when the route has handled the request. Never rejects. */
+export async function dispatch(parts: DispatchOptions, arrived: IncomingExchange): Promise<void> {
   const { response } = arrived;
   try {
     await respond(parts, arrived);
@@ -45,10 +45,10 @@ export async function dispatch(parts: Dispatched, arrived: Arrived): Promise<voi
   }
 }
 
-async function respond({ paths, access }: Dispatched, arrived: Arrived): Promise<void> {
+async function respond({ paths, access }: DispatchOptions, arrived: IncomingExchange): Promise<void> {
   const { request, response, signal } = arrived;
   const { url: target = '/', method = 'GET', headers } = request;
-  const url = urlOf(target);
+  const url = parseTarget(target);
   if (url === null || isAmbiguous(request)) {
     // HTTP/2 has no such header.
     const headers = request.httpVersionMajor < 2 ? { connection: 'close' } : {};
@@ -58,14 +58,14 @@ async function respond({ paths, access }: Dispatched, arrived: Arrived): Promise
   const path = cleanPath(url.pathname);
   const found = paths.find(path, method, headers.accept);
   if (found.kind === 'elsewhere') redirect(arrived, found.path, url);
-  // Whatever a parser makes of a path, there is one that it is checked and answered by.
-  else if (path !== writtenPath(target)) redirect(arrived, path, url);
+  // Redirect unless the path is in its normal form, so that authorization and routing use the same path.
+  else if (path !== rawPath(target)) redirect(arrived, path, url);
   else if (found.kind === 'nothing') sendText(response, NOT_FOUND);
   else {
-    const admission = await admitted(access, arrived, path);
+    const admission = await checkAccess(access, arrived, path);
     if (signal.aborted) return;
     if (!admission.isAdmitted) sendText(response, admission);
-    else await answer(found, arrived, { url, caller: admission.caller });
+    else await callRoute(found, arrived, { url, caller: admission.caller });
   }
 }
 
@@ -73,19 +73,19 @@ async function respond({ paths, access }: Dispatched, arrived: Arrived): Promise
 const isAmbiguous = ({ httpVersionMajor, headersDistinct }: HttpVersion): boolean =>
   httpVersionMajor < 1 || (headersDistinct?.host?.length ?? 0) > 1;
 
-async function answer(
-  found: Extract<Found, { readonly kind: 'fixed' | 'route' }>,
-  { request, response, upgrade, signal }: Arrived,
+async function callRoute(
+  found: Extract<PathMatch, { readonly kind: 'fixed' | 'route' }>,
+  { request, response, upgrade, signal }: IncomingExchange,
   known: { readonly url: URL; readonly caller: Caller },
 ): Promise<void> {
   if (found.kind === 'fixed') sendText(response, found.answer);
   else await found.route.answer({ request, response, signal, ...known, ...(upgrade ? { upgrade } : {}) });
 }
 
-const NOT_FOUND: Fixed = { code: 404, text: '404 page not found\n', headers: NOSNIFF };
+const NOT_FOUND: TextResponse = { code: 404, text: '404 page not found\n', headers: NOSNIFF };
 
-/** Go's `http.Redirect`: only who reads gets a text. */
-function redirect({ request, response }: Arrived, path: string, { search }: URL): void {
+/** Redirects like Go's `http.Redirect`, which sends a body for GET and HEAD only. */
+function redirect({ request, response }: IncomingExchange, path: string, { search }: URL): void {
   const location = path + search;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const escaped = location.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
@@ -95,12 +95,12 @@ function redirect({ request, response }: Arrived, path: string, { search }: URL)
   response.end(text);
 }
 
-/** By the path that it is routed by. */
-async function admitted(
-  access: Dispatched['access'],
-  { request, connection, signal }: Arrived,
+/** Authorizes the request by the path that is used for routing. */
+async function checkAccess(
+  access: DispatchOptions['access'],
+  { request, connection, signal }: IncomingExchange,
   path: string,
 ): Promise<Admission> {
-  if (access === undefined) return { isAdmitted: true, caller: ANYBODY };
+  if (access === undefined) return { isAdmitted: true, caller: ANONYMOUS };
   return access.admit({ request, path, signal, ...(connection instanceof TLSSocket ? { socket: connection } : {}) });
 }

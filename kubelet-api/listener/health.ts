@@ -1,21 +1,21 @@
-/** Whether the node works, for those who ask over HTTP (`pkg/server/healthz/healthz.go` of apiserver). */
+/** Serves health checks over HTTP (`pkg/server/healthz/healthz.go` of apiserver). */
 import { messageOf } from '../../base/failure.ts';
 import { NOSNIFF, sendError, sendText } from '../answers.ts';
 import type { HttpResponse, Route } from '../exchange.ts';
 
 export interface Check {
   readonly name: string;
-  /** Throws why not. */
+  /** Throws an error with the reason if the check fails. */
   readonly check: () => void;
 }
 
-/** As long as anything is answered, this is. */
+/** Always succeeds, because the server is able to respond. */
 export const PING: Check = { name: 'ping', check: () => {} };
 
-/** Told how each check comes out that is made together with the others. */
+/** Called with the result of each check of a request for all checks. */
 export type CheckListener = (name: string, isGood: boolean) => void;
 
-/** One for all checks, and one for each. */
+/** Creates a route for all checks, and one for each check. */
 export const healthRoutes = (checks: readonly Check[], onChecked: CheckListener = () => {}): readonly Route[] => [
   { tree: '/healthz', answer: async ({ url, response }) => answerAll(checks, url.searchParams, response, onChecked) },
   ...checks.map(
@@ -36,7 +36,7 @@ function answerAll(
   const lines = checks.map((each) => {
     if (excluded.has(each.name)) return { text: `[+]${each.name} excluded: ok\n`, isGood: true };
     const why = failureOf(each);
-    // Not everybody who may see that it fails may see why.
+    // Withhold the reason, because clients with access to the summary may lack access to the single check.
     const isGood = why === undefined;
     onChecked(each.name, isGood);
     return { text: isGood ? `[+]${each.name} ok\n` : `[-]${each.name} failed: reason withheld\n`, isGood };

@@ -1,4 +1,4 @@
-/** The node's server: TLS with the node's certificate, a path for each route, and access control. */
+/** Creates the node's server with TLS, routes and access control. */
 import type { X509Certificate } from 'node:crypto';
 import type { SecureServerOptions } from 'node:http2';
 import { type TLSSocket, Server as TlsServer } from 'node:tls';
@@ -8,7 +8,7 @@ import { errorCode } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Access } from '../access/access.ts';
 import type { Route } from '../exchange.ts';
-import { Paths, type Switches } from './paths.ts';
+import { type EnabledFeatures, Paths } from './paths.ts';
 import { type Bound, type RequestListener, serve } from './server.ts';
 import type { CertificatePair } from './servingCertificate.ts';
 import { type Material, TlsFiles } from './tlsFiles.ts';
@@ -16,7 +16,7 @@ import { type TlsSettings, tlsNames } from './tlsNames.ts';
 
 interface Address {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0 selects a free port. */
   readonly port: number;
 }
 
@@ -24,35 +24,37 @@ interface Common {
   readonly address: Address;
   readonly routes: readonly Route[];
   readonly clock: Clock;
-  /** Told of answers that have failed. */
+  /** Called with errors of routes. */
   readonly onError: (error: unknown) => void;
-  /** Told of each request. */
+  /** Called for each request. */
   readonly onRequest?: RequestListener | undefined;
 }
 
-/** One that looks at certificates is told of each connection before its first request. */
+/** Access control. If it checks client certificates, it is called for each connection before its first request. */
 type Gatekeeper = Pick<Access, 'admit'> & Partial<Pick<Access, 'greet'>>;
 
 interface ListenerOptions extends Common {
-  readonly switches: Switches;
-  /** Who may; it is given those who vouch for clients, where there are any. */
+  readonly switches: EnabledFeatures;
+  /**
+   * Creates the access control. The parameter returns the client authorities, and is undefined if none are configured.
+   */
   readonly access: (clientAuthorities: (() => readonly X509Certificate[]) | undefined) => Gatekeeper;
   readonly tls: TlsSettings;
   readonly pair: CertificatePair;
-  /** Whether the pair may come later: nobody can shake hands until then. */
+  /** Whether to start without the certificate and key. TLS handshakes fail until they exist. */
   readonly isAwaited: boolean;
   readonly clientCaFile?: string;
   readonly files: FileSystem;
-  /** Told of a certificate that cannot be used; the one before it stays. */
+  /** Called if a certificate cannot be used. The previous one stays in use. */
   readonly onProblem: (problem: string) => void;
 }
 
 export interface Listener extends Pick<Bound, 'port' | 'close'> {
-  /** Looks at once whether there is another certificate. */
+  /** Checks at once whether the files have changed. */
   readonly look: () => Promise<void>;
 }
 
-/** Listens at an address; rejects with a `NodeFailure` that says why not. */
+/** Listens at an address. Rejects with a `NodeFailure` that states the reason. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { address, routes, switches, access, clock, onError, onRequest, clientCaFile } = options;
   const files = new TlsFiles(options);
@@ -75,20 +77,20 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on('secureConnection', (socket: TLSSocket) => admits.greet?.(socket));
   files.follow((changed, isOfClients) => {
     if (server instanceof TlsServer) server.setSecureContext({ ...names, ...trusted(changed) });
-    // Whom the former authorities vouched for may be nobody now.
+    // Make clients reconnect, because their certificates may come from a removed authority.
     if (isOfClients) bound.renew();
   });
   const close = async () => {
     files.end();
     await bound.close();
   };
-  return { port: bound.port, look: () => files.look(), close };
+  return { port: bound.port, look: () => files.checkNow(), close };
 }
 
-/** Without authorities of its own a server would take those of the host for them. */
+/** An empty `ca` prevents OpenSSL from using the authorities of the host. */
 const trusted = (material: Material) => ({ ca: [], ...material });
 
-/** What a server without TLS shows everybody who reaches it: that alone of the routes that may be shown so. */
+/** Serves only those routes without TLS that are safe to expose to any client. */
 export async function listenPlain({
   address,
   routes,

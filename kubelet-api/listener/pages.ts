@@ -10,7 +10,7 @@ interface Status {
   readonly kubeletVersion: string;
   /** The version of Node.js, in the field where a kubelet has Go's. */
   readonly runtimeVersion: string;
-  /** Every path that is served, whereas a kubelet lists only those without a web service (`RegisteredHandlePaths`). */
+  /** All paths that are served. A kubelet lists only those that are not web services (`RegisteredHandlePaths`). */
   readonly paths: () => readonly string[];
 }
 

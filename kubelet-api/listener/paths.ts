@@ -1,36 +1,39 @@
 /**
- * The paths of a node's server, as a kubelet has them (`pkg/kubelet/server/server.go`): which there are, how far each reaches,
- * and what a request to one is answered by that is not for it.
+ * The paths of the node's server, like those of a kubelet (`pkg/kubelet/server/server.go`), with their methods and the
+ * responses to requests that do not match.
  */
-import { type Fixed, NOSNIFF } from '../answers.ts';
+import { NOSNIFF, type TextResponse } from '../answers.ts';
 import type { Route } from '../exchange.ts';
 
-/** Those of its parts that a configuration can turn off. */
-export interface Switches {
+/** The parts of the server that the configuration can turn off. */
+export interface EnabledFeatures {
   readonly debugging: boolean;
   readonly systemLogs: boolean;
   readonly profiling: boolean;
   readonly debugFlags: boolean;
 }
 
-interface Place {
-  /** `exact`: nothing below it is there; `tree`: all below is its own; `directory`: so, but only with a slash after it. */
+interface PathRule {
+  /**
+   * `exact` matches the path only, `tree` includes all subpaths, and `directory` does so too but redirects to a
+   * trailing slash.
+   */
   readonly reach: 'exact' | 'tree' | 'directory';
-  /** How many names may follow it; absent: any. */
+  /** Allowed numbers of path segments after the path. Any number if undefined. */
   readonly names?: readonly number[];
-  /** Absent: any. */
+  /** All methods if undefined. */
   readonly methods?: readonly string[];
   readonly isJson?: boolean;
-  /** Where it is served: everywhere, or only where access is checked and debugging is on. */
+  /** Whether the path is served only if debugging handlers are enabled. */
   readonly isDebugging?: boolean;
 }
 
 const GET = ['GET'];
 const EITHER = ['GET', 'POST'];
 const debugging = { isDebugging: true } as const;
-const EXACT: Place = { reach: 'exact' };
+const EXACT: PathRule = { reach: 'exact' };
 
-const PLACES: ReadonlyMap<string, Place> = new Map<string, Place>([
+const PATH_RULES: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
   ['/pods', { reach: 'tree', names: [0], methods: GET, isJson: true }],
   ['/stats', { reach: 'directory', names: [1], methods: EITHER, isJson: true }],
   ['/containerLogs', { reach: 'tree', names: [3], methods: GET, ...debugging }],
@@ -48,8 +51,8 @@ const PLACES: ReadonlyMap<string, Place> = new Map<string, Place>([
   ['/statusz', { ...EXACT, ...debugging }],
 ]);
 
-/** Below these a node without debugging says that it has none; of its other paths it knows nothing. */
-const SAID_DISABLED = [
+/** Paths with an explicit response if debugging is disabled. All other debugging paths return 404. */
+const DISABLED_PATHS = [
   '/run',
   '/exec',
   '/attach',
@@ -60,37 +63,37 @@ const SAID_DISABLED = [
   '/logs',
 ];
 
-interface Placed extends Place {
+interface PathEntry extends PathRule {
   readonly tree: string;
-  /** Absent: there is but `disabled` to say. */
+  /** Undefined if the path is disabled. */
   readonly route?: Route;
   readonly disabled?: string;
 }
 
-/** What is found at a path. */
-export type Found =
+/** The result of a lookup. */
+export type PathMatch =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'elsewhere'; readonly path: string }
-  /** Whoever may ask it gets that answer. */
-  | { readonly kind: 'fixed'; readonly answer: Fixed }
+  /** A fixed response, which still requires authorization. */
+  | { readonly kind: 'fixed'; readonly answer: TextResponse }
   | { readonly kind: 'route'; readonly route: Route };
 
 export class Paths {
-  readonly #placed = new Map<string, Placed>();
+  readonly #entries = new Map<string, PathEntry>();
 
-  constructor(routes: readonly Route[], switches: Switches) {
-    for (const route of routes) this.#place(route, switches);
-    for (const disabled of disabledPlaces(switches)) this.#placed.set(disabled.tree, disabled);
+  constructor(routes: readonly Route[], switches: EnabledFeatures) {
+    for (const route of routes) this.#addRoute(route, switches);
+    for (const disabled of disabledPlaces(switches)) this.#entries.set(disabled.tree, disabled);
   }
 
-  /** Without the slashes of directories, sorted. */
+  /** The served paths, sorted and without trailing slashes. */
   get trees(): readonly string[] {
-    return [...this.#placed.keys()].toSorted();
+    return [...this.#entries.keys()].toSorted();
   }
 
-  /** What a path leads to that has been cleaned. */
-  find(path: string, method: string, accept: string | undefined): Found {
-    const placed = this.#owner(path);
+  /** Looks up a path, which must be in its normal form. */
+  find(path: string, method: string, accept: string | undefined): PathMatch {
+    const placed = this.#findEntry(path);
     if (placed === undefined) return { kind: 'nothing' };
     if (placed.reach === 'directory' && path === placed.tree) return { kind: 'elsewhere', path: `${path}/` };
     const { route, disabled } = placed;
@@ -103,21 +106,21 @@ export class Paths {
     const { methods } = placed;
     if (methods !== undefined && !methods.includes(method))
       return fixed(405, '405: Method Not Allowed', { allow: methods.join(', ') });
-    if (placed.isJson && !takesJson(accept)) return fixed(406, NOT_ACCEPTABLE);
+    if (placed.isJson && !acceptsJson(accept)) return fixed(406, NOT_ACCEPTABLE);
     return { kind: 'route', route };
   }
 
-  #place(route: Route, { debugging: isOn }: Switches): void {
+  #addRoute(route: Route, { debugging: isOn }: EnabledFeatures): void {
     const tree = route.tree.replace(/\/$/, '');
-    const place = PLACES.get(tree) ?? EXACT;
+    const place = PATH_RULES.get(tree) ?? EXACT;
     if (place.isDebugging && !isOn) return;
-    this.#placed.set(tree, { methods: route.methods, ...place, tree, route } as Placed);
+    this.#entries.set(tree, { methods: route.methods, ...place, tree, route } as PathEntry);
   }
 
-  /** That with the longest of the paths above it. */
-  #owner(path: string): Placed | undefined {
+  /** Returns the entry with the longest matching path. */
+  #findEntry(path: string): PathEntry | undefined {
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const placed = this.#placed.get(path.slice(0, end));
+      const placed = this.#entries.get(path.slice(0, end));
       if (placed !== undefined && (placed.reach !== 'exact' || end === path.length)) return placed;
     }
     return undefined;
@@ -126,14 +129,14 @@ export class Paths {
 
 const NOT_ACCEPTABLE = '406: Not Acceptable\n\nAvailable representations: application/json';
 
-const fixed = (code: number, text: string, headers?: Fixed['headers']): Found => ({
+const fixed = (code: number, text: string, headers?: TextResponse['headers']): PathMatch => ({
   kind: 'fixed',
   answer: { code, text, ...(headers ? { headers } : {}) },
 });
 
-function disabledPlaces({ debugging: isOn, ...parts }: Switches): Placed[] {
-  const saying = (tree: string, reach: Place['reach'], disabled: string) => ({ tree, reach, disabled });
-  if (!isOn) return SAID_DISABLED.map((tree) => saying(tree, 'directory', 'Debug endpoints are disabled.'));
+function disabledPlaces({ debugging: isOn, ...parts }: EnabledFeatures): PathEntry[] {
+  const saying = (tree: string, reach: PathRule['reach'], disabled: string) => ({ tree, reach, disabled });
+  if (!isOn) return DISABLED_PATHS.map((tree) => saying(tree, 'directory', 'Debug endpoints are disabled.'));
   return [
     ...(parts.systemLogs ? [] : [saying('/logs', 'directory', 'logs endpoint is disabled.')]),
     ...(parts.profiling ? [] : [saying('/debug/pprof', 'directory', 'profiling endpoint is disabled.')]),
@@ -141,13 +144,16 @@ function disabledPlaces({ debugging: isOn, ...parts }: Switches): Placed[] {
   ];
 }
 
-/** Whoever says nothing takes anything (go-restful's `matchesAccept`, which knows no `application/*`). */
-function takesJson(accept = '*/*'): boolean {
+/**
+ * Whether the client accepts JSON. No header accepts everything (go-restful's `matchesAccept`, which ignores
+ * `application/*`).
+ */
+function acceptsJson(accept = '*/*'): boolean {
   const types = accept.split(',').map((each) => each.split(';', 1)[0]?.trim());
   return accept === '' || types.some((type) => type === '*/*' || type === 'application/json');
 }
 
-/** A path with each `//`, `.` and `..` resolved, as Go's ServeMux cleans it; the slash at its end stays. */
+/** Resolves `//`, `.` and `..` in a path like Go's ServeMux. Preserves a trailing slash. */
 export function cleanPath(path: string): string {
   const names: string[] = [];
   for (const name of path.split('/')) {
@@ -158,13 +164,13 @@ export function cleanPath(path: string): string {
   return `/${names.join('/')}${isDirectory ? '/' : ''}`;
 }
 
-/** The address of a request; undefined where that is none. A host in it says nothing. */
-export function urlOf(target: string): URL | null {
+/** Parses the target of a request and ignores its host. Returns null if the target is invalid. */
+export function parseTarget(target: string): URL | null {
   if (target.startsWith('/')) return URL.parse(`https://node${target}`);
   const url = URL.parse(target);
   return url?.protocol === 'http:' || url?.protocol === 'https:' ? url : null;
 }
 
-/** The path as the client has written it. */
-export const writtenPath = (target: string): string =>
+/** Returns the path exactly as the client sent it. */
+export const rawPath = (target: string): string =>
   target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '') || '/';

@@ -1,4 +1,4 @@
-/** The pods of the node for those who read its server: what it has, and what its runtime runs. */
+/** Lists the node's pods, and those that run in its runtime. */
 
 import { startLimit } from '../../base/limit.ts';
 import { lookUp } from '../../base/lookUp.ts';
@@ -13,11 +13,11 @@ import type { HttpResponse, Route } from '../exchange.ts';
 interface PodsParts {
   readonly pods: () => readonly Pod[];
   readonly cri: Pick<Cri, 'listPodSandbox' | 'listContainers'>;
-  /** How long a call to the runtime may take. */
+  /** Timeout of a call to the runtime, in milliseconds. */
   readonly limitMs: number;
 }
 
-/** All that the node has, with their status as it is (`getPods` in `pkg/kubelet/server/server.go`). */
+/** Serves all pods of the node with their current status (`getPods` in `pkg/kubelet/server/server.go`). */
 export const podsRoute = ({ pods }: Pick<PodsParts, 'pods'>): Route => ({
   tree: '/pods',
   answer: async ({ response }) => {
@@ -27,7 +27,10 @@ export const podsRoute = ({ pods }: Pick<PodsParts, 'pods'>): Route => ({
 
 const LIST = { kind: 'PodList', apiVersion: 'v1', metadata: {} };
 
-/** What the runtime runs, of whatever agent (`getRunningPods` there, `ToAPIPod` in `pkg/kubelet/container/runtime.go`). */
+/**
+ * Serves the pods in the runtime, including those of other agents (`getRunningPods` there, `ToAPIPod` in
+ * `pkg/kubelet/container/runtime.go`).
+ */
 export const runningPodsRoute = ({ cri, limitMs }: Omit<PodsParts, 'pods'>): Route => ({
   tree: '/runningpods',
   answer: async ({ response, signal }) => {
@@ -49,7 +52,7 @@ export const runningPodsRoute = ({ cri, limitMs }: Omit<PodsParts, 'pods'>): Rou
   },
 });
 
-/** One for each UID; its containers by the UID that they name, wherever they run. */
+/** Returns one pod per UID. A container belongs to the pod of its UID label, whatever its sandbox. */
 function runningPods(sandboxes: readonly wire.PodSandbox[], containers: readonly wire.Container[]) {
   const byPod = Map.groupBy(containers, ({ labels }) => lookUp(labels, POD_UID_LABEL) ?? '');
   const pods = new Map(sandboxes.flatMap(({ metadata }) => (metadata ? [[metadata.uid, metadata] as const] : [])));
@@ -66,7 +69,7 @@ const runningContainer = (container: wire.Container) => ({
   resources: {},
 });
 
-/** As Go's encoder writes it where `<`, `>` and `&` are concerned; a slow client holds this text, and no more. */
+/** Escapes `<`, `>` and `&` like Go's encoder. */
 function sendList(response: HttpResponse, items: readonly object[]): void {
   const text = `${JSON.stringify({ ...LIST, items: items.length > 0 ? items : null })}\n`;
   sendJson(response, text.replaceAll(/[<>&\u2028\u2029]/g, escaped));

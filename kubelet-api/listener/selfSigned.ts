@@ -1,6 +1,6 @@
 /**
- * A serving certificate that nobody else vouches for, as a kubelet makes it (`GenerateSelfSignedCertKey` in
- * `util/cert/cert.go` of client-go). Loaded late: only a node that has no other needs it, and once.
+ * Creates a self-signed serving certificate like the kubelet (`GenerateSelfSignedCertKey` in `util/cert/cert.go` of
+ * client-go). Imported on demand, because only a node without any other certificate needs it, once.
  */
 import { createPublicKey, generateKeyPair, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -34,9 +34,9 @@ import {
 import { pem } from '../../actors/cluster/certificates/pem.ts';
 
 interface SelfSigned {
-  /** The certificate, and that of the authority that was made for it alone: both in PEM. */
+  /** The certificate, followed by that of the authority that was created for it. Both are in PEM. */
   readonly certificate: string;
-  /** In PEM: a secret. */
+  /** The private key in PEM. Secret. */
   readonly key: string;
 }
 
@@ -48,7 +48,7 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 
 const newKeys = promisify(generateKeyPair);
 
-/** Names are DNS names or IP addresses; the first is the node's. */
+/** `names` are DNS names or IP addresses. The first one is the node's. */
 export async function selfSigned(names: readonly string[], now: number): Promise<SelfSigned> {
   const [authority, own] = await Promise.all([newKey(), newKey()]);
   const stamp = Math.floor(now / 1_000);
@@ -95,14 +95,14 @@ function certificateOf({ issuer, subject, key, signer, notBefore, notAfter, exte
   return pem('CERTIFICATE', Buffer.from(AsnConvert.serialize(certificate)));
 }
 
-/** Positive, and not to be guessed. */
+/** Returns a random positive number. */
 function serialNumber(): ArrayBuffer {
   const bytes = Uint8Array.from(randomBytes(16));
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;
   return bytes.buffer;
 }
 
-/** Seconds are all that it has room for. */
+/** Certificates have a resolution of one second. */
 const timeOf = (ms: number): Date => new Date(Math.floor(ms / 1_000) * 1_000);
 
 const nameOf = (commonName: string): Name =>

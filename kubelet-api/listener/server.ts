@@ -20,7 +20,7 @@ import { nextTurn } from '../../base/nextTurn.ts';
 import { affordableConnections, guardConnections } from '../../host/connectionGuard.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { Upgrade } from '../exchange.ts';
-import { type Dispatched, dispatch } from './dispatch.ts';
+import { type DispatchOptions, dispatch } from './dispatch.ts';
 import { stopParsing } from './stopParsing.ts';
 
 /** Called for each request. The function that it returns is called once the request is over, with its duration in milliseconds. */
@@ -30,7 +30,7 @@ export type RequestListener = (request: {
   readonly isWebSocket?: boolean;
 }) => (ms: number) => void;
 
-interface Options extends Dispatched {
+interface Options extends DispatchOptions {
   readonly clock: Clock;
   readonly onRequest?: RequestListener | undefined;
   /** Undefined for a server without TLS, which has no HTTP/2, as in Go. */
@@ -68,7 +68,7 @@ const MAX_PIPELINED = 8;
 const MAX_STREAMS = 250;
 /** Memory that Node.js may use for an HTTP/2 connection, in megabytes. Its default of 10 is less than what 250 streams may have in flight. */
 const SESSION_MEMORY_MB = 32;
-/** Time that responses under way have once the server closes. */
+/** Timeout for responses in progress when the server closes. */
 const LAST_ANSWER_MS = 500;
 /** Time that a client which continues to send has to read the response before the connection is cut (`rstAvoidanceDelay` of `net/http` in Go). */
 const FAREWELL_MS = 500;
@@ -104,7 +104,7 @@ export async function serve(
   guardConnections(server, { maxConnections, maxPerAddress: Math.ceil(maxConnections / 2) });
   const served = new Served(server, options);
   await listen(server, address);
-  // It listens at an address, which has a port.
+  // A server that listens at an address has a port.
   const { port } = server.address() as AddressInfo;
   return { port, server, renew: () => served.renew(), close: () => served.close() };
 }
@@ -121,7 +121,7 @@ async function listen(server: Server, { host, port }: { readonly host: string; r
   }
 }
 
-/** As of a kernel without it. */
+/** Whether the kernel has no IPv6 support. */
 const hasNoIpv6 = (error: unknown): boolean =>
   ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(errorCode(error) ?? '');
 

@@ -1,4 +1,7 @@
-/** Where a node's server has its certificate: of files, of the certificate that the node keeps, or made for it alone. */
+/**
+ * Locates the serving certificate of the node's server, i.e. configured files, a certificate from the API server, or a
+ * self-signed one.
+ */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { writePrivate } from '../../actors/cluster/certificates/privateFiles.ts';
@@ -7,31 +10,34 @@ import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';
 
-/** Two files in PEM; one may be both. */
+/** Paths of a certificate and its key in PEM. Both can be the same file. */
 export interface CertificatePair {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** Where a kubelet keeps the certificate that the API server has given it. */
+/** Returns the path at which a kubelet stores the certificate from the API server. */
 export function issuedPair(directory: string): CertificatePair {
   const current = join(directory, 'kubelet-server-current.pem');
   return { certFile: current, keyFile: current };
 }
 
-interface SelfSignedParts {
+interface SelfSignedOptions {
   readonly directory: string;
-  /** DNS names or IP addresses; the first is the node's. */
+  /** DNS names or IP addresses. The first one is the node's. */
   readonly names: readonly string[];
   readonly files: FileSystem;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** That of a kubelet that has no other: made where there is none yet. */
-export async function selfSignedPair({ directory, names, files, now }: SelfSignedParts): Promise<CertificatePair> {
+/**
+ * Returns the self-signed certificate, like that of a kubelet without any other. Creates it if it is missing or
+ * unusable.
+ */
+export async function selfSignedPair({ directory, names, files, now }: SelfSignedOptions): Promise<CertificatePair> {
   const pair = { certFile: join(directory, 'kubelet.crt'), keyFile: join(directory, 'kubelet.key') };
-  if (await isThere(files, pair)) return pair;
+  if (await isUsable(files, pair)) return pair;
   const { selfSigned } = await import('./selfSigned.ts');
   const { certificate, key } = await selfSigned(names, now);
   try {
@@ -45,31 +51,31 @@ export async function selfSignedPair({ directory, names, files, now }: SelfSigne
   return pair;
 }
 
-async function isThere(files: FileSystem, pair: CertificatePair): Promise<boolean> {
+async function isUsable(files: FileSystem, pair: CertificatePair): Promise<boolean> {
   try {
     return (await readPair(files, pair)) !== undefined;
   } catch {
-    // Cut off, or of another key: another takes its place.
+    // The files are truncated or do not match, so create them again.
     return false;
   }
 }
 
-/** A certificate and its key in PEM; undefined where either is missing. Rejects with what is wrong with them. */
+/** Reads a certificate and its key. Returns undefined if a file is missing. Rejects if they are invalid. */
 export async function readPair(
   files: FileSystem,
   { certFile, keyFile }: CertificatePair,
 ): Promise<{ readonly cert: string; readonly key: string } | undefined> {
-  const [cert, key] = [await textOf(files, certFile), await textOf(files, keyFile)];
+  const [cert, key] = [await readTextOrUndefined(files, certFile), await readTextOrUndefined(files, keyFile)];
   if (cert === undefined || key === undefined) return undefined;
-  const fits = told(certFile, () => new X509Certificate(cert)).checkPrivateKey(
-    told(keyFile, () => createPrivateKey(key)),
+  const fits = withFileName(certFile, () => new X509Certificate(cert)).checkPrivateKey(
+    withFileName(keyFile, () => createPrivateKey(key)),
   );
   if (!fits) throw new Error(`${certFile}: not a certificate of the key in ${keyFile}`);
   return { cert, key };
 }
 
-/** A file's text; undefined where there is none. */
-export async function textOf(files: FileSystem, file: string): Promise<string | undefined> {
+/** Returns undefined if the file does not exist. */
+export async function readTextOrUndefined(files: FileSystem, file: string): Promise<string | undefined> {
   const found = await readTextFile(files, file).catch((cause: unknown) => {
     throw new Error(`${file}: ${messageOf(cause)}`, { cause });
   });
@@ -77,8 +83,8 @@ export async function textOf(files: FileSystem, file: string): Promise<string | 
   throw new Error(`${file}: ${found.noFile}`);
 }
 
-/** What OpenSSL says of a text is nothing without its place; it never has the text. */
-export function told<T>(file: string, read: () => T): T {
+/** Adds the file name to an error of OpenSSL, which never contains the content of the file. */
+export function withFileName<T>(file: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {

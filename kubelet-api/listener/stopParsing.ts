@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
 
-/** Any error of llhttp would do: this is its `HPE_PAUSED`. */
+/** Error code for the parser. Any error works. This one is llhttp's `HPE_PAUSED`. */
 const PAUSED = 21;
 
 /**
- * Has no further request made of what has come of a connection already, as when it is cut. Node.js makes all of them
- * otherwise, hundreds of a block of 16 KiB, and keeps them until the connection has closed: with many connections at once
- * that is gigabytes. Nothing public stops its parser; what its `onIncoming` returns does (`parserOnHeadersComplete` in
- * `lib/_http_common.js`). It is set anew for the next connection.
+ * Stops Node.js from creating further requests from bytes that a closed connection has already received. It would
+ * otherwise create hundreds per block of 16 KiB and retain them until the connection has closed, which takes gigabytes
+ * with many connections. The parser has no public method for this, but stops if its `onIncoming` returns an error
+ * (`parserOnHeadersComplete` in `lib/_http_common.js`). Node.js sets `onIncoming` again for the next connection.
  */
 export function stopParsing(socket: Duplex): void {
   const parser: unknown = Reflect.get(socket, 'parser');

@@ -1,19 +1,19 @@
-/** Certificate, key and client authorities of a server, read again when their files change. */
+/** Reads the certificate, key and client authorities of a server, and reads them again when their files change. */
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { pemBlocks } from '../../kubeclient/pemBlocks.ts';
-import { type CertificatePair, readPair, textOf, told } from './servingCertificate.ts';
+import { type CertificatePair, readPair, readTextOrUndefined, withFileName } from './servingCertificate.ts';
 
 interface Options {
   readonly pair: CertificatePair;
-  /** Whether the pair may come later: nobody can shake hands until then. */
+  /** Whether to start without the certificate and key. TLS handshakes fail until they exist. */
   readonly isAwaited: boolean;
   readonly clientCaFile?: string;
   readonly files: FileSystem;
   readonly clock: Clock;
-  /** Told once of what cannot be used; what was read before stays in use. */
+  /** Called once per problem. The previous material stays in use. */
   readonly onProblem: (problem: string) => void;
 }
 
@@ -23,8 +23,11 @@ export interface Material {
   readonly ca?: string;
 }
 
-/** A kubelet looks each minute beside being told; a look costs three small reads. */
-const LOOK_MS = 10_000;
+/**
+ * Interval between checks for changes. A kubelet checks every minute and also watches the files. A check takes three
+ * small reads.
+ */
+const CHECK_INTERVAL_MS = 10_000;
 
 export class TlsFiles {
   readonly #options: Options;
@@ -33,35 +36,35 @@ export class TlsFiles {
   #problem = '';
   #timer: unknown;
   #onChange: (material: Material, isOfClients: boolean) => void = () => {};
-  #looking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** Those that vouch for clients: another array once they have changed. */
+  /** The current client authorities, as a new array after a change. */
   get authorities(): readonly X509Certificate[] {
     return this.#authorities;
   }
 
-  /** Reads all for the first time; rejects where anything is wrong that is not awaited. */
+  /** Reads all files for the first time. Rejects if a file is invalid, or missing and not awaited. */
   async load(): Promise<Material> {
-    this.#use(await this.#read());
+    this.#applyMaterial(await this.#read());
     return this.#material;
   }
 
-  /** From now on tells of each change, and whether it concerns those who vouch for clients. */
+  /** Starts to check for changes. `onChange` also receives whether the client authorities have changed. */
   follow(onChange: (material: Material, isOfClients: boolean) => void): void {
     this.#onChange = onChange;
     this.#wait();
   }
 
-  /** Looks at once, as somebody knows of a change. */
-  look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+  /** Checks for changes at once. */
+  checkNow(): Promise<void> {
+    this.#checking ??= this.#checkFiles().finally(() => {
+      this.#checking = undefined;
     });
-    return this.#looking;
+    return this.#checking;
   }
 
   end(): void {
@@ -73,19 +76,19 @@ export class TlsFiles {
   #wait(): void {
     const { clock } = this.#options;
     this.#timer = clock.setTimeout(() => {
-      void this.look().then(() => {
+      void this.checkNow().then(() => {
         if (this.#timer !== undefined) this.#wait();
       });
-    }, LOOK_MS);
+    }, CHECK_INTERVAL_MS);
   }
 
-  async #look(): Promise<void> {
+  async #checkFiles(): Promise<void> {
     const before = this.#material;
     try {
       const material = await this.#read();
       this.#problem = '';
       if (material.cert === before.cert && material.key === before.key && material.ca === before.ca) return;
-      this.#use(material);
+      this.#applyMaterial(material);
       this.#onChange(material, material.ca !== before.ca);
     } catch (error) {
       const problem = messageOf(error);
@@ -94,8 +97,8 @@ export class TlsFiles {
     }
   }
 
-  #use(material: Material): void {
-    if (material.ca !== this.#material.ca) this.#authorities = authoritiesIn(material.ca ?? '');
+  #applyMaterial(material: Material): void {
+    if (material.ca !== this.#material.ca) this.#authorities = parseAuthorities(material.ca ?? '');
     this.#material = material;
   }
 
@@ -105,15 +108,15 @@ export class TlsFiles {
     if (found === undefined && (!isAwaited || this.#material.cert !== undefined))
       throw new Error(`${pair.certFile}, ${pair.keyFile}: no such file`);
     if (clientCaFile === undefined) return { ...found };
-    const ca = await textOf(files, clientCaFile);
+    const ca = await readTextOrUndefined(files, clientCaFile);
     if (ca === undefined) throw new Error(`${clientCaFile}: no such file`);
-    if (told(clientCaFile, () => authoritiesIn(ca)).length === 0)
+    if (withFileName(clientCaFile, () => parseAuthorities(ca)).length === 0)
       throw new Error(`${clientCaFile}: expected certificates in PEM, and there is none`);
     return { ...found, ca };
   }
 }
 
-const authoritiesIn = (text: string): X509Certificate[] =>
+const parseAuthorities = (text: string): X509Certificate[] =>
   pemBlocks(text)
     .filter(({ label }) => label === 'CERTIFICATE')
     .map(({ text: block }) => new X509Certificate(block));

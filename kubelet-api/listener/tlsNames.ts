@@ -1,4 +1,4 @@
-/** Translates the TLS settings of Kubernetes' configurations to those of OpenSSL. */
+/** Converts the TLS settings of Kubernetes' configurations to those of OpenSSL. */
 import { constants } from 'node:crypto';
 import type { SecureContextOptions, SecureVersion } from 'node:tls';
 
@@ -9,10 +9,10 @@ const VERSIONS: ReadonlyMap<string, SecureVersion> = new Map([
   ['VersionTLS13', 'TLSv1.3'],
 ]);
 
-/** All of TLS 1.3: nobody chooses among them. */
+/** The cipher suites of TLS 1.3, which are not configurable. */
 const TLS13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
-/** Those of Go that OpenSSL may have. */
+/** Go's cipher suites that OpenSSL supports, with OpenSSL's names. */
 const SUITES: ReadonlyMap<string, string> = new Map([
   ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
   ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
@@ -35,12 +35,12 @@ const SUITES: ReadonlyMap<string, string> = new Map([
   ['TLS_RSA_WITH_AES_256_CBC_SHA', 'AES256-SHA'],
 ]);
 
-/** Those that Go offers unless others are named: with forward secrecy. */
+/** Go's default cipher suites, all of which have forward secrecy. */
 const DEFAULT_SUITES = [...SUITES.keys()].filter(
   (name) => name.startsWith('TLS_ECDHE') && !name.endsWith('CBC_SHA256'),
 );
 
-/** By Go's numbers, which are those of IANA. */
+/** Curves by their numbers in Go, which are those of IANA. */
 const CURVES: ReadonlyMap<number, string> = new Map([
   [23, 'P-256'],
   [24, 'P-384'],
@@ -52,11 +52,11 @@ const CURVES: ReadonlyMap<number, string> = new Map([
 ]);
 
 export interface TlsSettings {
-  /** Empty: TLS 1.2. */
+  /** Empty selects TLS 1.2. */
   readonly minVersion: string;
-  /** By IANA's names; empty: those with forward secrecy. None is for TLS 1.3, which has its own. */
+  /** IANA names. Empty selects the suites with forward secrecy. Suites of TLS 1.3 are always enabled. */
   readonly cipherSuites: readonly string[];
-  /** By IANA's numbers; empty: OpenSSL's. */
+  /** IANA numbers. Empty selects OpenSSL's defaults. */
   readonly curves: readonly number[];
 }
 
@@ -69,7 +69,7 @@ export function tlsNames({ minVersion, cipherSuites, curves }: TlsSettings): Tls
   const named = cipherSuites.length > 0 ? cipherSuites : DEFAULT_SUITES;
   const suites = named.flatMap((name) => SUITES.get(name) ?? []);
   const version = VERSIONS.get(minVersion) ?? 'TLSv1.2';
-  // Whoever asks for a version that is not secure any more gets it: OpenSSL has it at that level alone.
+  // OpenSSL offers obsolete versions only at security level 0, so lower the level if the user selects one.
   const level = version === 'TLSv1' || version === 'TLSv1.1' ? ['@SECLEVEL=0'] : [];
   const groups = curves.flatMap((each) => CURVES.get(each) ?? []);
   return {

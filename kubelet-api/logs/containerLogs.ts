@@ -16,35 +16,34 @@ import { writeAll } from '../writeAll.ts';
 import { isRefusal, type LogQuery, logQuery, type Refusal } from './logQuery.ts';
 import { readLog } from './readLog.ts';
 
-/** What the answers need of the node. */
 export interface ContainerLogsParts {
   readonly pods: {
-    /** A pod of this node with its present status. */
+    /** Returns a pod of this node with its current status. */
     readonly find: (namespace: string, name: string) => Pod | undefined;
   };
   readonly cri: Pick<Cri, 'containerStatus'>;
-  /** The directories that logs may lie in: a link that leads out of them is not followed. */
+  /** Directories that may contain logs. Symlinks to other directories are not followed. */
   readonly logRoots: readonly string[];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly pause: Pause;
-  /** The feature gate PodLogsQuerySplitStreams. */
+  /** Whether the feature gate PodLogsQuerySplitStreams is enabled. */
   readonly splitsStreams: boolean;
-  /** Where it is kept who follows a log; absent: nowhere. */
+  /** Registers clients that follow a log. */
   readonly sessions?: Pick<StreamSessions, 'begin'>;
 }
 
 const TREE = '/containerLogs';
 
-/** The logs of containers as a kubelet gives them. */
+/** Serves the logs of containers like a kubelet. */
 export const containerLogsRoute = (parts: ContainerLogsParts): Route => ({
   tree: TREE,
   methods: ['GET'],
   answer: (exchange) => answer(parts, exchange),
 });
 
-/** What is asked for, and by whose id. */
-interface Asked {
+/** A validated request. */
+interface LogRequest {
   readonly query: LogQuery;
   readonly pod: Pod;
   readonly container: string;
@@ -52,26 +51,26 @@ interface Asked {
 
 async function answer(parts: ContainerLogsParts, exchange: Exchange): Promise<void> {
   const { response } = exchange;
-  const asked = askedOf(parts, exchange.url);
+  const asked = parseRequest(parts, exchange.url);
   if (isRefusal(asked)) return sendText(response, { code: asked.status, text: asked.text });
   const id = containerId(asked);
-  // From here on no answer says what kind of text it is.
+  // Like the kubelet, set no content type on responses from here on.
   if (typeof id !== 'string') return answerUntyped(response, id);
-  // Who asks for the other stream alone gets the headers with the first of it.
+  // A request for stderr alone gets its headers together with the first data.
   if (asked.query.stream !== 'Stderr') response.flushHeaders?.();
-  const end = asked.query.follow ? followed(parts, exchange, asked) : undefined;
+  const end = asked.query.follow ? registerSession(parts, exchange, asked) : undefined;
   try {
-    await writeAll(response, await opened(parts, asked.query, id, exchange.signal), exchange.signal);
+    await writeAll(response, await openLogStream(parts, asked.query, id, exchange.signal), exchange.signal);
     response.end();
   } catch (error) {
-    if (!response.headersSent) answerUntyped(response, { status: 400, text: wordsOf(error) });
-    else response.end(wordsOf(error));
+    if (!response.headersSent) answerUntyped(response, { status: 400, text: errorText(error) });
+    else response.end(errorText(error));
   } finally {
     end?.();
   }
 }
 
-function followed({ sessions, now }: ContainerLogsParts, { caller }: Exchange, { pod, container }: Asked) {
+function registerSession({ sessions, now }: ContainerLogsParts, { caller }: Exchange, { pod, container }: LogRequest) {
   const { namespace, name } = pod.metadata;
   return sessions?.begin({ kind: 'logs', namespace, pod: name, container, caller: caller.name, since: now() });
 }
@@ -82,8 +81,8 @@ function answerUntyped(response: HttpResponse, { status, text }: Refusal): void 
   response.end(text);
 }
 
-function askedOf({ pods, now, splitsStreams }: ContainerLogsParts, url: URL): Asked | Refusal {
-  const [namespace, name, container, ...more] = namesOf(url.pathname);
+function parseRequest({ pods, now, splitsStreams }: ContainerLogsParts, url: URL): LogRequest | Refusal {
+  const [namespace, name, container, ...more] = pathSegments(url.pathname);
   if (!namespace || !name || !container || more.length > 0) return { status: 404, text: '404: Page Not Found' };
   const query = logQuery(url.searchParams, now());
   if (isRefusal(query)) return query;
@@ -91,15 +90,15 @@ function askedOf({ pods, now, splitsStreams }: ContainerLogsParts, url: URL): As
   if (pod === undefined) return { status: 404, text: `pod ${quoted(name)} does not exist` };
   if (containerNamed(pod.spec, container) === undefined)
     return { status: 404, text: `container ${quoted(container)} not found in pod ${quoted(name)}` };
-  return query.stream === 'All' || splitsStreams ? { query, pod, container } : unsplit(query.stream);
+  return query.stream === 'All' || splitsStreams ? { query, pod, container } : streamRefusal(query.stream);
 }
 
-function unsplit(stream: string): Refusal {
+function streamRefusal(stream: string): Refusal {
   const gate = 'Please enable PodLogsQuerySplitStreams feature gate in kubelet';
   return { status: 400, text: `unable to return the given log stream: ${quoted(stream)}. ${gate}` };
 }
 
-function namesOf(pathname: string): string[] {
+function pathSegments(pathname: string): string[] {
   try {
     const path = decodeURIComponent(pathname.slice(TREE.length + 1));
     return (path.endsWith('/') ? path.slice(0, -1) : path).split('/');
@@ -108,7 +107,7 @@ function namesOf(pathname: string): string[] {
   }
 }
 
-function containerId({ pod, container, query: { previous } }: Asked): string | Refusal {
+function containerId({ pod, container, query: { previous } }: LogRequest): string | Refusal {
   try {
     return selectRun(pod, container, { previous }).id;
   } catch (error) {
@@ -116,7 +115,7 @@ function containerId({ pod, container, query: { previous } }: Asked): string | R
   }
 }
 
-async function opened(parts: ContainerLogsParts, query: LogQuery, id: string, signal: AbortSignal) {
+async function openLogStream(parts: ContainerLogsParts, query: LogQuery, id: string, signal: AbortSignal) {
   const { logRoots, pause } = parts;
   const status = await statusOf(parts, id, signal).catch((cause: unknown) => {
     throw new Error(`unable to retrieve container logs for ${id}`, { cause });
@@ -140,5 +139,5 @@ async function statusOf({ cri }: ContainerLogsParts, id: string, signal: AbortSi
   return status;
 }
 
-const wordsOf = (error: unknown): string =>
+const errorText = (error: unknown): string =>
   error instanceof NodeFailure ? runtimeMessageWithCode(error) : messageOf(error);

@@ -1,43 +1,43 @@
-/** Where the text of a line in the CRI's format begins, found without making anything of the line. */
+/** Parses the header of a line in CRI format without allocating memory in the common case. */
 import { logLine, shownTime } from '../../host/logs/logLine.ts';
 import { instant } from './instant.ts';
 
-/** `2026-05-04T12:00:00.123456789Z `: what runtimes write, and what a kubelet prints. */
-const TIME = 30;
-const SECONDS = 19;
-/** `stdout F `. */
-const KIND = 9;
+/** Length of a timestamp such as `2026-05-04T12:00:00.123456789Z`, which runtimes write and the kubelet prints. */
+const TIME_LENGTH = 30;
+const SECONDS_LENGTH = 19;
+/** Length of the stream and tag, e.g. `stdout F `. */
+const KIND_LENGTH = 9;
 const [BLANK, DOT, ZED, NINE, ZERO] = [0x20, 0x2e, 0x5a, 0x39, 0x30];
 const [FULL, PARTIAL] = [0x46, 0x50];
 const [STDOUT, STDERR] = [Buffer.from('stdout '), Buffer.from('stderr ')];
-/** The other streams and tags are for the slow way; this one is taken for nearly every line. */
-const HEADER = TIME + 1 + KIND;
+/** Length of the usual header. Lines with other timestamps, streams or tags take the slow path. */
+const HEADER_LENGTH = TIME_LENGTH + 1 + KIND_LENGTH;
 
-const NOTHING: Buffer = Buffer.alloc(0);
+const EMPTY: Buffer = Buffer.alloc(0);
 
-/** The header of one line after another; what it says is of the last that was read. */
+/** The header of the last line that was read. The object is reused for all lines. */
 export class CriHeader {
   isStdout = true;
   isPartial = false;
-  /** Where the text begins. */
+  /** Offset of the text. */
   textAt = 0;
-  /** The time as it is shown and as it is compared, where it is not what is written in the line. */
-  #shown: string | undefined;
+  /** The time for display and for comparison, if they differ from the bytes of the line. */
+  #displayTime: string | undefined;
   #instant: string | undefined;
-  #bytes = NOTHING;
+  #bytes = EMPTY;
   #at = 0;
-  /** The last second that was found to be one: most lines are of the same. */
-  readonly #second = Buffer.alloc(SECONDS);
+  /** The last valid second. Consecutive lines usually have the same second, so it is validated once. */
+  readonly #second = Buffer.alloc(SECONDS_LENGTH);
 
-  /** Reads a line that begins at `from`, and goes to `end`; false where it is none of the format. */
+  /** Reads the line between two offsets. Returns false if it is not in CRI format. */
   read(bytes: Buffer, from: number, end: number): boolean {
     this.#bytes = bytes;
     this.#at = from;
-    if (end - from >= HEADER && this.#isUsual(bytes, from)) return true;
+    if (end - from >= HEADER_LENGTH && this.#isUsual(bytes, from)) return true;
     return this.#readSlowly(bytes.subarray(from, end), from);
   }
 
-  /** Whether the line was written before a moment. */
+  /** Whether the line was written before a time. */
   isBefore(since: string): boolean {
     if (this.#instant !== undefined) return this.#instant < since;
     for (let at = 0; at < since.length; at += 1) {
@@ -47,37 +47,37 @@ export class CriHeader {
     return false;
   }
 
-  /** Its time as it is shown, with the blank after it. */
+  /** The time for display, including the blank after it. */
   time(): Buffer {
-    return this.#shown === undefined
-      ? this.#bytes.subarray(this.#at, this.#at + TIME + 1)
-      : Buffer.from(`${this.#shown} `);
+    return this.#displayTime === undefined
+      ? this.#bytes.subarray(this.#at, this.#at + TIME_LENGTH + 1)
+      : Buffer.from(`${this.#displayTime} `);
   }
 
-  /** Holds the bytes of the last line no longer. */
+  /** Releases the bytes of the last line. */
   release(): void {
-    this.#bytes = NOTHING;
+    this.#bytes = EMPTY;
   }
 
   #isUsual(bytes: Buffer, from: number): boolean {
-    const kind = from + TIME + 1;
-    if (bytes[from + SECONDS] !== DOT || bytes[kind - 2] !== ZED || bytes[kind - 1] !== BLANK) return false;
-    if (bytes[kind + KIND - 1] !== BLANK || !areDigits(bytes, from + SECONDS + 1, kind - 2)) return false;
-    const tag = bytes[kind + KIND - 2];
+    const kind = from + TIME_LENGTH + 1;
+    if (bytes[from + SECONDS_LENGTH] !== DOT || bytes[kind - 2] !== ZED || bytes[kind - 1] !== BLANK) return false;
+    if (bytes[kind + KIND_LENGTH - 1] !== BLANK || !areDigits(bytes, from + SECONDS_LENGTH + 1, kind - 2)) return false;
+    const tag = bytes[kind + KIND_LENGTH - 2];
     this.isStdout = isAt(bytes, kind, STDOUT);
     if ((tag !== FULL && tag !== PARTIAL) || !(this.isStdout || isAt(bytes, kind, STDERR))) return false;
     if (!isAt(bytes, from, this.#second) && !this.#isSecond(bytes, from)) return false;
     this.isPartial = tag === PARTIAL;
-    this.textAt = kind + KIND;
+    this.textAt = kind + KIND_LENGTH;
     this.#instant = undefined;
-    this.#shown = undefined;
+    this.#displayTime = undefined;
     return true;
   }
 
   #isSecond(bytes: Buffer, from: number): boolean {
-    const whole = bytes.toString('latin1', from, from + SECONDS);
+    const whole = bytes.toString('latin1', from, from + SECONDS_LENGTH);
     if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(whole) || instant(whole, '', 'Z') === undefined) return false;
-    bytes.copy(this.#second, 0, from, from + SECONDS);
+    bytes.copy(this.#second, 0, from, from + SECONDS_LENGTH);
     return true;
   }
 
@@ -87,7 +87,7 @@ export class CriHeader {
     const { whole, fraction, zone } = found.time;
     this.#instant = instant(whole, fraction, zone);
     if (this.#instant === undefined) return false;
-    this.#shown = shownTime(found.time);
+    this.#displayTime = shownTime(found.time);
     this.isStdout = found.stream === 'stdout';
     this.isPartial = found.isPartial;
     this.textAt = from + found.text.byteOffset - line.byteOffset;

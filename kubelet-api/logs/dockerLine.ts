@@ -1,19 +1,19 @@
-/** A line of a log in Docker's JSON format (cri-client, logs.go). */
+/** Parses a line of a log in Docker's JSON format (cri-client, logs.go). */
 import { instantOf } from './instant.ts';
 
 export interface DockerLine {
   readonly text: Buffer;
   readonly stream: string;
-  /** Absent, it is older than all moments. */
+  /** Time for comparison. Empty if the line has none, which sorts before all times. */
   readonly instant: string;
-  /** As it is shown. */
+  /** Time for display. */
   readonly time: string;
 }
 
-/** The zero of Go's time, for a line that has none. */
+/** Go's zero time, for a line without a time. */
 const NO_TIME = '0001-01-01T00:00:00.000000000Z';
 
-/** Undefined where a line is none of this format. */
+/** Returns undefined if the line is not in this format. */
 export function dockerLine(line: Buffer): DockerLine | undefined {
   const { log = '', stream = '', time } = fieldsOf(line) ?? { log: 0 };
   if (typeof log !== 'string' || typeof stream !== 'string') return undefined;
@@ -23,7 +23,7 @@ export function dockerLine(line: Buffer): DockerLine | undefined {
   return { text: Buffer.from(log), stream, instant, time: shown(time, instant) };
 }
 
-/** With nine digits, and in the zone that it was written in. */
+/** Formats with nine digits, in the original time zone. */
 function shown(time: string, instant: string): string {
   const zone = /[+-]\d\d:\d\d$/.exec(time)?.[0] ?? 'Z';
   if (/^[Z+-](00:00)?$/.test(zone)) return `${instant}Z`;
@@ -35,7 +35,7 @@ function fieldsOf(line: Buffer): Partial<Record<'log' | 'stream' | 'time', unkno
     const parsed: unknown = JSON.parse(line.toString('utf8'));
     if (parsed === null) return {};
     if (typeof parsed !== 'object' || Array.isArray(parsed)) return undefined;
-    // Null leaves a field as it is.
+    // A null value leaves a field at its default.
     return Object.fromEntries(Object.entries(parsed).filter(([, value]) => value !== null));
   } catch {
     return undefined;

@@ -1,14 +1,14 @@
-/** Answers with a file as Go's http.ServeContent does. */
+/** Serves a file like Go's http.ServeContent. */
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { bytesAt, plainBlocks } from '../../host/logs/logBlocks.ts';
 import { sendError } from '../answers.ts';
 import type { Exchange } from '../exchange.ts';
 import { writeAll } from '../writeAll.ts';
-import type { Inside } from './openInside.ts';
+import type { OpenedFile } from './openInside.ts';
 
-/** What Go's mime package knows by itself. */
-const KINDS = new Map([
+/** The built-in types of Go's mime package. */
+const CONTENT_TYPES = new Map([
   ['.avif', 'image/avif'],
   ['.css', 'text/css; charset=utf-8'],
   ['.gif', 'image/gif'],
@@ -27,17 +27,17 @@ const KINDS = new Map([
   ['.xml', 'text/xml; charset=utf-8'],
 ]);
 
-const SNIFFED = 512;
-const GZIP = Buffer.from([0x1f, 0x8b, 0x08]);
-const BLOCK = 16 * 1_024;
+const SNIFF_BYTES = 512;
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b, 0x08]);
+const BLOCK_BYTES = 16 * 1_024;
 
 interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** Sends a file, or the one range of it that is asked for; of several ranges it sends all of the file. */
-export async function answerFile(exchange: Exchange, file: Inside): Promise<void> {
+/** Sends a file or one range of it. A request for several ranges gets the whole file. */
+export async function answerFile(exchange: Exchange, file: OpenedFile): Promise<void> {
   const { response, request } = exchange;
   const { size, mtime } = file.stats;
   const modified = mtime.toUTCString();
@@ -48,29 +48,29 @@ export async function answerFile(exchange: Exchange, file: Inside): Promise<void
   }
   response.setHeader('Accept-Ranges', 'bytes');
   const ifRange = request.headers['if-range'];
-  const range = ifRange === undefined || ifRange === modified ? rangeOf(request.headers.range, size) : undefined;
+  const range = ifRange === undefined || ifRange === modified ? parseRange(request.headers.range, size) : undefined;
   if (typeof range === 'string') {
     response.setHeader('Content-Range', `bytes */${size}`);
     return sendError(response, 416, range);
   }
   const { from, to } = range ?? { from: 0, to: size };
   if (range !== undefined) response.setHeader('Content-Range', `bytes ${from}-${to - 1}/${size}`);
-  const type = KINDS.get(extname(file.path).toLowerCase()) ?? (await sniffed(file.handle));
+  const type = CONTENT_TYPES.get(extname(file.path).toLowerCase()) ?? (await sniffContentType(file.handle));
   response.writeHead(range === undefined ? 200 : 206, { 'Content-Type': type, 'Content-Length': to - from });
-  const sent = await writeAll(response, plainBlocks(file.handle, { from, to, size: BLOCK }), exchange.signal);
+  const sent = await writeAll(response, plainBlocks(file.handle, { from, to, size: BLOCK_BYTES }), exchange.signal);
   if (sent === to - from) response.end();
-  // It has become shorter, and who waits for the rest must not wait for ever.
+  // The file was truncated in the meantime, so break the connection instead of leaving the client waiting.
   else response.destroy();
 }
 
-/** Whether a file is as old as the client's copy of it, in whole seconds. */
+/** Whether a file is not newer than the client's copy, with a resolution of one second. */
 export function isUnmodified(since: string | undefined, mtime: Date): boolean {
   const known = since === undefined ? Number.NaN : Date.parse(since);
   return Math.floor(mtime.getTime() / 1_000) * 1_000 <= known;
 }
 
-/** Undefined where all of it is asked for; a text where there is no such part. */
-function rangeOf(header: string | undefined, size: number): Range | undefined | string {
+/** Returns undefined for the whole file, or an error message for an invalid range. */
+function parseRange(header: string | undefined, size: number): Range | undefined | string {
   if (header === undefined || header === '') return undefined;
   const [, first = '', last = ''] = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/.exec(header) ?? [];
   if (first === '' && last === '') return /^bytes=.*,/.test(header) ? undefined : 'invalid range';
@@ -80,10 +80,10 @@ function rangeOf(header: string | undefined, size: number): Range | undefined | 
   return from < to ? { from, to } : 'invalid range';
 }
 
-/** Text has no control characters but those that move to another place, or begin a colour. */
-async function sniffed(handle: FileHandle): Promise<string> {
-  const start = await bytesAt(handle, 0, SNIFFED);
-  if (start.subarray(0, GZIP.length).equals(GZIP)) return 'application/x-gzip';
+/** Guesses the content type. Text contains no control characters except for whitespace and escape. */
+async function sniffContentType(handle: FileHandle): Promise<string> {
+  const start = await bytesAt(handle, 0, SNIFF_BYTES);
+  if (start.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) return 'application/x-gzip';
   const isBinary = start.some(
     (byte) => byte <= 0x08 || byte === 0x0b || (byte >= 0x0e && byte <= 0x1f && byte !== 0x1b),
   );

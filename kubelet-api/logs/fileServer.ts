@@ -1,15 +1,15 @@
-/** A directory's files over HTTP as Go's http.FileServer has them; nothing outside of it is told. */
+/** Serves the files of a directory like Go's http.FileServer. Reveals nothing outside of the directory. */
 import { readdir } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { errorCode, isMissing, isTooLong } from '../../host/files/fileErrors.ts';
 import { sendError } from '../answers.ts';
 import type { Exchange } from '../exchange.ts';
 import { answerFile, isUnmodified } from './fileAnswer.ts';
-import { type Inside, openInside } from './openInside.ts';
+import { type OpenedFile, openInside } from './openInside.ts';
 
 const INDEX = 'index.html';
 
-/** Answers with what a path leads to below a directory; the path is decoded, and has no slash before it. */
+/** Serves the file or directory at a path, which is decoded and has no leading slash. */
 export async function serveFile(root: string, path: string, exchange: Exchange): Promise<void> {
   if (`/${path}`.endsWith(`/${INDEX}`)) return redirect(exchange, './');
   const clean = posix.normalize(`/${path}`);
@@ -31,7 +31,7 @@ const ERRORS = new Map([
 interface Found {
   readonly path: string;
   readonly clean: string;
-  readonly found: Inside;
+  readonly found: OpenedFile;
 }
 
 async function answerWith(root: string, { path, clean, found }: Found, exchange: Exchange): Promise<void> {
@@ -50,15 +50,15 @@ async function answerWith(root: string, { path, clean, found }: Found, exchange:
   }
 }
 
-/** Or with which status there is none to be told of. */
-async function openIn(root: string, path: string): Promise<Inside | number> {
-  // No system has a file of such a name.
+/** Opens a file below a directory, or returns the status code of the error. */
+async function openIn(root: string, path: string): Promise<OpenedFile | number> {
+  // No file name contains NUL.
   if (path.includes('\0')) return 404;
   try {
     return await openInside(root, path);
   } catch (error) {
     const code = errorCode(error);
-    // A path that leads outside leads nowhere. A name that is too long is an error for Go's file server.
+    // A path outside of the directory counts as missing. Like in Go's file server, a name that is too long is an error.
     if (code === undefined || (isMissing(error) && !isTooLong(error))) return 404;
     return code === 'EACCES' || code === 'EPERM' ? 403 : 500;
   }
@@ -70,7 +70,7 @@ function redirect({ response, url }: Exchange, to: string): void {
 
 const HEAD = '<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n';
 
-async function list({ handle, stats }: Inside, { request, response }: Exchange): Promise<void> {
+async function list({ handle, stats }: OpenedFile, { request, response }: Exchange): Promise<void> {
   if (isUnmodified(request.headers['if-modified-since'], stats.mtime)) {
     response.writeHead(304).end();
     return;
@@ -92,7 +92,7 @@ async function list({ handle, stats }: Inside, { request, response }: Exchange):
 const SLASH = Buffer.from('/');
 const END = Buffer.from('</a>\n');
 
-/** A name as the path of a URL, by Go's rules; one that looks like the beginning of a whole URL begins with a dot. */
+/** Escapes a name for a URL's path like Go. A name that looks like the start of an absolute URL gets a `./` prefix. */
 function escapedPath(name: Buffer): string {
   const escaped = name
     .toString('latin1')
@@ -112,7 +112,7 @@ const ENTITIES = new Map([
   ["'", '&#39;'],
 ]);
 
-/** The bytes of a name, whatever they are, as text of a page. */
+/** Escapes the bytes of a name for HTML. They need not be UTF-8. */
 const escapedText = (name: Buffer): Buffer =>
   Buffer.from(
     name.toString('latin1').replace(/[&<>"']/g, (character) => ENTITIES.get(character) ?? ''),

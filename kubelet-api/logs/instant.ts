@@ -1,16 +1,16 @@
-/** Moments to the nanosecond, as logs have them: texts in UTC that sort as the moments do. */
+/** Timestamps with nanoseconds, as UTC strings whose order is chronological. */
 
-/** RFC 3339 as Go's time.Parse reads it: the hour may have one digit, and a comma may begin the fraction. */
+/** RFC 3339 as parsed by Go's time.Parse, which accepts one-digit hours and a comma before the fraction. */
 const RFC3339 = /^(\d{4}-\d\d-\d\dT)(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/;
 const LATEST_OFFSET = { hours: 24, minutes: 59 };
 
-/** `2026-05-04T12:00:00.123456789`; undefined where a text tells no moment. */
+/** Returns e.g. `2026-05-04T12:00:00.123456789`. Undefined if the text is no timestamp. */
 export function instantOf(text: string): string | undefined {
   const [, date = '', hour = '', rest = '', fraction = '', zone = ''] = RFC3339.exec(text) ?? [];
   return date === '' ? undefined : instant(`${date}${hour.padStart(2, '0')}${rest}`, fraction, zone);
 }
 
-/** Of the parts that a line of a log gives. */
+/** Converts the parts of a log line's timestamp. */
 export function instant(whole: string, fraction: string, zone: string): string | undefined {
   if (!isDate(whole)) return undefined;
   const offset = zone === 'Z' ? 0 : minutesOf(zone);
@@ -19,13 +19,13 @@ export function instant(whole: string, fraction: string, zone: string): string |
   return `${utc}.${fraction.padEnd(9, '0').slice(0, 9)}`;
 }
 
-/** Of milliseconds since the epoch; before all moments where no calendar has it. */
+/** Converts milliseconds since the epoch. Returns the earliest value if they are out of range. */
 export function instantAt(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? '' : `${date.toISOString().slice(0, -1)}000000`;
 }
 
-/** Whether there is such a second: a calendar that is asked for the 30th of February answers with a day of March. */
+/** Whether the second exists. Date would convert e.g. February 30 to a day in March. */
 function isDate(whole: string): boolean {
   const ms = Date.parse(`${whole}Z`);
   return !Number.isNaN(ms) && secondsOf(ms) === whole;

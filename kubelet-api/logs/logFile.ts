@@ -1,25 +1,26 @@
-/** Opens the file of a container's log, within the directories that logs may lie in. */
+/** Opens the file of a container's log if it is in an allowed directory. */
 import { type FileHandle, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { quoted } from '../../base/quoted.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
-import { openInside, systemWords } from './openInside.ts';
+import { openInside, systemErrorMessage } from './openInside.ts';
 
 export interface LogFile {
   readonly handle: FileHandle;
-  /** Its path without links. */
+  /** The path without symlinks. */
   readonly path: string;
 }
 
 /**
- * Follows the links of a path as long as they stay within the directory that the path is in. Throws with a kubelet's words.
+ * Follows symlinks as long as they stay within the root directory of the path. Throws errors with the kubelet's
+ * messages.
  */
 export async function openLog(path: string, roots: readonly string[]): Promise<LogFile> {
   const shown = quoted(path);
   const root = roots.find((each) => relative(each, path).split('/')[0] !== '..');
   const found = await (root === undefined ? outside() : openInside(root, relative(root, path))).catch(
     (cause: unknown) => {
-      throw new Error(`failed to try resolving symlinks in path ${shown}: ${systemWords(cause)}`, { cause });
+      throw new Error(`failed to try resolving symlinks in path ${shown}: ${systemErrorMessage(cause)}`, { cause });
     },
   );
   if (found.kind === 'file') return found;
@@ -30,7 +31,7 @@ export async function openLog(path: string, roots: readonly string[]): Promise<L
 
 const outside = (): Promise<never> => Promise.reject(new Error('path escapes from parent'));
 
-/** Whether there is another file of this name now. */
+/** Whether the path now refers to another file. */
 export async function isReplaced({ handle, path }: LogFile): Promise<boolean> {
   const [own, now] = [await handle.stat(), await stat(path).catch(unlessMissing)];
   return now !== undefined && (now.ino !== own.ino || now.dev !== own.dev);

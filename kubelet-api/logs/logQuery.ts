@@ -1,4 +1,4 @@
-/** What a request asks of a container's log, by the rules of PodLogOptions (server.go, getContainerLogs). */
+/** Parses the query of a request for a container's log according to PodLogOptions (server.go, getContainerLogs). */
 import { instantAt, instantOf } from './instant.ts';
 
 export type LogStream = 'All' | 'Stdout' | 'Stderr';
@@ -7,20 +7,20 @@ export interface LogQuery {
   readonly follow: boolean;
   readonly previous: boolean;
   readonly timestamps: boolean;
-  /** What was written before is left out; a moment of instant.ts. */
+  /** Omits lines before this time, in the format of instant.ts. */
   readonly since?: string;
   readonly tailLines?: number;
   readonly limitBytes?: number;
   readonly stream: LogStream;
 }
 
-/** An answer instead of what was asked for. */
+/** An error response. */
 export interface Refusal {
   readonly status: number;
   readonly text: string;
 }
 
-/** The numbers, which can be anything that 64 bits hold until they are checked. */
+/** The numeric parameters before validation, i.e. any 64-bit integers. */
 interface Numbers {
   readonly sinceSeconds: bigint | undefined;
   readonly tailLines: bigint | undefined;
@@ -30,7 +30,7 @@ interface Numbers {
 const UNDECODABLE: Refusal = { status: 400, text: '{"message": "Unable to decode query."}' };
 const INVALID: Refusal = { status: 422, text: '{"message": "Invalid request."}' };
 
-/** By a time of day in milliseconds since the epoch. */
+/** `now` is in milliseconds since the epoch. */
 export function logQuery(params: URLSearchParams, now: number): LogQuery | Refusal {
   const numbers = numbersOf(params);
   const sinceTime = sinceTimeOf(params.get('sinceTime'));
@@ -50,16 +50,15 @@ export function logQuery(params: URLSearchParams, now: number): LogQuery | Refus
   };
 }
 
-/** Whether something is an answer instead. */
 export const isRefusal = (found: object): found is Refusal => 'status' in found;
 
-/** Also a value that says nothing is yes (apimachinery, runtime/conversion.go). */
+/** A parameter without a value counts as true (apimachinery, runtime/conversion.go). */
 function flag(params: URLSearchParams, name: string): boolean {
   const value = params.get(name);
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
 
-/** `tail` is what `tailLines` was called once, and goes before it; `all` of them is no limit. */
+/** `tail` is the former name of `tailLines` and takes precedence. The value `all` means no limit. */
 function numbersOf(params: URLSearchParams): Numbers | undefined {
   const tail = params.get('tail') || params.get('tailLines');
   const isAll = params.get('tail') === 'all';
@@ -80,7 +79,7 @@ function integer(value: string | null): bigint | undefined | 'bad' {
   return BigInt.asIntN(64, number) === number ? number : 'bad';
 }
 
-/** Older clients write `null` where they have none. */
+/** Older clients send `null` for no value. */
 function sinceTimeOf(value: string | null): string | undefined | 'bad' {
   if (value === null || value === '' || value === 'null') return undefined;
   return instantOf(value) ?? 'bad';

@@ -1,4 +1,4 @@
-/** Makes of the bytes of a log's file what a kubelet tells of them (cri-client, logs.go). */
+/** Converts the bytes of a log file to the kubelet's output (cri-client, logs.go). */
 import { quoted } from '../../base/quoted.ts';
 import { CriHeader } from './criHeader.ts';
 import { dockerLine } from './dockerLine.ts';
@@ -10,27 +10,29 @@ export interface ScanOptions {
   readonly since?: string | undefined;
   readonly limitBytes?: number | undefined;
   readonly stream?: LogStream | undefined;
-  /** Ends after so many lines, those included that are left out for their time. */
+  /** Maximum number of lines to read, including those that `since` omits. */
   readonly lines?: number | undefined;
 }
 
 const NEWLINE = 10;
-/** Runtimes cut lines at 16 KiB; of one that is longer the text goes through in parts. */
-const LONGEST_CRI = 20 * 1_024;
-/** A line of JSON is read as a whole: one that is longer counts as bad. */
-const LONGEST = 256 * 1_024;
-/** So much of a line that is none of a log is told. */
-const SHOWN = 256;
-const NOTHING: Buffer = Buffer.alloc(0);
+/**
+ * Maximum buffered length of a line in CRI format. Runtimes split lines at 16 KiB, and longer ones are output in parts.
+ */
+const MAX_CRI_LINE_BYTES = 20 * 1_024;
+/** Maximum length of a JSON line, which must be buffered completely. Longer lines are invalid. */
+const MAX_LINE_BYTES = 256 * 1_024;
+/** Number of bytes of an invalid line to include in the error. */
+const ERROR_EXCERPT_BYTES = 256;
+const EMPTY: Buffer = Buffer.alloc(0);
 
 export class LogScan {
   readonly #options: ScanOptions;
   readonly #out: TextOut;
   readonly #header = new CriHeader();
   #format: 'cri' | 'docker' | undefined;
-  #rest = NOTHING;
-  /** Of a line that is longer than is held: whether the rest of it is told, and its newline. */
-  #within: { readonly counts: boolean; readonly isTold: boolean; readonly isPartial: boolean } | undefined;
+  #rest = EMPTY;
+  /** State of a line that exceeds the buffer, i.e. whether the rest is output and whether its newline is. */
+  #longLine: { readonly counts: boolean; readonly isSelected: boolean; readonly isPartial: boolean } | undefined;
   #isNewLine = true;
   #linesLeft: number;
 
@@ -40,60 +42,62 @@ export class LogScan {
     this.#linesLeft = options.lines ?? Infinity;
   }
 
-  /** Nothing more will be told. */
+  /** Whether a limit has been reached. */
   get isOver(): boolean {
     return this.#out.isFull || this.#linesLeft <= 0;
   }
 
-  /** What is to be told of a further block; it is overwritten by the next one. Throws where the log is of no known format. */
+  /**
+   * Returns the output for the next block, in a buffer that the next call overwrites. Throws if the format is unknown.
+   */
   take(block: Buffer): Buffer | undefined {
-    const bytes = this.#rest.length === 0 ? block : joined(this.#rest, block);
+    const bytes = this.#rest.length === 0 ? block : joinBytes(this.#rest, block);
     this.#out.begin(bytes.length);
-    let from = this.#goOn(bytes);
+    let from = this.#continueLongLine(bytes);
     for (let end = bytes.indexOf(NEWLINE, from); end >= 0 && !this.isOver; end = bytes.indexOf(NEWLINE, from)) {
       this.#line(bytes, from, end + 1);
       from = end + 1;
     }
-    if (bytes.length - from > LONGEST_CRI && !this.isOver) from = this.#beginLong(bytes, from);
+    if (bytes.length - from > MAX_CRI_LINE_BYTES && !this.isOver) from = this.#beginLong(bytes, from);
     this.#header.release();
-    this.#rest = from < bytes.length ? aloneCopy(bytes.subarray(from)) : NOTHING;
-    return this.#out.taken();
+    this.#rest = from < bytes.length ? standaloneCopy(bytes.subarray(from)) : EMPTY;
+    return this.#out.output();
   }
 
-  /** What is to be told of a last line that has no end. */
+  /** Returns the output for a last line without a newline. */
   takeRest(): Buffer | undefined {
     const rest = this.#rest;
-    this.#rest = NOTHING;
+    this.#rest = EMPTY;
     this.#out.begin(rest.length);
     if (rest.length > 0 && !this.isOver) this.#line(rest, 0, rest.length);
     this.#header.release();
-    return this.#out.taken();
+    return this.#out.output();
   }
 
-  /** Another file begins: what the one before has left unfinished is no line of it. */
+  /** Discards an unfinished line, because another file starts. */
   restart(): void {
-    this.#rest = NOTHING;
-    this.#within = undefined;
+    this.#rest = EMPTY;
+    this.#longLine = undefined;
   }
 
-  /** The rest of a long line; gives where the next one begins. */
-  #goOn(bytes: Buffer): number {
-    if (this.#within === undefined) return 0;
-    const { counts, isTold, isPartial } = this.#within;
+  /** Processes the rest of a long line. Returns the offset of the next line. */
+  #continueLongLine(bytes: Buffer): number {
+    if (this.#longLine === undefined) return 0;
+    const { counts, isSelected: isTold, isPartial } = this.#longLine;
     const newline = bytes.indexOf(NEWLINE);
     const end = newline < 0 ? bytes.length : newline + 1;
     if (isTold) this.#out.put(bytes, 0, newline >= 0 && isPartial ? newline : end);
-    if (newline >= 0) this.#within = undefined;
-    if (newline >= 0 && counts) this.#counted(!isPartial);
+    if (newline >= 0) this.#longLine = undefined;
+    if (newline >= 0 && counts) this.#countLine(!isPartial);
     return end;
   }
 
   #beginLong(bytes: Buffer, from: number): number {
     const isCri = this.#format !== 'docker' && this.#header.read(bytes, from, bytes.length);
-    if (!isCri && this.#format !== 'cri' && bytes.length - from <= LONGEST) return from;
+    if (!isCri && this.#format !== 'cri' && bytes.length - from <= MAX_LINE_BYTES) return from;
     this.#format ??= isCri ? 'cri' : formatOf(bytes.subarray(from), this.#header);
     const isTold = isCri && this.#criText(bytes, bytes.length);
-    this.#within = { counts: isCri, isTold, isPartial: this.#header.isPartial };
+    this.#longLine = { counts: isCri, isSelected: isTold, isPartial: this.#header.isPartial };
     return bytes.length;
   }
 
@@ -106,19 +110,19 @@ export class LogScan {
 
   #criLine(bytes: Buffer, end: number): void {
     this.#criText(bytes, end);
-    this.#counted(end === this.#header.textAt || bytes[end - 1] === NEWLINE);
+    this.#countLine(end === this.#header.textAt || bytes[end - 1] === NEWLINE);
   }
 
-  /** Whether the line is one that is told. */
+  /** Outputs the text of a line unless it is filtered out. Returns whether it is output. */
   #criText(bytes: Buffer, end: number): boolean {
     const { textAt, isStdout } = this.#header;
-    if (!this.#isTold(isStdout ? 'stdout' : 'stderr')) return false;
+    if (!this.#isSelected(isStdout ? 'stdout' : 'stderr')) return false;
     if (this.#options.timestamps && this.#isNewLine) this.#out.put(this.#header.time());
     this.#out.put(bytes, textAt, end);
     return true;
   }
 
-  #isTold(stream: 'stdout' | 'stderr'): boolean {
+  #isSelected(stream: 'stdout' | 'stderr'): boolean {
     const { since, stream: wanted = 'All' } = this.#options;
     if (wanted !== 'All' && wanted.toLowerCase() !== stream) return false;
     return since === undefined || !this.#header.isBefore(since);
@@ -136,39 +140,39 @@ export class LogScan {
         this.#out.put(line.text);
       }
     }
-    this.#counted(line.text.length === 0 || line.text.at(-1) === NEWLINE);
+    this.#countLine(line.text.length === 0 || line.text.at(-1) === NEWLINE);
   }
 
-  #counted(endsLine: boolean): void {
+  #countLine(endsLine: boolean): void {
     this.#linesLeft -= 1;
     this.#isNewLine = endsLine;
   }
 }
 
-/** The first line says how all are read. */
+/** Determines the format from the first line. */
 function formatOf(line: Buffer, header: CriHeader): 'cri' | 'docker' {
   if (header.read(line, 0, line.length)) return 'cri';
   if (dockerLine(line) !== undefined) return 'docker';
-  const shown = quoted(line.toString('utf8', 0, SHOWN));
+  const shown = quoted(line.toString('utf8', 0, ERROR_EXCERPT_BYTES));
   throw new Error(`failed to get parse function: unsupported log format: ${shown}`);
 }
 
-/** A copy that stands alone: a small buffer is otherwise a part of a pool, and holds all of it. */
-function aloneCopy(bytes: Buffer): Buffer {
+/** Copies bytes to a buffer of their own, because a small buffer would retain its whole pool. */
+function standaloneCopy(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
   return copy;
 }
 
-/** A block with the longest rest of a line in the CRI's format before it. */
-const JOINT = 36 * 1_024;
-/** Where blocks are joined with what was left of the one before: nobody holds anything of it afterwards. */
-const joint = Buffer.allocUnsafeSlow(JOINT);
+/** Size of a block together with the longest remainder of a CRI line. */
+const JOIN_BUFFER_BYTES = 36 * 1_024;
+/** Shared buffer for joining a block with the previous remainder. No references to it remain after the call. */
+const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BUFFER_BYTES);
 
-/** To be used before the next are joined. */
-function joined(rest: Buffer, block: Buffer): Buffer {
+/** Joins the bytes. The next call may overwrite the result. */
+function joinBytes(rest: Buffer, block: Buffer): Buffer {
   const length = rest.length + block.length;
-  const whole = length > JOINT ? Buffer.allocUnsafeSlow(length) : joint.subarray(0, length);
+  const whole = length > JOIN_BUFFER_BYTES ? Buffer.allocUnsafeSlow(length) : joinBuffer.subarray(0, length);
   rest.copy(whole);
   block.copy(whole, rest.length);
   return whole;

@@ -1,20 +1,17 @@
-/** Finds where the last lines of a file begin, from its end (cri-client, tail.go). */
+/** Finds the start of the last lines of a file by reading backwards (cri-client, tail.go). */
 import type { FileHandle } from 'node:fs/promises';
 import { bytesAt } from '../../host/logs/logBlocks.ts';
 
 const NEWLINE = 10;
-/** The first look is at so much, which has a few lines; each further one at twice as much. */
-const FIRST = 1_024;
-const LARGEST = 32 * 1_024;
+/** Size of the first read, which usually covers a few lines. Each further read doubles it up to the maximum. */
+const FIRST_READ_BYTES = 1_024;
+const MAX_READ_BYTES = 32 * 1_024;
 
-/**
- * Where the last `lines` lines of a file begin. Any newline ends one, whatever is in it; what follows the last newline
- * is none.
- */
+/** Returns the offset of the last `lines` lines. Only newlines count, so that an unfinished last line is additional. */
 export async function tailStart(handle: FileHandle, lines: number, signal: AbortSignal): Promise<number> {
   const { size } = await handle.stat();
-  let [missing, length] = [lines + 1, FIRST];
-  for (let end = size; end > 0 && !signal.aborted; length = Math.min(2 * length, LARGEST)) {
+  let [missing, length] = [lines + 1, FIRST_READ_BYTES];
+  for (let end = size; end > 0 && !signal.aborted; length = Math.min(2 * length, MAX_READ_BYTES)) {
     const begin = Math.max(0, end - length);
     const block = await bytesAt(handle, begin, end - begin);
     for (let at = block.lastIndexOf(NEWLINE); at >= 0; at = at === 0 ? -1 : block.lastIndexOf(NEWLINE, at - 1)) {

@@ -1,4 +1,4 @@
-/** What is asked of the node's own logs, and what may not be (kubelet: kubelet_server_journal.go, as upstream has it). */
+/** Parses and validates queries for the node's own logs (kubelet: kubelet_server_journal.go). */
 
 import { quoted } from '../../base/quoted.ts';
 import { instantOf } from './instant.ts';
@@ -10,9 +10,9 @@ export interface NodeLogQuery {
   readonly options: NodeLogOptions;
 }
 
-/** Each is absent where it is not asked for. */
+/** Fields are undefined if they are not requested. */
 export interface NodeLogOptions {
-  /** Moments of instant.ts. */
+  /** Timestamps in the format of instant.ts. */
   readonly since?: string;
   readonly until?: string;
   readonly tailLines?: number;
@@ -24,7 +24,7 @@ const MOST_LINES = 100_000;
 const LONGEST_NAME = 256;
 const MOST_SERVICES = 4;
 
-/** Undefined where nothing is asked for but a path. */
+/** Returns undefined if the request has no parameters. */
 export function nodeLogQuery(params: URLSearchParams): NodeLogQuery | Refusal | undefined {
   const problems: string[] = [];
   const asked = params.getAll('query');
@@ -46,7 +46,7 @@ export function nodeLogQuery(params: URLSearchParams): NodeLogQuery | Refusal | 
   return asked.length > 0 || Object.keys(options).length > 0 ? { services, files, options } : undefined;
 }
 
-/** Why a query is not answered; undefined where it may be. */
+/** Returns the reason why a query is rejected. Undefined if it is valid. */
 export function notAcceptable(path: string, query: NodeLogQuery): Refusal | undefined {
   if (path !== '') return { status: 406, text: 'path not allowed in query mode' };
   const { services, files, options } = query;
@@ -67,7 +67,7 @@ function serviceProblems(services: readonly string[]): string[] {
   return services.length > MOST_SERVICES ? [...problems, tooMany] : problems;
 }
 
-/** Names of services become arguments of journalctl. */
+/** Characters that are not allowed in names of services, because the names become arguments of journalctl. */
 const UNSAFE = /[^a-zA-Z\-_.:0-9@]/;
 
 function whatProblems(services: readonly string[], files: readonly string[], options: NodeLogOptions): string[] {
@@ -94,7 +94,10 @@ function optionProblems({ since, until, boot, tailLines, pattern }: NodeLogOptio
   return problems;
 }
 
-/** Go's expressions are nearly those of JavaScript; journalctl has the last word, as it has with a kubelet. */
+/**
+ * Checks the pattern as a JavaScript expression, which is similar to Go's. As with a kubelet, journalctl has the final
+ * say.
+ */
 function badPattern(pattern: string): string | undefined {
   const own = pattern.replaceAll(/\(\?[imsU]+(-[imsU]+)?\)/g, '').replaceAll('(?P<', '(?<');
   try {

@@ -1,4 +1,4 @@
-/** The logs of the node's own services: from the journal, else from files (kubelet: kubelet_server_journal.go). */
+/** Reads the logs of the node's services from the journal, or else from files (kubelet: kubelet_server_journal.go). */
 import { Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { isMissing, isTooLong } from '../../host/files/fileErrors.ts';
@@ -8,21 +8,21 @@ import { programOutput } from '../../host/programOutput.ts';
 import type { Exchange } from '../exchange.ts';
 import { writeAll } from '../writeAll.ts';
 import type { NodeLogOptions, NodeLogQuery } from './nodeLogQuery.ts';
-import { openInside, systemWords } from './openInside.ts';
+import { openInside, systemErrorMessage } from './openInside.ts';
 
 export interface NodeLogsParts {
   /** The directory of the node's logs. */
   readonly root: string;
-  /** The program that knows the journal. */
+  /** Path of the program journalctl. */
   readonly journalctl: string;
 }
 
-/** How long the journal may take in all, in milliseconds. */
+/** Timeout of journalctl, in milliseconds. */
 const LIMIT_MS = 30_000;
 const MOST_UNITS = 4 * 1_024 * 1_024;
 const BLOCK = 16 * 1_024;
 
-/** Answers with the logs of services, compressed where only that is accepted. */
+/** Sends the logs of services, compressed if the client accepts nothing else. */
 export async function answerServices(parts: NodeLogsParts, query: NodeLogQuery, exchange: Exchange): Promise<void> {
   const { request, response, signal } = exchange;
   const isPacked = request.headers['accept-encoding'] === 'gzip';
@@ -40,7 +40,7 @@ async function* packed(text: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   source.on('error', (error) => gzip.destroy(error));
   try {
-    // A stream of bytes gives buffers.
+    // A byte stream yields buffers.
     yield* source.pipe(gzip) as AsyncIterable<Buffer>;
   } finally {
     source.destroy();
@@ -63,7 +63,7 @@ async function* servicesText(parts: NodeLogsParts, query: NodeLogQuery, signal: 
   for (const service of inFiles) yield* fileOf(parts, service);
 }
 
-/** All units that the journal knows, by their whole names; none where there is no journal. */
+/** Returns the full names of all units of the journal. Empty if there is no journal. */
 async function unitsOf({ journalctl }: NodeLogsParts, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const options = { signal, limitMs: LIMIT_MS, mostOutput: MOST_UNITS };
   const names = await runProgram(journalctl, ['--field', '_SYSTEMD_UNIT'], options).catch(() => '');
@@ -78,7 +78,7 @@ async function* journal({ journalctl }: NodeLogsParts, query: NodeLogQuery, sign
   }
 }
 
-/** Each value is in one argument with its flag, so that none can be taken for another. */
+/** Passes each value in the same argument as its flag, so that no value can act as a flag. */
 function journalArguments({ services, options }: NodeLogQuery): string[] {
   const { since, until, tailLines, pattern, boot }: NodeLogOptions = options;
   return [
@@ -94,10 +94,10 @@ function journalArguments({ services, options }: NodeLogQuery): string[] {
   ];
 }
 
-/** In whole seconds, as a kubelet asks. */
+/** Formats with whole seconds, like the kubelet. */
 const journalTime = (moment: string): string => `${moment.slice(0, 19).replace('T', ' ')} UTC`;
 
-/** The first of the files that may be a service's. */
+/** Reads the first existing log file of a service. */
 async function* fileOf({ root }: NodeLogsParts, service: string): AsyncGenerator<Buffer> {
   try {
     for (const name of [service, `${service}.log`, `${service}/${service}.log`]) {
@@ -114,6 +114,6 @@ async function* fileOf({ root }: NodeLogsParts, service: string): AsyncGenerator
     }
     yield Buffer.from(`\nlog not found for ${service}\n`);
   } catch (error) {
-    yield Buffer.from(`\nerror getting log for ${service}: ${systemWords(error)}\n`);
+    yield Buffer.from(`\nerror getting log for ${service}: ${systemErrorMessage(error)}\n`);
   }
 }

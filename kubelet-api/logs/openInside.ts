@@ -1,26 +1,26 @@
-/** Opens what lies below a directory; links are followed as long as they stay there. */
+/** Opens files below a directory. Symlinks are followed if they stay inside. */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, readlink } from 'node:fs/promises';
 import { messageOf } from '../../base/failure.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { openWithin } from '../../host/files/safeOpen.ts';
 
-export interface Inside {
-  /** To be closed by the caller; only that of a file can be read. */
+export interface OpenedFile {
+  /** The caller closes it. It is readable for regular files only. */
   readonly handle: FileHandle;
   readonly kind: 'file' | 'directory' | 'other';
   readonly stats: Stats;
-  /** Its path without links. */
+  /** The path without symlinks. */
   readonly path: string;
 }
 
-const READ = constants.O_RDONLY | constants.O_NONBLOCK;
+const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /**
- * Nothing else than a plain file is opened to be read: who opens a pipe may wait for ever, and a device may do anything.
- * What its errors say tells nothing of what lies outside.
+ * Opens only regular files for reading, because opening a pipe can block and opening a device can have side effects.
+ * Errors reveal nothing about files outside of the directory.
  */
-export async function openInside(root: string, subPath: string): Promise<Inside> {
+export async function openInside(root: string, subPath: string): Promise<OpenedFile> {
   const found = await openWithin(root, subPath, { make: false }).catch((cause: unknown) => {
     if (errorCode(cause) !== undefined) throw cause;
     const isDangling = messageOf(cause).endsWith('is a dangling symlink');
@@ -31,7 +31,7 @@ export async function openInside(root: string, subPath: string): Promise<Inside>
     const [stats, own] = [await found.stat(), `/proc/self/fd/${found.fd}`];
     const path = await readlink(own);
     if (!stats.isFile()) return { handle: found, kind: stats.isDirectory() ? 'directory' : 'other', stats, path };
-    const handle = await open(own, READ);
+    const handle = await open(own, READ_FLAGS);
     await found.close();
     return { handle, kind: 'file', stats, path };
   } catch (error) {
@@ -41,7 +41,7 @@ export async function openInside(root: string, subPath: string): Promise<Inside>
 }
 
 const MISSING = 'no such file or directory';
-const WORDS = new Map([
+const GO_MESSAGES = new Map([
   ['EACCES', 'permission denied'],
   ['EISDIR', 'is a directory'],
   ['ELOOP', 'too many levels of symbolic links'],
@@ -53,5 +53,6 @@ const WORDS = new Map([
   ['EPERM', 'operation not permitted'],
 ]);
 
-/** What went wrong in Go's words, without the names of files that Node.js adds. */
-export const systemWords = (error: unknown): string => WORDS.get(errorCode(error) ?? '') ?? messageOf(error);
+/** Returns Go's message for a system error, without the file names that Node.js adds. */
+export const systemErrorMessage = (error: unknown): string =>
+  GO_MESSAGES.get(errorCode(error) ?? '') ?? messageOf(error);

@@ -1,50 +1,53 @@
-/** Reads one file of a container's log, and on as it is written, as a kubelet does (cri-client, logs.go). */
+/** Reads and follows one file of a container's log like a kubelet (cri-client, logs.go). */
 import { dirname } from 'node:path';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import { LogChanges, type Pause } from '../../host/logs/logChanges.ts';
 import { isReplaced, type LogFile, openLog } from './logFile.ts';
 import { LogScan, type ScanOptions } from './logScan.ts';
 import { tailStart } from './logTail.ts';
-import { Rooms } from './rooms.ts';
+import { BufferPool } from './rooms.ts';
 
 export interface LogSource {
-  /** Where the runtime says that it writes the log. */
+  /** Path of the log according to the runtime. */
   readonly path: string;
-  /** The directories that logs may lie in, whatever links there are. */
+  /** Directories that may contain logs, after resolving symlinks. */
   readonly roots: readonly string[];
 }
 
 export interface ReadOptions extends Omit<ScanOptions, 'lines'> {
   readonly tailLines?: number | undefined;
-  /** Goes on until the container does not run. */
-  readonly follow?: Following | undefined;
+  /** Follows the log until the container has exited. */
+  readonly follow?: FollowOptions | undefined;
   readonly pause: Pause;
   readonly signal: AbortSignal;
 }
 
-interface Following {
-  /** Asked whenever all has been read, each second at most; that it rejects ends the reading. */
+interface FollowOptions {
+  /** Called after all data has been read, at most once a second. A rejection ends the reading. */
   readonly isRunning: () => Promise<boolean>;
 }
 
-/** The text of one block is all that is held of a log for long; over TLS it is held a second time, encrypted. */
-const BLOCK = 16 * 1_024;
-/** Each read takes a turn in the pool of threads: of a file that has more, so much is read at once. */
-const AHEAD = 256 * 1_024;
-/** What was read ahead is held no longer, in milliseconds: whoever takes longer to read it waits for another read. */
-const HOLD_MS = 100;
+/**
+ * Size of a block. The output of one block is the only long-lived memory of a reader. Over TLS a second, encrypted copy
+ * exists.
+ */
+const BLOCK_BYTES = 16 * 1_024;
+/** Size of a read-ahead. Larger reads reduce the number of calls to the thread pool. */
+const READ_AHEAD_BYTES = 256 * 1_024;
+/** Lifetime of a read-ahead, in milliseconds. Its data is read again if the client is slower. */
+const READ_AHEAD_TTL_MS = 100;
 
-const NOTHING: Buffer = Buffer.alloc(0);
-const BLOCKS = new Rooms(BLOCK, 8);
-/** Beyond these readers, each takes block after block. */
-const AHEADS = new Rooms(AHEAD, 4);
+const EMPTY: Buffer = Buffer.alloc(0);
+const BLOCK_POOL = new BufferPool(BLOCK_BYTES, 8);
+/** Maximum number of concurrent read-aheads. Other readers read single blocks. */
+const READ_AHEAD_POOL = new BufferPool(READ_AHEAD_BYTES, 4);
 
 /**
- * The text of a log in parts, each to be used before the next one is asked for; throws with a kubelet's words. Files that
- * were set aside are not read: `statelet logs` has them.
+ * Yields the text of a log in parts, each of which is valid until the next one is requested. Throws errors with the
+ * kubelet's messages. Rotated files are not read, unlike in `statelet logs`.
  */
 export async function* readLog(source: LogSource, options: ReadOptions): AsyncGenerator<Buffer> {
-  const reading = new Reading(source, await openLog(source.path, source.roots), options);
+  const reading = new LogReader(source, await openLog(source.path, source.roots), options);
   try {
     yield* reading.text();
   } finally {
@@ -52,20 +55,20 @@ export async function* readLog(source: LogSource, options: ReadOptions): AsyncGe
   }
 }
 
-class Reading {
+class LogReader {
   readonly #source: LogSource;
   readonly #options: ReadOptions;
   readonly #scan: LogScan;
   #file: LogFile;
   #at = 0;
-  /** What is known of the file from there on. */
-  #ahead = NOTHING;
-  /** Where it is, if it is more than a block. */
-  #room: Buffer | undefined;
+  /** Bytes from `#at` on that have been read already. */
+  #ahead = EMPTY;
+  /** The buffer of the read-ahead, if there is one. */
+  #readAheadBuffer: Buffer | undefined;
   #hasMore = false;
   #isReading = false;
   #isOverdue = false;
-  /** Whether the last block was empty. */
+  /** Whether the last read returned no data. */
   #wasEnd = false;
 
   constructor(source: LogSource, file: LogFile, options: ReadOptions) {
@@ -76,7 +79,7 @@ class Reading {
   }
 
   close(): Promise<void> {
-    this.#giveAhead();
+    this.#releaseReadAhead();
     return this.#file.handle.close();
   }
 
@@ -84,13 +87,13 @@ class Reading {
     const { tailLines, follow, signal } = this.#options;
     if (tailLines !== undefined) this.#at = await tailStart(this.#file.handle, tailLines, signal);
     if (follow !== undefined) return yield* this.#follow(follow);
-    // What is written meanwhile is not asked for: whoever writes fast would not let it end.
+    // Stop at the current size, because a fast writer could otherwise extend the response forever.
     yield* this.#toEnd((await this.#file.handle.stat()).size);
     const rest = this.#isOver() ? undefined : this.#scan.takeRest();
     if (rest !== undefined) yield rest;
   }
 
-  /** While its text is written the block itself is not held any more. */
+  /** Yields the text up to an offset. The block itself is released while its text is sent. */
   async *#toEnd(to = Infinity): AsyncGenerator<Buffer> {
     if (this.#isOver()) return;
     while (this.#at < to) {
@@ -102,20 +105,20 @@ class Reading {
 
   async #nextText(to: number): Promise<Buffer | undefined> {
     if (this.#ahead.length > 0) return this.#take(to);
-    const room = (this.#hasMore ? this.#takeAhead() : undefined) ?? BLOCKS.take();
+    const room = (this.#hasMore ? this.#takeReadAhead() : undefined) ?? BLOCK_POOL.take();
     try {
       await this.#read(room, to - this.#at);
       return this.#take(to);
     } finally {
-      if (room !== this.#room) {
-        this.#ahead = NOTHING;
-        BLOCKS.give(room);
-      } else if (this.#isOverdue) this.#giveAhead();
+      if (room !== this.#readAheadBuffer) {
+        this.#ahead = EMPTY;
+        BLOCK_POOL.release(room);
+      } else if (this.#isOverdue) this.#releaseReadAhead();
     }
   }
 
   #take(to: number): Buffer | undefined {
-    const block = this.#ahead.subarray(0, Math.min(BLOCK, to - this.#at));
+    const block = this.#ahead.subarray(0, Math.min(BLOCK_BYTES, to - this.#at));
     this.#ahead = this.#ahead.subarray(block.length);
     this.#at += block.length;
     this.#wasEnd = block.length === 0;
@@ -134,50 +137,50 @@ class Reading {
     }
   }
 
-  /** Undefined: others read ahead. */
-  #takeAhead(): Buffer | undefined {
-    if (this.#room !== undefined) return this.#room;
-    this.#room = AHEADS.takeKept();
-    if (this.#room !== undefined) void this.#hold();
-    return this.#room;
+  /** Returns undefined if too many readers use read-aheads. */
+  #takeReadAhead(): Buffer | undefined {
+    if (this.#readAheadBuffer !== undefined) return this.#readAheadBuffer;
+    this.#readAheadBuffer = READ_AHEAD_POOL.takeIfAvailable();
+    if (this.#readAheadBuffer !== undefined) void this.#expireReadAhead();
+    return this.#readAheadBuffer;
   }
 
-  async #hold(): Promise<void> {
+  async #expireReadAhead(): Promise<void> {
     const { pause, signal } = this.#options;
-    await pause(HOLD_MS, signal);
-    // What is being read to is nobody else's yet.
+    await pause(READ_AHEAD_TTL_MS, signal);
+    // A read in progress still uses the buffer.
     if (this.#isReading) this.#isOverdue = true;
-    else this.#giveAhead();
+    else this.#releaseReadAhead();
   }
 
-  #giveAhead(): void {
-    if (this.#room === undefined) return;
-    AHEADS.give(this.#room);
-    this.#room = undefined;
+  #releaseReadAhead(): void {
+    if (this.#readAheadBuffer === undefined) return;
+    READ_AHEAD_POOL.release(this.#readAheadBuffer);
+    this.#readAheadBuffer = undefined;
     this.#isOverdue = false;
-    this.#ahead = NOTHING;
+    this.#ahead = EMPTY;
   }
 
-  async *#follow({ isRunning }: Following): AsyncGenerator<Buffer> {
+  async *#follow({ isRunning }: FollowOptions): AsyncGenerator<Buffer> {
     const changes = new LogChanges(dirname(this.#file.path), this.#options.pause, this.#options.signal);
-    let [hasEnded, trouble] = [false, undefined as { readonly cause: unknown } | undefined];
+    let [hasEnded, failure] = [false, undefined as { readonly cause: unknown } | undefined];
     const look = async () => {
       hasEnded = !(await isRunning().catch((cause: unknown) => {
-        trouble = { cause };
+        failure = { cause };
       }));
       if (hasEnded) changes.wake();
     };
     try {
       while (!this.#isOver()) {
-        // What was written before the end is there by now.
+        // The log is complete if the container had exited before this read.
         const isLast = hasEnded;
         yield* this.#toEnd();
         if (!this.#isOver() && (await isReplaced(this.#file))) {
-          // What was written before it was renamed.
+          // Read what was written before the file was renamed.
           yield* this.#toEnd();
-          if (await this.#openAnew()) continue;
+          if (await this.#reopen()) continue;
         }
-        if (trouble !== undefined) throw trouble.cause;
+        if (failure !== undefined) throw failure.cause;
         if (isLast) return;
         await changes.next(look);
       }
@@ -186,8 +189,8 @@ class Reading {
     }
   }
 
-  /** Goes over to the file that has been made in the place of the one that is read, unless it has gone again. */
-  async #openAnew(): Promise<boolean> {
+  /** Switches to the new file at the path. Returns false if there is none. */
+  async #reopen(): Promise<boolean> {
     const next = await openLog(this.#source.path, this.#source.roots).catch((error: unknown) => {
       if (!(error instanceof Error && isMissing(error.cause))) throw error;
     });
@@ -195,7 +198,7 @@ class Reading {
     await this.#file.handle.close();
     this.#file = next;
     this.#at = 0;
-    this.#ahead = NOTHING;
+    this.#ahead = EMPTY;
     this.#scan.restart();
     return true;
   }

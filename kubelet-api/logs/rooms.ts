@@ -1,29 +1,29 @@
-/** Memory that files are read to, used again by whoever reads next: what is let go comes back only with a collection. */
-export class Rooms {
+/** A pool of buffers for reading files, because unreferenced buffers are freed only by a garbage collection. */
+export class BufferPool {
   readonly #size: number;
-  readonly #most: number;
+  readonly #maxRetained: number;
   readonly #free: Buffer[] = [];
-  #taken = 0;
+  #inUse = 0;
 
-  /** `most`: so many are kept, and given at a time where there is to be an end. */
+  /** `most` is the number of buffers to retain, and the maximum for `takeKept`. */
   constructor(size: number, most: number) {
     this.#size = size;
-    this.#most = most;
+    this.#maxRetained = most;
   }
 
-  /** Undefined: as many are in use as are kept. */
-  takeKept(): Buffer | undefined {
-    return this.#taken < this.#most ? this.take() : undefined;
+  /** Returns undefined if the maximum number of buffers is in use. */
+  takeIfAvailable(): Buffer | undefined {
+    return this.#inUse < this.#maxRetained ? this.take() : undefined;
   }
 
   take(): Buffer {
-    this.#taken += 1;
+    this.#inUse += 1;
     return this.#free.pop() ?? Buffer.allocUnsafe(this.#size);
   }
 
-  /** Nothing of it may be read any more. */
-  give(room: Buffer): void {
-    this.#taken -= 1;
-    if (this.#free.length < this.#most) this.#free.push(room);
+  /** Returns a buffer to the pool. The caller must not use it any longer. */
+  release(room: Buffer): void {
+    this.#inUse -= 1;
+    if (this.#free.length < this.#maxRetained) this.#free.push(room);
   }
 }

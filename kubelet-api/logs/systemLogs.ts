@@ -1,20 +1,19 @@
-/** GET /logs/: the node's own logs, as files, and by queries where those are enabled (kubelet: kubelet.go, Run). */
+/** GET /logs/: the node's own logs as files, and through queries if they are enabled (kubelet: kubelet.go, Run). */
 import { sendError } from '../answers.ts';
 import type { Exchange, Route } from '../exchange.ts';
 import { serveFile } from './fileServer.ts';
 import { isRefusal } from './logQuery.ts';
 import { type NodeLogQuery, nodeLogQuery, notAcceptable } from './nodeLogQuery.ts';
 import { answerServices, type NodeLogsParts } from './nodeLogs.ts';
-import { openInside, systemWords } from './openInside.ts';
+import { openInside, systemErrorMessage } from './openInside.ts';
 
 export interface SystemLogsParts extends NodeLogsParts {
-  /** enableSystemLogQuery. */
+  /** Whether `enableSystemLogQuery` is set. */
   readonly takesQueries: boolean;
 }
 
 const TREE = '/logs';
 
-/** The node's own logs. */
 export const systemLogsRoute = (parts: SystemLogsParts): Route => ({
   tree: TREE,
   methods: ['GET'],
@@ -35,12 +34,12 @@ async function answer(parts: SystemLogsParts, exchange: Exchange): Promise<void>
 }
 
 async function answerQueriedFile({ root }: SystemLogsParts, { files }: NodeLogQuery, exchange: Exchange) {
-  // As documented, it may begin with a slash: it is below the directory of the logs all the same.
+  // A leading slash is allowed and also refers to the log directory.
   const path = (files[0] ?? '').replace(/^\/+/, '');
   try {
     await (await openInside(root, path)).handle.close();
   } catch (error) {
-    const text = `query: Invalid value: ${JSON.stringify(files)}: statat ${path}: ${systemWords(error)}`;
+    const text = `query: Invalid value: ${JSON.stringify(files)}: statat ${path}: ${systemErrorMessage(error)}`;
     return sendError(exchange.response, 406, text);
   }
   return serveFile(root, path, exchange);

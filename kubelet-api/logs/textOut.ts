@@ -1,41 +1,41 @@
-/** The text that is made of a block of a log, up to a limit of bytes over all of them. */
+/** Collects the output for one block of a log, with a limit for the total output. */
 
-/** A block is longer by what was left of the one before, each time by something else: so there is a sixteenth more room. */
-const roomFor = (size: number): Buffer => Buffer.allocUnsafeSlow(size + (size >> 4));
-/** Room for so many times as much as is needed is given back. */
-const SPARE = 4;
+/** Allocates a sixteenth more than needed, because the size of the remainder joined to each block varies. */
+const allocate = (size: number): Buffer => Buffer.allocUnsafeSlow(size + (size >> 4));
+/** The buffer shrinks if it is more than this many times the required size. */
+const SHRINK_FACTOR = 4;
 
 export class TextOut {
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
-  #left: number;
+  #remainingBytes: number;
 
   constructor(limitBytes = Infinity) {
-    this.#left = limitBytes;
+    this.#remainingBytes = limitBytes;
   }
 
-  /** So much is expected of the next block. What was taken of the last one is overwritten. */
+  /** Starts a block of the given size. Overwrites the output of the previous block. */
   begin(size: number): void {
     const { length } = this.#bytes;
-    if (length < size || length > SPARE * size) this.#bytes = roomFor(size);
+    if (length < size || length > SHRINK_FACTOR * size) this.#bytes = allocate(size);
     this.#length = 0;
   }
 
-  /** Takes bytes, as far as the limit lets it. */
+  /** Appends bytes up to the limit. */
   put(source: Buffer, from = 0, to = source.length): void {
-    const end = Math.min(to, from + this.#left);
+    const end = Math.min(to, from + this.#remainingBytes);
     if (this.#length + end - from > this.#bytes.length) this.#grow(end - from);
     source.copy(this.#bytes, this.#length, from, end);
     this.#length += end - from;
-    this.#left -= end - from;
+    this.#remainingBytes -= end - from;
   }
 
   get isFull(): boolean {
-    return this.#left <= 0;
+    return this.#remainingBytes <= 0;
   }
 
-  /** What was put since the beginning, to be used before the next one begins. */
-  taken(): Buffer | undefined {
+  /** Returns the output since `begin`, which the next `begin` overwrites. */
+  output(): Buffer | undefined {
     return this.#length === 0 ? undefined : this.#bytes.subarray(0, this.#length);
   }
 

@@ -1,17 +1,22 @@
-/** The messages of the pod-resources API on the wire, as far as they are not empty here (`kubelet/pkg/apis/podresources`). */
+/**
+ * Encodes the messages of the pod-resources API, as far as they can be non-empty here
+ * (`kubelet/pkg/apis/podresources`).
+ */
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 
-/** A pod with its containers: devices, CPUs and memory of their own they have none. */
+/** A pod and its containers, which have no exclusive devices, CPUs or memory. */
 export interface PodResources {
   readonly name: string;
   readonly namespace: string;
   readonly containers: readonly string[];
 }
 
-/** The number of a field of length-delimited type, with that type, as it stands on the wire. */
+/** Returns the tag of a length-delimited field. */
 const field = (number: number): number => number * 8 + 2;
 
-/** `ListPodResourcesResponse`, and `GetPodResourcesResponse` with one pod; those of v1alpha1 are the same. */
+/**
+ * Encodes `ListPodResourcesResponse`, or `GetPodResourcesResponse` with one pod. The messages of v1alpha1 are the same.
+ */
 export function encodePods(pods: readonly PodResources[]): Buffer {
   const writer = new BinaryWriter();
   for (const pod of pods) {
@@ -27,7 +32,10 @@ export function encodePods(pods: readonly PodResources[]): Buffer {
   return Buffer.from(writer.finish());
 }
 
-/** `AllocatableResourcesResponse`: as of a kubelet without managers of CPUs, memory and devices, there are none to give. */
+/**
+ * Encodes an empty `AllocatableResourcesResponse`, like that of a kubelet without managers for CPUs, memory and
+ * devices.
+ */
 export const encodeNothing = (): Buffer => Buffer.alloc(0);
 
 export interface PodAsked {
@@ -35,7 +43,7 @@ export interface PodAsked {
   readonly namespace: string;
 }
 
-/** `GetPodResourcesRequest`; throws for what is none. */
+/** Decodes `GetPodResourcesRequest`. Throws if the bytes are invalid. */
 export function decodePodAsked(bytes: Uint8Array): PodAsked {
   const reader = new BinaryReader(bytes);
   let [name, namespace] = ['', ''];

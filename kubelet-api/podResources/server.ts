@@ -1,6 +1,6 @@
 /**
- * The pod-resources API: which devices, CPUs and memory the containers of the node have to themselves, for monitors of such
- * (`pkg/kubelet/apis/podresources`). Loaded late: gRPC has its server apart.
+ * The pod-resources API, which lists the exclusive devices, CPUs and memory of containers for monitoring agents
+ * (`pkg/kubelet/apis/podresources`). Imported on demand, because it needs the gRPC server.
  */
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, status } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
@@ -23,12 +23,12 @@ export type PodResourcesListener = (
   method: 'list' | 'get' | 'get_allocatable',
 ) => () => void;
 
-/** No request is longer than two names. */
+/** Maximum size of a request, in bytes. A request contains at most two names. */
 const LONGEST_REQUEST = 4_096;
-/** Those of a kubelet (`constants.go` there). */
+/** The kubelet's rate limit (`constants.go` there). */
 const RATE = { qps: 100, burst: 10 };
 
-/** Listens at the path, where nothing may lie; rejects where it cannot. */
+/** Listens on a unix socket at a path that must not exist. Rejects if that fails. */
 export async function listenPodResources(path: string, parts: PodResourcesParts): Promise<{ close(): Promise<void> }> {
   const server = new Server({ 'grpc.max_receive_message_length': LONGEST_REQUEST });
   const limit = new RateLimit(RATE, parts.clock);
@@ -81,7 +81,7 @@ function podAsked(pods: readonly Pod[], { name, namespace }: PodAsked): Pod {
   return found;
 }
 
-/** Init containers that go on beside the others, first. */
+/** Lists the sidecar containers first, then the others. */
 function withSidecars(pod: Pod): PodResources {
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
   return { ...withoutSidecars(pod), containers: [...sidecars, ...pod.spec.containers].map(({ name }) => name) };
@@ -99,12 +99,12 @@ const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Re
   responseStream: false,
   requestDeserialize,
   responseSerialize: (bytes: Buffer) => bytes,
-  // A client's, of which there is none here.
+  // Only clients use this, and there is no client here.
   requestSerialize: () => Buffer.alloc(0),
   responseDeserialize: (bytes: Buffer) => bytes,
 });
 
-/** Requests in which nothing stands. */
+/** Decodes requests without fields. */
 const nothing = () => ({});
 
 const V1 = {

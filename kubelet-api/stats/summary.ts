@@ -1,4 +1,4 @@
-/** `/stats/summary`: what the node and its pods use, as JSON (`pkg/kubelet/server/stats/handler.go`). */
+/** `/stats/summary`: the resource usage of the node and its pods as JSON (`pkg/kubelet/server/stats/handler.go`). */
 import type { StatsProvider } from '../../stats/provider.ts';
 import type { Summary } from '../../stats/summary.ts';
 import { sendJson, sendText } from '../answers.ts';
@@ -8,7 +8,10 @@ interface SummaryParts {
   readonly stats: Pick<StatsProvider, 'fullSummary' | 'cpuAndMemory'>;
 }
 
-/** With `only_cpu_and_memory=true`, said once, of both alone. All who ask for the same summary are sent the same text. */
+/**
+ * Serves the summary of CPU and memory alone if `only_cpu_and_memory=true` is given exactly once. The JSON of a full
+ * summary is cached.
+ */
 export function summaryRoute({ stats }: SummaryParts): Route {
   let last: { readonly summary: Summary; readonly text: Buffer } | undefined;
   const textOf = (summary: Summary): Buffer => {

@@ -1,9 +1,9 @@
-/** The pod that a path names. */
+/** Looks up the pod that a path names. */
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { Refusal } from './refusal.ts';
 import type { StreamTarget } from './target.ts';
 
-/** Of several of one name all but one are about to go. */
+/** Prefers a pod that is not being deleted, because several pods may share the name. */
 export function podNamed(pods: readonly Pod[], { namespace, pod: name }: StreamTarget): Pod {
   const found = pods.filter(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
   const pod = found.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? found.at(-1);
@@ -11,5 +11,5 @@ export function podNamed(pods: readonly Pod[], { namespace, pod: name }: StreamT
   return pod;
 }
 
-/** As a kubelet writes a pod's name where the runtime is concerned. */
+/** The pod's name in the kubelet's messages about the runtime. */
 export const fullName = ({ metadata }: Pod): string => `${metadata.name}_${metadata.namespace}`;

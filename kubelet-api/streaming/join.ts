@@ -1,41 +1,42 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 
-/** Once one side has ended, the other one is cut off when nothing has come for so long, in milliseconds. */
-const FAREWELL_MS = 30_000;
+/** Idle timeout after one side has closed, in milliseconds. */
+const IDLE_TIMEOUT_MS = 30_000;
 
 interface JoinOptions {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
-  /** Cuts both off. */
+  /** Aborts both connections. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Copies bytes both ways until both connections are closed, each no faster than it is read. What one side has ended is
- * ended for the other one, which may still send. Once the runtime has ended, its last bytes are handed over and all is
- * closed; a client that breaks off takes the runtime's side with it.
+ * Copies bytes in both directions with backpressure until both connections are closed. If the client half-closes its
+ * side, the runtime can still send. When the runtime ends, its last bytes are delivered and both are closed. If the
+ * client disconnects, the runtime's connection is closed too.
  */
 export async function join(client: Duplex, runtime: Duplex, { clock, signal }: JoinOptions): Promise<void> {
   const cut = () => {
     client.destroy();
     runtime.destroy();
   };
-  const farewell = farewells([client, runtime], clock, cut);
+  const farewell = idleTimeout([client, runtime], clock, cut);
   signal.addEventListener('abort', cut);
   client.pipe(runtime);
   runtime.pipe(client);
-  const closed = [closing(client), closing(runtime)];
+  const closed = [untilClosed(client), untilClosed(runtime)];
   for (const side of [client, runtime]) side.once('end', farewell.begin);
   client.once('error', () => runtime.destroy());
   runtime.once('close', () => {
     farewell.begin();
-    // Also where it broke off: what has come of it is the client's. What that still sends is for nobody.
+    // Also end the client if the runtime's connection breaks. Discard what the client still sends.
     client.end();
     client.resume();
   });
   runtime.once('end', () => client.once('finish', () => runtime.destroy()));
   client.once('close', () => {
-    // What it has sent is the runtime's, what that still says is for nobody: containerd would say so for a minute.
+    // Deliver what the client has sent, then close the runtime's side, which containerd would otherwise keep open for a
+    // minute.
     if (runtime.writableFinished) runtime.destroy();
     else runtime.end(() => runtime.destroy());
     farewell.begin();
@@ -50,29 +51,29 @@ export async function join(client: Duplex, runtime: Duplex, { clock, signal }: J
   }
 }
 
-const closing = (side: Duplex): Promise<void> =>
+const untilClosed = (side: Duplex): Promise<void> =>
   new Promise((resolve) => {
     side.on('error', () => {});
     if (side.closed) resolve();
     else side.once('close', resolve);
   });
 
-/** Cuts what does not end by itself. */
-function farewells(sides: readonly Duplex[], clock: JoinOptions['clock'], cut: () => void) {
+/** Calls `cut` if no data arrives during the idle timeout. */
+function idleTimeout(sides: readonly Duplex[], clock: JoinOptions['clock'], cut: () => void) {
   let timer: unknown;
-  let isBegun = false;
-  let moved = false;
+  let isStarted = false;
+  let hasReceived = false;
   const wait = () => {
     timer = clock.setTimeout(() => {
-      if (!moved) return cut();
-      moved = false;
+      if (!hasReceived) return cut();
+      hasReceived = false;
       wait();
-    }, FAREWELL_MS);
+    }, IDLE_TIMEOUT_MS);
   };
   const begin = () => {
-    if (isBegun) return;
-    isBegun = true;
-    for (const side of sides) side.on('data', () => (moved = true));
+    if (isStarted) return;
+    isStarted = true;
+    for (const side of sides) side.on('data', () => (hasReceived = true));
     wait();
   };
   return { begin, end: () => timer !== undefined && clock.clearTimeout(timer) };

@@ -3,7 +3,7 @@ import { isExhausted, rpcErrorText } from '../../cri/failure.ts';
 import { NOSNIFF, sendText } from '../answers.ts';
 import type { HttpResponse } from '../exchange.ts';
 
-/** What a client is told instead of what it asked for, byte for byte. */
+/** An error response with its exact body. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: number;
@@ -16,20 +16,19 @@ export class Refusal extends Error {
   }
 }
 
-/** One that Go's `http.Error` writes: the text is a line, and its type is not to be guessed. */
+/** An error response like that of Go's `http.Error`. */
 export const errorLine = (code: number, text: string): Refusal => new Refusal(code, `${text}\n`, NOSNIFF);
 
-/** A URL of the runtime is good for so many seconds, and so are the places of those that have not been used yet. */
+/** Lifetime of the runtime's streaming URLs, in seconds. Their slots are free again after that. */
 const URL_SECONDS = '60';
 
-/** The runtime gives no URL (`WriteError` in `cri-streaming/pkg/streaming/errors.go`). */
-export function refusedByRuntime(error: unknown): Refusal {
+/** Converts an error of the runtime's streaming request (`WriteError` in `cri-streaming/pkg/streaming/errors.go`). */
+export function toRefusal(error: unknown): Refusal {
   if (!(error instanceof NodeFailure)) return new Refusal(500, messageOf(error));
   const text = rpcErrorText(error);
   if (isExhausted(error)) return new Refusal(429, text, { 'Retry-After': URL_SECONDS });
   return new Refusal(error.reason === 'NotFound' ? 404 : 500, text);
 }
 
-/** Answers with it. */
-export const tell = (response: HttpResponse, { code, message: text, headers }: Refusal): void =>
+export const sendRefusal = (response: HttpResponse, { code, message: text, headers }: Refusal): void =>
   sendText(response, { code, text, headers });

@@ -1,4 +1,7 @@
-/** Passes a client's upgrade on to a streaming server of the runtime (`apimachinery/pkg/util/proxy/upgradeaware.go`). */
+/**
+ * Relays a client's upgraded connection to the runtime's streaming server
+ * (`apimachinery/pkg/util/proxy/upgradeaware.go`).
+ */
 import { request as ask, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -12,23 +15,23 @@ import type { Exchange, Upgrade } from '../exchange.ts';
 import { join } from './join.ts';
 import { errorLine } from './refusal.ts';
 
-/** A streaming server is on the same host: it may take so long to answer, in milliseconds. */
-const DIAL_MS = 30_000;
+/** Timeout for the streaming server, which is on the same host, to respond, in milliseconds. */
+const DIAL_TIMEOUT_MS = 30_000;
 
-/** A refusal of it may take so long to be passed on, in milliseconds. */
-const REFUSAL_MS = 10_000;
+/** Timeout for relaying the body of an error response, in milliseconds. */
+const REFUSAL_TIMEOUT_MS = 10_000;
 
-interface RelayParts {
+interface RelayOptions {
   readonly clock: Clock;
-  /** Called when both sides are joined; what it gives, when that is over. */
+  /** Called once both sides are connected. The function that it returns is called when the connection is over. */
   readonly onJoined: () => () => void;
 }
 
-/** Relays until one side has ended; rejects with a `Refusal` where it does not come to that. */
-export async function relay(exchange: Exchange, upgrade: Upgrade, place: URL, parts: RelayParts): Promise<void> {
-  const { response, socket, head } = await dialled(exchange.signal, upgrade, place);
-  if (socket === undefined) return await passRefusal(exchange.signal, upgrade, response);
-  upgrade.socket.write(headOf(response));
+/** Relays until one side closes. Rejects with a `Refusal` if the connection cannot be established. */
+export async function relay(exchange: Exchange, upgrade: Upgrade, place: URL, parts: RelayOptions): Promise<void> {
+  const { response, socket, head } = await dialRuntime(exchange.signal, upgrade, place);
+  if (socket === undefined) return await relayRefusal(exchange.signal, upgrade, response);
+  upgrade.socket.write(serializeHead(response));
   if (head.length > 0) socket.unshift(head);
   if (upgrade.head.length > 0) upgrade.socket.unshift(upgrade.head);
   const end = parts.onJoined();
@@ -39,23 +42,23 @@ export async function relay(exchange: Exchange, upgrade: Upgrade, place: URL, pa
   }
 }
 
-interface Dialled {
+interface DialResult {
   readonly response: IncomingMessage;
-  /** Absent: it is refused. */
+  /** Undefined if the server refused the upgrade. */
   readonly socket?: Duplex;
   readonly head: Buffer;
 }
 
-async function dialled(signal: AbortSignal, upgrade: Upgrade, place: URL): Promise<Dialled> {
-  const limit = startLimit(DIAL_MS);
-  const asked = asking(upgrade, place);
-  const drop = () => asked.destroy(new Error(`it has not answered within ${DIAL_MS / 1_000} s`));
+async function dialRuntime(signal: AbortSignal, upgrade: Upgrade, place: URL): Promise<DialResult> {
+  const limit = startLimit(DIAL_TIMEOUT_MS);
+  const asked = createRequest(upgrade, place);
+  const drop = () => asked.destroy(new Error(`it has not answered within ${DIAL_TIMEOUT_MS / 1_000} s`));
   const leave = () => asked.destroy();
   limit.signal.addEventListener('abort', drop);
   signal.addEventListener('abort', leave);
   try {
     signal.throwIfAborted();
-    return await answerTo(asked);
+    return await awaitResponse(asked);
   } catch (error) {
     throw errorLine(500, `the streaming server of the runtime cannot be used: ${messageOf(error)}`);
   } finally {
@@ -67,7 +70,7 @@ async function dialled(signal: AbortSignal, upgrade: Upgrade, place: URL): Promi
 
 const runtimeConnections = new ResetWatch();
 
-function asking({ request, response: { socket } }: Upgrade, place: URL): ClientRequest {
+function createRequest({ request, response: { socket } }: Upgrade, place: URL): ClientRequest {
   const host = place.hostname.replaceAll(/[[\]]/g, '');
   const asked = ask(place, {
     method: request.method,
@@ -75,7 +78,7 @@ function asking({ request, response: { socket } }: Upgrade, place: URL): ClientR
     setHost: false,
     createConnection: () => {
       const connection = connect({ host, port: Number(place.port || 80), allowHalfOpen: true, noDelay: true });
-      // A connection that nobody reads because the client is slow would not notice that the runtime has reset it.
+      // Detect resets by the runtime even while the connection is not read because the client is slow.
       connection.once('connect', () => runtimeConnections.add(connection));
       return connection;
     },
@@ -85,11 +88,14 @@ function asking({ request, response: { socket } }: Upgrade, place: URL): ClientR
   return asked;
 }
 
-/** What is about this connection alone. */
-const OURS = new Set(['content-length', 'expect', 'transfer-encoding']);
+/** Headers that apply to the client's connection only. */
+const CONNECTION_HEADERS = new Set(['content-length', 'expect', 'transfer-encoding']);
 const FORWARDED = 'x-forwarded-for';
 
-/** All that was sent, by the names as they were written, and who it was; but no tokens, which are for us alone. */
+/**
+ * Copies the client's headers with their original case, adds the client's address, and removes tokens, which are for
+ * this server only.
+ */
 function headersFor(request: IncomingMessage, from = ''): ReadonlyMap<string, string[]> {
   stripTokens(request);
   const { rawHeaders } = request;
@@ -97,7 +103,7 @@ function headersFor(request: IncomingMessage, from = ''): ReadonlyMap<string, st
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
     const key = name.toLowerCase();
-    if (OURS.has(key)) continue;
+    if (CONNECTION_HEADERS.has(key)) continue;
     const known = headers.get(key) ?? { name, values: [] };
     known.values.push(value);
     headers.set(key, known);
@@ -108,8 +114,8 @@ function headersFor(request: IncomingMessage, from = ''): ReadonlyMap<string, st
   return new Map([...headers.values()].map(({ name, values }) => [name, values]));
 }
 
-function answerTo(asked: ClientRequest): Promise<Dialled> {
-  const { promise, resolve, reject } = Promise.withResolvers<Dialled>();
+function awaitResponse(asked: ClientRequest): Promise<DialResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<DialResult>();
   asked.on('error', reject);
   asked.on('upgrade', (response, socket, head) => resolve({ response, socket, head }));
   asked.on('response', (response) => resolve({ response, head: Buffer.alloc(0) }));
@@ -117,25 +123,25 @@ function answerTo(asked: ClientRequest): Promise<Dialled> {
   return promise;
 }
 
-/** The head of the answer, as it came. */
-function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): Buffer {
+/** Serializes the unchanged head of the response. */
+function serializeHead({ statusCode, statusMessage, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
   for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }
 
 const FIRST_ERROR = 400;
-const OF_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+const HOP_BY_HOP_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
-async function passRefusal(signal: AbortSignal, { response: out }: Upgrade, refused: IncomingMessage): Promise<void> {
+async function relayRefusal(signal: AbortSignal, { response: out }: Upgrade, refused: IncomingMessage): Promise<void> {
   const { statusCode = 0, statusMessage = '', rawHeaders } = refused;
   if (statusCode < FIRST_ERROR) {
     refused.destroy();
     throw errorLine(500, `invalid upgrade response: status code ${statusCode}`);
   }
-  const limit = startLimit(REFUSAL_MS);
+  const limit = startLimit(REFUSAL_TIMEOUT_MS);
   const headers = rawHeaders.flatMap((text, at) =>
-    at % 2 === 0 && !OF_CONNECTION.has(text.toLowerCase()) ? [text, rawHeaders[at + 1] ?? ''] : [],
+    at % 2 === 0 && !HOP_BY_HOP_HEADERS.has(text.toLowerCase()) ? [text, rawHeaders[at + 1] ?? ''] : [],
   );
   out.writeHead(statusCode, statusMessage, headers);
   await pipeline(refused, out, { signal: AbortSignal.any([signal, limit.signal]) }).finally(() => limit.end());

@@ -1,4 +1,4 @@
-/** What a client wants of a stream, in its query. */
+/** Parses the options of a stream in a request's query. */
 import { offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../cri/streaming/webSocketCommand.ts';
 import type { HttpRequest } from '../exchange.ts';
 import { Refusal } from './refusal.ts';
@@ -6,28 +6,31 @@ import { Refusal } from './refusal.ts';
 export interface StreamOptions {
   readonly stdin: boolean;
   readonly stdout: boolean;
-  /** None with a terminal. */
+  /** False with a terminal, because its output has only one stream. */
   readonly stderr: boolean;
   readonly tty: boolean;
 }
 
-/** Only `1` counts, the first time that it is given (`NewOptions` in `cri-streaming/pkg/streaming/remotecommand`). */
+/**
+ * Options are enabled by the value `1` of their first parameter (`NewOptions` in
+ * `cri-streaming/pkg/streaming/remotecommand`).
+ */
 export function streamOptions({ searchParams }: URL): StreamOptions {
-  const asks = (name: string) => searchParams.get(name) === '1';
-  const [stdin, stdout, tty] = [asks('input'), asks('output'), asks('tty')];
-  const stderr = asks('error') && !tty;
+  const isEnabled = (name: string) => searchParams.get(name) === '1';
+  const [stdin, stdout, tty] = [isEnabled('input'), isEnabled('output'), isEnabled('tty')];
+  const stderr = isEnabled('error') && !tty;
   if (!stdin && !stdout && !stderr) throw new Refusal(400, 'you must specify at least 1 of stdin, stdout, stderr');
   return { stdin, stdout, stderr, tty };
 }
 
 const PORT = 'port';
-const MOST = 65_535;
+const MAX_PORT = 65_535;
 
 /**
- * The ports that a WebSocket client names; others name them with each stream (`NewV4Options` in
+ * Returns the ports that a WebSocket client requests. Other protocols name the port in each stream (`NewV4Options` in
  * `cri-streaming/pkg/streaming/portforward/websocket.go`).
  */
-export function portsAsked(request: HttpRequest, { searchParams }: URL): number[] {
+export function requestedPorts(request: HttpRequest, { searchParams }: URL): number[] {
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') return [];
   // The SPDY connection within a tunnel names the ports.
   if (offersSubprotocol(request, TUNNEL_SUBPROTOCOL)) return [];
@@ -35,17 +38,17 @@ export function portsAsked(request: HttpRequest, { searchParams }: URL): number[
   if (given.length === 0) throw new Refusal(400, `query parameter "${PORT}" is required`);
   return given.flatMap((text) => {
     if (text === '') throw new Refusal(400, `query parameter "${PORT}" cannot be empty`);
-    return text.split(',').map((each) => portOf(each, text));
+    return text.split(',').map((each) => parsePort(each, text));
   });
 }
 
-function portOf(text: string, given: string): number {
+function parsePort(text: string, given: string): number {
   const quoted = JSON.stringify(given);
-  const unparsed = (why: string) =>
+  const parseRefusal = (why: string) =>
     new Refusal(400, `unable to parse ${quoted} as a port: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`);
-  if (!/^\d+$/.test(text)) throw unparsed('invalid syntax');
+  if (!/^\d+$/.test(text)) throw parseRefusal('invalid syntax');
   const port = Number(text);
-  if (port > MOST) throw unparsed('value out of range');
+  if (port > MAX_PORT) throw parseRefusal('value out of range');
   if (port === 0) throw new Refusal(400, `port ${quoted} must be > 0`);
   return port;
 }

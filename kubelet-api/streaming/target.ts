@@ -1,37 +1,37 @@
 import { Refusal } from './refusal.ts';
 
-/** Which pod, and what in it, a path means. */
+/** The pod, and optionally the container, that a path names. */
 export interface StreamTarget {
   readonly namespace: string;
   readonly pod: string;
   readonly uid?: string;
-  /** Empty where the path is of a pod. */
+  /** Empty if the path names a pod only. */
   readonly container: string;
 }
 
-/** Of `/exec/{ns}/{pod}[/{uid}]/{container}`; throws a `Refusal` where there is nothing at the path. */
+/** Parses `/exec/{ns}/{pod}[/{uid}]/{container}`. Throws a `Refusal` if the path has another form. */
 export function containerTarget(url: URL): StreamTarget {
-  const [namespace = '', pod = '', ...rest] = partsOf(url);
+  const [namespace = '', pod = '', ...rest] = pathSegments(url);
   if (rest.length === 1) return { namespace, pod, container: rest[0] ?? '' };
   if (rest.length === 2) return { namespace, pod, uid: rest[0] ?? '', container: rest[1] ?? '' };
-  throw nothingThere();
+  throw pageNotFound();
 }
 
-/** Of `/portForward/{ns}/{pod}[/{uid}]`; throws a `Refusal` where there is nothing at the path. */
+/** Parses `/portForward/{ns}/{pod}[/{uid}]`. Throws a `Refusal` if the path has another form. */
 export function podTarget(url: URL): StreamTarget {
-  const [namespace, pod, uid, ...rest] = partsOf(url);
-  if (namespace === undefined || pod === undefined || rest.length > 0) throw nothingThere();
+  const [namespace, pod, uid, ...rest] = pathSegments(url);
+  if (namespace === undefined || pod === undefined || rest.length > 0) throw pageNotFound();
   return { namespace, pod, ...(uid === undefined ? {} : { uid }), container: '' };
 }
 
-function partsOf({ pathname }: URL): string[] {
+function pathSegments({ pathname }: URL): string[] {
   try {
     const parts = pathname.split('/').slice(2).map(decodeURIComponent);
     if (parts.every((part) => part !== '')) return parts;
   } catch {
-    // Nothing can be there either.
+    // Invalid escapes match no path.
   }
-  throw nothingThere();
+  throw pageNotFound();
 }
 
-const nothingThere = (): Refusal => new Refusal(404, '404: Page Not Found');
+const pageNotFound = (): Refusal => new Refusal(404, '404: Page Not Found');

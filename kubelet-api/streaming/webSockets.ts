@@ -1,7 +1,7 @@
 /**
- * WebSockets of clients that reach the node directly (`ExtendWebSocketsToKubelet`; `pkg/kubelet/server/server.go`,
- * `streamtranslator.go` and `streamtunnel.go` in `apiserver/pkg/util/proxy`). The runtime's streaming server need not know
- * their protocols.
+ * WebSockets of clients that connect to the node directly (`ExtendWebSocketsToKubelet`, `pkg/kubelet/server/server.go`,
+ * `streamtranslator.go` and `streamtunnel.go` in `apiserver/pkg/util/proxy`). The runtime's streaming server does not
+ * need to support their protocols.
  */
 
 import { createWebSocketStream } from 'ws';
@@ -21,10 +21,10 @@ import { join } from './join.ts';
 import { errorLine } from './refusal.ts';
 import type { StreamOptions } from './streamOptions.ts';
 
-/** Time that the streaming server, which is on the same host, has to answer, in milliseconds. */
-const DIAL_MS = 30_000;
+/** Timeout for the streaming server, which is on the same host, to respond, in milliseconds. */
+const DIAL_TIMEOUT_MS = 30_000;
 
-interface RelayParts {
+interface RelayOptions {
   readonly clock: Clock;
   /** Called once the client is connected. The function that it returns is called when the connection is over. */
   readonly onJoined: () => () => void;
@@ -35,12 +35,16 @@ export async function relayCommand(
   { signal }: Exchange,
   upgrade: Upgrade,
   place: URL,
-  { streams, onJoined }: Pick<RelayParts, 'onJoined'> & { readonly streams: StreamOptions },
+  { streams, onJoined }: Pick<RelayOptions, 'onJoined'> & { readonly streams: StreamOptions },
 ): Promise<void> {
   const end = onJoined();
   try {
     await translateCommand({ ...upgrade, signal }, streams, async () => {
-      const { connection } = await dialSpdy(place, { protocols: TRANSLATED_PROTOCOLS, signal, limitMs: DIAL_MS });
+      const { connection } = await dialSpdy(place, {
+        protocols: TRANSLATED_PROTOCOLS,
+        signal,
+        limitMs: DIAL_TIMEOUT_MS,
+      });
       return connection;
     });
   } finally {
@@ -48,14 +52,14 @@ export async function relayCommand(
   }
 }
 
-/** Carries the SPDY connection of a port-forward, whose bytes come in the messages of a WebSocket, to the runtime. */
+/** Relays the SPDY connection of a port-forward, which the client tunnels in WebSocket messages, to the runtime. */
 export async function relayTunnel(
   { signal }: Exchange,
   upgrade: Upgrade,
   place: URL,
-  { clock, onJoined }: RelayParts,
+  { clock, onJoined }: RelayOptions,
 ): Promise<void> {
-  const limit = startLimit(DIAL_MS);
+  const limit = startLimit(DIAL_TIMEOUT_MS);
   const dialled = dialUpgrade(place, [PORTS_PROTOCOL], AbortSignal.any([signal, limit.signal]));
   const { socket, head } = await dialled
     .catch((error: unknown) => {

@@ -3,7 +3,7 @@
 import { join, resolve } from 'node:path';
 import { isLoopbackIp } from '../../base/ipAddress.ts';
 import type { AuthenticationOptions, AuthorizationOptions } from '../../kubelet-api/access/access.ts';
-import type { Switches } from '../../kubelet-api/listener/paths.ts';
+import type { EnabledFeatures } from '../../kubelet-api/listener/paths.ts';
 import type { CertificatePair } from '../../kubelet-api/listener/servingCertificate.ts';
 import { type TlsSettings, unknownCurves, unknownSuites } from '../../kubelet-api/listener/tlsNames.ts';
 import { ConfigError } from './configError.ts';
@@ -28,7 +28,7 @@ export interface ServingConfig {
   readonly clientCaFile?: string;
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
-  readonly switches: Switches;
+  readonly switches: EnabledFeatures;
   /** Whether the logs of the host's services may be asked for. */
   readonly hasLogQuery: boolean;
   /** Whether containers can be written down as they run. */

@@ -16,7 +16,7 @@ test('requests for numbers are counted by path, with who asked last, and those t
       else response.end('up 1\n');
     },
   };
-  const { port } = await serve(scrapes.watched(route));
+  const { port } = await serve(scrapes.countRequests(route));
   await ask(port, '/metrics/cadvisor');
   now = 2_000;
   expect(scrapes.seen).toEqual([
@@ -38,7 +38,7 @@ test('a client that goes before the end is one that was not answered', async () 
     response.once('close', () => closed.resolve());
     response.flushHeaders?.();
   };
-  const { port } = await serve(scrapes.watched({ tree: '/stats', answer }));
+  const { port } = await serve(scrapes.countRequests({ tree: '/stats', answer }));
   const answered = await begin(port, '/stats/summary');
   answered.destroy();
   await closed.promise;
@@ -48,6 +48,6 @@ test('a client that goes before the end is one that was not answered', async () 
 test('nothing else is counted', () => {
   const scrapes = new Scrapes(() => 0);
   const route: Route = { tree: '/pods', answer: async () => {} };
-  expect(scrapes.watched(route)).toBe(route);
-  expect(scrapes.watched({ ...route, tree: '/metricsx' })).toMatchObject({ answer: route.answer });
+  expect(scrapes.countRequests(route)).toBe(route);
+  expect(scrapes.countRequests({ ...route, tree: '/metricsx' })).toMatchObject({ answer: route.answer });
 });

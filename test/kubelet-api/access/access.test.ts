@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeError } from '../../../kubeclient/kubeError.ts';
-import { type AccessParts, createAccess } from '../../../kubelet-api/access/access.ts';
+import { type AccessOptions, createAccess } from '../../../kubelet-api/access/access.ts';
 import { Reviewer } from '../../fakes/serving/reviewer.ts';
 
 let clock: SimulatedClock;
@@ -22,7 +22,7 @@ afterEach(() => end.abort());
 
 const WEBHOOK = { mode: 'Webhook', allowedMs: 300_000, deniedMs: 30_000 } as const;
 
-const access = (options: Partial<AccessParts> = {}) =>
+const access = (options: Partial<AccessOptions> = {}) =>
   createAccess({
     nodeName: 'node-1',
     clock,

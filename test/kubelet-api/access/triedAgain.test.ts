@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeError } from '../../../kubeclient/kubeError.ts';
-import { triedAgain } from '../../../kubelet-api/access/triedAgain.ts';
+import { withRetries } from '../../../kubelet-api/access/triedAgain.ts';
 
 /** When each try is made, in milliseconds from the first, until it fails. */
 async function triesOf(failure: () => Error, abortAt = Number.POSITIVE_INFINITY): Promise<number[]> {
@@ -16,7 +16,7 @@ async function triesOf(failure: () => Error, abortAt = Number.POSITIVE_INFINITY)
   };
   const parts = { clock, signal: over.signal };
   if (abortAt % 500 !== 0) clock.setTimeout(() => over.abort(new Error('it is over')), Math.min(abortAt, 60_000));
-  await expect(clock.drive(triedAgain(act, parts))).rejects.toThrow();
+  await expect(clock.drive(withRetries(act, parts))).rejects.toThrow();
   return tries;
 }
 

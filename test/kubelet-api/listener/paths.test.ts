@@ -1,6 +1,6 @@
 /** What is found at a path: the table of a kubelet. */
 import { describe, expect, test } from '@jest/globals';
-import { cleanPath, Paths, urlOf, writtenPath } from '../../../kubelet-api/listener/paths.ts';
+import { cleanPath, Paths, parseTarget, rawPath } from '../../../kubelet-api/listener/paths.ts';
 import { ALL_ON, echo } from './support/listening.ts';
 
 const TREES = ['/pods', '/stats', '/containerLogs', '/run', '/exec', '/attach', '/portForward', '/checkpoint']
@@ -124,9 +124,9 @@ test('C39: a path is cleaned as by Go', () => {
 });
 
 test('a target says nothing of another host, and what is none has no address', () => {
-  expect(urlOf('//evil/pods')?.pathname).toBe('//evil/pods');
-  expect(urlOf('http://evil/pods?a=b')?.pathname).toBe('/pods');
-  expect(['*', 'pods', 'file:///etc/passwd', ''].map(urlOf)).toEqual([null, null, null, null]);
-  expect(writtenPath('http://evil/pods?a=b')).toBe('/pods');
-  expect(writtenPath('/logs/%2e%2e/x?y')).toBe('/logs/%2e%2e/x');
+  expect(parseTarget('//evil/pods')?.pathname).toBe('//evil/pods');
+  expect(parseTarget('http://evil/pods?a=b')?.pathname).toBe('/pods');
+  expect(['*', 'pods', 'file:///etc/passwd', ''].map(parseTarget)).toEqual([null, null, null, null]);
+  expect(rawPath('http://evil/pods?a=b')).toBe('/pods');
+  expect(rawPath('/logs/%2e%2e/x?y')).toBe('/logs/%2e%2e/x');
 });
