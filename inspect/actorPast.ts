@@ -14,7 +14,7 @@ export type CollectedHistory = Pick<ActorHistory, 'taken' | 'tried'>;
 /** Collects the history from live or replayed events. */
 export class ActorPast {
   readonly #uid: string;
-  readonly #taken: TransitionHistory;
+  readonly #transitions: TransitionHistory;
   #runs: Runs;
   readonly #container: string | undefined;
   /**
@@ -26,22 +26,22 @@ export class ActorPast {
   /** `from` is the time of the first event to be collected. */
   constructor(path: string, from: number) {
     this.#uid = uidIn(path);
-    this.#taken = new TransitionHistory(path, from);
+    this.#transitions = new TransitionHistory(path, from);
     this.#container = containerNameOf(path);
     this.#runs = new Runs(this.#container);
   }
 
   /** Sets the current state. */
   setInitialState({ state, since }: Pick<ActorView, 'state' | 'since'>): void {
-    this.#taken.setInitialState(state, since);
+    this.#transitions.setInitialState(state, since);
   }
 
   inspect(event: InspectionEvent, at: number): void {
-    this.#taken.inspect(event, at);
+    this.#transitions.inspect(event, at);
   }
 
   move(move: Move): void {
-    this.#taken.move(move);
+    this.#transitions.move(move);
   }
 
   /**
@@ -62,11 +62,11 @@ export class ActorPast {
   /** Adds the history before `from`, unless the pod's current life started later. */
   addEarlier({ taken, tried }: CollectedHistory): void {
     if (this.#sawLifeStart) return;
-    this.#taken.addEarlier(taken);
+    this.#transitions.addEarlier(taken);
     this.#runs.addEarlier(tried);
   }
 
   history(): CollectedHistory {
-    return { taken: this.#taken.taken(), tried: this.#runs.completedRuns() };
+    return { taken: this.#transitions.taken(), tried: this.#runs.completedRuns() };
   }
 }

@@ -79,11 +79,11 @@ export class History {
    * Replays to a time, or to the end of the recording, and calls `use` with the agent. The agent is stopped before the
    * result is returned. With `seen`, the replay starts early enough to collect the history of an actor.
    */
-  async replayTo<T>(at: number, use: (played: ReplayedState) => T, seen?: ReplayObservers): Promise<T> {
+  async replayTo<T>(at: number, use: (played: ReplayedState) => T, observers?: ReplayObservers): Promise<T> {
     const { file, stretches } = await this.#open();
     const { machines } = this.#parts;
     const version = beginningBefore(stretches, at)?.stretch.versions.statelet ?? '';
-    const replayStart = seen ? { ...seen, since: seenSince(stretches, at) } : {};
+    const replayStart = observers ? { ...observers, since: seenSince(stretches, at) } : {};
     const played = await replayTo(file, stretches, { until: at, machines, ...replayStart }).catch(throwNotReplayable);
     if (played === undefined) throw new NotInspected('nothing was recorded that could be played');
     try {
@@ -151,8 +151,8 @@ async function lastRecordedTime(file: RecordingFile): Promise<number> {
 
 function seenSince(stretches: readonly Stretch[], at: number): number {
   const { stretch } = beginningBefore(stretches, at) ?? {};
-  const known = (stretch?.beginnings ?? []).filter((beginning) => beginning.at <= at).slice(-MAX_HISTORY_KEYFRAMES);
-  return Math.max(at - MAX_HISTORY_MS, known[0]?.at ?? at);
+  const keyframes = (stretch?.beginnings ?? []).filter((beginning) => beginning.at <= at).slice(-MAX_HISTORY_KEYFRAMES);
+  return Math.max(at - MAX_HISTORY_MS, keyframes[0]?.at ?? at);
 }
 
 const throwUnreadable = (cause: unknown): never => {

@@ -150,9 +150,9 @@ export class LiveView {
 
   #createFrame(lines: readonly StoryLine[]): Frame {
     const before = this.#sentState;
-    const seen = this.#readState();
-    this.#sentState = seen;
-    const { at, node, pods, trees } = seen;
+    const state = this.#readState();
+    this.#sentState = state;
+    const { at, node, pods, trees } = state;
     const { actors, gone } = this.#actorDiffer.compareAll(trees);
     return {
       at,
@@ -251,10 +251,10 @@ class ChangeCollector {
   loop = () => this.#loop.now();
 
   take(): { readonly lines: readonly StoryLine[]; readonly omitted: number } {
-    const taken = { lines: this.#lines, omitted: this.#omitted };
+    const result = { lines: this.#lines, omitted: this.#omitted };
     this.#lines = [];
     this.#omitted = 0;
-    return taken;
+    return result;
   }
 
   /** Adds lines that were taken but not sent to the number of omitted lines. */

@@ -37,8 +37,8 @@ export function createPast(history: History, mode: 'past' | 'file'): Past {
     moment: withRetry(async (at) => {
       const moment = await history.snapshotAt(at);
       const recorded = await history.recordedSpan();
-      const shown = recorded ? Math.min(Math.max(at, recorded.from), recorded.to) : at;
-      return { at: shown, mode, ...moment, ...(recorded === undefined ? {} : { recorded }) };
+      const clampedAt = recorded ? Math.min(Math.max(at, recorded.from), recorded.to) : at;
+      return { at: clampedAt, mode, ...moment, ...(recorded === undefined ? {} : { recorded }) };
     }),
     story: withRetry((uid, from, to) => history.story(uid, from, to)),
     rail: withRetry((now) => history.rail(now)),

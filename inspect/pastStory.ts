@@ -44,13 +44,13 @@ export async function readPastStory(
     // Trim rarely, because removing lines from the start moves all others.
     if (lines.length > 2 * MAX_LINES) lines.splice(0, lines.length - MAX_LINES);
   }
-  const kept = lines.slice(-MAX_LINES);
+  const lastLines = lines.slice(-MAX_LINES);
   return {
     from: asked.from,
     to: asked.to,
     before: [...states.values()],
-    lines: kept,
-    ...(totalLines > kept.length ? { unsaid: totalLines - kept.length } : {}),
+    lines: lastLines,
+    ...(totalLines > lastLines.length ? { unsaid: totalLines - lastLines.length } : {}),
   };
 }
 

@@ -147,9 +147,9 @@ export class PastThread implements Past {
   #handleResponse(news: PastResponse): void {
     // The response belongs to a thread that has been terminated.
     if (news.id !== this.#running?.task.id) return;
-    const asked = this.#takeRunning();
-    if ('json' in news) asked?.resolve(news.json);
-    else asked?.reject(news.isMissing ? new NotInspected(news.errorMessage) : new Error(news.errorMessage));
+    const request = this.#takeRunning();
+    if ('json' in news) request?.resolve(news.json);
+    else request?.reject(news.isMissing ? new NotInspected(news.errorMessage) : new Error(news.errorMessage));
     this.#sendNext();
   }
 

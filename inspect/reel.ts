@@ -22,7 +22,7 @@ export type ShownMoment = Pick<Snapshot, 'node' | 'pods' | 'actors'>;
 /** The changes of a replayed agent, from earliest to latest. */
 export class Reel {
   readonly #version: string;
-  readonly #shown = new ActorDiffer();
+  readonly #actorDiffer = new ActorDiffer();
   readonly #changes: Change[] = [];
   readonly #pods = new PodRowCache();
   readonly #previous: { pods?: readonly ShownPod[]; node?: string } = {};
@@ -46,7 +46,7 @@ export class Reel {
 
   #compareActors(agent: NodeAgent, moved: ChangedTrees | undefined): ActorChanges {
     const partialChanges = moved && !moved.pods ? this.#compareTrees(agent, moved.trees) : undefined;
-    return partialChanges ?? this.#shown.compareAll(allTrees(agent.explainNode().node, agent.trees()));
+    return partialChanges ?? this.#actorDiffer.compareAll(allTrees(agent.explainNode().node, agent.trees()));
   }
 
   /** Returns undefined if an actor was added or removed, because that shifts the order of others. */
@@ -57,7 +57,7 @@ export class Reel {
       if (tree === undefined) return undefined;
       trees.set(key, tree);
     }
-    return this.#shown.compareSome(trees);
+    return this.#actorDiffer.compareSome(trees);
   }
 
   #changedPods(agent: NodeAgent, at: number): readonly ShownPod[] | undefined {

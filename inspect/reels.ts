@@ -47,18 +47,18 @@ export class Reels {
   }
 
   async #replayTo(moment: number, { file, stretches }: OpenedRecording): Promise<ShownMoment | undefined> {
-    const found = beginningBefore(stretches, moment);
-    const member = found && file.members[found.beginning.member];
-    if (found === undefined || member === undefined) return undefined;
-    const part = { file, ...found };
+    const position = beginningBefore(stretches, moment);
+    const member = position && file.members[position.beginning.member];
+    if (position === undefined || member === undefined) return undefined;
+    const part = { file, ...position };
     const key = `${member.file} ${member.offset} ${member.at}`;
-    const playing = this.#reelCovering(key, part, Math.max(moment, found.beginning.at));
+    const playing = this.#reelCovering(key, part, Math.max(moment, position.beginning.at));
     this.#reels.delete(key);
     this.#reels.set(key, playing);
     await this.#evictOldest();
     try {
       const { reel, player, touched } = await playing;
-      await player.playTo(moment, file, found.stretch, (at) => reel.addState(player.agent, at, touched.take()));
+      await player.playTo(moment, file, position.stretch, (at) => reel.addState(player.agent, at, touched.take()));
       return reel.stateAt(moment);
     } catch (error) {
       // The position of the replay is unknown after an error.
@@ -73,10 +73,10 @@ export class Reels {
    * which is fast. An earlier time then replays the whole part with stored states.
    */
   async #reelCovering(key: string, part: ReelPart, moment: number): Promise<CachedReel> {
-    const known = this.#reels.get(key);
-    if (known === undefined) return this.#createReel(part, moment);
-    if ((await known).reel.covers(moment)) return known;
-    await stopReel(known);
+    const cachedReel = this.#reels.get(key);
+    if (cachedReel === undefined) return this.#createReel(part, moment);
+    if ((await cachedReel).reel.covers(moment)) return cachedReel;
+    await stopReel(cachedReel);
     return this.#createReel(part, part.beginning.at);
   }
 

@@ -20,8 +20,8 @@ export class Runs {
   }
 
   addStatus(status: PodStatus | undefined): void {
-    const all = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
-    const own = all.find(({ name }) => name === this.#container);
+    const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+    const own = statuses.find(({ name }) => name === this.#container);
     if (own === undefined) return;
     // The restart count increases only when the next container is created, so add one while the container waits for
     // that.

@@ -31,9 +31,9 @@ export class PodRowCache {
   readonly #rows = new WeakMap<Pod, ShownPod>();
 
   rowOf(pod: Pod, now: number): ShownPod {
-    const known = this.#rows.get(pod) ?? shownPod(pod, now);
-    this.#rows.set(pod, known);
-    return known;
+    const row = this.#rows.get(pod) ?? shownPod(pod, now);
+    this.#rows.set(pod, row);
+    return row;
   }
 }
 
@@ -114,14 +114,14 @@ function compare(
 ): void {
   const isSamePosition = before?.order === after.order && before.parent === after.parent;
   if (isSamePosition && before.tree === after.tree) return;
-  const shown = shownActor(after);
-  if (before === undefined || !isDeepStrictEqual(shownActor(before), shown)) found.actors.push(shown);
-  const known = new Map(childrenOf(before).map((child) => [child.tree.path, child]));
+  const actor = shownActor(after);
+  if (before === undefined || !isDeepStrictEqual(shownActor(before), actor)) found.actors.push(actor);
+  const previousChildren = new Map(childrenOf(before).map((child) => [child.tree.path, child]));
   for (const child of childrenOf(after)) {
-    compare(known.get(child.tree.path), child, found);
-    known.delete(child.tree.path);
+    compare(previousChildren.get(child.tree.path), child, found);
+    previousChildren.delete(child.tree.path);
   }
-  for (const { tree } of known.values()) found.gone.push(...pathsOf(tree));
+  for (const { tree } of previousChildren.values()) found.gone.push(...pathsOf(tree));
 }
 
 const childrenOf = (shown: ShownTree | undefined): ShownTree[] =>

@@ -18,7 +18,7 @@ const SCRAPED_PATHS = /^\/(metrics|stats)(\/|$)/;
 
 /** Counts requests by route, so that the number of entries does not depend on the clients. */
 export class Scrapes {
-  readonly #seen = new Map<string, Scrape>();
+  readonly #byPath = new Map<string, Scrape>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -26,8 +26,8 @@ export class Scrapes {
   }
 
   /** The scrapes, sorted by path. */
-  get seen(): readonly Scrape[] {
-    return [...this.#seen.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  get scrapes(): readonly Scrape[] {
+    return [...this.#byPath.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1));
   }
 
   /** Returns the route, wrapped to count its requests if it serves metrics or statistics. */
@@ -37,22 +37,22 @@ export class Scrapes {
       ...route,
       answer: async (exchange) => {
         const { response, caller } = exchange;
-        this.#note(route.tree, caller.name);
+        this.#countRequest(route.tree, caller.name);
         response.once('close', () => {
-          if (!response.writableFinished || response.statusCode !== 200) this.#noteFailed(route.tree);
+          if (!response.writableFinished || response.statusCode !== 200) this.#countFailure(route.tree);
         });
         await route.answer(exchange);
       },
     };
   }
 
-  #note(path: string, caller: string): void {
-    const { count = 0, failed = 0 } = this.#seen.get(path) ?? {};
-    this.#seen.set(path, { path, count: count + 1, failed, at: this.#now(), caller });
+  #countRequest(path: string, caller: string): void {
+    const { count = 0, failed = 0 } = this.#byPath.get(path) ?? {};
+    this.#byPath.set(path, { path, count: count + 1, failed, at: this.#now(), caller });
   }
 
-  #noteFailed(path: string): void {
-    const seen = this.#seen.get(path);
-    if (seen !== undefined) this.#seen.set(path, { ...seen, failed: seen.failed + 1 });
+  #countFailure(path: string): void {
+    const scrape = this.#byPath.get(path);
+    if (scrape !== undefined) this.#byPath.set(path, { ...scrape, failed: scrape.failed + 1 });
   }
 }

@@ -52,7 +52,7 @@ export class ApiUse {
       since: this.#since,
       port: this.#port,
       sessions: this.sessions.open,
-      scrapes: this.scrapes.seen,
+      scrapes: this.scrapes.scrapes,
       ...(failure === undefined ? {} : { lastFailure: failure }),
       reviews: this.#reviews(),
     };

@@ -54,8 +54,8 @@ export class Comparison {
 
   /** Returns undefined if the replay matches the recorded line. */
   compare(line: Line): Difference | undefined {
-    if (line.kind === 'status') return this.#status(line);
-    if (line.kind === 'ended') return this.#ended(line);
+    if (line.kind === 'status') return this.#compareStatus(line);
+    if (line.kind === 'ended') return this.#checkRemaining(line);
     if (line.kind !== 'state') return undefined;
     const { at, actor, state } = line;
     const next = this.#moves.shift();
@@ -68,13 +68,17 @@ export class Comparison {
    * Skips statuses that only the replay published, because the replay publishes at once what a live agent publishes
    * after persisting it, several changes at a time.
    */
-  #status({ at, uid, pod, status }: StatusLine): Difference | undefined {
-    const told = this.#statuses.get(uid) ?? [];
+  #compareStatus({ at, uid, pod, status }: StatusLine): Difference | undefined {
+    const statuses = this.#statuses.get(uid) ?? [];
     this.#names.set(uid, pod);
-    const index = told.findIndex((each) => isDeepStrictEqual(each, status));
-    if (index >= 0) this.#statuses.set(uid, told.slice(index));
+    const index = statuses.findIndex((each) => isDeepStrictEqual(each, status));
+    if (index >= 0) this.#statuses.set(uid, statuses.slice(index));
     if (index >= 0) return undefined;
-    const { path, one, other } = firstDifference(status, told.at(-1)) ?? { path: '', one: status, other: told.at(-1) };
+    const { path, one, other } = firstDifference(status, statuses.at(-1)) ?? {
+      path: '',
+      one: status,
+      other: statuses.at(-1),
+    };
     return { at, of: `${pod} status${path}`, recorded: one, replayed: other };
   }
 
@@ -82,18 +86,18 @@ export class Comparison {
    * Expects that nothing remains to be compared, because an agent that was stopped properly has recorded everything
    * that it published.
    */
-  #ended({ at, untold = [], missed }: Extract<Line, { kind: 'ended' }>): Difference | undefined {
+  #checkRemaining({ at, untold = [], missed }: Extract<Line, { kind: 'ended' }>): Difference | undefined {
     if (missed) return undefined;
     const [next] = this.#moves;
     if (next !== undefined) return { at, of: next.actor, replayed: next.state };
-    for (const [uid, told] of this.#statuses) {
+    for (const [uid, statuses] of this.#statuses) {
       const pod = this.#names.get(uid);
       // The first status has been compared if the pod has a name here.
-      if (told.length === (pod === undefined ? 0 : 1) || untold.includes(uid)) continue;
-      const { path, one, other } = firstDifference(pod && told[0], told.at(-1)) ?? {
+      if (statuses.length === (pod === undefined ? 0 : 1) || untold.includes(uid)) continue;
+      const { path, one, other } = firstDifference(pod && statuses[0], statuses.at(-1)) ?? {
         path: '',
         one: undefined,
-        other: told.at(-1),
+        other: statuses.at(-1),
       };
       return { at, of: `${pod ?? uid} status${path}`, recorded: one, replayed: other };
     }

@@ -115,8 +115,11 @@ async function parseFile(file: string, before: ParsedFile | undefined): Promise<
     const identity = identityOf(stats);
     const last = before?.members.at(-1);
     const isSame = before?.identity === identity && (last === undefined || last.offset + last.size <= stats.size);
-    const known = isSame ? before.members : [];
-    return { identity, members: [...known, ...(await parseMembersAfter(handle, file, known.at(-1), stats.size))] };
+    const knownMembers = isSame ? before.members : [];
+    return {
+      identity,
+      members: [...knownMembers, ...(await parseMembersAfter(handle, file, knownMembers.at(-1), stats.size))],
+    };
   } finally {
     await handle.close();
   }

@@ -70,7 +70,7 @@ export class Ring {
   /**
    * Creates the next file with `bytes`. Never overwrites an existing file, and removes the new file if the write fails.
    */
-  async #createFile(bytes: Uint8Array, kept: RingFile[]): Promise<RingFile> {
+  async #createFile(bytes: Uint8Array, files: RingFile[]): Promise<RingFile> {
     if (this.#lastNumber >= MAX_NUMBER)
       throw new Error(`${this.#options.directory}: no number is left for another file after ${MAX_NUMBER}.jsonl.gz`);
     this.#lastNumber += 1;
@@ -82,7 +82,7 @@ export class Ring {
       if (errorCode(error) !== 'EEXIST') await this.#options.files.rm(newFile.path, { force: true }).catch(() => {});
       throw error;
     }
-    kept.push(newFile);
+    files.push(newFile);
     return newFile;
   }
 
@@ -105,30 +105,30 @@ export class Ring {
     await files.mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
-    const kept: RingFile[] = [];
+    const ringFiles: RingFile[] = [];
     for (const name of sortRingNames(await files.readdir(directory))) {
       const path = join(directory, name);
       const stats = await files.lstat(path);
-      if (stats.isFile()) kept.push({ path, size: stats.size });
+      if (stats.isFile()) ringFiles.push({ path, size: stats.size });
       this.#lastNumber = Math.max(this.#lastNumber, numberOf(name));
     }
-    return kept;
+    return ringFiles;
   }
 
   /**
    * Deletes the oldest files to free up space for `bytes`. A file that cannot be deleted counts towards the total size.
    */
-  async #prune(kept: RingFile[], bytes: number): Promise<void> {
+  async #prune(ringFiles: RingFile[], bytes: number): Promise<void> {
     const { files, sizeBytes } = this.#options;
-    let totalBytes = kept.reduce((sum, { size }) => sum + size, bytes);
-    for (const oldest of kept.slice(0, -1)) {
+    let totalBytes = ringFiles.reduce((sum, { size }) => sum + size, bytes);
+    for (const oldest of ringFiles.slice(0, -1)) {
       if (totalBytes <= sizeBytes) return;
       const isRemoved = await files.rm(oldest.path, { force: true }).then(
         () => true,
         () => false,
       );
       if (!isRemoved) continue;
-      kept.splice(kept.indexOf(oldest), 1);
+      ringFiles.splice(ringFiles.indexOf(oldest), 1);
       totalBytes -= oldest.size;
     }
   }

@@ -74,12 +74,12 @@ async function summaryAt(file: RecordingFile, index: number): Promise<HeaderSumm
   if (member === undefined) return undefined;
   const reading = summaryCache.get(member) ?? readSummary(file, member);
   summaryCache.set(member, reading);
-  const known = await reading.catch((error: unknown) => {
+  const summary = await reading.catch((error: unknown) => {
     // Do not cache a disk error, because the next read may succeed.
     summaryCache.delete(member);
     throw error;
   });
-  return known && { ...known, member: index };
+  return summary && { ...summary, member: index };
 }
 
 async function readSummary(file: RecordingFile, member: Member): Promise<Omit<HeaderSummary, 'member'> | undefined> {
@@ -100,10 +100,10 @@ function noLinesIfDamaged(error: unknown): readonly string[] {
 
 /** Reads the segment header at which a replay starts. */
 export async function readHeaderAt(file: RecordingFile, { member }: Beginning): Promise<Began> {
-  const found = file.members[member];
-  const began = found && (await readHeader(file, found));
+  const startMember = file.members[member];
+  const began = startMember && (await readHeader(file, startMember));
   if (began === undefined)
-    throw new RecordingError(`${found?.file}: damaged: nothing can be replayed from byte ${found?.offset}`);
+    throw new RecordingError(`${startMember?.file}: damaged: nothing can be replayed from byte ${startMember?.offset}`);
   return began;
 }
 
@@ -174,6 +174,6 @@ export function partsBetween(
 
 /** Returns the last position at or before `until`, or the first position if all are later. */
 export function beginningBefore(stretches: readonly Stretch[], until: number): Part | undefined {
-  const all = stretches.flatMap((stretch) => stretch.beginnings.map((beginning) => ({ stretch, beginning })));
-  return all.findLast(({ beginning }) => beginning.at <= until) ?? all[0];
+  const positions = stretches.flatMap((stretch) => stretch.beginnings.map((beginning) => ({ stretch, beginning })));
+  return positions.findLast(({ beginning }) => beginning.at <= until) ?? positions[0];
 }

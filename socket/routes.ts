@@ -51,8 +51,8 @@ function podResponse(agent: AgentPort, namespace: string, name: string): RouteRe
 
 function podPathsResponse(agent: AgentPort, uid: string): RouteResponse {
   const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
-  const found = pod && agent.podPaths(uid);
-  return found ? { code: 200, body: { pod, ...found } } : notFound(uid);
+  const podPaths = pod && agent.podPaths(uid);
+  return podPaths ? { code: 200, body: { pod, ...podPaths } } : notFound(uid);
 }
 
 interface ExplainTarget {
@@ -81,17 +81,17 @@ async function explainTarget(
   if (why !== undefined) return { code: 400, body: failure(400, 'BadRequest', why) };
   const [pod] = matches;
   const { problems, warnings, name: node } = agent.node();
-  const found = pod && (await explainPod(agent, pod));
-  if (!found) {
+  const explanation = pod && (await explainPod(agent, pod));
+  if (!explanation) {
     const [elsewhere] = findPodsByName(name, agent.pods());
     const suggestion = () => nearestPod(name, { node, namespace }, pods, problems);
     const meant = elsewhere ? `the one in namespace ${elsewhere.metadata.namespace}` : suggestion();
     return notFound(name, problemsOf(name, { node, namespace }, problems), meant);
   }
-  const place = { node, namespace: found.namespace };
+  const place = { node, namespace: explanation.namespace };
   return {
-    ...found,
-    ...nonEmptyProblems(problemsOf(found.name, place, problems), problemsOf(found.name, place, warnings)),
+    ...explanation,
+    ...nonEmptyProblems(problemsOf(explanation.name, place, problems), problemsOf(explanation.name, place, warnings)),
   };
 }
 
@@ -106,8 +106,8 @@ async function partExplanation(
   { uid, name }: Pick<Explanation, 'uid' | 'name'>,
   part: PodPart,
 ): Promise<PartExplanation | RouteResponse> {
-  const found = await agent.explainPart(uid, part);
-  if (found !== undefined) return found;
+  const explanation = await agent.explainPart(uid, part);
+  if (explanation !== undefined) return explanation;
   const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
   const tree = agent.trees().get(uid);
   const existing = pod && tree ? partNames({ pod, tree }, part.kind) : [];
@@ -117,14 +117,14 @@ async function partExplanation(
 
 async function explanationResponse(agent: AgentPort, target: ExplainTarget, accept: string): Promise<RouteResponse> {
   const [asText, width] = [accept.includes('text/plain'), widthIn(accept)];
-  const found = await explainTarget(agent, target);
-  if ('code' in found) return found;
+  const explanation = await explainTarget(agent, target);
+  if ('code' in explanation) return explanation;
   if (target.part) {
-    const part = await partExplanation(agent, found, target.part);
+    const part = await partExplanation(agent, explanation, target.part);
     if ('code' in part) return part;
     return asText ? labeledText(agent, formatPartExplanation(part, width)) : { code: 200, body: part };
   }
-  return asText ? labeledText(agent, formatExplanation(found, width)) : { code: 200, body: found };
+  return asText ? labeledText(agent, formatExplanation(explanation, width)) : { code: 200, body: explanation };
 }
 
 function nodeExplanationResponse(agent: AgentPort, name: string | undefined, accept: string): RouteResponse {
@@ -133,12 +133,14 @@ function nodeExplanationResponse(agent: AgentPort, name: string | undefined, acc
     return { code: 404, body: failure(404, 'NotFound', `nodes "${name}" not found`) };
   }
   const { problems, warnings } = agent.node();
-  const found = {
+  const explanationWithProblems = {
     ...explanation,
     ...nonEmptyProblems(problems.map(problemSentence), warnings.map(problemSentence)),
   };
   const [asText, width] = [accept.includes('text/plain'), widthIn(accept)];
-  return asText ? labeledText(agent, formatNodeExplanation(found, width)) : { code: 200, body: found };
+  return asText
+    ? labeledText(agent, formatNodeExplanation(explanationWithProblems, width))
+    : { code: 200, body: explanationWithProblems };
 }
 
 function labeledText(agent: AgentPort, text: string): RouteResponse {
@@ -157,10 +159,10 @@ function parseExplainPath(steps: readonly string[]): ExplainTarget | undefined {
   const [kind, name, ...more] = namespace ? rest.slice(2) : rest;
   const isUid = kind === 'uids' && namespace === undefined;
   if (!name || (kind !== 'pods' && !isUid)) return undefined;
-  const asked = { name, namespace, isUid };
-  if (more.length === 0) return asked;
+  const target = { name, namespace, isUid };
+  if (more.length === 0) return target;
   const part = parsePart(more);
-  return part && { ...asked, part };
+  return part && { ...target, part };
 }
 
 function parsePart([kinds, name, ...more]: readonly string[]): PodPart | undefined {
@@ -188,8 +190,8 @@ export async function routeRequest(agent: AgentPort, path: string, accept: strin
     return nodeExplanationResponse(agent, third, accept);
   }
   if (first === 'places' && second === 'uids' && third && segments.length === 3) return podPathsResponse(agent, third);
-  const asked = parseExplainPath(segments);
-  if (asked) return explanationResponse(agent, asked, accept);
+  const target = parseExplainPath(segments);
+  if (target) return explanationResponse(agent, target, accept);
   if (first === 'api' && second === 'v1' && third === 'namespaces' && fourth) {
     if (fifth === 'pods' && sixth && segments.length === 6) return podResponse(agent, fourth, sixth);
     if (fifth === 'events' && segments.length === 5) return eventList(agent, fourth);

@@ -83,7 +83,7 @@ export class Collector {
     const { clock, findCgroups, findAgent, signal } = this.#parts;
     signal.throwIfAborted();
     const takenAt = clock.now();
-    const { told: runningPods, failure } = await this.#listPods();
+    const { pods: runningPods, failure } = await this.#listPods();
     const cgroupPaths = indexCgroups(findCgroups?.() ?? { shared: [], pods: [] });
     const pods = failure === undefined ? runningPods : filterExisting(runningPods, cgroupPaths);
     this.#lastPods = pods;
@@ -112,13 +112,13 @@ export class Collector {
   }
 
   /** Lists the running pods. If the runtime does not respond, returns the last list. */
-  async #listPods(): Promise<{ readonly told: readonly RunningPod[]; readonly failure?: unknown }> {
+  async #listPods(): Promise<{ readonly pods: readonly RunningPod[]; readonly failure?: unknown }> {
     const { cri, signal, pods } = this.#parts;
     try {
-      return { told: await runningPods(cri, { signal, timeoutMs: RUNTIME_TIMEOUT_MS }) };
+      return { pods: await runningPods(cri, { signal, timeoutMs: RUNTIME_TIMEOUT_MS }) };
     } catch (failure) {
       signal.throwIfAborted();
-      return { told: this.#lastPods ?? podsFromStatus(pods()), failure };
+      return { pods: this.#lastPods ?? podsFromStatus(pods()), failure };
     }
   }
 

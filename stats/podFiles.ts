@@ -88,8 +88,8 @@ export const fsStats = (at: number, fs: FileSystemUsage | undefined, taken?: Dis
 function sumUsage(start: FsStats, parts: readonly (FsStats | undefined)[]): FsStats {
   const defined = parts.filter((each) => each !== undefined);
   const sum = (values: readonly (number | undefined)[]) => {
-    const known = values.filter((each) => each !== undefined);
-    return known.length > 0 ? known.reduce((all, each) => all + each, 0) : undefined;
+    const defined = values.filter((each) => each !== undefined);
+    return defined.length > 0 ? defined.reduce((all, each) => all + each, 0) : undefined;
   };
   return {
     ...start,
@@ -104,8 +104,8 @@ export async function directoryUsage(directory: string): Promise<DiskUsage | und
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;
   const files = entries.filter((entry) => !entry.isDirectory());
-  const taken = await Promise.all(files.map(({ name }) => fileUsage(join(directory, name))));
-  return taken.reduce<DiskUsage>(
+  const usages = await Promise.all(files.map(({ name }) => fileUsage(join(directory, name))));
+  return usages.reduce<DiskUsage>(
     (sum, each) => ({
       bytes: sum.bytes + (each?.bytes ?? 0),
       inodes: sum.inodes + (each?.inodes ?? 0),
@@ -118,6 +118,6 @@ const NO_USAGE: DiskUsage = { bytes: 0, inodes: 0 };
 
 /** Does not follow symlinks. */
 async function fileUsage(path: string): Promise<DiskUsage | undefined> {
-  const found = await lstat(path).catch(() => undefined);
-  return found && { bytes: takenBy(found), inodes: 1 };
+  const stats = await lstat(path).catch(() => undefined);
+  return stats && { bytes: takenBy(stats), inodes: 1 };
 }

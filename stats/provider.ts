@@ -172,8 +172,8 @@ export class StatsProvider {
   }
 
   async #fileSystemUsages(places: readonly string[]): Promise<MeasurementContext['layerFs']> {
-    const found = places.map(async (place) => [place, await fileSystemUsage(place, this.#parts.signal)] as const);
-    return new Map(await Promise.all(found));
+    const usages = places.map(async (place) => [place, await fileSystemUsage(place, this.#parts.signal)] as const);
+    return new Map(await Promise.all(usages));
   }
 
   /** Measures the files of all pods. Keyed by pod UID. */
@@ -193,12 +193,12 @@ export class StatsProvider {
     const limit = startLimit(FILES_TIMEOUT_MS);
     try {
       const until = AbortSignal.any([signal, limit.signal]);
-      const found = pods.map(async (pod) => {
+      const measurements = pods.map(async (pod) => {
         // Pods of other agents may have names that are no valid paths here.
         const files = await unlessAborted(measurePodFiles(pod, context), until).catch(() => NO_FILES);
         return [pod.uid, files] as const;
       });
-      return new Map(await Promise.all(found));
+      return new Map(await Promise.all(measurements));
     } finally {
       limit.end();
     }

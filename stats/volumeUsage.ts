@@ -70,9 +70,9 @@ export class VolumeUsage {
 
   /** Returns the results of the last measurement. */
   volumesOf(uid: string): PodVolumes {
-    const known = this.#measured.get(uid);
-    if (known === undefined) return NO_VOLUMES;
-    const volumes = [...known.volumes.values()];
+    const measuredPod = this.#measured.get(uid);
+    if (measuredPod === undefined) return NO_VOLUMES;
+    const volumes = [...measuredPod.volumes.values()];
     const statsOf = (some: readonly MeasuredVolume[]) => some.map(({ stats }) => stats);
     return { all: statsOf(volumes), local: statsOf(volumes.filter(({ isLocal }) => isLocal)) };
   }
@@ -136,10 +136,10 @@ export class VolumeUsage {
   /** Returns the trees to measure. A volume whose content the agent writes is measured only once. */
   #treesOf({ metadata: { uid }, spec }: Pod): Tree[] {
     const { layout, pluginOf } = this.#parts;
-    const known = this.#measured.get(uid)?.volumes;
+    const measuredVolumes = this.#measured.get(uid)?.volumes;
     return (spec.volumes ?? []).flatMap((volume) => {
       const plugin = pluginOf(volume);
-      if (plugin === undefined || (known?.has(volume.name) && volume.emptyDir === undefined)) return [];
+      if (plugin === undefined || (measuredVolumes?.has(volume.name) && volume.emptyDir === undefined)) return [];
       if (volume.hostPath !== undefined) return [];
       return [{ uid, volume, path: layout.volumeDir(uid, plugin, volume.name) }];
     });

@@ -19,11 +19,11 @@ export function userOfCertificate(der: Buffer): Caller | undefined {
   const valuesOf = (wanted: string) => parts.filter(([type]) => type === wanted).map(([, value]) => value);
   const name = valuesOf(COMMON_NAME).at(-1) ?? '';
   if (name === '') return undefined;
-  const shown = `X509SHA256=${createHash('sha256').update(der).digest('hex')}`;
+  const credentialId = `X509SHA256=${createHash('sha256').update(der).digest('hex')}`;
   const user = {
     name,
     groups: valuesOf(ORGANIZATION),
-    extra: new Map([['authentication.kubernetes.io/credential-id', [shown]]]),
+    extra: new Map([['authentication.kubernetes.io/credential-id', [credentialId]]]),
   };
   const [uid, ...more] = valuesOf(UID);
   if (uid === undefined) return user;

@@ -62,15 +62,15 @@ export class ClientCertificates {
 
   /** Returns undefined if the client has no certificate or it names no user. Throws if the certificate is invalid. */
   userOf(socket: TlsConnection): Caller | undefined {
-    const known = this.#parsed.get(socket) ?? this.#read(socket);
-    if (known === undefined) return undefined;
-    this.#observe(known.chain);
+    const certificate = this.#parsed.get(socket) ?? this.#read(socket);
+    if (certificate === undefined) return undefined;
+    this.#observe(certificate.chain);
     const authorities = this.#authorities();
-    if (known.checkedAuthorities !== authorities && !isTrusted(known, authorities))
+    if (certificate.checkedAuthorities !== authorities && !isTrusted(certificate, authorities))
       throw new Error('no client authority vouches for its certificate');
-    known.checkedAuthorities = authorities;
-    for (const each of known.chain) assertValidAt(each, this.#clock.now());
-    return known.user;
+    certificate.checkedAuthorities = authorities;
+    for (const each of certificate.chain) assertValidAt(each, this.#clock.now());
+    return certificate.user;
   }
 
   #read(socket: TlsConnection): ParsedCertificate | undefined {
@@ -82,14 +82,14 @@ export class ClientCertificates {
       throw new Error(`its certificate was refused: ${reasonOf(socket)}`);
     }
     const first = this.#handshakeAuthorities.get(socket);
-    const known: ParsedCertificate = {
+    const certificate: ParsedCertificate = {
       chain,
       user: userOfCertificate(own.raw),
       handshakeAuthorities: first,
       checkedAuthorities: undefined,
     };
-    this.#parsed.set(socket, known);
-    return known;
+    this.#parsed.set(socket, certificate);
+    return certificate;
   }
 
   /** Observes the certificate before it is verified, on every request, like the kubelet. */

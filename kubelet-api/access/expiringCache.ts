@@ -24,12 +24,12 @@ export class ExpiringCache<T> {
 
   /** Returns the value in an object, because a value may be undefined. Returns undefined if there is no valid entry. */
   get(key: string): { readonly value: T } | undefined {
-    const held = this.#entries.get(key);
-    if (held === undefined) return undefined;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
     this.#entries.delete(key);
-    if (this.#clock.monotonic() >= held.until) return undefined;
-    this.#entries.set(key, held);
-    return held;
+    if (this.#clock.monotonic() >= entry.until) return undefined;
+    this.#entries.set(key, entry);
+    return entry;
   }
 
   /** Stores a value for `ms` milliseconds. 0 stores nothing. */

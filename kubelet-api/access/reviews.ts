@@ -81,20 +81,20 @@ export class Reviews<T> {
   async answer(question: string, ask: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T> {
     gone.throwIfAborted();
     const { observer } = this.#options;
-    const found = observer?.lookedUp();
+    const endLookup = observer?.lookedUp();
     const key = createHmac('sha256', this.#key).update(question).digest('base64');
-    const held = this.#positive.get(key) ?? this.#negative.get(key);
-    if (held !== undefined) {
+    const cached = this.#positive.get(key) ?? this.#negative.get(key);
+    if (cached !== undefined) {
       this.#counts.cached += 1;
-      found?.(true);
-      return held.value;
+      endLookup?.(true);
+      return cached.value;
     }
-    const released = observer?.blocked();
+    const endWait = observer?.blocked();
     try {
       return await unlessAborted(this.#shareRequest(key, ask), gone);
     } finally {
-      released?.();
-      found?.(false);
+      endWait?.();
+      endLookup?.(false);
     }
   }
 
@@ -109,25 +109,25 @@ export class Reviews<T> {
       this.#countFailure(error);
       return Promise.reject(error);
     }
-    const asked = this.#sendRequest(key, ask).finally(() => this.#inProgress.delete(key));
-    this.#inProgress.set(key, asked);
-    return asked;
+    const request = this.#sendRequest(key, ask).finally(() => this.#inProgress.delete(key));
+    this.#inProgress.set(key, request);
+    return request;
   }
 
   async #sendRequest(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { isGood, goodMs, badMs, observer } = this.#options;
     this.#counts.made += 1;
-    const fetched = observer?.fetching();
+    const endFetch = observer?.fetching();
     try {
       const answer = await this.#withTimeout(ask);
-      fetched?.(true);
+      endFetch?.(true);
       const { failingSince: _, ...before } = this.#failureState;
       this.#failureState = before;
       if (isGood(answer)) this.#positive.set(key, answer, goodMs);
       else this.#negative.set(key, answer, badMs);
       return answer;
     } catch (error) {
-      fetched?.(false);
+      endFetch?.(false);
       this.#countFailure(error);
       throw error;
     }

@@ -31,8 +31,8 @@ export function profilesRoute(parts: ProfilesOptions): Route {
     methods: ['GET'],
     answer: async (exchange) => {
       const name = exchange.url.pathname.slice(TREE.length);
-      const known = PROFILES.get(name);
-      if (known !== undefined) await known.answer(exchange, parts, busy);
+      const profileEntry = PROFILES.get(name);
+      if (profileEntry !== undefined) await profileEntry.answer(exchange, parts, busy);
       else if (name === '') index(exchange);
       else refuse(exchange.response, 404, `Unknown profile: Node.js has ${[...PROFILES.keys()].join(', ')}`);
     },

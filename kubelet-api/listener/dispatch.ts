@@ -56,16 +56,16 @@ async function respond({ paths, access }: DispatchOptions, arrived: IncomingExch
     return;
   }
   const path = cleanPath(url.pathname);
-  const found = paths.find(path, method, headers.accept);
-  if (found.kind === 'elsewhere') redirect(arrived, found.path, url);
+  const match = paths.find(path, method, headers.accept);
+  if (match.kind === 'elsewhere') redirect(arrived, match.path, url);
   // Redirect unless the path is in its normal form, so that authorization and routing use the same path.
   else if (path !== rawPath(target)) redirect(arrived, path, url);
-  else if (found.kind === 'nothing') sendText(response, NOT_FOUND);
+  else if (match.kind === 'nothing') sendText(response, NOT_FOUND);
   else {
     const admission = await checkAccess(access, arrived, path);
     if (signal.aborted) return;
     if (!admission.isAdmitted) sendText(response, admission);
-    else await callRoute(found, arrived, { url, caller: admission.caller });
+    else await callRoute(match, arrived, { url, caller: admission.caller });
   }
 }
 

@@ -44,12 +44,12 @@ function answerAll(
   const unknown = [...excluded].filter((name) => checks.every((each) => each.name !== name)).toSorted();
   const matched = unknown.map((name) => JSON.stringify(name)).join(',');
   const warning = `warn: some health checks cannot be excluded: no matches for ${matched}\n`;
-  const told = lines.map(({ text }) => text).join('') + (unknown.length > 0 ? warning : '');
-  if (!lines.every(({ isGood }) => isGood)) sendError(response, 500, `${told}healthz check failed`);
+  const report = lines.map(({ text }) => text).join('') + (unknown.length > 0 ? warning : '');
+  if (!lines.every(({ isGood }) => isGood)) sendError(response, 500, `${report}healthz check failed`);
   else
     sendText(response, {
       code: 200,
-      text: query.has('verbose') ? `${told}healthz check passed\n` : 'ok',
+      text: query.has('verbose') ? `${report}healthz check passed\n` : 'ok',
       headers: NOSNIFF,
     });
 }

@@ -93,20 +93,20 @@ export class Paths {
 
   /** Looks up a path, which must be in its normal form. */
   find(path: string, method: string, accept: string | undefined): PathMatch {
-    const placed = this.#findEntry(path);
-    if (placed === undefined) return { kind: 'nothing' };
-    if (placed.reach === 'directory' && path === placed.tree) return { kind: 'elsewhere', path: `${path}/` };
-    const { route, disabled } = placed;
+    const entry = this.#findEntry(path);
+    if (entry === undefined) return { kind: 'nothing' };
+    if (entry.reach === 'directory' && path === entry.tree) return { kind: 'elsewhere', path: `${path}/` };
+    const { route, disabled } = entry;
     if (disabled !== undefined || route === undefined) return fixed(405, `${disabled}\n`, NOSNIFF);
     const names = path
-      .slice(placed.tree.length)
+      .slice(entry.tree.length)
       .split('/')
       .filter((name) => name !== '').length;
-    if (placed.names !== undefined && !placed.names.includes(names)) return fixed(404, '404: Page Not Found');
-    const { methods } = placed;
+    if (entry.names !== undefined && !entry.names.includes(names)) return fixed(404, '404: Page Not Found');
+    const { methods } = entry;
     if (methods !== undefined && !methods.includes(method))
       return fixed(405, '405: Method Not Allowed', { allow: methods.join(', ') });
-    if (placed.isJson && !acceptsJson(accept)) return fixed(406, NOT_ACCEPTABLE);
+    if (entry.isJson && !acceptsJson(accept)) return fixed(406, NOT_ACCEPTABLE);
     return { kind: 'route', route };
   }
 
@@ -120,8 +120,8 @@ export class Paths {
   /** Returns the entry with the longest matching path. */
   #findEntry(path: string): PathEntry | undefined {
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const placed = this.#entries.get(path.slice(0, end));
-      if (placed !== undefined && (placed.reach !== 'exact' || end === path.length)) return placed;
+      const entry = this.#entries.get(path.slice(0, end));
+      if (entry !== undefined && (entry.reach !== 'exact' || end === path.length)) return entry;
     }
     return undefined;
   }

@@ -76,11 +76,11 @@ export async function readPair(
 
 /** Returns undefined if the file does not exist. */
 export async function readTextOrUndefined(files: FileSystem, file: string): Promise<string | undefined> {
-  const found = await readTextFile(files, file).catch((cause: unknown) => {
+  const result = await readTextFile(files, file).catch((cause: unknown) => {
     throw new Error(`${file}: ${messageOf(cause)}`, { cause });
   });
-  if (found === undefined || 'text' in found) return found?.text;
-  throw new Error(`${file}: ${found.noFile}`);
+  if (result === undefined || 'text' in result) return result?.text;
+  throw new Error(`${file}: ${result.noFile}`);
 }
 
 /** Adds the file name to an error of OpenSSL, which never contains the content of the file. */

@@ -104,15 +104,15 @@ export class TlsFiles {
 
   async #read(): Promise<Material> {
     const { files, pair, isAwaited, clientCaFile } = this.#options;
-    const found = await readPair(files, pair);
-    if (found === undefined && (!isAwaited || this.#material.cert !== undefined))
+    const pairContent = await readPair(files, pair);
+    if (pairContent === undefined && (!isAwaited || this.#material.cert !== undefined))
       throw new Error(`${pair.certFile}, ${pair.keyFile}: no such file`);
-    if (clientCaFile === undefined) return { ...found };
+    if (clientCaFile === undefined) return { ...pairContent };
     const ca = await readTextOrUndefined(files, clientCaFile);
     if (ca === undefined) throw new Error(`${clientCaFile}: no such file`);
     if (withFileName(clientCaFile, () => parseAuthorities(ca)).length === 0)
       throw new Error(`${clientCaFile}: expected certificates in PEM, and there is none`);
-    return { ...found, ca };
+    return { ...pairContent, ca };
   }
 }
 

@@ -82,15 +82,15 @@ export class CriHeader {
   }
 
   #readSlowly(line: Buffer, from: number): boolean {
-    const found = logLine(line);
-    if (found === undefined) return false;
-    const { whole, fraction, zone } = found.time;
+    const parsed = logLine(line);
+    if (parsed === undefined) return false;
+    const { whole, fraction, zone } = parsed.time;
     this.#instant = instant(whole, fraction, zone);
     if (this.#instant === undefined) return false;
-    this.#displayTime = shownTime(found.time);
-    this.isStdout = found.stream === 'stdout';
-    this.isPartial = found.isPartial;
-    this.textAt = from + found.text.byteOffset - line.byteOffset;
+    this.#displayTime = shownTime(parsed.time);
+    this.isStdout = parsed.stream === 'stdout';
+    this.isPartial = parsed.isPartial;
+    this.textAt = from + parsed.text.byteOffset - line.byteOffset;
     return true;
   }
 }

@@ -20,11 +20,11 @@ export function dockerLine(line: Buffer): DockerLine | undefined {
   if (time === undefined || time === null) return { text: Buffer.from(log), stream, instant: '', time: NO_TIME };
   const instant = typeof time === 'string' ? instantOf(time) : undefined;
   if (instant === undefined || typeof time !== 'string') return undefined;
-  return { text: Buffer.from(log), stream, instant, time: shown(time, instant) };
+  return { text: Buffer.from(log), stream, instant, time: formatTime(time, instant) };
 }
 
 /** Formats with nine digits, in the original time zone. */
-function shown(time: string, instant: string): string {
+function formatTime(time: string, instant: string): string {
   const zone = /[+-]\d\d:\d\d$/.exec(time)?.[0] ?? 'Z';
   if (/^[Z+-](00:00)?$/.test(zone)) return `${instant}Z`;
   return time.slice(0, 19) + instant.slice(19) + zone;

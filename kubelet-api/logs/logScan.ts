@@ -153,8 +153,8 @@ export class LogScan {
 function formatOf(line: Buffer, header: CriHeader): 'cri' | 'docker' {
   if (header.read(line, 0, line.length)) return 'cri';
   if (dockerLine(line) !== undefined) return 'docker';
-  const shown = quoted(line.toString('utf8', 0, ERROR_EXCERPT_BYTES));
-  throw new Error(`failed to get parse function: unsupported log format: ${shown}`);
+  const excerpt = quoted(line.toString('utf8', 0, ERROR_EXCERPT_BYTES));
+  throw new Error(`failed to get parse function: unsupported log format: ${excerpt}`);
 }
 
 /** Copies bytes to a buffer of their own, because a small buffer would retain its whole pool. */

@@ -101,15 +101,15 @@ const journalTime = (moment: string): string => `${moment.slice(0, 19).replace('
 async function* fileOf({ root }: NodeLogsParts, service: string): AsyncGenerator<Buffer> {
   try {
     for (const name of [service, `${service}.log`, `${service}/${service}.log`]) {
-      const found = await openInside(root, name).catch((error: unknown) => {
+      const file = await openInside(root, name).catch((error: unknown) => {
         if (!isMissing(error) || isTooLong(error)) throw error;
       });
-      if (found === undefined) continue;
+      if (file === undefined) continue;
       try {
-        if (found.kind === 'other') throw new Error('not a regular file');
-        if (found.kind === 'file') return yield* plainBlocks(found.handle, { to: found.stats.size, size: BLOCK });
+        if (file.kind === 'other') throw new Error('not a regular file');
+        if (file.kind === 'file') return yield* plainBlocks(file.handle, { to: file.stats.size, size: BLOCK });
       } finally {
-        await found.handle.close();
+        await file.handle.close();
       }
     }
     yield Buffer.from(`\nlog not found for ${service}\n`);

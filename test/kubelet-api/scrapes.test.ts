@@ -19,7 +19,7 @@ test('requests for numbers are counted by path, with who asked last, and those t
   const { port } = await serve(scrapes.countRequests(route));
   await ask(port, '/metrics/cadvisor');
   now = 2_000;
-  expect(scrapes.seen).toEqual([
+  expect(scrapes.scrapes).toEqual([
     { path: '/metrics/cadvisor', count: 1, failed: 0, at: 1_000, caller: 'kube-apiserver' },
   ]);
   code = 500;
@@ -28,7 +28,7 @@ test('requests for numbers are counted by path, with who asked last, and those t
   const gone = await begin(port, '/metrics/cadvisor', { connection: 'close' });
   gone.resume();
   await once(gone, 'close');
-  expect(scrapes.seen).toMatchObject([{ path: '/metrics/cadvisor', count: 3, failed: 1, at: 2_000 }]);
+  expect(scrapes.scrapes).toMatchObject([{ path: '/metrics/cadvisor', count: 3, failed: 1, at: 2_000 }]);
 });
 
 test('a client that goes before the end is one that was not answered', async () => {
@@ -42,7 +42,7 @@ test('a client that goes before the end is one that was not answered', async () 
   const answered = await begin(port, '/stats/summary');
   answered.destroy();
   await closed.promise;
-  expect(scrapes.seen).toMatchObject([{ path: '/stats', count: 1, failed: 1 }]);
+  expect(scrapes.scrapes).toMatchObject([{ path: '/stats', count: 1, failed: 1 }]);
 });
 
 test('nothing else is counted', () => {

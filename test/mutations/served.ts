@@ -27,7 +27,7 @@ export const servedMutations: readonly Mutation[] = [
     rule: 'C39',
     breaks: 'a client that takes no JSON gets it',
     file: 'kubelet-api/listener/paths.ts',
-    find: 'if (placed.isJson && !takesJson(accept)) return fixed(406, NOT_ACCEPTABLE);',
+    find: 'if (entry.isJson && !acceptsJson(accept)) return fixed(406, NOT_ACCEPTABLE);',
     put: '',
   },
   {
@@ -41,7 +41,7 @@ export const servedMutations: readonly Mutation[] = [
     rule: 'C40',
     breaks: 'each part of a line has a timestamp',
     file: 'kubelet-api/logs/logScan.ts',
-    find: 'this.#counted(end === this.#header.textAt || bytes[end - 1] === NEWLINE);',
+    find: 'this.#countLine(end === this.#header.textAt || bytes[end - 1] === NEWLINE);',
     put: 'this.#counted(true);',
   },
   {
@@ -55,7 +55,7 @@ export const servedMutations: readonly Mutation[] = [
     rule: 'C41',
     breaks: 'a terminal has a second output',
     file: 'kubelet-api/streaming/streamOptions.ts',
-    find: "asks('error') && !tty",
+    find: "isEnabled('error') && !tty",
     put: "asks('error')",
   },
   {
