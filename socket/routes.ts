@@ -18,8 +18,8 @@ export interface RouteResponse {
 /** Returns a 404 that mentions the problems of the pod's manifest, or else the pod that the user probably meant. */
 function notFound(name: string, problems: readonly string[] = [], meant?: string): RouteResponse {
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-  const ambiguityMessage = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : hint;
-  return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${ambiguityMessage}`) };
+  const reason = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : hint;
+  return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${reason}`) };
 }
 
 const nodeList = (agent: AgentPort): RouteResponse => ({
