@@ -4,8 +4,8 @@ import { systemClock, systemJitter } from '../base/clock.ts';
 import { NodeFailure } from '../base/failure.ts';
 import { hostFiles } from '../host/files/fileSystem.ts';
 import { createLayout } from '../host/pods/layout.ts';
-import { podDirectories } from '../host/pods/podDirectory.ts';
-import { userNamespaces } from '../host/pods/userNamespaces.ts';
+import { listPodDirectories } from '../host/pods/podDirectory.ts';
+import { createUserNamespaces } from '../host/pods/userNamespaces.ts';
 import { involvedNode, recordedEvent } from '../kubernetes/events/recordedEvent.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 import { withUnwrittenFiles } from '../show/explainNode.ts';
@@ -154,7 +154,7 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   redaction.learnPods([...durable.manifests.values()].flatMap(({ pods }) => pods));
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
-  const podsLeft = () => podDirectories(createLayout(told, files));
+  const podsLeft = () => listPodDirectories(createLayout(told, files));
   const caches = clusterCaches(parts, { clock, files, podsLeft, onError });
   const localObjects = localObjectsOf(sourcePlaces(told), parts.keptObjects, { clock, files, podsLeft, onError });
   const common = { clock, files, onError, redaction, store, durable, manifestFiles, localObjects };
@@ -191,7 +191,7 @@ function worldOf(
     inUse,
     objects: inUse,
     ...ground.given,
-    users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
+    users: createUserNamespaces({ layout, maxPods: told.capacity.pods, ...told.userNamespaces }),
     findHandler: handlersOf(readClasses, (name) => ground.classes.handlerOf(name)),
     learnValues: ({ metadata }, values) => ground.redaction.learnValues(metadata.uid, values),
     rootDir: told.rootDir,

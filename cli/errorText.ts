@@ -1,5 +1,5 @@
 import { NodeFailure } from '../base/failure.ts';
-import { errorCode, lacksFiles } from '../host/files/fileErrors.ts';
+import { errorCode, isOutOfDescriptors } from '../host/files/fileErrors.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { RecordingError } from '../recording/recordingError.ts';
 
@@ -25,7 +25,8 @@ export function errorText(error: unknown): string {
 
 /** What was refused, with what helps against it. */
 function refusal(error: Error): string {
-  if (lacksFiles(error) || lacksFiles(error.cause)) return `${error.message}: too many open files: ${LIMIT}`;
+  if (isOutOfDescriptors(error) || isOutOfDescriptors(error.cause))
+    return `${error.message}: too many open files: ${LIMIT}`;
   const isForbidden = [error, error.cause].some((each) => errorCode(each) === 'EACCES' || errorCode(each) === 'EPERM');
   const needsRoot = isForbidden && process.getuid?.() !== 0 && !/\broot\b/.test(error.message);
   return needsRoot ? `${error.message}: this needs root` : error.message;

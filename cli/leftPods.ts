@@ -2,8 +2,8 @@
 
 import { messageOf, NodeFailure } from '../base/failure.ts';
 import { createLayout } from '../host/pods/layout.ts';
-import { podDirectories } from '../host/pods/podDirectory.ts';
-import { type Maker, makerOfMark } from '../host/pods/podMark.ts';
+import { listPodDirectories } from '../host/pods/podDirectory.ts';
+import { type Maker, readMaker } from '../host/pods/podMark.ts';
 import { type ForeignPod, UNKNOWN } from '../kubernetes/lifecycle/observed.ts';
 import type { stateLayout } from '../node/places.ts';
 import { hostMounter } from '../volume/hostMounter.ts';
@@ -25,9 +25,9 @@ const layoutOf = ({ rootDirectory, podLogsDirectory }: Places) =>
 /** The directories of pods below a root directory. */
 export async function leftDirectories(places: Places): Promise<readonly LeftDirectory[]> {
   const layout = layoutOf(places);
-  return (await podDirectories(layout)).map((uid) => {
+  return (await listPodDirectories(layout)).map((uid) => {
     const directory = layout.podDir(uid);
-    return { uid, directory, maker: makerOfMark(layout.files, directory, places.rootDirectory) };
+    return { uid, directory, maker: readMaker(layout.files, directory, places.rootDirectory) };
   });
 }
 

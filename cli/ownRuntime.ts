@@ -2,15 +2,15 @@ import { createAlarm } from '../actors/alarm.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { connectCri } from '../cri/grpc.ts';
-import { markedNode, OWNER } from '../cri/labels.ts';
+import { nodeNameInMark, OWNER } from '../cri/labels.ts';
 import {
-  endContainerd,
-  endpointOfContainerd,
+  containerdEndpoint,
+  containerdTraces,
   type ManagedContainerd,
+  removeContainerd,
   startManagedContainerd,
-  tracesOfContainerd,
 } from '../cri/managed/containerd.ts';
-import { expectDirectory } from '../host/files/expectDirectory.ts';
+import { assertDirectoryOrMissing } from '../host/files/expectDirectory.ts';
 import type { DownParts } from './down.ts';
 import type { UpParts } from './up.ts';
 
@@ -28,7 +28,7 @@ export const startOwnContainerd: UpParts['startRuntime'] = async (
   directory,
   { onProgress, asked, endsAll = false },
 ) => {
-  await expectDirectory(directory);
+  await assertDirectoryOrMissing(directory);
   const pause = (ms: number) => createAlarm(systemClock).wait(systemClock.now() + ms);
   const ending = new AbortController();
   const common = { directory, pause, onProgress, endsAll };
@@ -66,7 +66,7 @@ export const startOwnContainerd: UpParts['startRuntime'] = async (
 
 /** Restarts a containerd when it has died, has not answered for a minute, or is to be restarted, until the signal aborts. */
 export async function keepAlive(parts: {
-  current: () => Pick<ManagedContainerd, 'isAlive' | 'answers' | 'letOut' | 'halt'>;
+  current: () => Pick<ManagedContainerd, 'isAlive' | 'isResponsive' | 'restoreMasquerade' | 'halt'>;
   /** Why somebody wants it restarted, told once. */
   takeWish: () => string | undefined;
   restart: () => Promise<void>;
@@ -84,8 +84,8 @@ export async function keepAlive(parts: {
     const isAlive = await current().isAlive();
     const wish = isAlive ? takeWish() : undefined;
     if (isAlive && clock.now() < askAt && wish === undefined) continue;
-    if (isAlive && (await current().answers())) heardAt = clock.now();
-    if (isAlive) await current().letOut();
+    if (isAlive && (await current().isResponsive())) heardAt = clock.now();
+    if (isAlive) await current().restoreMasquerade();
     askAt = clock.now() + ASK_MS;
     const isSilent = clock.now() - heardAt >= SILENT_MS;
     if (ending.aborted || (isAlive && !isSilent && wish === undefined)) continue;
@@ -102,14 +102,14 @@ export async function keepAlive(parts: {
 
 /** How `down` looks for what is left of a private containerd, and ends it where it cannot be started any more. */
 export const ownContainerdEnds: Pick<DownParts, 'tracesOf' | 'endpointOf' | 'nodeNameOf' | 'endRuntime'> = {
-  tracesOf: tracesOfContainerd,
-  endpointOf: endpointOfContainerd,
-  endRuntime: (directory) => endContainerd(directory, (ms) => createAlarm(systemClock).wait(systemClock.now() + ms)),
+  tracesOf: containerdTraces,
+  endpointOf: containerdEndpoint,
+  endRuntime: (directory) => removeContainerd(directory, (ms) => createAlarm(systemClock).wait(systemClock.now() + ms)),
   nodeNameOf: async (runtimeEndpoint, rootDirectory) => {
     const cri = connectCri({ runtimeEndpoint, requestTimeoutMs: 5_000 });
     try {
       const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: new AbortController().signal });
-      const names = items.map(({ annotations }) => markedNode(annotations[OWNER], rootDirectory));
+      const names = items.map(({ annotations }) => nodeNameInMark(annotations[OWNER], rootDirectory));
       return names.find((name) => name !== undefined);
     } finally {
       cri.close();

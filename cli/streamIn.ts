@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import * as z from 'zod/mini';
 import { COMMAND_PROTOCOLS, runRemoteCommand } from '../cri/streaming/remoteCommand.ts';
-import { streamingUrl } from '../cri/streaming/streamingUrl.ts';
+import { parseStreamingUrl } from '../cri/streaming/streamingUrl.ts';
 import { dialSpdy } from '../cri/streaming/upgrade.ts';
 import type { StreamEndpoint, StreamRequest } from '../socket/agent.ts';
 import type { AgentClient } from '../socket/client.ts';
@@ -56,8 +56,8 @@ export async function streamIn(
 
 async function runAt(place: StreamEndpoint, { terminal, redraws }: Streaming, signal: AbortSignal): Promise<number> {
   const { input, screen, writeOut, writeErr } = terminal;
-  const dialling = { protocols: COMMAND_PROTOCOLS, signal, limitMs: DIAL_MS };
-  const { connection } = await dialSpdy(streamingUrl(place.url), dialling);
+  const dialling = { protocols: COMMAND_PROTOCOLS, signal, timeoutMs: DIAL_MS };
+  const { connection } = await dialSpdy(parseStreamingUrl(place.url), dialling);
   const streams = {
     stdin: place.stdin ? input : undefined,
     stdout: place.stdout ? writableTo(writeOut) : undefined,

@@ -1,30 +1,33 @@
-/** The CRI as this project calls it: one function a call, the same for a runtime over gRPC and one in this process. */
+/** The CRI as an interface with one function per call. The gRPC client and the simulated runtime both implement it. */
 import type * as wire from './generated/runtime.ts';
 
 export interface CallOptions {
-  /** Ends the call from our side; the runtime may still finish it. */
+  /** Cancels the call on the client's side. The runtime may still complete it. */
   readonly signal: AbortSignal;
   /**
-   * Milliseconds; absent means the runtime request timeout of the configuration, with what a stop or an exec waits for
-   * on top. A pull and an exec without a time of its own have no limit then.
+   * Timeout in milliseconds. Defaults to the configured runtime request timeout, plus the timeout in a stop or exec
+   * request. A pull, and an exec without a timeout, have no limit by default.
    */
   readonly timeoutMs?: number;
 }
 
-export type CriCall<Request, Answer> = (request: Request, options: CallOptions) => Promise<Answer>;
+export type CriCall<Request, Response> = (request: Request, options: CallOptions) => Promise<Response>;
 
-/** A word from the runtime that something happened to a container: where to look, never the fact itself. */
+/** Notification that a container may have exited. The receiver must query the runtime for the actual state. */
 export interface RuntimeEvent {
   readonly containerId: string;
   /** In milliseconds since the epoch. Undefined if the runtime does not report it. */
   readonly createdAt?: number | undefined;
 }
 
-/** Every call rejects with a `NodeFailure`; a runtime that is away or hangs gives the reason `RuntimeUnavailable`. */
+/**
+ * Client of a container runtime. Every call rejects with a `NodeFailure`, whose reason is `RuntimeUnavailable` if the
+ * runtime is down or does not respond.
+ */
 export interface Cri {
   readonly version: CriCall<wire.VersionRequest, wire.VersionResponse>;
   readonly status: CriCall<wire.StatusRequest, wire.StatusResponse>;
-  /** Gives the runtime the addresses of the pods, from which it writes its network configuration if it has a template. */
+  /** Sends the pod CIDR to the runtime, which writes its CNI configuration from it if it has a template. */
   readonly updateRuntimeConfig: CriCall<wire.UpdateRuntimeConfigRequest, wire.UpdateRuntimeConfigResponse>;
   readonly runtimeConfig: CriCall<wire.RuntimeConfigRequest, wire.RuntimeConfigResponse>;
   readonly runPodSandbox: CriCall<wire.RunPodSandboxRequest, wire.RunPodSandboxResponse>;
@@ -43,17 +46,29 @@ export interface Cri {
     wire.UpdateContainerResourcesRequest,
     wire.UpdateContainerResourcesResponse
   >;
-  /** Writes a container that runs to an archive, with all that its processes have in memory; a runtime may not have it. */
+  /**
+   * Writes a running container to an archive, including the memory of its processes. Not every runtime implements this
+   * call.
+   */
   readonly checkpointContainer: CriCall<wire.CheckpointContainerRequest, wire.CheckpointContainerResponse>;
   readonly containerStats: CriCall<wire.ContainerStatsRequest, wire.ContainerStatsResponse>;
   readonly listContainerStats: CriCall<wire.ListContainerStatsRequest, wire.ListContainerStatsResponse>;
-  /** A runtime may not have it, or fail where one sandbox of those that are asked for has ended. */
+  /**
+   * Returns the stats of sandboxes. Not every runtime implements this call, and it may fail if one of the requested
+   * sandboxes has stopped.
+   */
   readonly listPodSandboxStats: CriCall<wire.ListPodSandboxStatsRequest, wire.ListPodSandboxStatsResponse>;
   readonly execSync: CriCall<wire.ExecSyncRequest, wire.ExecSyncResponse>;
-  /** Gives the URL at which a command in a container is served, for a minute; attach the process that the container runs. */
+  /**
+   * Returns a URL, valid for one minute, at which the runtime streams a command in a container. `attach` does the same
+   * for the container's main process.
+   */
   readonly exec: CriCall<wire.ExecRequest, wire.ExecResponse>;
   readonly attach: CriCall<wire.AttachRequest, wire.AttachResponse>;
-  /** Gives the URL at which the ports of a sandbox are served; which ones WebSocket clients mean is said here. */
+  /**
+   * Returns the URL at which the runtime streams the ports of a sandbox. For WebSocket clients, the request names the
+   * ports.
+   */
   readonly portForward: CriCall<wire.PortForwardRequest, wire.PortForwardResponse>;
   readonly listImages: CriCall<wire.ListImagesRequest, wire.ListImagesResponse>;
   readonly imageStatus: CriCall<wire.ImageStatusRequest, wire.ImageStatusResponse>;
@@ -61,8 +76,8 @@ export interface Cri {
   readonly removeImage: CriCall<wire.RemoveImageRequest, wire.RemoveImageResponse>;
   readonly imageFsInfo: CriCall<wire.ImageFsInfoRequest, wire.ImageFsInfoResponse>;
   /**
-   * Exits as they happen, until the signal aborts or the stream breaks (then it rejects): reasons to look, not facts.
-   * `onOpen` is called once the runtime has accepted the subscription: from then on nothing is missed.
+   * Reports container exits until the signal aborts, and rejects if the stream breaks. `onOpen` is called once the
+   * runtime has accepted the subscription; no exit is missed after that.
    */
   readonly containerEvents: (
     onEvent: (event: RuntimeEvent) => void,

@@ -11,7 +11,7 @@ import type { ImageUser } from './imageUser.ts';
 import * as labels from './labels.ts';
 import { containerResources } from './linuxResources.ts';
 import { containerDevices, containerMounts } from './mounts.ts';
-import { besideTarget, mappingsOf, type UserRange } from './namespaces.ts';
+import { idMappings, type UserRange, withTargetPidNamespace } from './namespaces.ts';
 import type { NodeDescription } from './nodeDescription.ts';
 import { containerSecurity } from './securityContext.ts';
 import { stopSignal } from './stopSignal.ts';
@@ -19,35 +19,38 @@ import { stopSignal } from './stopSignal.ts';
 export interface ContainerConfigInput {
   readonly pod: Pod;
   readonly container: Container;
-  /** How often it was restarted. */
+  /** Number of times that the container has been restarted. */
   readonly attempt: number;
-  /** The image as the runtime names it. */
+  /** Image reference as returned by the runtime. */
   readonly imageRef: string;
-  /** Whom the image runs as; needed where the pod names a group and no user. */
+  /** User of the image. Required if the pod sets a group but no user. */
   readonly imageUser?: ImageUser;
   readonly volumes: MountedVolumes;
-  /** Where the mounts with a subPath find theirs, by the mount's index (C26). */
+  /** Host paths of the prepared subPaths, by the index of the volume mount (C26). */
   readonly subPaths?: Readonly<Record<number, string>>;
-  /** The files of volumes that variables are taken from, by `<volume>/<path>`; what is not there is left out. */
+  /** Contents of env files in volumes, keyed by `<volume>/<path>`. Missing files are absent from the map. */
   readonly envFiles?: ReadonlyMap<string, string>;
-  /** Whether the runtime can make mounts read-only with all that is mounted in them; absent: it can not. */
+  /** Whether the runtime supports recursive read-only mounts. Defaults to false. */
   readonly recursiveReadOnlyMounts?: boolean;
-  /** The ConfigMaps and Secrets that variables are taken from; absent: there are none. */
+  /** ConfigMaps and Secrets that the variables refer to. Defaults to none. */
   readonly objects?: FoundObjects;
-  /** The variables that tell of services; absent: none do. */
+  /** Environment variables for services. Defaults to none. */
   readonly services?: Readonly<Record<string, string>>;
-  /** The pod's addresses, the primary first; none under hostNetwork. */
+  /** IP addresses of the pod, the primary one first. Empty for a pod on the host network. */
   readonly sandboxIps: readonly string[];
-  /** The file of the host that takes the container's last words (C22), which must exist; absent: none. */
+  /** Host path of the termination log (C22). The file must exist. Undefined if the container has none. */
   readonly terminationLog?: string;
-  /** The container whose processes an ephemeral one shares. */
+  /** ID of the target container, whose PID namespace an ephemeral container joins. */
   readonly targetId?: string;
-  /** The pod's own users; absent where it has those of the host. */
+  /** User namespace of the pod. Undefined if the pod uses the host's users. */
   readonly users?: UserRange;
   readonly node: NodeDescription;
 }
 
-/** What the runtime is told of a container. Throws `CreateContainerConfigError` for what cannot be had. */
+/**
+ * Returns the CRI configuration of a container. Throws `CreateContainerConfigError` if the container cannot be
+ * configured.
+ */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
   const { pod, container, attempt, imageRef, imageUser, targetId, users, node } = input;
   const securityContext = containerSecurity(pod, container, node, imageUser, users);
@@ -59,7 +62,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     ...expandedCommand(container, environment),
     workingDir: container.workingDir ?? '',
     envs: environment.map(({ name, value }) => ({ key: name, value: bytesOfText(value) })),
-    mounts: containerMounts({ ...input, environment }).map((mount) => withUsers(mount, users)),
+    mounts: containerMounts({ ...input, environment }).map((mount) => withIdMappings(mount, users)),
     devices: containerDevices(input),
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, attempt),
@@ -72,15 +75,19 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
       resources: containerResources(pod, container, node),
       securityContext: {
         ...securityContext,
-        namespaceOptions: targetId && namespaceOptions ? besideTarget(namespaceOptions, targetId) : namespaceOptions,
+        namespaceOptions:
+          targetId && namespaceOptions ? withTargetPidNamespace(namespaceOptions, targetId) : namespaceOptions,
       },
     },
   });
 }
 
-/** Files keep the owners that they have on the host: the kernel shows them to the pod as its own users. */
-function withUsers(mount: Mount, users: UserRange | undefined): Mount {
-  const ids = users && mappingsOf(users);
+/**
+ * Adds the ID mappings of the pod's user namespace to a mount, so that files owned by host IDs in a volume appear with
+ * the same IDs in the pod.
+ */
+function withIdMappings(mount: Mount, users: UserRange | undefined): Mount {
+  const ids = users && idMappings(users);
   return ids === undefined ? mount : { ...mount, uidMappings: ids, gidMappings: ids };
 }
 
@@ -93,18 +100,22 @@ function containerLabels({ metadata: { name, namespace, uid } }: Pod, container:
   };
 }
 
-/** What must be known to end the container when nobody has its pod any more. */
+/** Annotations from which the agent can stop the container correctly when its pod is no longer known. */
 function containerAnnotations(pod: Pod, container: Container, attempt: number): Record<string, string> {
   const { lifecycle, ports = [], terminationMessagePath = '', terminationMessagePolicy = '' } = container;
-  const { terminationGracePeriodSeconds: grace } = pod.spec;
-  const { deletionGracePeriodSeconds: deletionGrace } = pod.metadata;
+  const { terminationGracePeriodSeconds } = pod.spec;
+  const { deletionGracePeriodSeconds } = pod.metadata;
   return {
     [labels.CONTAINER_HASH]: containerHash(container),
     [labels.RESTART_COUNT]: String(attempt),
     [labels.TERMINATION_MESSAGE_PATH]: terminationMessagePath,
     [labels.TERMINATION_MESSAGE_POLICY]: terminationMessagePolicy,
-    ...(grace === undefined ? {} : { [labels.POD_GRACE_PERIOD]: String(grace) }),
-    ...(deletionGrace === undefined ? {} : { [labels.POD_DELETION_GRACE_PERIOD]: String(deletionGrace) }),
+    ...(terminationGracePeriodSeconds === undefined
+      ? {}
+      : { [labels.POD_GRACE_PERIOD]: String(terminationGracePeriodSeconds) }),
+    ...(deletionGracePeriodSeconds === undefined
+      ? {}
+      : { [labels.POD_DELETION_GRACE_PERIOD]: String(deletionGracePeriodSeconds) }),
     ...(lifecycle?.preStop ? { [labels.PRE_STOP_HANDLER]: JSON.stringify(lifecycle.preStop) } : {}),
     ...(ports.length > 0 ? { [labels.CONTAINER_PORTS]: JSON.stringify(ports) } : {}),
   };

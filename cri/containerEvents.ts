@@ -1,80 +1,90 @@
 import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { NodeFailure } from '../base/failure.ts';
 import type { Cri, RuntimeEvent } from './calls.ts';
-import { closedFailure, runtimeFailure } from './failure.ts';
+import { closedConnectionFailure, runtimeFailure } from './failure.ts';
 import { type Envelope, EventsService, TaskExit } from './generated/containerd_events.ts';
 import { type ContainerEventResponse, ContainerEventType, RuntimeServiceService } from './generated/runtime.ts';
 import { type Method, methodName } from './method.ts';
 
-/** containerd's own event service carries every client's events: only the exits of the CRI's containers are asked for. */
+/** Filter for exits of CRI containers. containerd's event service otherwise delivers the events of all its clients. */
 const EXITS_OF_CRI_CONTAINERS = 'namespace==k8s.io,topic=="/tasks/exit"';
 
-/** Any quick call to the same runtime over the same connection. */
+/** A cheap call to the same runtime over the same connection. */
 type RoundTrip = (signal: AbortSignal) => Promise<unknown>;
 
 type EventOptions = Parameters<Cri['containerEvents']>[1];
 
 /**
- * Exits from the CRI's event stream or, on a runtime without it, from containerd's event service on the same
- * socket. Resolves when the signal aborts; rejects when the stream breaks.
+ * Subscribes to container exits on the CRI's event stream or, if the runtime does not implement it, on containerd's
+ * event service. Resolves when the signal aborts and rejects when the stream breaks.
  *
- * When `onOpen` is called: runtimes send no headers before their first event, so a subscription has no answer of its
- * own. Either its headers or first event came, or two calls sent after it on the same connection, one after the other,
- * have been answered; the runtime reads requests in order, so it had the subscription before both. That it had also
- * entered it in its books is as good as certain but not promised: list once after `onOpen`, and go on listing at times.
+ * Runtimes send no headers before the first event, so nothing confirms a subscription directly. `onOpen` is therefore
+ * called when headers or an event arrive, or when two round trips sent sequentially after the subscription have
+ * completed, because the runtime reads requests in order. This makes it very likely, but does not guarantee, that the
+ * subscription is active. Callers must list containers once after `onOpen` and periodically from then on.
  */
-export function eventsOver(client: Client, roundTrip: RoundTrip): Cri['containerEvents'] {
+export function containerEventsOver(client: Client, roundTrip: RoundTrip): Cri['containerEvents'] {
   return async (onEvent, options) => {
     try {
-      await follow(
+      await followStream(
         client,
         RuntimeServiceService.getContainerEvents,
         {},
-        tell(eventFromCri, onEvent),
+        forwardExits(exitFromCri, onEvent),
         options,
         roundTrip,
       );
     } catch (error) {
       if (!(error instanceof NodeFailure && error.reason === 'Unimplemented')) throw error;
       const request = { filters: [EXITS_OF_CRI_CONTAINERS] };
-      await follow(client, EventsService.subscribe, request, tell(eventFromContainerd, onEvent), options, roundTrip);
+      await followStream(
+        client,
+        EventsService.subscribe,
+        request,
+        forwardExits(exitFromContainerd, onEvent),
+        options,
+        roundTrip,
+      );
     }
   };
 }
 
-function tell<Event>(read: (event: Event) => RuntimeEvent | undefined, onEvent: (exit: RuntimeEvent) => void) {
+function forwardExits<Event>(
+  parseExit: (event: Event) => RuntimeEvent | undefined,
+  onEvent: (exit: RuntimeEvent) => void,
+) {
   return (event: Event) => {
-    const exit = read(event);
+    const exit = parseExit(event);
     if (exit) onEvent(exit);
   };
 }
 
-/** Only exits: what else the stream tells of are our own calls, whose answers we have. */
-function eventFromCri(event: ContainerEventResponse): RuntimeEvent | undefined {
+/** Returns undefined for events other than exits, because those are caused by our own calls. */
+function exitFromCri(event: ContainerEventResponse): RuntimeEvent | undefined {
   if (event.containerEventType !== ContainerEventType.CONTAINER_STOPPED_EVENT) return undefined;
-  // In nanoseconds since the epoch. 0 if the runtime does not say.
+  // Nanoseconds since the epoch, or 0 if unknown.
   const createdAt = event.createdAt === 0n ? undefined : Number(event.createdAt / 1_000_000n);
   return { containerId: event.containerId, createdAt };
 }
 
-/** An exit whose id is not its container's is that of an exec in it. */
-function eventFromContainerd(envelope: Envelope): RuntimeEvent | undefined {
-  const exit = envelope.event && taskExit(envelope.event.value);
+/** Returns undefined if the ID of the exited process is not the container's, because then an exec has exited. */
+function exitFromContainerd(envelope: Envelope): RuntimeEvent | undefined {
+  const exit = envelope.event && decodeTaskExit(envelope.event.value);
   const createdAt = envelope.timestamp?.getTime();
   return exit && exit.id === exit.containerId ? { containerId: exit.containerId, createdAt } : undefined;
 }
 
-function taskExit(bytes: Uint8Array): TaskExit | undefined {
+function decodeTaskExit(bytes: Uint8Array): TaskExit | undefined {
   try {
     return TaskExit.decode(bytes);
   } catch {
-    // An event that cannot be read is lost, and made up for by the next list.
+    // An undecodable event is dropped, because the next list of containers shows the exit.
     return undefined;
   }
 }
 
-/** Follows one stream of events: resolves when the signal aborts, rejects when the stream ends or breaks. */
-function follow<Request, Event>(
+/** Follows an event stream. Resolves when the signal aborts and rejects when the stream ends or breaks. */
+function followStream<Request, Event>(
   client: Client,
   method: Method<Request, Event>,
   request: Request,
@@ -85,25 +95,25 @@ function follow<Request, Event>(
   if (signal.aborted) return Promise.resolve();
   const name = methodName(method);
   const stream = openStream(client, method, request);
-  const over = new AbortController();
+  const closed = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const end = (failure: unknown) => {
-    over.abort();
-    signal.removeEventListener('abort', end);
+  const close = (failure: unknown) => {
+    closed.abort();
+    signal.removeEventListener('abort', close);
     stream.cancel();
     if (signal.aborted) resolve();
     else reject(failure);
   };
-  const open = once(() => over.signal.aborted || onOpen());
-  signal.addEventListener('abort', end, { once: true });
-  stream.on('metadata', open);
+  const reportOpen = once(() => closed.signal.aborted || onOpen());
+  signal.addEventListener('abort', close, { once: true });
+  stream.on('metadata', reportOpen);
   stream.on('data', (event: Event) => {
-    open();
-    if (!over.signal.aborted) onEvent(event);
+    reportOpen();
+    if (!closed.signal.aborted) onEvent(event);
   });
-  stream.on('error', (error: ServiceError) => end(runtimeFailure(name, error)));
-  stream.on('end', () => end(new NodeFailure('RuntimeUnavailable', `${name}: the runtime ended the stream`)));
-  twice(() => roundTrip(over.signal)).then(open, end);
+  stream.on('error', (error: ServiceError) => close(runtimeFailure(name, error)));
+  stream.on('end', () => close(new NodeFailure('RuntimeUnavailable', `${name}: the runtime ended the stream`)));
+  twice(() => roundTrip(closed.signal)).then(reportOpen, close);
   return promise;
 }
 
@@ -116,20 +126,20 @@ function openStream<Request, Event>(
   try {
     return client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request);
   } catch (error) {
-    throw closedFailure(methodName(method), error);
+    throw closedConnectionFailure(methodName(method), error);
   }
 }
 
-async function twice(act: () => Promise<unknown>): Promise<void> {
-  await act();
-  await act();
+async function twice(action: () => Promise<unknown>): Promise<void> {
+  await action();
+  await action();
 }
 
-function once(act: () => void): () => void {
-  let done = false;
+function once(action: () => void): () => void {
+  let hasRun = false;
   return () => {
-    if (done) return;
-    done = true;
-    act();
+    if (hasRun) return;
+    hasRun = true;
+    action();
   };
 }

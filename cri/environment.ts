@@ -12,15 +12,15 @@ interface EnvironmentInput {
   readonly container: Container;
   readonly sandboxIps: readonly string[];
   readonly node: NodeDescription;
-  /** The files of volumes that variables are taken from, by `<volume>/<path>`; what is not there is left out. */
+  /** Contents of env files in volumes, keyed by `<volume>/<path>`. Missing files are absent from the map. */
   readonly envFiles?: ReadonlyMap<string, string>;
-  /** The ConfigMaps and Secrets that variables are taken from; absent: there are none. */
+  /** ConfigMaps and Secrets that the variables refer to. Defaults to none. */
   readonly objects?: FoundObjects;
-  /** The variables that tell of services; absent: none do. */
+  /** Environment variables for services. Defaults to none. */
   readonly services?: Readonly<Record<string, string>>;
 }
 
-/** The files of volumes that a container takes variables from. */
+/** Returns the files in volumes from which a container takes variables. */
 export function envFilesOf({ env = [] }: Container): { readonly volume: string; readonly path: string }[] {
   return env.flatMap(({ valueFrom }) => {
     const { fileKeyRef } = valueFrom ?? {};
@@ -28,7 +28,7 @@ export function envFilesOf({ env = [] }: Container): { readonly volume: string; 
   });
 }
 
-/** A container's variables with the pod's own fields in them (C21); a pod on the host's network has its addresses. */
+/** Returns the environment of a container (C21). On the host network, the pod's IPs are the node's. */
 export function environmentOf({
   pod,
   container,
@@ -44,15 +44,15 @@ export function environmentOf({
     podIps: pod.spec.hostNetwork ? hostIps : orderedPodIps(sandboxIps, hostIps),
   };
   const allocatable = allocatableOf(node);
-  const source = (from: EnvVarSource) => {
+  const resolveSource = (from: EnvVarSource) => {
     const { fieldRef, resourceFieldRef, fileKeyRef } = from;
     if (fieldRef) return fieldValue(pod, fieldRef.fieldPath, addresses);
     if (fileKeyRef) {
-      const text = envFiles?.get(`${fileKeyRef.volumeName}/${fileKeyRef.path}`);
-      return text === undefined ? undefined : envFileValue(text, fileKeyRef);
+      const fileContents = envFiles?.get(`${fileKeyRef.volumeName}/${fileKeyRef.path}`);
+      return fileContents === undefined ? undefined : envFileValue(fileContents, fileKeyRef);
     }
     if (from.configMapKeyRef ?? from.secretKeyRef) return oneValue(from, objects, pod.metadata.namespace);
     return resourceFieldRef && resourceValue(pod, resourceFieldRef, { self: container, allocatable });
   };
-  return containerEnvironment(container, { source, all: (from) => allValues(from, objects), services });
+  return containerEnvironment(container, { source: resolveSource, all: (from) => allValues(from, objects), services });
 }

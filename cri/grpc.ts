@@ -1,29 +1,30 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { NodeFailure } from '../base/failure.ts';
 import type { Cri } from './calls.ts';
-import { eventsOver } from './containerEvents.ts';
+import { containerEventsOver } from './containerEvents.ts';
 import { ImageServiceService as image, RuntimeServiceService as runtime } from './generated/runtime.ts';
 import { unary } from './unary.ts';
 
-const MESSAGE_BYTES = 16 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-/** Where the runtime is. Endpoints look like `unix:///run/containerd/containerd.sock`. */
+/** Endpoints of the runtime, such as `unix:///run/containerd/containerd.sock`. */
 export interface CriEndpoints {
   readonly runtimeEndpoint: string;
-  /** Absent: the runtime's. */
+  /** Defaults to `runtimeEndpoint`. */
   readonly imageEndpoint?: string;
-  /** Milliseconds that a call may take when it names no limit. */
+  /** Default timeout of a call in milliseconds. */
   readonly requestTimeoutMs: number;
 }
 
 /**
- * The CRI of a runtime behind a unix socket. It connects at the first call and again by itself; while the runtime is
- * away every call fails at once. Throws `InvalidEndpoint` when an endpoint is not a unix socket's.
+ * Connects to a runtime on a unix socket. The connection is established at the first call and re-established
+ * automatically. While the runtime is down, every call fails immediately. Throws `InvalidEndpoint` if an endpoint is
+ * not a unix socket.
  */
 export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }: CriEndpoints): Cri {
   const runtimeClient = connect(runtimeEndpoint);
-  const shared = imageEndpoint === undefined || imageEndpoint === runtimeEndpoint;
-  const imageClient = shared ? runtimeClient : connect(imageEndpoint);
+  const sharesClient = imageEndpoint === undefined || imageEndpoint === runtimeEndpoint;
+  const imageClient = sharesClient ? runtimeClient : connect(imageEndpoint);
   return {
     ...runtimeCalls(runtimeClient, requestTimeoutMs),
     ...imageCalls(imageClient, requestTimeoutMs),
@@ -35,56 +36,56 @@ export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }:
 }
 
 function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof ImageCalls | 'close'> {
-  const usual = () => requestTimeoutMs;
-  // What the runtime is asked to wait for comes on top of the time that it has for answering.
-  const onTop = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
-  const version = unary(client, runtime.version, usual);
+  const defaultLimit = () => requestTimeoutMs;
+  // The timeout in the request is added to the time that the runtime has to respond.
+  const extendedLimit = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
+  const version = unary(client, runtime.version, defaultLimit);
   return {
     version,
-    status: unary(client, runtime.status, usual),
-    updateRuntimeConfig: unary(client, runtime.updateRuntimeConfig, usual),
-    runtimeConfig: unary(client, runtime.runtimeConfig, usual),
-    runPodSandbox: unary(client, runtime.runPodSandbox, usual),
-    stopPodSandbox: unary(client, runtime.stopPodSandbox, usual),
-    removePodSandbox: unary(client, runtime.removePodSandbox, usual),
-    podSandboxStatus: unary(client, runtime.podSandboxStatus, usual),
-    listPodSandbox: unary(client, runtime.listPodSandbox, usual),
-    createContainer: unary(client, runtime.createContainer, usual),
-    startContainer: unary(client, runtime.startContainer, usual),
-    stopContainer: unary(client, runtime.stopContainer, onTop),
-    removeContainer: unary(client, runtime.removeContainer, usual),
-    listContainers: unary(client, runtime.listContainers, usual),
-    reopenContainerLog: unary(client, runtime.reopenContainerLog, usual),
-    containerStatus: unary(client, runtime.containerStatus, usual),
-    updateContainerResources: unary(client, runtime.updateContainerResources, usual),
-    checkpointContainer: unary(client, runtime.checkpointContainer, usual),
-    containerStats: unary(client, runtime.containerStats, usual),
-    listContainerStats: unary(client, runtime.listContainerStats, usual),
-    listPodSandboxStats: unary(client, runtime.listPodSandboxStats, usual),
-    // An exec without a time of its own runs for as long as its command does.
-    execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),
-    ...streamCalls(client, usual),
-    containerEvents: eventsOver(client, (signal) => version({ version: 'v1' }, { signal })),
+    status: unary(client, runtime.status, defaultLimit),
+    updateRuntimeConfig: unary(client, runtime.updateRuntimeConfig, defaultLimit),
+    runtimeConfig: unary(client, runtime.runtimeConfig, defaultLimit),
+    runPodSandbox: unary(client, runtime.runPodSandbox, defaultLimit),
+    stopPodSandbox: unary(client, runtime.stopPodSandbox, defaultLimit),
+    removePodSandbox: unary(client, runtime.removePodSandbox, defaultLimit),
+    podSandboxStatus: unary(client, runtime.podSandboxStatus, defaultLimit),
+    listPodSandbox: unary(client, runtime.listPodSandbox, defaultLimit),
+    createContainer: unary(client, runtime.createContainer, defaultLimit),
+    startContainer: unary(client, runtime.startContainer, defaultLimit),
+    stopContainer: unary(client, runtime.stopContainer, extendedLimit),
+    removeContainer: unary(client, runtime.removeContainer, defaultLimit),
+    listContainers: unary(client, runtime.listContainers, defaultLimit),
+    reopenContainerLog: unary(client, runtime.reopenContainerLog, defaultLimit),
+    containerStatus: unary(client, runtime.containerStatus, defaultLimit),
+    updateContainerResources: unary(client, runtime.updateContainerResources, defaultLimit),
+    checkpointContainer: unary(client, runtime.checkpointContainer, defaultLimit),
+    containerStats: unary(client, runtime.containerStats, defaultLimit),
+    listContainerStats: unary(client, runtime.listContainerStats, defaultLimit),
+    listPodSandboxStats: unary(client, runtime.listPodSandboxStats, defaultLimit),
+    // An exec without a timeout may run for as long as its command does.
+    execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? extendedLimit(exec) : undefined)),
+    ...streamCalls(client, defaultLimit),
+    containerEvents: containerEventsOver(client, (signal) => version({ version: 'v1' }, { signal })),
   };
 }
 
-const streamCalls = (client: Client, usual: () => number): Pick<Cri, 'exec' | 'attach' | 'portForward'> => ({
-  exec: unary(client, runtime.exec, usual),
-  attach: unary(client, runtime.attach, usual),
-  portForward: unary(client, runtime.portForward, usual),
+const streamCalls = (client: Client, defaultLimit: () => number): Pick<Cri, 'exec' | 'attach' | 'portForward'> => ({
+  exec: unary(client, runtime.exec, defaultLimit),
+  attach: unary(client, runtime.attach, defaultLimit),
+  portForward: unary(client, runtime.portForward, defaultLimit),
 });
 
 type ImageCalls = Pick<Cri, 'listImages' | 'imageStatus' | 'pullImage' | 'removeImage' | 'imageFsInfo'>;
 
 function imageCalls(client: Client, requestTimeoutMs: number): ImageCalls {
-  const usual = () => requestTimeoutMs;
+  const defaultLimit = () => requestTimeoutMs;
   return {
-    listImages: unary(client, image.listImages, usual),
-    imageStatus: unary(client, image.imageStatus, usual),
-    // A pull takes as long as the image is large: only its caller can tell when it is too long.
+    listImages: unary(client, image.listImages, defaultLimit),
+    imageStatus: unary(client, image.imageStatus, defaultLimit),
+    // The duration of a pull depends on the image, so only the caller can set a limit.
     pullImage: unary(client, image.pullImage, () => undefined),
-    removeImage: unary(client, image.removeImage, usual),
-    imageFsInfo: unary(client, image.imageFsInfo, usual),
+    removeImage: unary(client, image.removeImage, defaultLimit),
+    imageFsInfo: unary(client, image.imageFsInfo, defaultLimit),
   };
 }
 
@@ -94,15 +95,15 @@ function connect(endpoint: string): Client {
     throw new NodeFailure('InvalidEndpoint', message);
   }
   return new Client(endpoint, credentials.createInsecure(), {
-    'grpc.max_send_message_length': MESSAGE_BYTES,
-    'grpc.max_receive_message_length': MESSAGE_BYTES,
+    'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 3000,
-    // A repeated call is a decision that the machines make.
+    // The state machines decide about retries.
     'grpc.enable_retries': 0,
-    // Statistics of each call that nobody asks for.
+    // Disables channelz, because nothing reads its statistics of each call.
     'grpc.enable_channelz': 0,
-    // Connections are not shared with other users of the same socket in this process, so that close() closes.
+    // Use a separate connection for each client, so that close() really closes the connection.
     'grpc.use_local_subchannel_pool': 1,
   });
 }

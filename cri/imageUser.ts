@@ -3,18 +3,18 @@ import type { Container } from '../kubernetes/api/schema/container.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { Image } from './generated/runtime.ts';
 
-/** Whom an image runs as: a number, or a name that only the image itself can resolve. */
+/** User that an image runs as: a UID, or a name that only the image can resolve. */
 export type ImageUser = { readonly uid: bigint } | { readonly username: string };
 
-/** The user of an image as the runtime reports it; one that names none runs as root. */
+/** Returns the user of an image. An image without a user runs as root. */
 export function imageUser({ uid, username }: Image): ImageUser {
   if (uid) return { uid: uid.value };
   return username ? { username } : { uid: 0n };
 }
 
 /**
- * Why a container may not be made under runAsNonRoot; undefined when it may. `image` says whom its image runs as,
- * which counts where the pod does not say it.
+ * Returns the reason why runAsNonRoot forbids a container, or undefined if it may run. The user of the image applies if
+ * the pod sets none.
  */
 export function runAsNonRootFailure(pod: Pod, container: Container, image: ImageUser): NodeFailure | undefined {
   const context = { ...pod.spec.securityContext, ...container.securityContext };
@@ -22,8 +22,8 @@ export function runAsNonRootFailure(pod: Pod, container: Container, image: Image
   const violation = violationOf(context.runAsUser, image);
   if (violation === undefined) return undefined;
   const { name, namespace, uid } = pod.metadata;
-  const where = `(pod: "${name}_${namespace}(${uid})", container: ${container.name})`;
-  return new NodeFailure('CreateContainerConfigError', `${violation} ${where}`);
+  const subject = `(pod: "${name}_${namespace}(${uid})", container: ${container.name})`;
+  return new NodeFailure('CreateContainerConfigError', `${violation} ${subject}`);
 }
 
 function violationOf(runAsUser: number | undefined, image: ImageUser): string | undefined {

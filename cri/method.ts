@@ -1,11 +1,11 @@
-/** What a call needs of its generated definition. */
-export interface Method<Request, Answer> {
+/** The parts of a generated method definition that a call needs. */
+export interface Method<Request, Response> {
   readonly path: string;
   readonly requestSerialize: (request: Request) => Buffer;
-  readonly responseDeserialize: (bytes: Buffer) => Answer;
+  readonly responseDeserialize: (bytes: Buffer) => Response;
 }
 
-/** The method's own name, for messages: `/runtime.v1.RuntimeService/Version` is `Version`. */
+/** Returns the short name of a method for messages, e.g. `Version` for `/runtime.v1.RuntimeService/Version`. */
 export function methodName(method: { readonly path: string }): string {
   return method.path.slice(method.path.lastIndexOf('/') + 1);
 }

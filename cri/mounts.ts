@@ -18,8 +18,8 @@ const PROPAGATIONS = {
   Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
 } as const;
 
-/** A part of a volume that a container mounts; `index` is that of the mount. */
-export interface WantedSubPath {
+/** Request for a subPath of a volume. `index` is the position of the mount in the container's `volumeMounts`. */
+export interface SubPathRequest {
   readonly index: number;
   readonly volume: string;
   readonly hostPath: string;
@@ -32,51 +32,58 @@ export interface MountsInput {
   readonly container: Container;
   readonly environment: readonly EnvEntry[];
   readonly volumes: MountedVolumes;
-  /** Where the mounts with a subPath find theirs, by the mount's index (C26). */
+  /** Host paths of the prepared subPaths, by the index of the volume mount (C26). */
   readonly subPaths?: Readonly<Record<number, string>>;
-  /** Whether the runtime can make mounts read-only with all that is mounted in them; absent: it can not. */
+  /** Whether the runtime supports recursive read-only mounts. Defaults to false. */
   readonly recursiveReadOnlyMounts?: boolean;
-  /** The file of the host that takes the container's last words; absent: none. */
+  /** Host path of the termination log. Undefined if the container has none. */
   readonly terminationLog?: string;
   readonly node: NodeDescription;
 }
 
-/** What a container has mounted: its volumes, the pod's hosts file unless it mounts one itself (C18), its last words. */
+/**
+ * Returns the mounts of a container: its volumes, the pod's hosts file unless a volume mount replaces it (C18), and the
+ * termination log.
+ */
 export function containerMounts(input: MountsInput): Mount[] {
   const { container, terminationLog, node } = input;
   const mounts = (container.volumeMounts ?? []).map((mount, index) => volumeMount(mount, index, input));
   if (!mounts.some(({ containerPath }) => containerPath === HOSTS_FILE)) {
-    mounts.push(file(HOSTS_FILE, `${node.podDirectory(input.pod.metadata.uid)}/etc-hosts`));
+    mounts.push(fileMount(HOSTS_FILE, `${node.podDirectory(input.pod.metadata.uid)}/etc-hosts`));
   }
   const { terminationMessagePath } = container;
-  if (terminationLog && terminationMessagePath) mounts.push(file(absolute(terminationMessagePath), terminationLog));
+  if (terminationLog && terminationMessagePath)
+    mounts.push(fileMount(absolutePath(terminationMessagePath), terminationLog));
   return mounts;
 }
 
-/** The parts of volumes that a container mounts, which must be there before it is made. Refuses what leads outside (C26). */
-export function subPathsOf(input: Pick<MountsInput, 'container' | 'environment' | 'volumes'>): WantedSubPath[] {
+/**
+ * Returns the subPaths that must exist before the container is created. Throws if a subPath points outside its volume
+ * (C26).
+ */
+export function subPathsOf(input: Pick<MountsInput, 'container' | 'environment' | 'volumes'>): SubPathRequest[] {
   const { container, environment, volumes } = input;
   return (container.volumeMounts ?? []).flatMap((mount, index) => {
     const subPath = subPathOf(mount, environment);
     if (subPath === '') return [];
     const mounted = mountedVolume(mount, volumes);
-    // Within an image only the runtime can look.
+    // A subPath in an image volume is resolved by the runtime.
     if (mounted.kind !== 'path') return [];
-    const { kind: _, ...place } = mounted;
-    return [{ index, volume: mount.name, ...place, subPath }];
+    const { kind: _, ...location } = mounted;
+    return [{ index, volume: mount.name, ...location, subPath }];
   });
 }
 
-/** The directory within a volume that a mount shows; empty for the volume itself. */
+/** Returns the path within the volume that a mount exposes, or an empty string for the whole volume. */
 function subPathOf(mount: VolumeMount, environment: readonly EnvEntry[]): string {
-  const path = mount.subPath || expandStrictly(mount, environment);
+  const path = mount.subPath || expandSubPathExpr(mount, environment);
   if (path === '') return '';
-  if (path.startsWith('/')) throw refusal(mount, `subPath ${path} must not be an absolute path`);
-  if (path.split('/').includes('..')) throw refusal(mount, `subPath ${path} must not contain ".."`);
+  if (path.startsWith('/')) throw mountFailure(mount, `subPath ${path} must not be an absolute path`);
+  if (path.split('/').includes('..')) throw mountFailure(mount, `subPath ${path} must not contain ".."`);
   return posix.normalize(path);
 }
 
-/** The block devices that a container has: volumes that it uses without a file system. */
+/** Returns the block devices of a container, which are its volumes with volumeMode Block. */
 export function containerDevices({ container, volumes }: Pick<MountsInput, 'container' | 'volumes'>): Device[] {
   return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
     const mounted = lookUp(volumes, name);
@@ -88,80 +95,85 @@ export function containerDevices({ container, volumes }: Pick<MountsInput, 'cont
   });
 }
 
-/** What the volume that a mount names has for it. */
+/** Returns the mounted volume that a volume mount refers to. */
 function mountedVolume(mount: VolumeMount, volumes: MountedVolumes): Exclude<MountedVolume, { kind: 'device' }> {
   const mounted = lookUp(volumes, mount.name);
   if (mounted !== undefined && mounted.kind !== 'device') return mounted;
-  throw refusal(mount, `cannot find volume "${mount.name}" to mount into the container`);
+  throw mountFailure(mount, `cannot find volume "${mount.name}" to mount into the container`);
 }
 
-/** The refusal of a mount that cannot be made as its container asks. */
-function refusal(mount: VolumeMount, message: string): NodeFailure {
+function mountFailure(mount: VolumeMount, message: string): NodeFailure {
   return new NodeFailure(CONFIG_ERROR, `volumeMount ${mount.mountPath}: ${message}`);
 }
 
 /**
- * One mount of a volume. The runtime relabels the content for the container's SELinux label, unless it is a path that
- * belongs to the host (`Managed` and `SELinuxRelabel` in the attributes of the plugins in `pkg/volume`). A pod's
- * `seLinuxChangePolicy` makes no difference to that, because only volume types that the node does not support can be mounted
+ * Returns the CRI mount of a volume mount. The runtime relabels the contents for the container's SELinux label, unless
+ * the path belongs to the host (`Managed` and `SELinuxRelabel` in the attributes of the plugins in `pkg/volume`). A
+ * pod's `seLinuxChangePolicy` has no effect, because only volume types that the node does not support can be mounted
  * with a label.
  */
 function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Mount {
   const volume = input.pod.spec.volumes?.find(({ name }) => name === mount.name);
   const mounted = mountedVolume(mount, input.volumes);
   return Mount.fromPartial({
-    containerPath: absolute(mount.mountPath),
+    containerPath: absolutePath(mount.mountPath),
     ...(mounted.kind === 'path'
-      ? { hostPath: hostPathOf(mount, index, { whole: mounted.hostPath, ...input }) }
+      ? { hostPath: hostPathOf(mount, index, { volumePath: mounted.hostPath, ...input }) }
       : {
-          // The runtime itself mounts the content of an image.
+          // The runtime mounts the image itself.
           image: { image: mounted.imageRef, userSpecifiedImage: volume?.image?.reference ?? '' },
           imageSubPath: subPathOf(mount, input.environment),
         }),
     readonly: mount.readOnly || (volume !== undefined && isReadOnly(volume)),
     propagation: PROPAGATIONS[mount.mountPropagation ?? 'None'],
     selinuxRelabel: mounted.kind === 'image' || mounted.own === true,
-    recursiveReadOnly: recursivelyReadOnly(mount, input),
+    recursiveReadOnly: isRecursivelyReadOnly(mount, input),
   });
 }
 
 function hostPathOf(
   mount: VolumeMount,
   index: number,
-  { whole, subPaths = {} }: { readonly whole: string } & Pick<MountsInput, 'subPaths'>,
+  { volumePath, subPaths = {} }: { readonly volumePath: string } & Pick<MountsInput, 'subPaths'>,
 ): string {
-  if (!mount.subPath && !mount.subPathExpr) return whole;
+  if (!mount.subPath && !mount.subPathExpr) return volumePath;
   const path = subPaths[index];
-  if (path === undefined) throw refusal(mount, 'its subPath was not prepared');
+  if (path === undefined) throw mountFailure(mount, 'its subPath was not prepared');
   return path;
 }
 
-/** A runtime that does not know the field would silently mount the rest writable. */
-function recursivelyReadOnly(mount: VolumeMount, { recursiveReadOnlyMounts = false }: MountsInput): boolean {
-  const wanted = mount.readOnly ? (mount.recursiveReadOnly ?? 'Disabled') : 'Disabled';
-  if (wanted === 'Enabled' && !recursiveReadOnlyMounts) {
+/**
+ * Whether the mount is recursively read-only. Throws if the runtime does not support it, because such a runtime ignores
+ * the field and would leave submounts writable.
+ */
+function isRecursivelyReadOnly(mount: VolumeMount, { recursiveReadOnlyMounts = false }: MountsInput): boolean {
+  const mode = mount.readOnly ? (mount.recursiveReadOnly ?? 'Disabled') : 'Disabled';
+  if (mode === 'Enabled' && !recursiveReadOnlyMounts) {
     const message = `volume "${mount.name}" requested recursive read-only mode, but it is not supported by the runtime`;
-    throw refusal(mount, message);
+    throw mountFailure(mount, message);
   }
-  return wanted !== 'Disabled' && recursiveReadOnlyMounts;
+  return mode !== 'Disabled' && recursiveReadOnlyMounts;
 }
 
-/** Expands a subPathExpr. An unknown variable is an error, because leaving it as written would name a different directory. */
-function expandStrictly(mount: VolumeMount, environment: readonly EnvEntry[]): string {
+/**
+ * Expands a subPathExpr. Throws on an unknown variable, because the unexpanded expression would name a different
+ * directory.
+ */
+function expandSubPathExpr(mount: VolumeMount, environment: readonly EnvEntry[]): string {
   const values = new Map(environment.map(({ name, value }) => [name, value]));
-  const text = mount.subPathExpr ?? '';
-  expand(text, (name) => {
-    if (!values.has(name)) throw refusal(mount, `subPathExpr: missing value for "${name}"`);
+  const expression = mount.subPathExpr ?? '';
+  expand(expression, (name) => {
+    if (!values.has(name)) throw mountFailure(mount, `subPathExpr: missing value for "${name}"`);
     return '';
   });
-  const [expanded = ''] = expandAll([text], values, `volumeMount "${mount.name}": subPathExpr`);
+  const [expanded = ''] = expandAll([expression], values, `volumeMount "${mount.name}": subPathExpr`);
   return expanded;
 }
 
-function file(containerPath: string, hostPath: string): Mount {
+function fileMount(containerPath: string, hostPath: string): Mount {
   return Mount.fromPartial({ containerPath, hostPath });
 }
 
-function absolute(path: string): string {
+function absolutePath(path: string): string {
   return posix.resolve('/', path);
 }

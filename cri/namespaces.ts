@@ -1,15 +1,18 @@
 import type { PodSpec } from '../kubernetes/api/schema/pod.ts';
 import { type IDMapping, NamespaceMode, NamespaceOption } from './generated/runtime.ts';
 
-/** Users and groups of the host that a pod has for itself: so many from `hostId` on. */
+/** Host UIDs and GIDs mapped into a pod's user namespace: `length` IDs, starting at `hostId`. */
 export interface UserRange {
   readonly hostId: number;
   readonly length: number;
 }
 
-/** Which Linux namespaces a pod's containers share with each other (POD) or with the host (NODE); `users` are its own. */
+/**
+ * Returns the Linux namespaces that a pod's containers share with each other (POD) or with the host (NODE). `users` is
+ * the pod's user namespace, if any.
+ */
 export function namespaceOptions(spec: PodSpec, users?: UserRange): NamespaceOption {
-  const ids = users && mappingsOf(users);
+  const ids = users && idMappings(users);
   return NamespaceOption.fromPartial({
     network: spec.hostNetwork ? NamespaceMode.NODE : NamespaceMode.POD,
     ipc: spec.hostIPC ? NamespaceMode.NODE : NamespaceMode.POD,
@@ -18,15 +21,15 @@ export function namespaceOptions(spec: PodSpec, users?: UserRange): NamespaceOpt
   });
 }
 
-/** The same, but with the processes of the container that it looks into. */
-export const besideTarget = (options: NamespaceOption, targetId: string): NamespaceOption => ({
+/** Replaces the PID namespace with that of a target container. */
+export const withTargetPidNamespace = (options: NamespaceOption, targetId: string): NamespaceOption => ({
   ...options,
   pid: NamespaceMode.TARGET,
   targetId,
 });
 
-/** The pod's users from 0 on are the host's of its range. */
-export const mappingsOf = ({ hostId, length }: UserRange): IDMapping[] => [{ hostId, containerId: 0, length }];
+/** Returns the ID mappings of a pod, in which container ID 0 is the first host ID of the range. */
+export const idMappings = ({ hostId, length }: UserRange): IDMapping[] => [{ hostId, containerId: 0, length }];
 
 function pidMode({ hostPID, shareProcessNamespace }: PodSpec): NamespaceMode {
   if (hostPID) return NamespaceMode.NODE;

@@ -3,72 +3,75 @@ import { DISK } from '../kubernetes/resources/allocatable.ts';
 import type { CgroupRules } from '../kubernetes/resources/cgroupLimits.ts';
 import type { Capacity } from '../kubernetes/resources/requests.ts';
 
-/** A resolver's configuration, as /etc/resolv.conf has it. */
+/** Contents of a resolv.conf. */
 export interface ResolvConf {
   readonly servers: readonly string[];
   readonly searches: readonly string[];
   readonly options: readonly string[];
 }
 
-/** What the configuration and the kernel say of cgroups. */
+/** Properties of cgroups according to the configuration and the kernel. */
 export interface CgroupFacts extends CgroupRules {
-  /** Whether pods and their QoS classes have cgroups of their own. */
+  /** Whether pods and QoS classes have their own cgroups. */
   readonly perQos: boolean;
-  /** Of the hierarchy that cpu and memory are in. */
+  /** Version of the hierarchy with the cpu and memory controllers. */
   readonly version: 'v1' | 'v2';
-  /** Whether the kernel counts swap for each cgroup. */
+  /** Whether the kernel accounts swap per cgroup. */
   readonly countsSwap: boolean;
-  /** The node's swap, where Burstable pods may have a share of it (LimitedSwap); absent: nobody swaps. */
+  /** Swap of the node in bytes that Burstable pods may share (LimitedSwap). Undefined if containers must not swap. */
   readonly swapBytes?: number;
-  /** Whether the end of one process for memory is the end of its whole container. */
+  /** Whether the OOM killer terminates the whole container rather than a single process (`memory.oom.group`). */
   readonly killsWhole: boolean;
 }
 
-/** What must be known of the node to say to its runtime what a pod is. */
+/** Properties of the node from which the CRI configurations of pods are built. */
 export interface NodeDescription {
   readonly nodeName: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly rootDir: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly podLogsDir: string;
-  /** Whose sandboxes they are, as `ownerMark` writes it. */
+  /** Value of the owner annotation on sandboxes (`ownerMark`). */
   readonly owner: string;
-  /** Of the runtime, as `unix:///…`; `simulated` for one within this process. */
+  /** Socket of the runtime (`unix:///…`), or `simulated` for the simulated runtime in this process. */
   readonly runtimeEndpoint: string;
-  /** The cgroup that the pods' tree is in, such as `/statelet`; empty for the root. */
+  /** Cgroup that contains the cgroups of all pods, e.g. `/statelet`. Empty for the root cgroup. */
   readonly cgroupRoot: string;
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
   readonly cgroups: CgroupFacts;
-  /** The node's addresses, the primary first. */
+  /** IP addresses of the node, the primary one first. */
   readonly hostIps: readonly string[];
-  /** What pods resolve with under the DNS policy Default. */
+  /** DNS configuration for pods with the DNS policy Default. */
   readonly resolvConf: ResolvConf;
-  /** Reads that again, for each pod (C20); absent: it does not change. */
+  /** Re-reads `resolvConf` for each pod (C20). Undefined if it cannot change. */
   readonly readResolvConf?: () => Promise<ResolvConf>;
-  /** Addresses of the cluster's DNS; empty when it has none. */
+  /** IP addresses of the cluster's DNS servers. Empty if there are none. */
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** Of the whole node. */
+  /** Total resources of the node. */
   readonly capacity: Capacity;
-  /** What of it the pods may take. */
+  /** Resources of the node that are available to pods. */
   readonly allocatable: Capacity;
-  /** Whether a process may be made less likely to be killed for memory than its parent (CAP_SYS_RESOURCE). */
+  /** Whether the agent may lower oom_score_adj below its parent's value (CAP_SYS_RESOURCE). */
   readonly canLowerOomScoreAdj: boolean;
-  /** Whether containers that name no seccomp profile get the runtime's. */
+  /** Whether containers without a seccomp profile get the runtime's default profile. */
   readonly seccompDefault: boolean;
-  /** What of this host's hardware containers do not see, beside what is hidden on every host; absent: nothing. */
+  /** Paths to mask in containers on this host's hardware, in addition to the paths that are always masked. */
   readonly maskedPaths?: readonly string[];
-  /** How many pods can have users of their own, and how many users each; absent: as many as a node has by default. */
+  /** Maximum number of pods with user namespaces and the number of IDs per pod. Undefined means the defaults. */
   readonly userNamespaces?: { readonly pods: number; readonly idsPerPod?: number };
   /** `<root>/pods/<uid>` */
   readonly podDirectory: (uid: string) => string;
 }
 
-/** The node with the resolver that it has now; rejects with what the host says when its file cannot be read. */
-export const withResolver = async (node: NodeDescription): Promise<NodeDescription> =>
+/** Returns the node with its current resolv.conf. Rejects if the file cannot be read. */
+export const withCurrentResolvConf = async (node: NodeDescription): Promise<NodeDescription> =>
   node.readResolvConf ? { ...node, resolvConf: await node.readResolvConf() } : node;
 
-/** What the node can give its pods, as quantities by resource: what stands in for limits that are not set (C21). */
+/**
+ * Returns the allocatable resources as quantities by resource name. They replace missing limits in resourceFieldRef
+ * (C21).
+ */
 export function allocatableOf({ allocatable: { cpuMillis, memoryBytes, extra } }: NodeDescription): ResourceList {
   const disk = extra?.[DISK];
   return {

@@ -1,4 +1,7 @@
-/** What the runtime answers, read as the plain facts of `kubernetes/lifecycle/observed.ts`. Nanoseconds become milliseconds here. */
+/**
+ * Converts the runtime's responses to the types of `kubernetes/lifecycle/observed.ts`. Timestamps change from
+ * nanoseconds to milliseconds.
+ */
 
 import { orderedPodIps } from '../base/ipAddress.ts';
 import { readPorts } from '../kubernetes/api/schema/container.ts';
@@ -33,7 +36,7 @@ import {
 } from './labels.ts';
 import { signalName } from './stopSignal.ts';
 
-/** A sandbox from a list or a status; undefined when its labels do not say of which pod it is. */
+/** Converts a sandbox from a list or a status. Returns undefined if its labels do not name a pod. */
 export function observedSandbox(sandbox: PodSandbox | PodSandboxStatus): ObservedSandbox | undefined {
   const { id, metadata, labels, annotations } = sandbox;
   const podUid = labels[POD_UID_LABEL];
@@ -52,8 +55,8 @@ export function observedSandbox(sandbox: PodSandbox | PodSandboxStatus): Observe
 }
 
 /**
- * A sandbox from its status, with its addresses in the order of the node's, `hostIps`. A sandbox on the host's network has
- * none, and a runtime may leave them out. Undefined if the labels do not say of which pod it is.
+ * Converts the status of a sandbox, ordering its IPs like those of the node (`hostIps`). A sandbox on the host network
+ * has no IPs, and a runtime may omit them. Returns undefined if the labels do not name a pod.
  */
 export function observedSandboxStatus(
   status: PodSandboxStatus,
@@ -72,74 +75,80 @@ export function observedSandboxStatus(
 function addressesOf({ ip, additionalIps }: PodSandboxNetworkStatus, hostIps: readonly string[]): string[] {
   const ips = [ip, ...additionalIps.map((additional) => additional.ip)].filter((address) => address !== '');
   const ordered = orderedPodIps(ips, hostIps);
-  // A sandbox without any address would be replaced, so addresses that cannot be parsed are preserved.
+  // A sandbox without any IP would be recreated, so IPs that cannot be parsed are preserved.
   return ordered.length > 0 ? ordered : ips;
 }
 
-/** A container from a list; undefined when its labels do not say of which pod it is. */
+/** Converts a container from a list. Returns undefined if its labels do not name a pod. */
 export function observedContainer(container: Container): ObservedContainer | undefined {
-  return commonOf(container, container.podSandboxId);
+  return commonFields(container, container.podSandboxId);
 }
 
 /**
- * The reason of a container whose state containerd could not load when it was restarted (`unknownExitReason` in
- * `internal/cri/server/helpers.go`). Its startedAt is 0 although it may have run.
+ * Reason of a container whose state containerd could not load when it restarted (`unknownExitReason` in
+ * `internal/cri/server/helpers.go`). Its startedAt is 0 even if it has run.
  */
-const FORGOTTEN = 'Unknown';
+const UNKNOWN_EXIT_REASON = 'Unknown';
 
-/** A container from its status, which does not name the sandbox; undefined as above. */
+/**
+ * Converts the status of a container, which does not name the sandbox. Returns undefined if the labels do not name a
+ * pod.
+ */
 export function observedContainerStatus(status: ContainerStatus, sandboxId: string): ObservedContainer | undefined {
-  const container = commonOf(status, sandboxId);
+  const container = commonFields(status, sandboxId);
   if (!container) return undefined;
   const hasExited = status.state === ContainerState.CONTAINER_EXITED;
-  const isForgotten = status.reason === FORGOTTEN;
+  const isStateLost = status.reason === UNKNOWN_EXIT_REASON;
   return {
     ...container,
-    // A runtime reports 0 for a container that it could not start, and so does the kubelet (1970-01-01T00:00:00Z).
-    ...(status.startedAt > 0n || (hasExited && !isForgotten) ? { startedAt: milliseconds(status.startedAt) } : {}),
+    // Like the kubelet, report 0 (1970-01-01T00:00:00Z) for a container that could not be started.
+    ...(status.startedAt > 0n || (hasExited && !isStateLost) ? { startedAt: milliseconds(status.startedAt) } : {}),
     ...(status.finishedAt > 0n ? { finishedAt: milliseconds(status.finishedAt) } : {}),
     ...(hasExited ? { exitCode: status.exitCode } : {}),
     ...(status.reason ? { reason: status.reason } : {}),
     ...(status.message ? { message: status.message } : {}),
-    made: madeOf(status),
+    made: creationDetails(status),
   };
 }
 
 /**
- * All that two lists show, by the uid of the pod, the newest first, and before those the containers that run; what is of
- * no pod is left out.
+ * Groups listed sandboxes and containers by the UID of the pod, running containers first and then the newest. Omits
+ * objects without a pod.
  */
 export function observedPods(
   sandboxes: readonly PodSandbox[],
   containers: readonly Container[],
 ): Map<string, ObservedPod> {
-  const sandboxesOf = Map.groupBy(newestFirst(sandboxes).map(observedSandbox).filter(isOfAPod), ({ podUid }) => podUid);
-  const labelled = runningFirst(newestFirst(containers)).filter(({ labels }) => labels[POD_UID_LABEL]);
-  const containersOf = Map.groupBy(labelled, ({ labels }) => labels[POD_UID_LABEL] ?? '');
+  const sandboxesByUid = Map.groupBy(
+    newestFirst(sandboxes).map(observedSandbox).filter(isDefined),
+    ({ podUid }) => podUid,
+  );
+  const podContainers = runningFirst(newestFirst(containers)).filter(({ labels }) => labels[POD_UID_LABEL]);
+  const containersByUid = Map.groupBy(podContainers, ({ labels }) => labels[POD_UID_LABEL] ?? '');
   const pods = new Map<string, ObservedPod>();
-  for (const uid of new Set([...sandboxesOf.keys(), ...containersOf.keys()])) {
-    const of = sandboxesOf.get(uid) ?? [];
-    const within = containersOf.get(uid) ?? [];
+  for (const uid of new Set([...sandboxesByUid.keys(), ...containersByUid.keys()])) {
+    const podSandboxes = sandboxesByUid.get(uid) ?? [];
+    const containers = containersByUid.get(uid) ?? [];
     pods.set(uid, {
       uid,
-      namespace: of[0]?.namespace ?? within[0]?.labels[POD_NAMESPACE_LABEL] ?? '',
-      name: of[0]?.podName ?? within[0]?.labels[POD_NAME_LABEL] ?? '',
-      sandboxes: of,
-      containers: within.map(observedContainer).filter(isOfAPod),
+      namespace: podSandboxes[0]?.namespace ?? containers[0]?.labels[POD_NAMESPACE_LABEL] ?? '',
+      name: podSandboxes[0]?.podName ?? containers[0]?.labels[POD_NAME_LABEL] ?? '',
+      sandboxes: podSandboxes,
+      containers: containers.map(observedContainer).filter(isDefined),
     });
   }
   return pods;
 }
 
-function madeOf({ image, imageRef, imageId, user, stopSignal, mounts }: ContainerStatus): MadeContainer {
-  const special = mounts.filter((mount) => mount.recursiveReadOnly || mount.image?.image);
+function creationDetails({ image, imageRef, imageId, user, stopSignal, mounts }: ContainerStatus): MadeContainer {
+  const notableMounts = mounts.filter((mount) => mount.recursiveReadOnly || mount.image?.image);
   const signal = signalName(stopSignal);
   return {
     image: image?.image ?? '',
     imageRef: imageRef || imageId,
     ...(user?.linux ? { user: userOf(user.linux) } : {}),
     ...(signal ? { stopSignal: signal } : {}),
-    ...(special.length > 0 ? { mounts: Object.fromEntries(special.map(specialMount)) } : {}),
+    ...(notableMounts.length > 0 ? { mounts: Object.fromEntries(notableMounts.map(notableMountEntry)) } : {}),
   };
 }
 
@@ -148,15 +157,15 @@ function userOf({ uid, gid, supplementalGroups }: LinuxContainerUser): NonNullab
   return { uid: Number(uid), gid: Number(gid), ...(groups.length > 0 ? { supplementalGroups: groups } : {}) };
 }
 
-function specialMount({ containerPath, image, recursiveReadOnly }: Mount) {
-  const shown = {
+function notableMountEntry({ containerPath, image, recursiveReadOnly }: Mount) {
+  const details = {
     ...(image?.image ? { image: image.image } : {}),
     ...(recursiveReadOnly ? { recursiveReadOnly } : {}),
   };
-  return [containerPath, shown] as const;
+  return [containerPath, details] as const;
 }
 
-function commonOf(container: Container | ContainerStatus, sandboxId: string): ObservedContainer | undefined {
+function commonFields(container: Container | ContainerStatus, sandboxId: string): ObservedContainer | undefined {
   const { id, metadata, labels, annotations, image } = container;
   const podUid = labels[POD_UID_LABEL];
   if (!podUid) return undefined;
@@ -171,14 +180,17 @@ function commonOf(container: Container | ContainerStatus, sandboxId: string): Ob
     hash: annotations[CONTAINER_HASH] ?? '',
     ...(annotations[CONTAINER_PORTS] ? { ports: readPorts(annotations[CONTAINER_PORTS]) } : {}),
     ...(annotations[PRE_STOP_HANDLER] ? { preStop: annotations[PRE_STOP_HANDLER] } : {}),
-    ...graceIn(annotations[POD_GRACE_PERIOD]),
+    ...parsePodGrace(annotations[POD_GRACE_PERIOD]),
     image: image?.userSpecifiedImage || image?.image || '',
     imageRef: container.imageRef || container.imageId,
   };
 }
 
-/** Anyone may write an annotation: what is no number of seconds says nothing. */
-const graceIn = (text = ''): Pick<ObservedContainer, 'podGraceSeconds'> =>
+/**
+ * Parses the grace period in an annotation. Any client can write annotations, so a value that is not a number of
+ * seconds is ignored.
+ */
+const parsePodGrace = (text = ''): Pick<ObservedContainer, 'podGraceSeconds'> =>
   /^\d{1,9}$/.test(text) ? { podGraceSeconds: Number(text) } : {};
 
 function stateOf(state: ContainerState): ObservedContainer['state'] {
@@ -198,21 +210,24 @@ function milliseconds(nanoseconds: bigint): number {
   return Number(nanoseconds / 1_000_000n);
 }
 
-/** A higher attempt is the newer of two, whatever the clock was set to meanwhile; then the runtime's own times decide. */
+/** Sorts by attempt and then by the runtime's timestamps, because attempts do not depend on the clock. */
 function newestFirst<T extends PodSandbox | Container>(items: readonly T[]): T[] {
   return items.toSorted((a, b) => {
-    const later = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
-    if (later !== 0 || a.createdAt === b.createdAt) return later;
+    const attemptDifference = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
+    if (attemptDifference !== 0 || a.createdAt === b.createdAt) return attemptDifference;
     return a.createdAt > b.createdAt ? -1 : 1;
   });
 }
 
-/** What a runtime had lost and found again may have a higher attempt than what has run since. */
+/**
+ * Sorts running containers first. A container that the runtime lost and recovered may have a higher attempt than the
+ * running one.
+ */
 function runningFirst(containers: readonly Container[]): Container[] {
   const rank = ({ state }: Container) => (state === ContainerState.CONTAINER_RUNNING ? 0 : 1);
   return containers.toSorted((a, b) => rank(a) - rank(b));
 }
 
-function isOfAPod<T>(item: T | undefined): item is T {
+function isDefined<T>(item: T | undefined): item is T {
   return item !== undefined;
 }

@@ -2,51 +2,58 @@ import { type Stats, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { ResolvConf } from './nodeDescription.ts';
 
-/** What pods resolve with where the node is told to take no resolv.conf: a resolver on the pod's own host. */
+/**
+ * DNS configuration of pods when the node is configured without a resolv.conf, which uses a resolver in the pod itself.
+ */
 export const localResolver: ResolvConf = { servers: ['127.0.0.1'], searches: ['.'], options: [] };
 
 /**
- * Reads the resolv.conf of a host each time it is asked; rejects when it cannot be read, or says nothing that makes sense.
- * One look tells whether it is the file that was read last: each pod asks twice, and the kernel has at hand what it tells.
+ * Returns a function that reads the host's resolv.conf. The function rejects if the file cannot be read or parsed. It
+ * stats the file first and returns the cached contents if the file is unchanged, because every pod reads it twice.
  */
 export function resolvConfReader(file: string): () => Promise<ResolvConf> {
-  let last: { readonly version: string; readonly conf: ResolvConf } | undefined;
+  let cached: { readonly version: string; readonly conf: ResolvConf } | undefined;
   return async () => {
-    const version = versionOf(file);
-    if (last !== undefined && last.version === version) return last.conf;
+    const version = fileVersion(file);
+    if (cached !== undefined && cached.version === version) return cached.conf;
     const conf = parseResolvConf(await readFile(file, 'utf8'));
-    last = version === undefined ? undefined : { version, conf };
+    cached = version === undefined ? undefined : { version, conf };
     return conf;
   };
 }
 
-/** Rights change the time of its status, too. Undefined where it cannot be seen. */
-function versionOf(file: string): string | undefined {
+/** Returns a string that changes with the file's contents or metadata, or undefined if the file cannot be accessed. */
+function fileVersion(file: string): string | undefined {
   try {
-    return versionIn(statSync(file));
+    return formatVersion(statSync(file));
   } catch {
-    // Reading it says why.
+    // Reading the file reports the error.
     return undefined;
   }
 }
 
-const versionIn = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string => [dev, ino, size, mtimeMs, ctimeMs].join(' ');
+const formatVersion = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string =>
+  [dev, ino, size, mtimeMs, ctimeMs].join(' ');
 
-/** Parses a resolv.conf: all name servers, the last search list, all options; throws for a name server without address. */
-export function parseResolvConf(text: string): ResolvConf {
-  const lines = text.split('\n').map((line) => line.trim().split(/\s+/));
-  const all = (keyword: string) => lines.filter(([first]) => first === keyword).map(([, ...words]) => words);
+/**
+ * Parses a resolv.conf: all name servers, the last search list and all options. Throws if a name server has no address.
+ */
+export function parseResolvConf(contents: string): ResolvConf {
+  const lines = contents.split('\n').map((line) => line.trim().split(/\s+/));
+  const argumentsOf = (keyword: string) => lines.filter(([first]) => first === keyword).map(([, ...words]) => words);
   return {
-    servers: all('nameserver').map(([address]) => {
+    servers: argumentsOf('nameserver').map(([address]) => {
       if (address !== undefined) return address;
       throw new Error('Encountered error while parsing resolv conf file. Error: nameserver list is empty');
     }),
-    // With and without a dot at its end a domain is the same; the root alone is none.
-    searches: (all('search').at(-1) ?? []).flatMap((search) => (search === '.' ? [] : [search.replace(/\.$/, '')])),
-    // Of one name the last.
+    // A trailing dot makes no difference to a domain, and the root domain alone is ignored.
+    searches: (argumentsOf('search').at(-1) ?? []).flatMap((search) =>
+      search === '.' ? [] : [search.replace(/\.$/, '')],
+    ),
+    // The last option of each name applies.
     options: [
       ...new Map(
-        all('options')
+        argumentsOf('options')
           .flat()
           .map((option) => [option.split(':', 1)[0], option]),
       ).values(),

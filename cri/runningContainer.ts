@@ -1,4 +1,3 @@
-/** Finds the running container of a pod at the runtime. */
 import type { CallOptions, Cri } from './calls.ts';
 import { ContainerState } from './generated/runtime.ts';
 import { containerNameOf, POD_UID_LABEL } from './labels.ts';
@@ -9,11 +8,11 @@ interface ContainerName {
 }
 
 /**
- * Returns the runtime's ID of the running container with a name; undefined if there is none. A reported status does not
- * have it while a postStart hook runs, nor after a restart of the agent until its pod has been adopted, whereas a kubelet
- * lists the running containers (`findContainer` in `pkg/kubelet/kubelet_pods.go`).
+ * Returns the runtime's ID of the running container with the given name, or undefined if there is none. The reported
+ * status does not contain the ID during a postStart hook, nor after an agent restart until the pod has been adopted, so
+ * list the containers as the kubelet does (`findContainer` in `pkg/kubelet/kubelet_pods.go`).
  */
-export async function runningContainer(
+export async function findRunningContainer(
   cri: Pick<Cri, 'listContainers'>,
   { podUid, name }: ContainerName,
   options: CallOptions,
@@ -21,7 +20,7 @@ export async function runningContainer(
   const state = { state: ContainerState.CONTAINER_RUNNING };
   const filter = { id: '', podSandboxId: '', state, labelSelector: { [POD_UID_LABEL]: podUid } };
   const { containers } = await cri.listContainers({ filter }, options);
-  const named = containers.filter((container) => containerNameOf(container) === name);
-  const [newest] = named.toSorted((one, other) => Number(other.createdAt - one.createdAt));
+  const candidates = containers.filter((container) => containerNameOf(container) === name);
+  const [newest] = candidates.toSorted((a, b) => Number(b.createdAt - a.createdAt));
   return newest?.id;
 }

@@ -12,7 +12,10 @@ import type { UserRange } from './namespaces.ts';
 import type { NodeDescription } from './nodeDescription.ts';
 import { sandboxSecurity } from './securityContext.ts';
 
-/** What the runtime is told of a pod, for its sandbox and again for each container in it; `users` are those of its own. */
+/**
+ * Returns the CRI configuration of a pod, for the sandbox and for each container in it. `users` is the pod's user
+ * namespace, if any.
+ */
 export function sandboxConfig(pod: Pod, attempt: number, node: NodeDescription, users?: UserRange): PodSandboxConfig {
   const { name, namespace, uid, labels, annotations } = pod.metadata;
   return PodSandboxConfig.fromPartial({
@@ -33,13 +36,16 @@ export function sandboxConfig(pod: Pod, attempt: number, node: NodeDescription, 
   });
 }
 
-/** The cgroup that the pod's containers are in (C25); where pods have none of their own, that of the configuration. */
+/**
+ * Returns the parent cgroup of the pod's containers (C25). If pods have no cgroups of their own, this is the configured
+ * root.
+ */
 export function cgroupParent(pod: Pod, node: NodeDescription): string {
   if (node.cgroups.perQos) return cgroupPath(podCgroupNames(pod), node);
   return node.cgroupRoot === '' ? '' : cgroupPath([], node);
 }
 
-/** The ports that the host forwards; a pod on the host's network has them as they are. */
+/** Returns the ports that the host forwards. A pod on the host network needs no forwarding. */
 function portMappings({ spec }: Pod): PortMapping[] {
   if (spec.hostNetwork) return [];
   return containersOf(spec)
@@ -52,8 +58,8 @@ function portMapping({ protocol = 'TCP', containerPort, hostPort, hostIP = '' }:
   return hostPort ? [{ protocol: Protocol[protocol], containerPort, hostPort, hostIp: hostIP }] : [];
 }
 
-/** A sysctl's parts may be written with slashes. */
+/** Returns the sysctls of a pod in dotted notation. Their names may be written with slashes. */
 function sysctls({ spec }: Pod): Record<string, string> {
-  const wanted = spec.securityContext?.sysctls ?? [];
-  return Object.fromEntries(wanted.map(({ name, value }) => [dottedSysctl(name), value]));
+  const requested = spec.securityContext?.sysctls ?? [];
+  return Object.fromEntries(requested.map(({ name, value }) => [dottedSysctl(name), value]));
 }

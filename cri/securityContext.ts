@@ -14,7 +14,7 @@ import { namespaceOptions, type UserRange } from './namespaces.ts';
 import type { NodeDescription } from './nodeDescription.ts';
 import { apparmorName, apparmorProfile, RUNTIME_DEFAULT, seccompProfile } from './securityProfiles.ts';
 
-/** What of /proc and /sys a container does not see under the procMount Default. */
+/** Paths that are hidden from a container with the default procMount. */
 const MASKED_PATHS = [
   '/proc/asound',
   '/proc/acpi',
@@ -30,10 +30,13 @@ const MASKED_PATHS = [
   '/sys/devices/virtual/powercap',
 ];
 
-/** What of /proc it can not write. */
+/** Paths that are read-only for a container with the default procMount. */
 const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
-/** A container's privileges: its own where it says so, else its pod's. `image` counts when neither names a user. */
+/**
+ * Returns the security context of a container, whose settings override those of the pod. `image` applies if neither
+ * sets a user.
+ */
 export function containerSecurity(
   pod: Pod,
   container: Container,
@@ -41,19 +44,19 @@ export function containerSecurity(
   image: ImageUser | undefined,
   users?: UserRange,
 ): LinuxContainerSecurityContext {
-  const own = container.securityContext ?? {};
-  const context = { ...pod.spec.securityContext, ...own };
+  const containerContext = container.securityContext ?? {};
+  const context = { ...pod.spec.securityContext, ...containerContext };
   const apparmor = apparmorProfile(appArmorProfileOf(pod, container));
-  const unmasked = own.procMount === 'Unmasked';
+  const unmasked = containerContext.procMount === 'Unmasked';
   return LinuxContainerSecurityContext.fromPartial({
-    ...user(context, image),
-    ...groups(pod.spec.securityContext ?? {}),
-    capabilities: capabilities(own),
-    privileged: own.privileged ?? false,
+    ...userFields(context, image),
+    ...groupFields(pod.spec.securityContext ?? {}),
+    capabilities: capabilities(containerContext),
+    privileged: containerContext.privileged ?? false,
     namespaceOptions: namespaceOptions(pod.spec, users),
     selinuxOptions: selinux(context),
-    readonlyRootfs: own.readOnlyRootFilesystem ?? false,
-    noNewPrivs: own.allowPrivilegeEscalation === false,
+    readonlyRootfs: containerContext.readOnlyRootFilesystem ?? false,
+    noNewPrivs: containerContext.allowPrivilegeEscalation === false,
     maskedPaths: unmasked ? [] : [...MASKED_PATHS, ...(node.maskedPaths ?? [])],
     readonlyPaths: unmasked ? [] : READONLY_PATHS,
     seccomp: seccompProfile(context.seccompProfile, node),
@@ -62,36 +65,42 @@ export function containerSecurity(
   });
 }
 
-/** The sandbox's own privileges: a runtime refuses privileged containers in a sandbox that is not. */
+/**
+ * Returns the security context of the sandbox. It is privileged if any container is, because runtimes reject privileged
+ * containers in an unprivileged sandbox.
+ */
 export function sandboxSecurity({ spec }: Pod, users?: UserRange): LinuxSandboxSecurityContext {
   const context = spec.securityContext ?? {};
-  const { runAsUser, runAsGroup } = user(context);
+  const { runAsUser, runAsGroup } = userFields(context);
   return LinuxSandboxSecurityContext.fromPartial({
     runAsUser,
     runAsGroup,
-    ...groups(context),
+    ...groupFields(context),
     namespaceOptions: namespaceOptions(spec, users),
     selinuxOptions: selinux(context),
     privileged: containersOf(spec).some(({ container }) => container.securityContext?.privileged),
-    // The pause process needs nothing that the runtime's own profile refuses.
+    // The pause process runs under the runtime's default profile.
     seccomp: RUNTIME_DEFAULT,
   });
 }
 
-/** Runtimes refuse a group without a user. */
-function user({ runAsUser, runAsGroup }: Pick<SecurityContext, 'runAsUser' | 'runAsGroup'>, image?: ImageUser) {
+/**
+ * Returns the user and group fields. The group is omitted if there is no user, because runtimes reject a group without
+ * a user.
+ */
+function userFields({ runAsUser, runAsGroup }: Pick<SecurityContext, 'runAsUser' | 'runAsGroup'>, image?: ImageUser) {
   const imageUid = image && 'uid' in image ? image.uid : undefined;
   const uid = runAsUser === undefined ? imageUid : BigInt(runAsUser);
   const runAsUsername = uid === undefined && image && 'username' in image ? image.username : '';
-  const named = uid !== undefined || runAsUsername !== '';
+  const hasUser = uid !== undefined || runAsUsername !== '';
   return {
     runAsUser: uid === undefined ? undefined : { value: uid },
     runAsUsername,
-    runAsGroup: runAsGroup === undefined || !named ? undefined : { value: BigInt(runAsGroup) },
+    runAsGroup: runAsGroup === undefined || !hasUser ? undefined : { value: BigInt(runAsGroup) },
   };
 }
 
-function groups({ fsGroup, supplementalGroups = [], supplementalGroupsPolicy }: PodSecurityContext) {
+function groupFields({ fsGroup, supplementalGroups = [], supplementalGroupsPolicy }: PodSecurityContext) {
   const ids = new Set([...(fsGroup === undefined ? [] : [fsGroup]), ...supplementalGroups]);
   return {
     supplementalGroups: Array.from(ids, BigInt),

@@ -1,32 +1,35 @@
 import { NodeFailure } from '../base/failure.ts';
-import type { SecurityProfile as Wanted } from '../kubernetes/api/schema/security.ts';
+import type { SecurityProfile as ApiProfile } from '../kubernetes/api/schema/security.ts';
 import { SecurityProfile_ProfileType as ProfileType, type SecurityProfile } from './generated/runtime.ts';
 import type { NodeDescription } from './nodeDescription.ts';
 
 export const RUNTIME_DEFAULT: SecurityProfile = { profileType: ProfileType.RuntimeDefault, localhostRef: '' };
 const UNCONFINED: SecurityProfile = { profileType: ProfileType.Unconfined, localhostRef: '' };
 
-/** A seccomp profile; without one, what the node gives by default. Files of the host lie in `<root>/seccomp`. */
-export function seccompProfile(wanted: Wanted | undefined, node: NodeDescription): SecurityProfile {
-  if (wanted === undefined) return node.seccompDefault ? RUNTIME_DEFAULT : UNCONFINED;
-  return profile(wanted, (name) => `${node.rootDir}/seccomp/${name}`, 'seccompProfile');
+/** Returns the seccomp profile, by default the node's. Localhost profiles are files in `<root>/seccomp`. */
+export function seccompProfile(profile: ApiProfile | undefined, node: NodeDescription): SecurityProfile {
+  if (profile === undefined) return node.seccompDefault ? RUNTIME_DEFAULT : UNCONFINED;
+  return toCriProfile(profile, (name) => `${node.rootDir}/seccomp/${name}`, 'seccompProfile');
 }
 
-/** An AppArmor profile by the name that it is loaded under; without one the runtime decides. */
-export function apparmorProfile(wanted: Wanted | undefined): SecurityProfile | undefined {
-  return wanted && profile(wanted, (name) => name, 'appArmorProfile');
+/**
+ * Returns the AppArmor profile. A Localhost profile is a name under which the profile is loaded in the kernel.
+ * Undefined if the runtime chooses the profile.
+ */
+export function apparmorProfile(profile: ApiProfile | undefined): SecurityProfile | undefined {
+  return profile && toCriProfile(profile, (name) => name, 'appArmorProfile');
 }
 
-/** The same in the field that runtimes had before there was a message for it. */
+/** Returns the AppArmor profile in the format of the deprecated string field. */
 export function apparmorName({ profileType, localhostRef }: SecurityProfile): string {
   if (profileType === ProfileType.Localhost) return `localhost/${localhostRef}`;
   return profileType === ProfileType.Unconfined ? 'unconfined' : 'runtime/default';
 }
 
-function profile(wanted: Wanted, refOf: (name: string) => string, field: string): SecurityProfile {
-  if (wanted.type === 'RuntimeDefault') return RUNTIME_DEFAULT;
-  if (wanted.type === 'Unconfined') return UNCONFINED;
-  const name = wanted.localhostProfile;
+function toCriProfile(profile: ApiProfile, refOf: (name: string) => string, field: string): SecurityProfile {
+  if (profile.type === 'RuntimeDefault') return RUNTIME_DEFAULT;
+  if (profile.type === 'Unconfined') return UNCONFINED;
+  const name = profile.localhostProfile;
   if (!name || name.startsWith('/') || name.split('/').includes('..')) {
     const message = `${field}: type Localhost needs a localhostProfile: a name, or a path without ".."`;
     throw new NodeFailure('CreateContainerConfigError', message);

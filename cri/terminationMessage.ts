@@ -1,24 +1,30 @@
-/** Where an ended container's last words lie (C22), and how a log's lines are read. */
+/** Sources of a container's termination message (C22), and the parser of the log's last lines. */
 import { posix } from 'node:path';
-import { logLine } from '../host/logs/logLine.ts';
+import { parseLogLine } from '../host/logs/logLine.ts';
 import { neverBegan } from '../kubernetes/lifecycle/restart.ts';
 import type { ContainerStatus } from './generated/runtime.ts';
 import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from './labels.ts';
 
-export interface TerminationMessagePlace {
-  /** The host's path of its termination file. */
+export interface TerminationMessageSource {
+  /** Host path of the termination log. */
   readonly file?: string;
-  /** The log whose end counts when the file is empty: only after a failure, and where the policy asks for it. */
+  /**
+   * Host path of the container log, whose last lines are used if the file is empty. Defined only after a failure and
+   * with the policy FallbackToLogsOnError.
+   */
   readonly log?: string;
 }
 
-/** Taken from what the runtime keeps of the container, so that it is known after a restart of the agent too. */
-export function terminationMessagePlace(status: ContainerStatus): TerminationMessagePlace {
+/**
+ * Returns where to read the termination message of a container. The runtime's status is the source, so that the result
+ * is available after an agent restart.
+ */
+export function terminationMessageSource(status: ContainerStatus): TerminationMessageSource {
   const { annotations, mounts, exitCode, reason, logPath } = status;
   const path = annotations[TERMINATION_MESSAGE_PATH];
   const mount = path ? mounts.find(({ containerPath }) => containerPath === posix.resolve('/', path)) : undefined;
   const fallsBack = annotations[TERMINATION_MESSAGE_POLICY] === 'FallbackToLogsOnError';
-  // What could not even be started has no log.
+  // A container that failed to start has no log.
   const hasLog = exitCode !== 0 && !neverBegan(reason);
   return {
     ...(mount ? { file: mount.hostPath } : {}),
@@ -28,16 +34,19 @@ export function terminationMessagePlace(status: ContainerStatus): TerminationMes
 
 const NEWLINE = 10;
 
-/** What the last `lines` of a log in the CRI's format say, both streams together: parts of a line are put together. */
-export function loggedText(log: Buffer, lines: number): Buffer {
-  const parts = linesOf(log)
+/**
+ * Returns the contents of the last `lines` lines of a CRI log, with stdout and stderr combined and partial lines
+ * joined.
+ */
+export function lastLogLines(log: Buffer, lines: number): Buffer {
+  const contents = splitLines(log)
     .slice(-lines)
-    // A line that does not begin as one is the end of one that is longer than what was read.
-    .map((line) => logLine(line)?.text ?? line);
-  return Buffer.concat(parts);
+    // A line without a header is the rest of a line that starts before the part that was read.
+    .map((line) => parseLogLine(line)?.text ?? line);
+  return Buffer.concat(contents);
 }
 
-function linesOf(log: Buffer): Buffer[] {
+function splitLines(log: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   for (let start = 0; start < log.length; ) {
     const end = log.indexOf(NEWLINE, start);

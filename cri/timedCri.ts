@@ -1,10 +1,10 @@
-/** A runtime whose calls are timed, for who counts them. */
+/** Wraps a runtime in order to measure the durations of calls. */
 import type { CallOptions, Cri } from './calls.ts';
 
-/** The calls that are asked and answered: all but the stream of events. */
+/** All unary calls. */
 export type CriOperation = Exclude<keyof Cri, 'containerEvents' | 'close'>;
 
-/** A call that has come to its end. */
+/** A completed call. */
 export interface TimedCall {
   readonly operation: CriOperation;
   readonly request: unknown;
@@ -14,22 +14,29 @@ export interface TimedCall {
 
 type AnyCall = (request: unknown, options: CallOptions) => Promise<unknown>;
 
-/** The same runtime: `tell` hears of each call once it has ended, by the clock that is given. It must not throw. */
-export function timedCri(cri: Cri, monotonic: () => number, tell: (call: TimedCall) => void): Cri {
-  const timed = (operation: CriOperation, call: AnyCall): AnyCall => {
+/**
+ * Returns a runtime that reports every call to `onCompleted` when it completes, with the duration on the given clock.
+ * `onCompleted` must not throw.
+ */
+export function timedCri(cri: Cri, monotonic: () => number, onCompleted: (call: TimedCall) => void): Cri {
+  const timeCall = (operation: CriOperation, call: AnyCall): AnyCall => {
     return (request, options) => {
-      const begunAt = monotonic();
-      const answer = call(request, options);
-      const ended = (hasFailed: boolean) => tell({ operation, request, ms: monotonic() - begunAt, hasFailed });
-      answer.then(
-        () => ended(false),
-        () => ended(true),
+      const startedAt = monotonic();
+      const response = call(request, options);
+      const report = (hasFailed: boolean) =>
+        onCompleted({ operation, request, ms: monotonic() - startedAt, hasFailed });
+      response.then(
+        () => report(false),
+        () => report(true),
       );
-      return answer;
+      return response;
     };
   };
   const { containerEvents, close, ...calls } = cri;
-  const all = Object.entries(calls).map(([name, call]) => [name, timed(name as CriOperation, call as AnyCall)]);
-  // Each takes and gives what the one that it stands for does.
-  return { ...(Object.fromEntries(all) as Omit<Cri, 'containerEvents' | 'close'>), containerEvents, close };
+  const timedCalls = Object.entries(calls).map(([name, call]) => [
+    name,
+    timeCall(name as CriOperation, call as AnyCall),
+  ]);
+  // Safe cast, because each function has the parameters and the result of the one that it wraps.
+  return { ...(Object.fromEntries(timedCalls) as Omit<Cri, 'containerEvents' | 'close'>), containerEvents, close };
 }

@@ -1,52 +1,54 @@
 import type { Client, ServiceError } from '@grpc/grpc-js';
 import { startLimit } from '../base/limit.ts';
 import type { CriCall } from './calls.ts';
-import { cancelledFailure, closedFailure, hangingFailure, runtimeFailure } from './failure.ts';
+import { cancelledFailure, closedConnectionFailure, runtimeFailure, timeoutFailure } from './failure.ts';
 import { type Method, methodName } from './method.ts';
 
 /**
- * A method of the CRI as a call: it ends with the answer, with the runtime's failure, at its time limit or by the signal.
- * `limitOf` gives the limit in milliseconds of a request that names none; undefined is no limit.
+ * Returns a CRI method as a call, which settles on the response, the runtime's failure, the timeout or the signal.
+ * `defaultLimitMs` returns the default timeout of a request in milliseconds, or undefined for no limit.
  */
-export function unary<Request, Answer>(
+export function unary<Request, Response>(
   client: Client,
-  method: Method<Request, Answer>,
-  limitOf: (request: Request) => number | undefined,
-): CriCall<Request, Answer> {
+  method: Method<Request, Response>,
+  defaultLimitMs: (request: Request) => number | undefined,
+): CriCall<Request, Response> {
   const name = methodName(method);
   return (request, { signal, timeoutMs }) => {
     if (signal.aborted) return Promise.reject(cancelledFailure(name, signal.reason));
-    const limitMs = timeoutMs ?? limitOf(request);
+    const limitMs = timeoutMs ?? defaultLimitMs(request);
     const limit = limitMs === undefined ? undefined : startLimit(limitMs);
-    const ended = (error: ServiceError) => {
+    const toFailure = (error: ServiceError) => {
       if (signal.aborted) return cancelledFailure(name, signal.reason);
-      return limit?.signal.aborted ? hangingFailure(name, limitMs ?? 0, error) : runtimeFailure(name, error);
+      return limit?.signal.aborted ? timeoutFailure(name, limitMs ?? 0, error) : runtimeFailure(name, error);
     };
     try {
-      return send(client, method, request, [signal, ...(limit ? [limit.signal] : [])], ended).finally(limit?.end);
+      return sendRequest(client, method, request, [signal, ...(limit ? [limit.signal] : [])], toFailure).finally(
+        limit?.end,
+      );
     } catch (error) {
-      return Promise.reject(closedFailure(name, error));
+      return Promise.reject(closedConnectionFailure(name, error));
     }
   };
 }
 
-function send<Request, Answer>(
+function sendRequest<Request, Response>(
   client: Client,
-  method: Method<Request, Answer>,
+  method: Method<Request, Response>,
   request: Request,
   signals: readonly AbortSignal[],
-  ended: (error: ServiceError) => Error,
-): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  toFailure: (error: ServiceError) => Error,
+): Promise<Response> {
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
   const call = client.makeUnaryRequest(
     method.path,
     method.requestSerialize,
     method.responseDeserialize,
     request,
-    (error: ServiceError | null, answer?: Answer) => {
+    (error: ServiceError | null, response?: Response) => {
       for (const signal of signals) signal.removeEventListener('abort', cancel);
-      if (error) reject(ended(error));
-      else if (answer !== undefined) resolve(answer);
+      if (error) reject(toFailure(error));
+      else if (response !== undefined) resolve(response);
     },
   );
   const cancel = () => call.cancel();

@@ -5,25 +5,25 @@ import { constants } from 'node:os';
 import { startLimit } from '../base/limit.ts';
 
 /**
- * Interval between two inspections, in milliseconds. A connection that two inspections in a row find reset is destroyed, so
- * its descriptor is released within twice this time.
+ * Interval between two inspections, in milliseconds. A connection that two consecutive inspections find reset is
+ * destroyed, so its descriptor is released within twice this time.
  */
 const INSPECTION_INTERVAL_MS = 4_000;
 
 /**
- * Idle time of a connection before the kernel probes whether its client is still there, in milliseconds. Ten probes follow, one
- * a second, so a client that has vanished without a word is noticed after 150 s, as by Go (`net.KeepAliveConfig`). The default
- * of the kernel is two hours, for which an exec session of such a client would stay open.
+ * Idle time of a connection before the kernel probes the client, in milliseconds. Ten probes follow at intervals of one
+ * second, so a vanished client is noticed after 150 s, as in Go (`net.KeepAliveConfig`). The kernel's default is two
+ * hours, for which an exec session of such a client would stay open.
  */
 const KEEP_ALIVE_DELAY_MS = 140_000;
 
 /**
- * Destroys connections that were reset without Node.js noticing. That happens while nothing reads a connection, and, over
- * TLS 1.3, if the reset arrives between the handshake and an asynchronous response (docs/node-tls-reset.md): the write of
- * the response never completes, and the descriptor stays open for as long as the process lives.
+ * Destroys connections that were reset without Node.js noticing. This happens while nothing reads from a connection
+ * and, over TLS 1.3, if the reset arrives between the handshake and an asynchronous response (docs/node-tls-reset.md).
+ * The write of the response then never completes, and the descriptor stays open as long as the process lives.
  */
 export class ResetWatch {
-  /** The watched connections, and whether the last inspection found them reset. */
+  /** Watched connections, with the result of the last inspection. */
   readonly #connections = new Map<Socket, boolean>();
   #isScheduled = false;
 
@@ -45,8 +45,8 @@ export class ResetWatch {
 
   #inspect(): void {
     for (const [socket, wasReset] of this.#connections) {
-      // A connection with unread data is one whose reader is slow. It notices the end by itself once it has read them, and must
-      // not lose them if both sides have closed the connection in order.
+      // Unread data means that the reader is slow. It notices the reset once it has read the data, which must not be
+      // lost if both sides have closed the connection in an orderly way.
       const hasReset = socket.readableLength === 0 && isReset(socket);
       if (hasReset && wasReset) socket.destroy();
       else this.#connections.set(socket, hasReset);
@@ -55,8 +55,8 @@ export class ResetWatch {
 }
 
 /**
- * Whether the kernel no longer has a peer for the connection: `getpeername(2)` then fails with ENOTCONN. The public
- * `remoteAddress` cannot show that, because Node.js caches it.
+ * Whether the kernel no longer has a peer for the connection, in which case `getpeername(2)` fails with ENOTCONN. The
+ * public `remoteAddress` is not sufficient, because Node.js caches it.
  */
 function isReset(socket: Socket): boolean {
   const handle: unknown = Reflect.get(socket, '_handle');
@@ -68,11 +68,11 @@ function isReset(socket: Socket): boolean {
 
 interface ConnectionLimits {
   readonly maxConnections: number;
-  /** Undefined if a single client may have all connections. */
+  /** Undefined if a single client may use all connections. */
   readonly maxPerAddress?: number;
 }
 
-/** Limits the connections of a server, and releases those whose clients have reset them or vanished. */
+/** Limits the connections of a server and releases those whose clients have reset them or vanished. */
 export function guardConnections(server: Server, { maxConnections, maxPerAddress }: ConnectionLimits): void {
   server.maxConnections = maxConnections;
   const watch = new ResetWatch();
@@ -81,46 +81,46 @@ export function guardConnections(server: Server, { maxConnections, maxPerAddress
     watch.add(socket);
     socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
     if (maxPerAddress === undefined) return;
-    const client = clientOf(socket.remoteAddress ?? '');
+    const client = clientKey(socket.remoteAddress ?? '');
     const count = counts.get(client) ?? 0;
     counts.set(client, count + 1);
     socket.once('close', () => {
-      const left = (counts.get(client) ?? 1) - 1;
-      if (left === 0) counts.delete(client);
-      else counts.set(client, left);
+      const remaining = (counts.get(client) ?? 1) - 1;
+      if (remaining === 0) counts.delete(client);
+      else counts.set(client, remaining);
     });
     if (count >= maxPerAddress) socket.destroy();
   });
 }
 
-/** The key by which a client's connections are counted. A host usually has a whole /64 of IPv6 addresses. */
-export function clientOf(address: string): string {
+/** Returns the key by which a client's connections are counted. A host usually has a whole /64 of IPv6 addresses. */
+export function clientKey(address: string): string {
   if (!isIPv6(address)) return address;
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
   if (mapped !== undefined) return mapped;
-  // The kernel's text omits leading zeros and at most one run of zero groups, which may be within the first four.
+  // The kernel omits leading zeros and at most one run of zero groups, which may be within the first four groups.
   const [head = '', tail = ''] = address.replace(/%.*$/, '').split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - rest.length) }, () => '0');
-  return [...groups, ...zeros, ...rest].slice(0, 4).join(':');
+  const leadingGroups = head === '' ? [] : head.split(':');
+  const trailingGroups = tail === '' ? [] : tail.split(':');
+  const zeroGroups = Array.from({ length: Math.max(0, 8 - leadingGroups.length - trailingGroups.length) }, () => '0');
+  return [...leadingGroups, ...zeroGroups, ...trailingGroups].slice(0, 4).join(':');
 }
 
 /**
- * The limit for a server that must leave descriptors to the rest of the process: at most half of those that the process may
- * open.
+ * Returns the connection limit for a server that must leave descriptors to the rest of the process, which is at most
+ * half of those that the process may open.
  */
-export function affordableConnections(wanted: number, limits = '/proc/self/limits'): number {
-  const [, soft = ''] = /^Max open files +(\S+)/m.exec(readLimits(limits)) ?? [];
-  const descriptors = Number(soft);
-  return soft === '' || Number.isNaN(descriptors) ? wanted : Math.min(wanted, Math.floor(descriptors / 2));
+export function affordableConnections(requested: number, limits = '/proc/self/limits'): number {
+  const [, softLimit = ''] = /^Max open files +(\S+)/m.exec(readLimits(limits)) ?? [];
+  const descriptors = Number(softLimit);
+  return softLimit === '' || Number.isNaN(descriptors) ? requested : Math.min(requested, Math.floor(descriptors / 2));
 }
 
 function readLimits(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // A host other than Linux has no such file.
+    // Only Linux has this file.
     return '';
   }
 }

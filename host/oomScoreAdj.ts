@@ -1,22 +1,22 @@
-/** The kernel's readiness to kill this process when memory runs out. */
+/** The OOM score adjustment of this process. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { messageOf } from '../base/failure.ts';
 
-const OWN = '/proc/self/oom_score_adj';
+const OWN_FILE = '/proc/self/oom_score_adj';
 
 /**
- * Sets it for this process, as a kubelet does for itself (`ApplyOOMScoreAdj` in `cmd/kubelet/app/server.go`). Children
- * that are started later inherit it. Returns a sentence that says why it could not be set, or undefined if it was.
+ * Sets oom_score_adj of this process, as the kubelet does (`ApplyOOMScoreAdj` in `cmd/kubelet/app/server.go`). Child
+ * processes that are started later inherit it. Returns an error message, or undefined on success.
  */
-export async function applyOomScoreAdj(wanted: number, path = OWN): Promise<string | undefined> {
+export async function applyOomScoreAdj(value: number, path = OWN_FILE): Promise<string | undefined> {
   try {
-    await writeFile(path, String(wanted));
+    await writeFile(path, String(value));
     return undefined;
   } catch (error) {
-    const present = await readFile(path, 'utf8').then(
-      (text) => text.trim(),
+    const current = await readFile(path, 'utf8').then(
+      (contents) => contents.trim(),
       () => 'unknown',
     );
-    return `the agent's oom_score_adj stays ${present}, because it cannot be set to ${wanted} (this needs CAP_SYS_RESOURCE): ${messageOf(error)}`;
+    return `the agent's oom_score_adj stays ${current}, because it cannot be set to ${value} (this needs CAP_SYS_RESOURCE): ${messageOf(error)}`;
   }
 }

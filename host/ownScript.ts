@@ -1,12 +1,12 @@
-/** Where a script of this program lies that runs by itself, in a thread or a process. */
+/** Locates scripts of this program that run in a separate thread or process. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The file of a script: in its folder among the sources, or in the bundle that was made of them. */
-export function ownScript(folder: string, name: string): string {
+/** Returns the path of a script, which is next to the sources or in the bundle. */
+export function scriptPath(folder: string, name: string): string {
   const source = join(folder, `${name}.ts`);
   if (existsSync(source)) return source;
-  const beside = join(folder, `${name}.mjs`);
-  // The bundle's parts lie one directory below it.
-  return existsSync(beside) ? beside : join(dirname(folder), `${name}.mjs`);
+  const bundled = join(folder, `${name}.mjs`);
+  // The chunks of the bundle are in a subdirectory.
+  return existsSync(bundled) ? bundled : join(dirname(folder), `${name}.mjs`);
 }

@@ -6,162 +6,180 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../base/failure.ts';
 import { startLimit } from '../base/limit.ts';
 
-/** Searched besides PATH: a plain `su` leaves the system's directories out of it. */
-const systemDirectories = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+/** Directories to search in addition to PATH, because a plain `su` omits the system directories. */
+const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-const passedOn = /^(path|home|tmpdir|(https?|all|no)_proxy)$/i;
+const INHERITED_VARIABLES = /^(path|home|tmpdir|(https?|all|no)_proxy)$/i;
 
-/** The environment of the programs that run for us: nothing of npm, of a service manager's sockets, of the shell. */
+/**
+ * Returns the environment for child processes, without variables of npm, of a service manager's sockets and of the
+ * shell.
+ */
 export function programEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
-    value !== undefined && passedOn.test(name) ? [[name, value]] : [],
+    value !== undefined && INHERITED_VARIABLES.test(name) ? [[name, value]] : [],
   );
   return { ...Object.fromEntries(entries), PATH: searchPath().join(':') };
 }
 
 function searchPath(): string[] {
-  const own = (process.env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'));
-  return [...new Set([...own, ...systemDirectories])];
+  const ownPath = (process.env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'));
+  return [...new Set([...ownPath, ...SYSTEM_DIRECTORIES])];
 }
 
-/** The path of a program, undefined when this host does not have it. */
+/** Returns the path of a program, or undefined if it is not installed. */
 export function findProgram(name: string): Promise<string | undefined> {
   return firstExecutable(searchPath().map((directory) => join(directory, name)));
 }
 
-/** The first of these files that can be executed. */
+/** Returns the first of the files that is executable. */
 export async function firstExecutable(files: readonly string[]): Promise<string | undefined> {
   for (const file of files) {
-    const executable = await access(file, constants.X_OK).then(
+    const isExecutable = await access(file, constants.X_OK).then(
       () => true,
       () => false,
     );
-    if (executable) return file;
+    if (isExecutable) return file;
   }
   return undefined;
 }
 
-/** Where a program has the handle that it is given: the first after its standard streams. */
+/** File descriptor at which a program finds the descriptor in `passedFd`, the first after the standard streams. */
 export const PASSED_FD = 3;
 
 interface ProgramOptions {
-  /** Ends the program; the call then rejects with the signal's reason. */
+  /** Kills the program. The call then rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** How long it may take, in milliseconds, before it is ended. */
-  readonly limitMs: number;
-  /** How it is ended; `SIGTERM` where it has something to clean up. */
+  /** Timeout in milliseconds, after which the program is killed. */
+  readonly timeoutMs: number;
+  /** Signal for killing the program. Defaults to SIGKILL; use SIGTERM if the program must clean up. */
   readonly killSignal?: NodeJS.Signals;
-  /** A stream that fails ends the program's input early. */
+  /** Standard input. If a stream fails, the input ends early. */
   readonly input?: Buffer | string | Readable;
   readonly environment?: Readonly<Record<string, string>>;
-  /** A handle that it has as `PASSED_FD`. */
+  /** File descriptor of this process that the program inherits as `PASSED_FD`. */
   readonly passedFd?: number;
-  /** How many bytes it may write on its standard output; one that writes more is ended, and has failed. */
-  readonly mostOutput?: number;
-  /** What it has started is ended with it. */
-  readonly endsChildren?: boolean;
-  /** Told when its process is no more: what hangs in the kernel outlives the call that gave it up. */
+  /** Maximum size of the standard output in bytes. A program that writes more is killed and counts as failed. */
+  readonly maxOutputBytes?: number;
+  /** Whether to kill the program's child processes with it. */
+  readonly killsChildren?: boolean;
+  /**
+   * Called when the process has exited. A process that hangs in the kernel may exit long after the call has rejected.
+   */
   readonly onExit?: () => void;
 }
 
-/** Why a program did not end well. */
+/** The failure of a program. */
 export class ProgramFailure extends Error {
   override readonly name = 'ProgramFailure';
-  /** What it wrote on standard error: the beginning of it, trimmed. */
+  /** Start of the standard error, trimmed. */
   readonly stderr: string;
-  /** Whether it was ended for taking too long. */
-  readonly isLate: boolean;
-  /** Whether it was ended for writing too much. */
-  readonly isFull: boolean;
-  /** Absent where it was ended by a signal, or never began. */
+  /** Whether the program was killed because of the timeout. */
+  readonly hasTimedOut: boolean;
+  /** Whether the program was killed because of too much output. */
+  readonly exceededOutput: boolean;
+  /** Undefined if the program was killed by a signal or could not be started. */
   readonly exitCode: number | undefined;
 
-  constructor(message: string, { stderr, isLate, isFull = false, exitCode, cause }: Ending) {
+  constructor(message: string, { stderr, hasTimedOut, exceededOutput = false, exitCode, cause }: FailureDetails) {
     super(message, { cause });
     this.stderr = stderr;
-    this.isLate = isLate;
-    this.isFull = isFull;
+    this.hasTimedOut = hasTimedOut;
+    this.exceededOutput = exceededOutput;
     this.exitCode = exitCode;
   }
 }
 
-interface Ending {
+interface FailureDetails {
   readonly stderr: string;
-  readonly isLate: boolean;
-  readonly isFull?: boolean;
+  readonly hasTimedOut: boolean;
+  readonly exceededOutput?: boolean;
   readonly exitCode?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** There may be a line for each of a million files. */
-const KEPT_STDERR = 64 * 1024;
-/** So long what a program has written before it ended may take to arrive (`WaitDelay` of Go's `os/exec`), in milliseconds. */
-const LAST_WORDS_MS = 1_000;
+/** Maximum size of the recorded standard error in bytes. There may be a line for each of a million files. */
+const MAX_STDERR_BYTES = 64 * 1024;
+/**
+ * Time that output may take to arrive after the program has exited (`WaitDelay` of Go's `os/exec`), in milliseconds.
+ */
+const OUTPUT_DELAY_MS = 1_000;
 
-let running = 0;
+let runningCount = 0;
 
-/** How many programs run now that `runProgram` waits for. */
-export const runningPrograms = (): number => running;
+/** Returns the number of programs that `runProgram` is waiting for. */
+export const countRunningPrograms = (): number => runningCount;
 
 /**
- * Runs a program to its end and gives its standard output; else it rejects with a `ProgramFailure`, whose message is what
- * it wrote on standard error or, where that is nothing, how it ended. It has a session of its own: a terminal's Ctrl-C is
- * for us to act on, and would end it halfway.
+ * Runs a program and returns its standard output. If it fails, rejects with a `ProgramFailure` whose message is its
+ * standard error or, if that is empty, its exit status. The program gets its own session, because Ctrl-C in a terminal
+ * is for this process to handle and would interrupt the program.
  */
 export async function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<string> {
-  const { signal, limitMs, input, onExit, mostOutput } = options;
+  const { signal, timeoutMs, input, onExit, maxOutputBytes } = options;
   signal.throwIfAborted();
-  const [limit, full] = [startLimit(limitMs), new AbortController()];
+  const [timeout, outputLimit] = [startLimit(timeoutMs), new AbortController()];
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const ends = AbortSignal.any([signal, limit.signal, full.signal]);
+  const killed = AbortSignal.any([signal, timeout.signal, outputLimit.signal]);
   let child: ChildProcess;
   try {
-    child = spawned(program, args, options, ends);
+    child = spawnProgram(program, args, options, killed);
   } catch (cause) {
-    // Node.js throws some refusals of the host, such as ENOMEM, and reports others by an event.
-    limit.end();
+    // Node.js throws some errors such as ENOMEM and reports others by an event.
+    timeout.end();
     onExit?.();
-    throw new ProgramFailure(messageOf(cause), { stderr: '', isLate: false, cause });
+    throw new ProgramFailure(messageOf(cause), { stderr: '', hasTimedOut: false, cause });
   }
-  const [out, err] = [collect(child.stdout, mostOutput, () => full.abort()), collect(child.stderr, KEPT_STDERR)];
-  const fail = (ending: string, how: Pick<Ending, 'exitCode' | 'cause'> = {}) => {
-    // What does not even end by a signal, as in a mount that hangs, holds nothing up.
+  const [out, err] = [
+    collect(child.stdout, maxOutputBytes, () => outputLimit.abort()),
+    collect(child.stderr, MAX_STDERR_BYTES),
+  ];
+  const fail = (description: string, details: Pick<FailureDetails, 'exitCode' | 'cause'> = {}) => {
+    // A process that hangs in the kernel and ignores the signal must not keep this process alive.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
     if (signal.aborted) return reject(signal.reason);
-    const [stderr, isLate, isFull] = [err().trim(), limit.signal.aborted, full.signal.aborted];
-    const late = isLate ? `timed out after ${limitMs / 1_000} s` : ending;
-    const problem = isFull ? `wrote more than ${mostOutput} bytes` : stderr || late;
-    reject(new ProgramFailure(problem, { stderr, isLate, isFull, ...how }));
+    const [stderr, hasTimedOut, exceededOutput] = [err().trim(), timeout.signal.aborted, outputLimit.signal.aborted];
+    const status = hasTimedOut ? `timed out after ${timeoutMs / 1_000} s` : description;
+    const problem = exceededOutput ? `wrote more than ${maxOutputBytes} bytes` : stderr || status;
+    reject(new ProgramFailure(problem, { stderr, hasTimedOut, exceededOutput, ...details }));
   };
   if (onExit !== undefined) child.once(child.pid === undefined ? 'error' : 'exit', onExit);
   child.on('error', (error) => fail(error.message, { cause: error }));
-  child.once('exit', () => endOutput(child));
+  child.once('exit', () => closeOutput(child));
   child.on('close', (code, name) => {
-    if (code === 0 && !full.signal.aborted) resolve(out());
+    if (code === 0 && !outputLimit.signal.aborted) resolve(out());
     else if (code === null) fail(`killed by ${name}`);
     else fail(`failed with exit code ${code}`, { exitCode: code });
   });
-  // A program that ends before it has read its input is reported by its exit code.
+  // If a program exits before it has read its input, its exit code reports the problem.
   child.stdin?.on('error', () => {});
   if (input instanceof Readable) writeInput(input, child);
   else child.stdin?.end(input);
-  return counted(promise).finally(limit.end);
+  return countWhileRunning(promise).finally(timeout.end);
 }
 
-/** The input ends early if the program has exited or the stream fails. The program then reports what it has not got. */
+/**
+ * Writes the input, which ends early if the program has exited or the stream fails. The program then reports what is
+ * missing.
+ */
 function writeInput(input: Readable, { stdin }: ChildProcess): void {
   if (stdin !== null) pipeline(input, stdin).catch(() => {});
 }
 
-function spawned(program: string, args: readonly string[], options: ProgramOptions, ends: AbortSignal): ChildProcess {
-  const { killSignal = 'SIGKILL', input, environment, passedFd, endsChildren = false } = options;
+function spawnProgram(
+  program: string,
+  args: readonly string[],
+  options: ProgramOptions,
+  killed: AbortSignal,
+): ChildProcess {
+  const { killSignal = 'SIGKILL', input, environment, passedFd, killsChildren = false } = options;
   const stdin = input === undefined ? 'ignore' : 'pipe';
   const stdio: StdioOptions = [stdin, 'pipe', 'pipe', ...(passedFd === undefined ? [] : [passedFd])];
-  // Before it is ended itself: then nothing would tell any more whose group that is.
-  if (endsChildren) ends.addEventListener('abort', () => endGroup(child.pid, killSignal), { once: true });
+  // Kill the group before the program itself, while its process ID still identifies the group.
+  if (killsChildren) killed.addEventListener('abort', () => killGroup(child.pid, killSignal), { once: true });
   const child = spawn(program, args, {
-    signal: ends,
+    signal: killed,
     killSignal,
     detached: true,
     stdio,
@@ -170,40 +188,43 @@ function spawned(program: string, args: readonly string[], options: ProgramOptio
   return child;
 }
 
-/** What a program has left behind may hold its output open for ever: nobody waits for that. */
-function endOutput(child: ChildProcess): void {
-  const limit = startLimit(LAST_WORDS_MS);
-  const end = () => {
+/**
+ * Closes the output of an exited program after a delay, because its child processes may keep the output open
+ * indefinitely.
+ */
+function closeOutput(child: ChildProcess): void {
+  const delay = startLimit(OUTPUT_DELAY_MS);
+  const close = () => {
     for (const stream of [child.stdout, child.stderr]) stream?.destroy();
   };
-  limit.signal.addEventListener('abort', end, { once: true });
-  child.once('close', limit.end);
+  delay.signal.addEventListener('abort', close, { once: true });
+  child.once('close', delay.end);
 }
 
-function counted<T>(ending: Promise<T>): Promise<T> {
-  running += 1;
-  return ending.finally(() => {
-    running -= 1;
+function countWhileRunning<T>(completion: Promise<T>): Promise<T> {
+  runningCount += 1;
+  return completion.finally(() => {
+    runningCount -= 1;
   });
 }
 
-/** A program leads the group of what it has started, unless that has left it. */
-function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+/** Kills the process group of a program, which includes its child processes unless they have left the group. */
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nothing is left of it.
+    // The group no longer exists.
   }
 }
 
-function collect(stream: Readable | null, most = Number.POSITIVE_INFINITY, onFull = () => {}): () => string {
+function collect(stream: Readable | null, maxBytes = Number.POSITIVE_INFINITY, onExceeded = () => {}): () => string {
   const chunks: Buffer[] = [];
   let length = 0;
   stream?.on('data', (chunk: Buffer) => {
-    if (length < most) chunks.push(chunk);
+    if (length < maxBytes) chunks.push(chunk);
     length += chunk.length;
-    if (length > most) onFull();
+    if (length > maxBytes) onExceeded();
   });
   return () => Buffer.concat(chunks).toString();
 }

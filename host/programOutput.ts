@@ -1,50 +1,50 @@
-/** Runs a program and gives what it writes as it writes it: nobody has to hold all of it. */
+/** Runs a program and streams its output, so that the output is never in memory as a whole. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { startLimit } from '../base/limit.ts';
 import { programEnvironment } from './program.ts';
 
 interface OutputOptions {
-  /** Ends the program. */
+  /** Kills the program. */
   readonly signal: AbortSignal;
-  /** How long it may take, in milliseconds, before it is ended; what it has written by then is all. */
-  readonly limitMs: number;
+  /** Timeout in milliseconds, after which the program is killed and the output ends. */
+  readonly timeoutMs: number;
 }
 
-const KEPT_STDERR = 4_096;
+const MAX_STDERR_BYTES = 4_096;
 
 /**
- * What a program writes, and at last the beginning of what it writes on standard error. How it ends says nothing; throws
- * where it cannot be begun. Whoever does not read on ends it.
+ * Yields the standard output of a program and then the start of its standard error. Ignores the exit code. Throws if
+ * the program cannot be started. Kills the program if the consumer stops.
  */
-export async function* programOutput(
+export async function* streamProgramOutput(
   program: string,
   args: readonly string[],
-  { signal, limitMs }: OutputOptions,
+  { signal, timeoutMs }: OutputOptions,
 ): AsyncGenerator<Buffer> {
-  const limit = startLimit(limitMs);
+  const timeout = startLimit(timeoutMs);
   const child = spawn(program, args, {
     env: { ...programEnvironment(), LC_ALL: 'C' },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     killSignal: 'SIGKILL',
-    signal: AbortSignal.any([signal, limit.signal]),
+    signal: AbortSignal.any([signal, timeout.signal]),
   });
   const closed = once(child, 'close').catch(() => {});
   let stderr: Buffer = Buffer.alloc(0);
-  child.stderr.on('data', (more: Buffer) => {
-    if (stderr.length < KEPT_STDERR) stderr = Buffer.concat([stderr, more]).subarray(0, KEPT_STDERR);
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (stderr.length < MAX_STDERR_BYTES) stderr = Buffer.concat([stderr, chunk]).subarray(0, MAX_STDERR_BYTES);
   });
-  // An abort is told as an error too.
+  // An abort is reported as an error too.
   child.on('error', () => {});
   try {
     await once(child, 'spawn');
-    // A stream of bytes gives buffers.
+    // Safe cast, because a stream without an encoding yields buffers.
     yield* child.stdout as AsyncIterable<Buffer>;
     await closed;
     if (stderr.length > 0) yield stderr;
   } finally {
-    limit.end();
+    timeout.end();
     child.kill('SIGKILL');
     child.stderr.destroy();
   }

@@ -1,59 +1,62 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { otherwise } from './files/fileErrors.ts';
+import { orElse } from './files/fileErrors.ts';
 
-/** A process, told from a later one of its pid by when it started. */
+/** A process, which its start time distinguishes from later processes with the same PID. */
 export interface RunningProcess {
   readonly pid: number;
-  /** In the kernel's ticks since boot. */
+  /** Clock ticks since boot. */
   readonly startedAt: string;
 }
 
 /**
- * The process that has this pid now. One that has ended and that nobody has asked for its exit code yet (a zombie) is none
- * any more. Unlike its command line, which is empty for a moment while it begins another program, this stays as it is.
+ * Returns the process with this PID, or undefined if there is none or it is a zombie. In contrast to the command line,
+ * which is empty for a moment during exec, the start time never changes.
  */
-export async function processOf(pid: number): Promise<RunningProcess | undefined> {
-  const [state = '', ...fields] = await statOf(pid);
+export async function findProcess(pid: number): Promise<RunningProcess | undefined> {
+  const [state = '', ...fields] = await readProcessStat(pid);
   const startedAt = fields[18];
   return startedAt === undefined || state === 'Z' || state === 'X' ? undefined : { pid, startedAt };
 }
 
-/** What the kernel tells of a process from its state on: the parent is the next field. Empty when it is gone. */
-export async function statOf(pid: number): Promise<string[]> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(otherwise(''));
-  // The name before may hold blanks and brackets.
+/**
+ * Returns the fields of the process's stat file from the state on, of which the second is the parent's PID. Empty if
+ * the process does not exist.
+ */
+export async function readProcessStat(pid: number): Promise<string[]> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(orElse(''));
+  // The preceding name may contain blanks and brackets.
   return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Whether this process runs: neither has it ended, nor is it a later one of its pid. Throws while no file can be opened. */
+/** Whether the process still exists, as opposed to a later one with the same PID. Throws if no file can be opened. */
 export async function isRunning({ pid, startedAt }: RunningProcess): Promise<boolean> {
-  return (await processOf(pid))?.startedAt === startedAt;
+  return (await findProcess(pid))?.startedAt === startedAt;
 }
 
-/** As `isRunning`; while no file can be opened nobody can tell, and it counts as running. */
+/** Whether the process may still exist. If no file can be opened, it counts as running. */
 export const mayRun = (running: RunningProcess): Promise<boolean> => isRunning(running).catch(() => true);
 
-/** So many processes are looked at together: a host may have more of them than this process may open files. */
+/** Number of concurrent reads, because a host may have more processes than this process may open files. */
 const PARALLEL_READS = 4;
 
-/** Looks at every process of the host, and gives what was found of them. */
-export async function lookAtProcesses<T>(look: (pid: number) => Promise<T | undefined>, proc = '/proc'): Promise<T[]> {
-  const names = await readdir(proc).catch(otherwise([]));
+/** Calls `look` for every process of the host and returns the defined results. */
+export async function mapProcesses<T>(read: (pid: number) => Promise<T | undefined>, proc = '/proc'): Promise<T[]> {
+  const names = await readdir(proc).catch(orElse([]));
   const pids = names.filter((name) => /^[1-9]\d*$/.test(name)).values();
-  const found: T[] = [];
-  const lookOn = async () => {
+  const results: T[] = [];
+  const readNext = async () => {
     for (const pid of pids) {
-      const seen = await look(Number(pid));
-      if (seen !== undefined) found.push(seen);
+      const result = await read(Number(pid));
+      if (result !== undefined) results.push(result);
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL_READS }, lookOn));
-  return found;
+  await Promise.all(Array.from({ length: PARALLEL_READS }, readNext));
+  return results;
 }
 
-/** The command line of a process; empty when it is gone, or is a zombie. */
-export async function commandLine(pid: number, proc = '/proc'): Promise<string[]> {
-  const line = await readFile(join(proc, String(pid), 'cmdline'), 'utf8').catch(otherwise(''));
+/** Returns the command line of a process. Empty if the process does not exist or is a zombie. */
+export async function readCommandLine(pid: number, proc = '/proc'): Promise<string[]> {
+  const line = await readFile(join(proc, String(pid), 'cmdline'), 'utf8').catch(orElse(''));
   return line.split('\0');
 }

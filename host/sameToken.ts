@@ -2,11 +2,12 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Whether two tokens are equal. The comparison takes the same time wherever they differ. */
-export const isSameToken = (given: string, token: string): boolean => timingSafeEqual(digestOf(given), digestOf(token));
+/** Whether two tokens are equal, in constant time. */
+export const isSameToken = (candidate: string, token: string): boolean =>
+  timingSafeEqual(digestOf(candidate), digestOf(token));
 
-/** Returns a predicate for a token. It stores a digest, so that the token is not in a heap snapshot. */
-export function tokenPredicate(token: string): (given: string) => boolean {
+/** Returns a predicate for a token. It stores only a digest, so that the token does not appear in heap snapshots. */
+export function tokenPredicate(token: string): (candidate: string) => boolean {
   const digest = digestOf(token);
-  return (given) => timingSafeEqual(digestOf(given), digest);
+  return (candidate) => timingSafeEqual(digestOf(candidate), digest);
 }

@@ -1,14 +1,14 @@
-/** Storage for secrets that must not show up in a heap snapshot. */
+/** Storage for secrets that must not appear in heap snapshots. */
 
 /**
- * A secret in bytes outside the JavaScript heap. A heap snapshot contains the text of every string that is alive, but not the
- * contents of buffers. The string that `read` returns should not be stored.
+ * A secret that is stored outside the JavaScript heap. A heap snapshot contains all live strings but not the contents
+ * of buffers. The string that `read` returns should not be stored.
  */
-export class SecretText {
+export class Secret {
   readonly #bytes: Buffer;
 
-  constructor(text: string) {
-    this.#bytes = Buffer.from(text, 'utf8');
+  constructor(secret: string) {
+    this.#bytes = Buffer.from(secret, 'utf8');
   }
 
   read(): string {

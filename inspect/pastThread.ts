@@ -1,7 +1,7 @@
 /** Reads and replays the past in a worker thread, which runs only while there are requests. */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
-import { ownScript } from '../host/ownScript.ts';
+import { scriptPath } from '../host/ownScript.ts';
 import { NotInspected } from './inspected.ts';
 import type { Past } from './past.ts';
 import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
@@ -131,7 +131,7 @@ export class PastThread implements Past {
     if (this.#worker) return this.#worker;
     const { path, machines, mode } = this.#parts;
     const workerData: PastWorkerData = { path, machines, mode };
-    const worker = new Worker(ownScript(import.meta.dirname, 'pastWorker'), {
+    const worker = new Worker(scriptPath(import.meta.dirname, 'pastWorker'), {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
     });

@@ -1,7 +1,7 @@
 /** Reads the last lines of a container's log, from its files, for each request of the page. */
 
 import { NodeFailure } from '../base/failure.ts';
-import type { LogPlace } from '../host/logs/openLog.ts';
+import type { LogLocation } from '../host/logs/openLog.ts';
 import { readLog } from '../host/logs/readLog.ts';
 import { UnpackedTails } from '../host/logs/unpackedTails.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
@@ -48,7 +48,7 @@ export async function readShownLog({ pod, container, places, ...reading }: LogPa
 }
 
 async function readLastLines(
-  place: LogPlace,
+  place: LogLocation,
   reading: Pick<LogParts, 'tails' | 'signal'>,
 ): Promise<Pick<ShownLog, 'lines' | 'isCut'>> {
   const options = { tailLines: MAX_LINES, tailBytes: MAX_FILE_BYTES, ...reading };

@@ -1,35 +1,38 @@
 /**
- * How long to wait before another try: ever longer, and from the beginning again every two minutes, so that nobody has to
- * wait long for a server that returns after hours (`tools/cache/reflector.go`, `util/wait/backoff.go` of client-go).
+ * Exponential back-off between attempts. It starts again every two minutes, so that a server that returns after hours
+ * is contacted soon (`tools/cache/reflector.go`, `util/wait/backoff.go` of client-go).
  */
 import type { Clock } from './clock.ts';
 
-const FIRST_MS = 800;
-const LONGEST_MS = 30_000;
-const RESET_MS = 120_000;
+const INITIAL_DELAY_MS = 800;
+const MAX_DELAY_MS = 30_000;
+const RESET_INTERVAL_MS = 120_000;
 
 export class BackOff {
   readonly #clock: Clock;
   readonly #jitter: () => number;
-  #next = FIRST_MS;
-  #begunAt: number;
+  #delayMs = INITIAL_DELAY_MS;
+  #startedAt: number;
 
-  /** `jitter` gives at least 0 and less than 1: so much longer a wait may be, that not all come at once. */
+  /**
+   * Creates a back-off. `jitter` returns a number in [0, 1), the fraction by which a delay is extended so that clients
+   * do not retry simultaneously.
+   */
   constructor(clock: Clock, jitter: () => number) {
     this.#clock = clock;
     this.#jitter = jitter;
-    this.#begunAt = clock.monotonic();
+    this.#startedAt = clock.monotonic();
   }
 
-  /** In milliseconds. */
-  next(): number {
+  /** Returns the next delay in milliseconds. */
+  nextDelay(): number {
     const now = this.#clock.monotonic();
-    if (now - this.#begunAt > RESET_MS) {
-      this.#next = FIRST_MS;
-      this.#begunAt = now;
+    if (now - this.#startedAt > RESET_INTERVAL_MS) {
+      this.#delayMs = INITIAL_DELAY_MS;
+      this.#startedAt = now;
     }
-    const wait = this.#next * (1 + this.#jitter());
-    this.#next = Math.min(this.#next * 2, LONGEST_MS);
-    return wait;
+    const jitteredMs = this.#delayMs * (1 + this.#jitter());
+    this.#delayMs = Math.min(this.#delayMs * 2, MAX_DELAY_MS);
+    return jitteredMs;
   }
 }

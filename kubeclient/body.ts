@@ -1,63 +1,68 @@
-/** The bodies of an API server's answers, none of which may fill the memory: whole, or line by line. */
+/** Reads response bodies with limits on memory, as a whole or line by line. */
 import { nextTurn } from '../base/nextTurn.ts';
-import { jsonOf, OddAnswer } from './answer.ts';
+import { parseJsonBody, UnexpectedResponse } from './answer.ts';
 
-/** An answer that no API server gives: whoever waits for it is told instead of being drowned. */
-export class TooLong extends OddAnswer {}
+/** A response that is longer than any from an API server. */
+export class ResponseTooLong extends UnexpectedResponse {}
 
 const MIB = 2 ** 20;
-/** A list of thousands of pods fits. */
-const LONGEST_BODY = 64 * MIB;
-/** As large as no object of an API server may become. */
-const LONGEST_LINE = 8 * MIB;
-/** Of a refusal more is of no use. */
-const LONGEST_REFUSAL = MIB;
+/** Maximum length of a body. A list of thousands of pods is shorter. */
+const MAX_BODY_LENGTH = 64 * MIB;
+/** Maximum length of a watch event, which exceeds the largest object that an API server accepts. */
+const MAX_LINE_LENGTH = 8 * MIB;
+/** Number of characters to read of an error response. */
+const MAX_ERROR_LENGTH = MIB;
 
-/** All of it; throws where that is too long. */
-export async function textOf(body: AsyncIterable<string>): Promise<string> {
+/** Returns the whole body. Throws if it is too long. */
+export async function readBody(body: AsyncIterable<string>): Promise<string> {
   let text = '';
-  for await (const piece of body) {
-    text += piece;
-    if (text.length > LONGEST_BODY) throw new TooLong(`the answer is longer than ${LONGEST_BODY / MIB} MiB`);
+  for await (const chunk of body) {
+    text += chunk;
+    if (text.length > MAX_BODY_LENGTH)
+      throw new ResponseTooLong(`the answer is longer than ${MAX_BODY_LENGTH / MIB} MiB`);
   }
   return text;
 }
 
-/** Of the body of a refusal as much as may be of use. */
-export async function startOf(body: AsyncIterable<string>): Promise<string> {
+/** Returns the start of the body of an error response. */
+export async function readErrorBody(body: AsyncIterable<string>): Promise<string> {
   let text = '';
-  for await (const piece of body) {
-    text += piece;
-    if (text.length > LONGEST_REFUSAL) break;
+  for await (const chunk of body) {
+    text += chunk;
+    if (text.length > MAX_ERROR_LENGTH) break;
   }
-  return text.slice(0, LONGEST_REFUSAL);
+  return text.slice(0, MAX_ERROR_LENGTH);
 }
 
-/** Maximum number of blank characters between two events. A server that sends nothing else would occupy a processor. */
+/**
+ * Maximum number of blank characters between two events. A server that sends only blanks would otherwise keep the CPU
+ * busy.
+ */
 const MAX_BLANK_CHARACTERS = 64 * 1024;
 
 /**
- * Yields the JSON values of a body with one on each line. `asked` is the request. Each of several lines that arrive at
- * once gets a turn of the event loop, so that the work that one causes does not wait until the others are read.
+ * Yields the JSON values of a body with one value per line. `request` describes the request in errors. Lines that
+ * arrive together get separate turns of the event loop, so that the work for one does not wait until all are parsed.
  */
-export async function* linesOf(body: AsyncIterable<string>, asked: string): AsyncGenerator<unknown> {
+export async function* readJsonLines(body: AsyncIterable<string>, request: string): AsyncGenerator<unknown> {
   let rest = '';
-  let blanks = 0;
-  for await (const piece of body) {
-    const [first = '', ...others] = piece.split('\n');
-    const lines = [rest + first, ...others];
+  let blankCharacters = 0;
+  for await (const chunk of body) {
+    const [first = '', ...following] = chunk.split('\n');
+    const lines = [rest + first, ...following];
     rest = lines.pop() ?? '';
-    if (rest.length > LONGEST_LINE) throw new TooLong(`a line of the watch is longer than ${LONGEST_LINE / MIB} MiB`);
+    if (rest.length > MAX_LINE_LENGTH)
+      throw new ResponseTooLong(`a line of the watch is longer than ${MAX_LINE_LENGTH / MIB} MiB`);
     for (const [index, line] of lines.entries()) {
       if (line.trim() === '') {
-        blanks += line.length + 1;
-        if (blanks > MAX_BLANK_CHARACTERS)
-          throw new TooLong(`${asked}: the server sends blank lines instead of events`);
+        blankCharacters += line.length + 1;
+        if (blankCharacters > MAX_BLANK_CHARACTERS)
+          throw new ResponseTooLong(`${request}: the server sends blank lines instead of events`);
         continue;
       }
-      blanks = 0;
+      blankCharacters = 0;
       if (index > 0) await nextTurn();
-      yield jsonOf(line, asked);
+      yield parseJsonBody(line, request);
     }
   }
 }

@@ -1,8 +1,11 @@
-/** Time as an input of whatever speaks with an API server. */
+/** Source of time for API clients. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since some moment, whatever the clock is set to meanwhile: how long something takes. */
+  /**
+   * Milliseconds since an arbitrary point in time. Setting the clock does not affect it, so it is suitable for
+   * measuring durations.
+   */
   monotonic(): number;
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;

@@ -1,31 +1,31 @@
-/** Where an API server is, and as whom it is asked. */
+/** Address of an API server and the credentials for it. */
 import type { SecureContext } from 'node:tls';
 
 /**
- * Where credentials come from: files, or whatever renews them. Each call is bounded by itself, and may be waited for by many;
- * it rejects only where nothing good has ever been had.
+ * Source of credentials, such as files or a renewed certificate. Calls have their own time limits and can be shared by
+ * several callers. They reject only if there have never been valid credentials.
  */
 export interface CredentialSource {
-  /** Whom a new connection trusts, and the certificate that it shows: as they are now. */
+  /** Returns the current CA certificates and client certificate for a new connection. */
   context(): Promise<SecureContext>;
-  /** What each request bears; undefined: nothing. */
+  /** Returns the bearer token, or undefined if there is none. */
   token(): Promise<string | undefined>;
-  /** Whoever bore the last token was not known by it: the next one is read anew. */
-  refused(): void;
+  /** Reports that the server rejected the last token, so that the next call of `token` reads it again. */
+  handleUnauthorized(): void;
 }
 
 export interface KubeEndpoint {
   /** `https://host:port` */
   readonly origin: string;
-  /** What stands before every path; empty, or `/prefix`. */
+  /** Prefix of all paths: empty or of the form `/prefix`. */
   readonly basePath: string;
-  /** The name in the server's certificate, where it is another than the host's. */
+  /** Name in the server's certificate, if it differs from the host. */
   readonly serverName?: string;
-  /** The server's certificate is not checked. */
+  /** Whether verification of the server's certificate is disabled. */
   readonly isInsecure: boolean;
-  /** Through which it is reached; absent: by itself. It may hold a password. */
+  /** Proxy of the server, possibly with a password. Undefined for a direct connection. */
   readonly proxy?: URL;
-  /** What each request bears beside a token: for whom it is made, or a user with a password. */
+  /** Headers of each request in addition to the token, e.g. for impersonation or basic authentication. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly credentials: CredentialSource;
 }

@@ -1,7 +1,7 @@
-/** An API server's refusal. */
+/** Errors returned by an API server. */
 import * as z from 'zod/mini';
 import { printableLine } from '../base/printable.ts';
-import { OddAnswer } from './answer.ts';
+import { UnexpectedResponse } from './answer.ts';
 
 const statusSchema = z.looseObject({
   code: z.optional(z.number()),
@@ -16,7 +16,7 @@ const statusSchema = z.looseObject({
 });
 type Status = z.infer<typeof statusSchema>;
 
-interface Reasons {
+interface ErrorDetails {
   readonly reason: string;
   readonly retryAfterMs: number | undefined;
   readonly causes: readonly string[];
@@ -24,16 +24,16 @@ interface Reasons {
 
 export class KubeError extends Error {
   override readonly name = 'KubeError';
-  /** The status code of HTTP. */
+  /** HTTP status code. */
   readonly code: number;
-  /** A word of the API, `NotFound`; empty where the server gives none. */
+  /** Reason from the API such as `NotFound`. Empty if the server sent none. */
   readonly reason: string;
-  /** How long to wait before another try, if the server says so. */
+  /** Delay before a retry in milliseconds, if the server sent one. */
   readonly retryAfterMs: number | undefined;
-  /** More words of the API. */
+  /** Reasons of the causes in the Status. */
   readonly causes: readonly string[];
 
-  constructor(code: number, message: string, { reason = '', retryAfterMs, causes = [] }: Partial<Reasons> = {}) {
+  constructor(code: number, message: string, { reason = '', retryAfterMs, causes = [] }: Partial<ErrorDetails> = {}) {
     super(message);
     this.code = code;
     this.reason = reason;
@@ -43,88 +43,93 @@ export class KubeError extends Error {
 }
 
 const SECOND_MS = 1000;
-/** A number of them that a clock can count. */
-const SECONDS = /^\d{1,9}$/;
-/** In characters. */
-const LONGEST_TEXT = 1024;
+/** Number of seconds that is small enough for a timer. */
+const SECONDS_PATTERN = /^\d{1,9}$/;
+/** Maximum number of characters of a message. */
+const MAX_MESSAGE_LENGTH = 1024;
 
-/** Of an answer: its code, its body, and its header `retry-after`. */
-export function kubeErrorOf(code: number, text: string, retryAfter: string | undefined): KubeError {
-  const status = statusIn(text);
+/** Creates the error for an HTTP error response. */
+export function kubeErrorFromResponse(code: number, body: string, retryAfter: string | undefined): KubeError {
+  const status = parseStatus(body);
   return new KubeError(
     code,
-    status.message ? short(status.message) : wordsOf(code, text),
-    reasonsIn(status, retryAfter),
+    status.message ? shorten(status.message) : messageFromBody(code, body),
+    errorDetails(status, retryAfter),
   );
 }
 
-/** Of a Status that is told in the middle of something; `message` is for one without its own. */
-export function kubeErrorFrom(object: object, message: string): KubeError {
-  const status = statusOf(object);
-  return new KubeError(status.code ?? 0, status.message ? short(status.message) : message, reasonsIn(status));
+/** Creates the error for a Status object, e.g. in a watch. `message` is the default message. */
+export function kubeErrorFromStatus(object: object, message: string): KubeError {
+  const status = toStatus(object);
+  return new KubeError(status.code ?? 0, status.message ? shorten(status.message) : message, errorDetails(status));
 }
 
-/** What answers instead of an API server: a page of a proxy says in its first line what there is to say. */
-function wordsOf(code: number, text: string): string {
-  const [line = ''] = text.trimStart().split(/[\r\n]/, 1);
-  const answer = `the server answered with code ${code}`;
-  if (line.trim() === '') return answer;
-  return code < 400 ? `${answer}: ${short(line.trim())}` : short(line.trim());
+/** Returns a message from a body that is not a Status. For an HTML or text page, this is its first line. */
+function messageFromBody(code: number, body: string): string {
+  const [line = ''] = body.trimStart().split(/[\r\n]/, 1);
+  const summary = `the server answered with code ${code}`;
+  if (line.trim() === '') return summary;
+  return code < 400 ? `${summary}: ${shorten(line.trim())}` : shorten(line.trim());
 }
 
-/** What is kept, logged and shown of a text from outside. */
-function short(text: string): string {
-  const shown = printableLine(text.slice(0, LONGEST_TEXT));
-  return text.length > LONGEST_TEXT || shown.length > LONGEST_TEXT
-    ? `${shown.slice(0, LONGEST_TEXT - 1).toWellFormed()}…`
-    : shown;
+/** Limits the length of a text from outside and makes it printable. */
+function shorten(text: string): string {
+  const printable = printableLine(text.slice(0, MAX_MESSAGE_LENGTH));
+  return text.length > MAX_MESSAGE_LENGTH || printable.length > MAX_MESSAGE_LENGTH
+    ? `${printable.slice(0, MAX_MESSAGE_LENGTH - 1).toWellFormed()}…`
+    : printable;
 }
 
-function reasonsIn({ reason = '', details }: Status, retryAfter?: string): Reasons {
-  const seconds = [retryAfter, String(details?.retryAfterSeconds)].find((each) => each && SECONDS.test(each));
+function errorDetails({ reason = '', details }: Status, retryAfter?: string): ErrorDetails {
+  const seconds = [retryAfter, String(details?.retryAfterSeconds)].find(
+    (candidate) => candidate && SECONDS_PATTERN.test(candidate),
+  );
   return {
-    reason: short(reason),
+    reason: shorten(reason),
     retryAfterMs: seconds === undefined ? undefined : Number(seconds) * SECOND_MS,
     causes: (details?.causes ?? []).flatMap((cause) => cause.reason ?? []),
   };
 }
 
-function statusIn(text: string): Status {
+function parseStatus(body: string): Status {
   try {
-    return statusOf(JSON.parse(text));
+    return toStatus(JSON.parse(body));
   } catch {
     return {};
   }
 }
 
-function statusOf(object: unknown): Status {
-  const read = z.safeParse(statusSchema, object);
-  return read.success ? read.data : {};
+function toStatus(object: unknown): Status {
+  const result = z.safeParse(statusSchema, object);
+  return result.success ? result.data : {};
 }
 
-const WORDS: ReadonlyMap<number, string> = new Map([
+const SUMMARIES: ReadonlyMap<number, string> = new Map([
   [401, 'unauthorized'],
   [403, 'forbidden'],
   [404, 'not found'],
   [429, 'held off by a busy server'],
 ]);
 
-/** In a word or two, as in "3 objects are …", what a request has met with; messages name objects, these do not. */
-export function troubleIn(error: unknown): string {
-  if (error instanceof KubeError) return WORDS.get(error.code) ?? `refused with ${error.code}`;
-  return error instanceof OddAnswer ? 'answered oddly' : 'out of reach';
+/**
+ * Summarizes an error in a few words, as in "3 objects are …". In contrast to a message, the summary names no objects.
+ */
+export function errorSummary(error: unknown): string {
+  if (error instanceof KubeError) return SUMMARIES.get(error.code) ?? `refused with ${error.code}`;
+  return error instanceof UnexpectedResponse ? 'answered oddly' : 'out of reach';
 }
 
-/** Whether the object is not there, or nobody may know that it is. */
 export const isNotFound = (error: unknown): boolean => error instanceof KubeError && error.code === 404;
 export const isForbidden = (error: unknown): boolean => error instanceof KubeError && error.code === 403;
-/** Whether the object may not be so, or may not become so. */
+/** Whether the server rejected the object as invalid. */
 export const isInvalid = (error: unknown): boolean => error instanceof KubeError && error.code === 422;
 export const isConflict = (error: unknown): boolean => error instanceof KubeError && error.code === 409;
 
-const EXPIRED: readonly string[] = ['Expired', 'Gone'];
+const EXPIRED_REASONS: readonly string[] = ['Expired', 'Gone'];
 
-/** Whether the server does not know the state of its objects any more that was asked for, or does not know it yet. */
+/**
+ * Whether the server does not have the requested resourceVersion, because it has been compacted or does not exist yet.
+ */
 export const isVersionUnknown = (error: unknown): boolean =>
   error instanceof KubeError &&
-  (error.code === 410 || EXPIRED.includes(error.reason) || error.causes.includes('ResourceVersionTooLarge'));
+  (error.code === 410 || EXPIRED_REASONS.includes(error.reason) || error.causes.includes('ResourceVersionTooLarge'));

@@ -1,12 +1,12 @@
 /** Paths and types of the API objects that a node reads and writes. */
 
-/** The `apiVersion` and `kind` by which an API object says what it is. */
+/** The `apiVersion` and `kind` of an API object. */
 export interface ObjectType {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** Returns the type of a list of such objects. */
+/** Returns the type of a list of objects of this type. */
 export const listTypeOf = ({ apiVersion, kind }: ObjectType): ObjectType => ({ apiVersion, kind: `${kind}List` });
 
 export const POD: ObjectType = { apiVersion: 'v1', kind: 'Pod' };
@@ -22,35 +22,36 @@ export const CERTIFICATE_SIGNING_REQUEST: ObjectType = {
   kind: 'CertificateSigningRequest',
 };
 
-const part = encodeURIComponent;
+const encodeSegment = encodeURIComponent;
 
 export const podsPath = ({ namespace }: { readonly namespace: string }): string =>
-  `/api/v1/namespaces/${part(namespace)}/pods`;
+  `/api/v1/namespaces/${encodeSegment(namespace)}/pods`;
 export const podPath = (pod: { readonly namespace: string; readonly name: string }): string =>
-  `${podsPath(pod)}/${part(pod.name)}`;
+  `${podsPath(pod)}/${encodeSegment(pod.name)}`;
 
 export const tokenPath = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
-  `/api/v1/namespaces/${part(namespace)}/serviceaccounts/${part(name)}/token`;
+  `/api/v1/namespaces/${encodeSegment(namespace)}/serviceaccounts/${encodeSegment(name)}/token`;
 
 export const PODS = '/api/v1/pods';
 export const SERVICES = '/api/v1/services';
 export const eventsPath = ({ namespace }: { readonly namespace: string }): string =>
-  `/api/v1/namespaces/${part(namespace)}/events`;
+  `/api/v1/namespaces/${encodeSegment(namespace)}/events`;
 export const eventPath = (event: { readonly namespace: string; readonly name: string }): string =>
-  `${eventsPath(event)}/${part(event.name)}`;
+  `${eventsPath(event)}/${encodeSegment(event.name)}`;
 
 export const NODES = '/api/v1/nodes';
-export const nodePath = (name: string): string => `${NODES}/${part(name)}`;
+export const nodePath = (name: string): string => `${NODES}/${encodeSegment(name)}`;
 
 export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
-export const leasePath = (name: string): string => `${LEASES}/${part(name)}`;
+export const leasePath = (name: string): string => `${LEASES}/${encodeSegment(name)}`;
 
 export const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
-export const csiNodePath = (name: string): string => `${CSI_NODES}/${part(name)}`;
+export const csiNodePath = (name: string): string => `${CSI_NODES}/${encodeSegment(name)}`;
 
 export const RUNTIME_CLASSES = '/apis/node.k8s.io/v1/runtimeclasses';
 
 export const serviceAccountPath = (account: { readonly namespace: string; readonly name: string }): string =>
-  `/api/v1/namespaces/${part(account.namespace)}/serviceaccounts/${part(account.name)}`;
-export const configMapsPath = (namespace: string): string => `/api/v1/namespaces/${part(namespace)}/configmaps`;
-export const secretsPath = (namespace: string): string => `/api/v1/namespaces/${part(namespace)}/secrets`;
+  `/api/v1/namespaces/${encodeSegment(account.namespace)}/serviceaccounts/${encodeSegment(account.name)}`;
+export const configMapsPath = (namespace: string): string =>
+  `/api/v1/namespaces/${encodeSegment(namespace)}/configmaps`;
+export const secretsPath = (namespace: string): string => `/api/v1/namespaces/${encodeSegment(namespace)}/secrets`;

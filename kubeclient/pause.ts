@@ -1,17 +1,17 @@
 import type { Clock } from './clock.ts';
 
-/** Waits for so many milliseconds; rejects with the signal's reason as soon as that aborts. */
+/** Waits for a number of milliseconds. Rejects with the signal's reason as soon as the signal aborts. */
 export function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((done, fail) => {
-    if (signal.aborted) return fail(signal.reason);
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
     const timer = clock.setTimeout(() => {
-      signal.removeEventListener('abort', giveUp);
-      done();
+      signal.removeEventListener('abort', onAbort);
+      resolve();
     }, ms);
-    const giveUp = () => {
+    const onAbort = () => {
       clock.clearTimeout(timer);
-      fail(signal.reason);
+      reject(signal.reason);
     };
-    signal.addEventListener('abort', giveUp, { once: true });
+    signal.addEventListener('abort', onAbort, { once: true });
   });
 }

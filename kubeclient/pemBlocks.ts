@@ -1,38 +1,43 @@
-/** The blocks of a text in PEM, as `encoding/pem` of Go takes them: what stands around and between them is no matter. */
+/** Parses the blocks of a PEM file like Go's `encoding/pem`, ignoring text around and between them. */
 
 export interface PemBlock {
-  /** `CERTIFICATE` */
+  /** Type of the block, e.g. `CERTIFICATE`. */
   readonly label: string;
-  /** All of it, with its first and its last line. */
-  readonly text: string;
+  /** The whole block with its first and last lines. */
+  readonly pem: string;
 }
 
-const BEGIN = /^-----BEGIN ([^\r\n]{1,64})-----\s*$/;
+const BEGIN_LINE = /^-----BEGIN ([^\r\n]{1,64})-----\s*$/;
 
-/** A block that does not end is none. Line by line: a pattern over all would try each begin with each end. */
-export function pemBlocks(text: string): PemBlock[] {
+/**
+ * Parses the complete blocks. Works line by line, because a regular expression over the whole text would try every
+ * begin line with every end line.
+ */
+export function parsePemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
-  let open: { readonly label: string; readonly lines: string[] } | undefined;
+  let openBlock: { readonly label: string; readonly lines: string[] } | undefined;
   for (const line of text.split('\n')) {
-    const label = BEGIN.exec(line)?.[1];
-    if (label !== undefined) open = { label, lines: [] };
-    open?.lines.push(line.trimEnd());
-    if (open === undefined || line.trimEnd() !== `-----END ${open.label}-----`) continue;
-    blocks.push({ label: open.label, text: `${open.lines.join('\n')}\n` });
-    open = undefined;
+    const label = BEGIN_LINE.exec(line)?.[1];
+    if (label !== undefined) openBlock = { label, lines: [] };
+    openBlock?.lines.push(line.trimEnd());
+    if (openBlock === undefined || line.trimEnd() !== `-----END ${openBlock.label}-----`) continue;
+    blocks.push({ label: openBlock.label, pem: `${openBlock.lines.join('\n')}\n` });
+    openBlock = undefined;
   }
   return blocks;
 }
 
-const LABEL = /^[A-Z0-9 ]+$/;
-/** What a text has that was binary before it was read as one. */
-const BINARY = /[\0\ufffd]/;
+const LABEL_PATTERN = /^[A-Z0-9 ]+$/;
+/** Characters that occur in a text that was decoded from binary data. */
+const BINARY_PATTERN = /[\0\ufffd]/;
 
-/** What a text is that is not what was expected: nothing that it says, for that may be a secret. */
-export function kindOfText(text: string): string {
+/** Describes unexpected contents without quoting them, because they may be secret. */
+export function describeContents(text: string): string {
   if (text.trim() === '') return 'nothing';
-  if (BINARY.test(text)) return 'binary data (DER has to be converted to PEM)';
-  const labels = [...new Set(pemBlocks(text).map(({ label }) => (LABEL.test(label) ? label : 'an odd label')))];
+  if (BINARY_PATTERN.test(text)) return 'binary data (DER has to be converted to PEM)';
+  const labels = [
+    ...new Set(parsePemBlocks(text).map(({ label }) => (LABEL_PATTERN.test(label) ? label : 'an odd label'))),
+  ];
   if (labels.length > 0) return `PEM of ${labels.slice(0, 3).join(', ')}`;
   return text.includes('-----BEGIN ') ? 'a PEM block that is cut off' : 'text without a PEM block';
 }

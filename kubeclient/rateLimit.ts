@@ -1,10 +1,10 @@
-/** How many requests a client may make: a bucket of tokens that fills again (`util/flowcontrol/throttle.go` of client-go). */
+/** Token bucket that limits the rate of requests (`util/flowcontrol/throttle.go` of client-go). */
 import type { Clock } from './clock.ts';
 
 export interface Rate {
-  /** Requests in a second. */
+  /** Requests per second. */
   readonly qps: number;
-  /** So many may come at once. */
+  /** Maximum number of requests at once. */
   readonly burst: number;
 }
 
@@ -13,35 +13,35 @@ const SECOND_MS = 1000;
 export class RateLimit {
   readonly #rate: Rate;
   readonly #clock: Clock;
-  /** Below 0: so many are waiting. */
+  /** Available tokens. A negative value is the number of waiting requests. */
   #tokens: number;
-  #at: number;
+  #updatedAt: number;
 
   constructor(rate: Rate, clock: Clock) {
     this.#rate = rate;
     this.#clock = clock;
     this.#tokens = rate.burst;
-    this.#at = clock.monotonic();
+    this.#updatedAt = clock.monotonic();
   }
 
-  /** How long the next request has to wait, in milliseconds; it counts from now on. */
+  /** Takes a token and returns the delay of the request in milliseconds. */
   take(): number {
     const { qps, burst } = this.#rate;
     const now = this.#clock.monotonic();
-    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#at) * qps) / SECOND_MS) - 1;
-    this.#at = now;
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#updatedAt) * qps) / SECOND_MS) - 1;
+    this.#updatedAt = now;
     return this.#tokens >= 0 ? 0 : Math.ceil((-this.#tokens * SECOND_MS) / qps);
   }
 
-  /** Whether the next request may be made at once; if not, it does not count. */
-  takeNow(): boolean {
+  /** Takes a token only if one is available, and returns whether it did. */
+  tryTake(): boolean {
     if (this.take() === 0) return true;
-    this.giveBack();
+    this.release();
     return false;
   }
 
-  /** What was taken is not made: nobody has to wait for it. */
-  giveBack(): void {
+  /** Returns the token of a request that is not sent. */
+  release(): void {
     this.#tokens += 1;
   }
 }

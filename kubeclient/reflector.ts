@@ -1,93 +1,99 @@
 /**
- * Follows the objects of a path: all there are at first, then each change, again and again (`tools/cache/reflector.go` of
- * client-go). An object that takes the place of another of its name is another object, told by its UID.
+ * Lists the objects of a path and watches their changes, indefinitely (`tools/cache/reflector.go` of client-go). A
+ * recreated object with the same name is a different object, because objects are identified by their UIDs.
  */
 import { messageOf } from '../base/failure.ts';
-import { OddAnswer } from './answer.ts';
+import { UnexpectedResponse } from './answer.ts';
 import { BackOff } from './backOff.ts';
 import type { KubeClient } from './client.ts';
 import type { Clock } from './clock.ts';
-import { isVersionUnknown, KubeError, troubleIn } from './kubeError.ts';
+import { errorSummary, isVersionUnknown, KubeError } from './kubeError.ts';
 import { listTypeOf, type ObjectType } from './paths.ts';
-import { type KubeObject, readList, readWatchEvent, unreadable } from './watchEvent.ts';
+import { invalidObjectMessage, type KubeObject, parseList, parseWatchEvent } from './watchEvent.ts';
 
 export type { KubeObject } from './watchEvent.ts';
 
-/** How it gets on. */
+/** State of the reflector. */
 export type ReflectorStep =
   | { readonly state: 'reading' }
   | { readonly state: 'watching' }
-  /** `why` in a word or two; `until` is when it tries again, in milliseconds since the epoch. */
+  /**
+   * `why` summarizes the failure in a few words. `until` is the time of the next attempt, in milliseconds since the
+   * epoch.
+   */
   | { readonly state: 'failing'; readonly failure: string; readonly why: string; readonly until: number };
 
-export interface ReflectorOptions<Kept = KubeObject> {
+export interface ReflectorOptions<Stored = KubeObject> {
   readonly client: KubeClient;
-  /** `/api/v1/pods` */
+  /** Path of the collection, e.g. `/api/v1/pods`. */
   readonly path: string;
-  /** The type of the objects. A response about any other is an error and changes nothing. */
+  /** Type of the objects. A response with a different type is an error and changes nothing. */
   readonly type: ObjectType;
   readonly query?: Readonly<Record<string, string>>;
-  /** In seconds: a watch lasts between this and twice as long; absent: five minutes. */
-  readonly shortestWatch?: number;
+  /** Minimum duration of a watch in seconds. The maximum is twice as long. Defaults to five minutes. */
+  readonly minWatchSeconds?: number;
   readonly clock: Clock;
-  /** At least 0 and less than 1. */
+  /** Returns a number in [0, 1). */
   readonly jitter: () => number;
   readonly signal: AbortSignal;
-  /** What is kept of each object, so that the rest takes no memory; absent: all of it. May throw what is wrong with it. */
-  readonly keep?: (object: KubeObject) => Kept;
-  /** All objects there are now. */
-  readonly onSet: (objects: readonly Kept[]) => void;
+  /**
+   * Converts an object to the part that is stored, in order to save memory. By default, the whole object is stored.
+   * Throws if the object is invalid.
+   */
+  readonly transform?: (object: KubeObject) => Stored;
+  /** Receives all current objects after each change. */
+  readonly onSet: (objects: readonly Stored[]) => void;
   readonly onStep: (step: ReflectorStep) => void;
-  /** Called once for each object that `keep` cannot read. Its last readable version stays in the set. */
+  /** Called once for each object that `transform` rejects. The object's last valid version remains in the set. */
   readonly onProblem?: ((problem: string) => void) | undefined;
 }
 
-const SHORTEST_WATCH_S = 300;
-/** A server that does not end it then has forgotten it. */
-const OVERTIME_MS = 30_000;
-/** One that ends sooner, without a word, is one that has failed. */
-const SHORT_MS = 1_000;
+const MIN_WATCH_SECONDS = 300;
+/** Time after the end of a watch's timeout at which the client closes it, in case the server does not. */
+const WATCH_GRACE_MS = 30_000;
+/** A watch that ends within this time counts as failed if it sent no events or if the previous watch was as short. */
+const SHORT_WATCH_MS = 1_000;
 const SECOND_MS = 1_000;
-/** What servers answer that do not know how to begin a watch with all there is. */
-const NO_WATCH_LIST: readonly number[] = [400, 404, 405, 422];
-const TOO_MANY = 429;
+/** Status codes from servers that do not support watches with initial events. */
+const WATCH_LIST_UNSUPPORTED: readonly number[] = [400, 404, 405, 422];
+const TOO_MANY_REQUESTS = 429;
 
-/** However late a server wants to be asked again. */
-const LONGEST_WAIT_MS = 60_000;
+/** Maximum delay to accept from a server's retry-after header. */
+const MAX_RETRY_AFTER_MS = 60_000;
 
-class EndedAtOnce extends Error {}
+class WatchEndedImmediately extends Error {}
 
-export class Reflector<Kept = KubeObject> {
-  readonly #options: ReflectorOptions<Kept>;
+export class Reflector<Stored = KubeObject> {
+  readonly #options: ReflectorOptions<Stored>;
   readonly #backOff: BackOff;
-  #objects = new Map<string, Kept>();
-  /** What there is at first, until all of it is told. */
-  #gathered: Map<string, Kept> | undefined;
-  /** What was told to be wrong, and what of it may be over: whatever the read that is under way does not meet. */
-  #problems = new Set<string>();
+  #objects = new Map<string, Stored>();
+  /** The initial objects of a watch, until all of them have arrived. */
+  #initialObjects: Map<string, Stored> | undefined;
+  /** Problems that have been reported. `#oldProblems` are those from before the current list, which may be resolved. */
+  #currentProblems = new Set<string>();
   #oldProblems = new Set<string>();
-  /** That of the last event; empty before there was one. */
-  #version = '';
-  /** Whether the server has said that it does not know that one. */
-  #isForgotten = false;
-  /** Whether all there is has to be read before it can be watched on. */
-  #mustRead = true;
-  #hasWatchList = true;
-  /** Whether the last watch ended soon. */
-  #wasShort = false;
+  /** The resourceVersion of the last event. Empty before the first one. */
+  #resourceVersion = '';
+  /** Whether the server has rejected `#resourceVersion` as unknown. */
+  #isVersionExpired = false;
+  /** Whether the objects must be listed again before they can be watched. */
+  #mustList = true;
+  #supportsWatchList = true;
+  /** Whether the last watch was short. */
+  #wasLastWatchShort = false;
 
-  constructor(options: ReflectorOptions<Kept>) {
+  constructor(options: ReflectorOptions<Stored>) {
     this.#options = options;
     this.#backOff = new BackOff(options.clock, options.jitter);
   }
 
-  /** Goes on until the signal aborts. */
+  /** Runs until the signal aborts. */
   async run(): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {
       try {
-        if (this.#mustRead) await this.#read();
-        else await this.#watch({ resourceVersion: this.#version });
+        if (this.#mustList) await this.#listAndWatch();
+        else await this.#watch({ resourceVersion: this.#resourceVersion });
       } catch (error) {
         if (signal.aborted) return;
         await this.#recover(error);
@@ -95,102 +101,109 @@ export class Reflector<Kept = KubeObject> {
     }
   }
 
-  /** By a watch that begins with all there is, and then goes on; by a list where the server refuses that. */
-  async #read(): Promise<void> {
+  /** Lists the objects by a watch with initial events, or by a list request if the server does not support this. */
+  async #listAndWatch(): Promise<void> {
     this.#options.onStep({ state: 'reading' });
-    for (const problem of this.#problems) this.#oldProblems.add(problem);
-    this.#problems.clear();
-    if (this.#hasWatchList) {
+    for (const problem of this.#currentProblems) this.#oldProblems.add(problem);
+    this.#currentProblems.clear();
+    if (this.#supportsWatchList) {
       try {
-        return await this.#watchFromAll();
+        return await this.#watchWithInitialEvents();
       } catch (error) {
-        if (!this.#mustRead || !isRefusal(error)) throw error;
-        this.#hasWatchList = !(error instanceof KubeError && NO_WATCH_LIST.includes(error.code));
+        if (!this.#mustList || !isWatchListRefusal(error)) throw error;
+        this.#supportsWatchList = !(error instanceof KubeError && WATCH_LIST_UNSUPPORTED.includes(error.code));
       }
     }
-    await this.#list();
+    await this.#listObjects();
   }
 
-  async #watchFromAll(): Promise<void> {
-    this.#gathered = new Map();
-    const version = this.#isForgotten ? '' : this.#version;
+  async #watchWithInitialEvents(): Promise<void> {
+    this.#initialObjects = new Map();
+    const knownVersion = this.#isVersionExpired ? '' : this.#resourceVersion;
     await this.#watch({
-      ...(version === '' ? {} : { resourceVersion: version }),
+      ...(knownVersion === '' ? {} : { resourceVersion: knownVersion }),
       sendInitialEvents: 'true',
       resourceVersionMatch: 'NotOlderThan',
     });
-    if (this.#mustRead) throw new Error('the watch has ended before all was told');
+    if (this.#mustList) throw new Error('the watch has ended before all was told');
   }
 
-  async #list(): Promise<void> {
+  async #listObjects(): Promise<void> {
     const { client, path, type, query, signal } = this.#options;
-    // At first whatever the server has at hand will do; later it must not be older than what is known.
-    const from = this.#isForgotten ? {} : { resourceVersion: this.#version || '0' };
-    const { version, items } = readList(
-      await client.get(`${path}?${queryOf({ ...query, ...from })}`, { signal, type: listTypeOf(type) }),
-      { asked: path, type },
+    // The first list may come from the server's cache. Later lists must not be older than the known version.
+    const versionQuery = this.#isVersionExpired ? {} : { resourceVersion: this.#resourceVersion || '0' };
+    const { version, items } = parseList(
+      await client.get(`${path}?${queryString({ ...query, ...versionQuery })}`, { signal, type: listTypeOf(type) }),
+      { request: path, type },
     );
-    const listed = new Map<string, Kept>();
+    const listed = new Map<string, Stored>();
     for (const item of items) this.#change(listed, item);
-    this.#takeAll(listed, version);
+    this.#replaceAll(listed, version);
   }
 
-  async #watch(how: Readonly<Record<string, string>>): Promise<void> {
-    const { client, path, query, signal, onStep, jitter, clock, shortestWatch = SHORTEST_WATCH_S } = this.#options;
-    const seconds = Math.trunc(shortestWatch * (1 + jitter()));
-    const asked = { ...query, watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: String(seconds), ...how };
-    const limit = new AbortController();
-    const timer = clock.setTimeout(() => limit.abort(), seconds * SECOND_MS + OVERTIME_MS);
-    const giveUp = () => limit.abort(signal.reason);
-    signal.addEventListener('abort', giveUp, { once: true });
+  async #watch(watchOptions: Readonly<Record<string, string>>): Promise<void> {
+    const { client, path, query, signal, onStep, jitter, clock, minWatchSeconds = MIN_WATCH_SECONDS } = this.#options;
+    const seconds = Math.trunc(minWatchSeconds * (1 + jitter()));
+    const watchQuery = {
+      ...query,
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(seconds),
+      ...watchOptions,
+    };
+    const timeout = new AbortController();
+    const timer = clock.setTimeout(() => timeout.abort(), seconds * SECOND_MS + WATCH_GRACE_MS);
+    const onAbort = () => timeout.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      const events = await client.watch(`${path}?${queryOf(asked)}`, limit);
-      if (!this.#mustRead) onStep({ state: 'watching' });
-      const [since, told] = [clock.monotonic(), await this.#follow(events)];
-      const [isShort, wasShort] = [clock.monotonic() - since < SHORT_MS, this.#wasShort];
-      this.#wasShort = isShort;
-      if (isShort && (told === 0 || wasShort)) throw new EndedAtOnce('the watch has ended at once');
+      const events = await client.watch(`${path}?${queryString(watchQuery)}`, timeout);
+      if (!this.#mustList) onStep({ state: 'watching' });
+      const [startedAt, eventCount] = [clock.monotonic(), await this.#handleEvents(events)];
+      const [isShort, wasPreviousShort] = [clock.monotonic() - startedAt < SHORT_WATCH_MS, this.#wasLastWatchShort];
+      this.#wasLastWatchShort = isShort;
+      if (isShort && (eventCount === 0 || wasPreviousShort))
+        throw new WatchEndedImmediately('the watch has ended at once');
     } finally {
       clock.clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', onAbort);
     }
   }
 
-  /** Gives how much was told. */
-  async #follow(events: AsyncIterable<unknown>): Promise<number> {
-    let told = 0;
-    let failed: { readonly error: unknown } | undefined;
+  /** Handles the events of a watch and returns their number. */
+  async #handleEvents(events: AsyncIterable<unknown>): Promise<number> {
+    let eventCount = 0;
+    let failure: { readonly error: unknown } | undefined;
     try {
       for await (const line of events) {
-        told += 1;
-        failed = this.#tryToTake(line);
-        if (failed) break;
+        eventCount += 1;
+        failure = this.#tryHandle(line);
+        if (failure) break;
       }
     } catch (error) {
-      // A stream that breaks off has ended, as far as its events go; what cannot be read is another matter.
-      if (this.#options.signal.aborted || error instanceof OddAnswer) throw error;
+      // A broken stream counts as ended, because its events were valid. An invalid event is an error.
+      if (this.#options.signal.aborted || error instanceof UnexpectedResponse) throw error;
     }
-    if (failed) throw failed.error;
-    return told;
+    if (failure) throw failure.error;
+    return eventCount;
   }
 
-  #tryToTake(line: unknown): { readonly error: unknown } | undefined {
+  #tryHandle(line: unknown): { readonly error: unknown } | undefined {
     try {
-      this.#take(line);
+      this.#handleEvent(line);
       return undefined;
     } catch (error) {
       return { error };
     }
   }
 
-  #take(line: unknown): void {
-    const event = readWatchEvent(line, { asked: this.#options.path, type: this.#options.type });
-    const objects = this.#gathered ?? this.#objects;
+  #handleEvent(line: unknown): void {
+    const event = parseWatchEvent(line, { request: this.#options.path, type: this.#options.type });
+    const objects = this.#initialObjects ?? this.#objects;
     switch (event.type) {
       case 'bookmark':
-        if (this.#gathered === undefined) this.#goOn(event.version);
-        else if (event.endsInitial) this.#takeAll(this.#gathered, event.version);
+        if (this.#initialObjects === undefined) this.#advanceTo(event.version);
+        else if (event.endsInitial) this.#replaceAll(this.#initialObjects, event.version);
         return;
       case 'deleted':
         objects.delete(event.object.metadata.uid);
@@ -198,91 +211,95 @@ export class Reflector<Kept = KubeObject> {
       case 'changed':
         this.#change(objects, event.object);
     }
-    if (this.#gathered !== undefined) return;
-    this.#goOn(event.object.metadata.resourceVersion);
-    this.#tell();
+    if (this.#initialObjects !== undefined) return;
+    this.#advanceTo(event.object.metadata.resourceVersion);
+    this.#publish();
   }
 
-  /** What was told is not told again. */
-  #goOn(version: string | undefined): void {
-    if (!version || this.#gathered !== undefined) return;
-    if (Number(version) < Number(this.#version)) {
-      this.#isForgotten = true;
-      throw new Error(`the server was at ${this.#version} and is at ${version}: it may have been restored`);
+  /** Continues after an event, so that it is not sent again. */
+  #advanceTo(version: string | undefined): void {
+    if (!version || this.#initialObjects !== undefined) return;
+    if (Number(version) < Number(this.#resourceVersion)) {
+      this.#isVersionExpired = true;
+      throw new Error(`the server was at ${this.#resourceVersion} and is at ${version}: it may have been restored`);
     }
-    this.#version = version;
+    this.#resourceVersion = version;
   }
 
-  #change(objects: Map<string, Kept>, object: KubeObject): void {
-    const { keep } = this.#options;
+  #change(objects: Map<string, Stored>, object: KubeObject): void {
+    const { transform } = this.#options;
     const { uid } = object.metadata;
     try {
-      // The type of what is kept defaults to that of the object, so without `keep` it is the object.
-      objects.set(uid, keep === undefined ? (object as Kept) : keep(object));
+      // Safe cast, because `Stored` defaults to `KubeObject` if there is no `transform`.
+      objects.set(uid, transform === undefined ? (object as Stored) : transform(object));
     } catch (error) {
-      this.#complain(unreadable(object, error));
-      const last = this.#objects.get(uid);
-      if (last !== undefined) objects.set(uid, last);
+      this.#reportProblem(invalidObjectMessage(object, error));
+      const previous = this.#objects.get(uid);
+      if (previous !== undefined) objects.set(uid, previous);
     }
   }
 
-  #takeAll(objects: Map<string, Kept>, version: string): void {
+  #replaceAll(objects: Map<string, Stored>, version: string): void {
     this.#objects = objects;
     this.#oldProblems.clear();
-    this.#gathered = undefined;
-    this.#version = version;
-    this.#isForgotten = false;
-    this.#mustRead = false;
-    this.#tell();
+    this.#initialObjects = undefined;
+    this.#resourceVersion = version;
+    this.#isVersionExpired = false;
+    this.#mustList = false;
+    this.#publish();
   }
 
-  #tell(): void {
+  #publish(): void {
     this.#options.onSet([...this.#objects.values()]);
     this.#options.onStep({ state: 'watching' });
   }
 
-  #complain(problem: string): void {
-    if (!this.#problems.has(problem) && !this.#oldProblems.has(problem)) this.#options.onProblem?.(problem);
-    this.#problems.add(problem);
+  #reportProblem(problem: string): void {
+    if (!this.#currentProblems.has(problem) && !this.#oldProblems.has(problem)) this.#options.onProblem?.(problem);
+    this.#currentProblems.add(problem);
   }
 
-  /** Who only cannot be asked now will go on from there; of anything else it is not known what was missed. */
+  /**
+   * Recovers from an error. The watch can continue after a temporary failure. After any other error, events may have
+   * been missed and the objects must be listed again.
+   */
   async #recover(error: unknown): Promise<void> {
-    this.#gathered = undefined;
-    if (this.#mustRead && !this.#isForgotten && isVersionUnknown(error)) {
-      // All that there is now, whatever that is, can be asked for at once.
-      this.#isForgotten = true;
+    this.#initialObjects = undefined;
+    if (this.#mustList && !this.#isVersionExpired && isVersionUnknown(error)) {
+      // Retry immediately without a version, which any server can answer.
+      this.#isVersionExpired = true;
       return;
     }
-    if (!isAway(error)) this.#mustRead = true;
-    await this.#pause(error);
+    if (!isTemporarilyUnavailable(error)) this.#mustList = true;
+    await this.#waitForRetry(error);
   }
 
-  async #pause(error: unknown): Promise<void> {
+  async #waitForRetry(error: unknown): Promise<void> {
     const { clock, signal, onStep } = this.#options;
-    const least = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, LONGEST_WAIT_MS) : 0;
-    const wait = Math.max(this.#backOff.next(), least);
-    onStep({ state: 'failing', failure: messageOf(error), why: troubleIn(error), until: clock.now() + wait });
+    const minDelayMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) : 0;
+    const delayMs = Math.max(this.#backOff.nextDelay(), minDelayMs);
+    onStep({ state: 'failing', failure: messageOf(error), why: errorSummary(error), until: clock.now() + delayMs });
     await new Promise<void>((done) => {
-      const end = () => {
+      const finish = () => {
         clock.clearTimeout(timer);
-        signal.removeEventListener('abort', end);
+        signal.removeEventListener('abort', finish);
         done();
       };
-      const timer = clock.setTimeout(end, wait);
-      signal.addEventListener('abort', end, { once: true });
+      const timer = clock.setTimeout(finish, delayMs);
+      signal.addEventListener('abort', finish, { once: true });
     });
   }
 }
 
-/** Whether the server does not begin a watch with all there is, but may list it. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof EndedAtOnce || (error instanceof KubeError && error.code !== TOO_MANY && !isVersionUnknown(error));
+/** Whether the server rejected a watch with initial events but may support a list. */
+const isWatchListRefusal = (error: unknown): boolean =>
+  error instanceof WatchEndedImmediately ||
+  (error instanceof KubeError && error.code !== TOO_MANY_REQUESTS && !isVersionUnknown(error));
 
-/** Whether nobody is there, or whoever is there is busy: it will know later what it knew. */
-const isAway = (error: unknown): boolean =>
+/** Whether the server is temporarily unreachable or overloaded, so that it can continue the watch later. */
+const isTemporarilyUnavailable = (error: unknown): boolean =>
   error instanceof KubeError
-    ? error.code === TOO_MANY
+    ? error.code === TOO_MANY_REQUESTS
     : typeof error === 'object' && error !== null && 'code' in error && error.code === 'ECONNREFUSED';
 
-const queryOf = (query: Readonly<Record<string, string>>): string => new URLSearchParams(query).toString();
+const queryString = (query: Readonly<Record<string, string>>): string => new URLSearchParams(query).toString();

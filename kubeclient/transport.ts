@@ -1,27 +1,27 @@
-/** How requests reach an API server: whatever carries them. */
+/** Transport of requests to an API server. */
 
 export interface KubeRequest {
   readonly method: string;
-  /** With its query. */
+  /** Path including the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** It goes on until it is ended: it takes no place from what is urgent. */
+  /** Whether the request is a long-running watch, which must leave streams for other requests. */
   readonly isWatch?: boolean;
 }
 
 export interface KubeResponse {
   readonly code: number;
-  /** By their names in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
-  /** The body in pieces, as they come. */
+  /** The body in chunks, as they arrive. */
   readonly body: AsyncIterable<string>;
 }
 
 export interface KubeTransport {
-  /** Rejects where there is no answer, and once the signal aborts. */
+  /** Sends a request. Rejects if there is no response or when the signal aborts. */
   send(request: KubeRequest, options: { readonly signal: AbortSignal }): Promise<KubeResponse>;
-  /** Gives up the connections there are, with all that goes over them: the next request goes over a new one. */
+  /** Closes all connections and fails the requests on them. The next request uses a new connection. */
   reset(): void;
   close(): void;
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../base/failure.ts';
 import type { Cri } from '../cri/calls.ts';
 import { rpcErrorText } from '../cri/failure.ts';
-import { runningContainer } from '../cri/runningContainer.ts';
+import { findRunningContainer } from '../cri/runningContainer.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import { containerNamed } from '../kubernetes/api/containers.ts';
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
@@ -88,7 +88,7 @@ async function checkpointContainer(
   { cri, now, directory, files, limitMs }: CheckpointOptions,
   { pod, container, timeout, signal }: CheckpointRequest,
 ): Promise<string> {
-  const containerId = await runningContainer(cri, { podUid: pod.metadata.uid, name: container }, { signal });
+  const containerId = await findRunningContainer(cri, { podUid: pod.metadata.uid, name: container }, { signal });
   if (containerId === undefined) throw new Error(`container ${container} not found`);
   const at = isoTime(now()).replace(/\.\d+Z$/, 'Z');
   const location = join(directory, `checkpoint-${fullName(pod)}-${container}-${at}.tar`);

@@ -1,7 +1,7 @@
 /** Asks an API server, once, which pods it has for a node. */
 import * as z from 'zod/mini';
 import { systemClock } from '../base/clock.ts';
-import { readAnswer } from '../kubeclient/answer.ts';
+import { parseResponse } from '../kubeclient/answer.ts';
 import { listTypeOf, POD, PODS } from '../kubeclient/paths.ts';
 import type { ClusterConfig } from './config/cluster.ts';
 import { hostIdentity } from './hostIdentity.ts';
@@ -34,7 +34,7 @@ export async function boundPods(
     const within = { signal: AbortSignal.any([signal, limit.signal]) };
     const path = `${PODS}?${query}`;
     const list = await client.get(path, { ...within, type: listTypeOf(POD) });
-    const { items } = readAnswer(listSchema, list, { asked: `GET ${path}`, expected: 'a list of pods' });
+    const { items } = parseResponse(listSchema, list, { request: `GET ${path}`, expected: 'a list of pods' });
     return new Set(items.map(({ metadata: { uid } }) => uid));
   } finally {
     systemClock.clearTimeout(timer);

@@ -10,7 +10,7 @@ import type { Cgroups } from '../host/cgroup/cgroups.ts';
 import { type Hierarchy, hierarchyOf } from '../host/cgroup/hierarchies.ts';
 import { PodCgroups } from '../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../host/cgroup/systemd.ts';
-import { meminfoBytes } from '../host/usage/hostFacts.ts';
+import { parseMeminfoBytes } from '../host/usage/hostFacts.ts';
 import type { Machine } from '../host/usage/machine.ts';
 import { unreserved } from '../kubernetes/resources/allocatable.ts';
 import type { CgroupPlace } from '../kubernetes/resources/cgroup.ts';
@@ -47,7 +47,7 @@ export const mayPodsSwap = ({ version, countsSwap, swapBytes }: CgroupFacts): bo
   version === 'v2' && countsSwap && swapBytes !== undefined;
 
 /** Bytes of all swap that the host has, by the text of its `meminfo`. */
-export const swapCapacity = (meminfo: string): number => meminfoBytes(meminfo, 'SwapTotal') ?? 0;
+export const swapCapacity = (meminfo: string): number => parseMeminfoBytes(meminfo, 'SwapTotal') ?? 0;
 
 /** The root of v2 has no such file: one's own cgroup shows whether the kernel has it. */
 async function swapFile({ root, version }: Hierarchy): Promise<string> {

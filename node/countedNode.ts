@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Cri } from '../cri/calls.ts';
 import { timedCri } from '../cri/timedCri.ts';
 import { type Hierarchy, readHierarchies } from '../host/cgroup/hierarchies.ts';
-import { bootTime } from '../host/usage/hostFacts.ts';
+import { parseBootTime } from '../host/usage/hostFacts.ts';
 import { type NodeMetrics, nodeMetrics } from '../kubelet-api/metrics/nodeMetrics.ts';
 import type { FlightRecorder } from '../recording/flightRecorder.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
@@ -35,7 +35,7 @@ export async function countedNode(
     isInCluster: config.cluster !== undefined,
     gates: config.gates,
     bootedAt: () => {
-      const bootedAt = bootTime(readFileSync('/proc/stat', 'utf8'));
+      const bootedAt = parseBootTime(readFileSync('/proc/stat', 'utf8'));
       return bootedAt === undefined ? undefined : bootedAt / 1_000;
     },
     onError: (error) => onError('metrics', error),

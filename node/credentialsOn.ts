@@ -77,8 +77,8 @@ const runPlugin =
     runProgram(join(binDir, name), args, {
       signal,
       input,
-      limitMs: LIMIT_MS,
-      mostOutput: MOST_OUTPUT,
-      endsChildren: true,
+      timeoutMs: LIMIT_MS,
+      maxOutputBytes: MOST_OUTPUT,
+      killsChildren: true,
       environment: Object.fromEntries(env.map((each) => [each.name, each.value])),
     });

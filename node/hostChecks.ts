@@ -1,5 +1,5 @@
 import { readFile, statfs } from 'node:fs/promises';
-import { mayLowerOomScore } from '../cri/managed/host.ts';
+import { canLowerOomScore } from '../cri/managed/host.ts';
 import { ConfigError } from './config/configError.ts';
 
 /** What of the host a node agent may stumble over. */
@@ -19,7 +19,7 @@ export async function readHostFacts(): Promise<HostFacts | undefined> {
   const swaps = await readFile('/proc/swaps', 'utf8').catch(() => '');
   return {
     cgroupV1: cgroups?.type !== CGROUP2_MAGIC,
-    mayLowerOomScore: await mayLowerOomScore(),
+    mayLowerOomScore: await canLowerOomScore(),
     swapOn: swaps.trim().split('\n').length > 1,
   };
 }

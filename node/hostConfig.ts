@@ -4,7 +4,7 @@ import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
 import { SIMULATED } from '../actors/store/leftOnDisk.ts';
 import type { Cri } from '../cri/calls.ts';
 import { CgroupDriver } from '../cri/generated/runtime.ts';
-import { mayLowerOomScore } from '../cri/managed/host.ts';
+import { canLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeDescription } from '../cri/nodeDescription.ts';
 import { localResolver, resolvConfReader } from '../cri/resolvConf.ts';
 import type { Hierarchy } from '../host/cgroup/hierarchies.ts';
@@ -78,7 +78,7 @@ async function hostFacts(
 ) {
   const { nodeName, resolvConf, clusterDns, clusterDomain, seccompDefault } = config;
   const [canLowerOomScoreAdj, cgroupDriver, cgroups, maskedPaths, named] = await Promise.all([
-    mayLowerOomScore().catch(() => false),
+    canLowerOomScore().catch(() => false),
     askCgroupDriver(cri, config.cgroupDriver),
     cgroupFacts(config.resources, hierarchies),
     throttlePaths(),

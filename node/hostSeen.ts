@@ -4,8 +4,8 @@ import type { Clock } from '../base/clock.ts';
 import { lookUp } from '../base/lookUp.ts';
 import type { Cri } from '../cri/calls.ts';
 import { type Disk, type LocalFileSystem, parseDiskStats, parseFileSystems } from '../host/usage/disks.ts';
-import { fileSystemUsage } from '../host/usage/fileSystemUsage.ts';
-import { bootTime, memoryTotals } from '../host/usage/hostFacts.ts';
+import { readFileSystemUsage } from '../host/usage/fileSystemUsage.ts';
+import { parseBootTime, parseMemoryTotals } from '../host/usage/hostFacts.ts';
 import { parseProcessors } from '../host/usage/processors.ts';
 import type { HostSeen } from '../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { DiskUsage } from '../kubelet-api/metrics/cadvisor/row.ts';
@@ -37,7 +37,7 @@ export function hostSeen({ cri, clock }: HostSeenParts): (signal: AbortSignal) =
     const { machine, fileSystems } = hardware;
     const [diskStats, stat, meminfo] = await Promise.all(['diskstats', 'stat', 'meminfo'].map(textOf));
     const devices = parseDiskStats(diskStats ?? '');
-    const { memory = 0, swap = 0 } = memoryTotals(meminfo ?? '');
+    const { memory = 0, swap = 0 } = parseMemoryTotals(meminfo ?? '');
     pauseImage ||= await askPauseImage(cri, signal);
     return {
       machine: { ...machine, memoryBytes: memory, swapBytes: swap },
@@ -46,7 +46,7 @@ export function hostSeen({ cri, clock }: HostSeenParts): (signal: AbortSignal) =
         const name = devices.get(`${major}:${minor}`)?.name;
         return name === undefined ? `${major}:${minor}` : `/dev/${name}`;
       },
-      bootedAt: bootTime(stat ?? ''),
+      bootedAt: parseBootTime(stat ?? ''),
       pauseImage,
     };
   };
@@ -69,9 +69,9 @@ async function disksOf(
   devices: ReadonlyMap<string, Disk>,
   signal: AbortSignal,
 ): Promise<readonly DiskUsage[]> {
-  const found = fileSystems.map(async ({ path, device, numbers }): Promise<readonly DiskUsage[]> => {
-    const usage = await fileSystemUsage(path, signal);
-    return usage === undefined ? [] : [{ ...usage, device, io: devices.get(numbers)?.io }];
+  const found = fileSystems.map(async ({ path, device, deviceNumber }): Promise<readonly DiskUsage[]> => {
+    const usage = await readFileSystemUsage(path, signal);
+    return usage === undefined ? [] : [{ ...usage, device, io: devices.get(deviceNumber)?.io }];
   });
   return (await Promise.all(found)).flat();
 }

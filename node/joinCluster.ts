@@ -105,7 +105,7 @@ function connections() {
     end.signal.addEventListener('abort', () => made.close(), { once: true });
     return made;
   };
-  return { over, onRenewed: () => void transports.map((each) => each.renew()), end };
+  return { over, onRenewed: () => void transports.map((each) => each.reconnect()), end };
 }
 
 /** Whoever comes later hears of the last one as well. */

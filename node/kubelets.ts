@@ -2,9 +2,9 @@
 import { readlink, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { messageOf, NodeFailure } from '../base/failure.ts';
-import { lacksFiles, otherwise } from '../host/files/fileErrors.ts';
+import { isOutOfDescriptors, orElse } from '../host/files/fileErrors.ts';
 import { isSamePath } from '../host/files/withoutLinks.ts';
-import { commandLine, lookAtProcesses } from '../host/runningProcess.ts';
+import { mapProcesses, readCommandLine } from '../host/runningProcess.ts';
 import { isListening, socketPath } from '../socket/socketPath.ts';
 import { runningAgent } from './lock.ts';
 import { kubeletDirectory } from './places.ts';
@@ -42,13 +42,13 @@ async function listener(path: string): Promise<string[]> {
   try {
     return (await isListening(path)) ? [`something listens on ${path}, as a kubelet does`] : [];
   } catch (error) {
-    if (lacksFiles(error)) throw error;
+    if (isOutOfDescriptors(error)) throw error;
     return [`cannot tell whether a kubelet listens on ${path}: ${messageOf(error)}`];
   }
 }
 
 const kubeletProcesses = (rootDirectory: string, proc: string): Promise<string[]> =>
-  lookAtProcesses(
+  mapProcesses(
     async (pid) =>
       (await isKubeletOver(rootDirectory, { pid, proc }))
         ? `a kubelet (process ${pid}) is running on ${rootDirectory}`
@@ -58,7 +58,7 @@ const kubeletProcesses = (rootDirectory: string, proc: string): Promise<string[]
 
 async function isKubeletOver(rootDirectory: string, { pid, proc }: { pid: number; proc: string }): Promise<boolean> {
   const process = join(proc, String(pid));
-  const root = rootOfKubelet(await commandLine(pid, proc));
+  const root = rootOfKubelet(await readCommandLine(pid, proc));
   if (root === undefined) return false;
   // A kubelet in a container has a directory of the same path that is another one.
   const [theirs, ours] = await Promise.all([
@@ -67,20 +67,20 @@ async function isKubeletOver(rootDirectory: string, { pid, proc }: { pid: number
   ]);
   if (theirs !== undefined && ours !== undefined) return theirs === ours;
   if (await seesOtherMounts(process)) return false;
-  const from = await readlink(join(process, 'cwd')).catch(otherwise('/'));
+  const from = await readlink(join(process, 'cwd')).catch(orElse('/'));
   return isSamePath(resolve(from, root), rootDirectory);
 }
 
 /** What tells a directory from every other one, whatever path leads to it; undefined where it cannot be seen. */
 async function identityOf(directory: string): Promise<string | undefined> {
-  const found = await stat(directory, { bigint: true }).catch(otherwise(undefined));
+  const found = await stat(directory, { bigint: true }).catch(orElse(undefined));
   return found && `${found.dev}:${found.ino}`;
 }
 
 /** Whether a process lives in another mount namespace, where a path that only one of the two has is nothing in common. */
 async function seesOtherMounts(process: string): Promise<boolean> {
   const [theirs, ours] = await Promise.all(
-    [process, '/proc/self'].map((each) => readlink(join(each, 'ns/mnt')).catch(otherwise(undefined))),
+    [process, '/proc/self'].map((each) => readlink(join(each, 'ns/mnt')).catch(orElse(undefined))),
   );
   return theirs !== undefined && theirs !== ours;
 }

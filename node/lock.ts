@@ -1,12 +1,12 @@
 import { lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../base/failure.ts';
-import { processOf } from '../host/runningProcess.ts';
+import { findProcess } from '../host/runningProcess.ts';
 import { isListening, socketPath } from '../socket/socketPath.ts';
 import { makeDirectory } from './rootDirectory.ts';
 
 /** With its pid this names a process for good; `0` where the host does not tell, or it has ended. */
-const startOf = async (pid: number): Promise<string> => (await processOf(pid))?.startedAt ?? '0';
+const startOf = async (pid: number): Promise<string> => (await findProcess(pid))?.startedAt ?? '0';
 
 function exists(pid: number): boolean {
   try {

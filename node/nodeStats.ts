@@ -7,7 +7,7 @@ import { readAgentCgroup } from '../host/cgroup/agentCgroup.ts';
 import { hostCgroupfs } from '../host/cgroup/cgroupfs.ts';
 import { readHierarchies } from '../host/cgroup/hierarchies.ts';
 import { findPodCgroups } from '../host/cgroup/usage/podCgroupsFound.ts';
-import { usageReader } from '../host/cgroup/usage/readUsage.ts';
+import { createUsageReader } from '../host/cgroup/usage/readUsage.ts';
 import { createLayout } from '../host/pods/layout.ts';
 import type { CgroupPlace } from '../kubernetes/resources/cgroup.ts';
 import { Collector } from '../stats/collector.ts';
@@ -46,7 +46,7 @@ export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
   const collector = new Collector({
     ...common,
     cri,
-    readUsage: usageReader({ hierarchies, now: () => clock.now() }),
+    readUsage: createUsageReader({ hierarchies, now: () => clock.now() }),
     findCgroups: place && (() => findPodCgroups({ place, hierarchies })),
     findAgent: readAgentCgroup,
     procfs: hostCgroupfs,

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setAside } from '../host/files/setAside.ts';
+import { quarantine } from '../host/files/setAside.ts';
 
 /** Permission bits of the group and of others. */
 const NOT_OWNER = 0o077;
@@ -26,7 +26,7 @@ export async function writePageLink(
   const next = `${path}.new`;
   for (const file of [path, next]) {
     const found = await lstat(file).catch(() => undefined);
-    if (found?.isDirectory()) onSetAside(file, file + (await setAside({ rename }, file)));
+    if (found?.isDirectory()) onSetAside(file, file + (await quarantine({ rename }, file)));
   }
   await rm(next, { force: true });
   // Exclusive creation follows no symbolic link and writes to no file of another user.

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { messageOf, NodeFailure } from '../base/failure.ts';
-import { expectDirectory } from '../host/files/expectDirectory.ts';
+import { assertDirectoryOrMissing } from '../host/files/expectDirectory.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import { createLayout } from '../host/pods/layout.ts';
 
@@ -23,7 +23,7 @@ async function make(directory: string): Promise<void> {
 
 /** Sees to it that a directory of the agent's is there; throws a `NodeFailure` that names it when it cannot be made. */
 export async function makeDirectory(directory: string): Promise<void> {
-  await expectDirectory(directory);
+  await assertDirectoryOrMissing(directory);
   await make(resolve(directory)).catch((cause) => {
     throw new NodeFailure('RootDirectoryUnusable', `${directory} cannot be used: ${messageOf(cause)}`, { cause });
   });
@@ -33,5 +33,5 @@ export async function makeDirectory(directory: string): Promise<void> {
 export async function expectPlaces(place: { rootDirectory: string; podLogsDirectory: string }): Promise<void> {
   const { rootDirectory: rootDir, podLogsDirectory: podLogsDir } = place;
   const { podsDir, logLinksDir } = createLayout({ rootDir, podLogsDir });
-  for (const directory of [podsDir, podLogsDir, logLinksDir]) await expectDirectory(directory);
+  for (const directory of [podsDir, podLogsDir, logLinksDir]) await assertDirectoryOrMissing(directory);
 }

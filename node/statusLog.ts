@@ -1,7 +1,7 @@
 /** The log as a sink: what becomes of each pod, what its events tell, and what else fails on the way, once each. */
 import type { Logger } from 'pino';
 import type { Failure } from '../base/failure.ts';
-import { isAboutLateCall } from '../cri/failure.ts';
+import { isCallTimeoutMessage } from '../cri/failure.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
 import { shownName } from '../kubernetes/shownName.ts';
@@ -106,7 +106,7 @@ function logFailure(
   if (before?.reason === reason && before.message === message) return;
   // A runtime that is away is reported once for all pods. One call that hangs is news if the runtime is ready otherwise.
   const isOfRuntime =
-    reason === 'RuntimeUnavailable' && !(isAboutLateCall(message) && agent.node().runtime.state === 'ready');
+    reason === 'RuntimeUnavailable' && !(isCallTimeoutMessage(message) && agent.node().runtime.state === 'ready');
   const level = isOfRuntime ? 'debug' : 'warn';
   told.set(path, lastFailure);
   const who = path.split('/').slice(2).join(' ') || 'pod';

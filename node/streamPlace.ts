@@ -1,7 +1,7 @@
 import { NodeFailure } from '../base/failure.ts';
 import type { Cri } from '../cri/calls.ts';
 import { runtimeMessage } from '../cri/failure.ts';
-import { runningContainer } from '../cri/runningContainer.ts';
+import { findRunningContainer } from '../cri/runningContainer.ts';
 import { containerNamed } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { statusesOf } from '../show/podActors.ts';
@@ -30,7 +30,7 @@ export async function streamPlace(
   const pod = agent.knownPods().find(({ metadata }) => metadata.uid === uid);
   if (pod === undefined) throw new NodeFailure('NotFound', 'pod does not exist');
   const options = { signal, timeoutMs: LIMIT_MS };
-  const running = runningContainer(cri, { podUid: uid, name: container }, options).catch(refused);
+  const running = findRunningContainer(cri, { podUid: uid, name: container }, options).catch(refused);
   const containerId = (await running) ?? notRunning(pod, request);
   // A process has a terminal since its start, or none.
   const tty = command ? request.tty : (containerNamed(pod.spec, container)?.container.tty ?? false);

@@ -111,6 +111,6 @@ function failureOf(checks: readonly Check[]): string | undefined {
  * process that has started it, else the unit needs `NotifyAccess=all`.
  */
 async function notify(word: string, socket: string, signal: AbortSignal): Promise<void> {
-  const options = { signal, limitMs: NOTIFY_MS, environment: { NOTIFY_SOCKET: socket } };
+  const options = { signal, timeoutMs: NOTIFY_MS, environment: { NOTIFY_SOCKET: socket } };
   await runProgram('systemd-notify', [word], options);
 }

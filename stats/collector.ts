@@ -4,7 +4,7 @@ import { nextTurn } from '../base/nextTurn.ts';
 import type { Cri } from '../cri/calls.ts';
 import type { Cgroupfs } from '../host/cgroup/cgroupfs.ts';
 import type { UsagePart } from '../host/cgroup/usage/cgroupUsage.ts';
-import type { CgroupsFound } from '../host/cgroup/usage/podCgroupsFound.ts';
+import type { ExistingCgroups } from '../host/cgroup/usage/podCgroupsFound.ts';
 import type { ReadUsage } from '../host/cgroup/usage/readUsage.ts';
 import { parseNetDev } from '../host/usage/netDev.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
@@ -19,7 +19,7 @@ export interface CollectorOptions {
   readonly cri: Pick<Cri, 'listPodSandbox' | 'listContainers' | 'listContainerStats' | 'listPodSandboxStats'>;
   readonly readUsage: ReadUsage;
   /** Undefined if pods have no cgroups on this host. */
-  readonly findCgroups?: (() => CgroupsFound) | undefined;
+  readonly findCgroups?: (() => ExistingCgroups) | undefined;
   /** Returns the path of the agent's own cgroup. Undefined if no cgroup contains the agent's usage only. */
   readonly findAgent?: (() => string | undefined) | undefined;
   readonly procfs: Pick<Cgroupfs, 'read'>;
@@ -195,7 +195,7 @@ const filterExisting = (told: readonly RunningPod[], { pods }: CgroupPaths): rea
     return inside === undefined ? [] : [{ ...pod, containers: pod.containers.filter(({ id }) => inside.has(id)) }];
   });
 
-function indexCgroups({ shared, pods }: CgroupsFound): CgroupPaths {
+function indexCgroups({ shared, pods }: ExistingCgroups): CgroupPaths {
   const places = pods.map(({ uid, path, containers }) => {
     // CRI-O's conmon processes have cgroups with the same IDs next to those of their containers.
     const own = containers.filter(({ path: inner }) => !inner.includes('conmon'));

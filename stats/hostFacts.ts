@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hierarchy } from '../host/cgroup/hierarchies.ts';
-import { bootTime, memoryTotals, taskCount, taskLimit } from '../host/usage/hostFacts.ts';
+import { lowestTaskLimit, parseBootTime, parseMemoryTotals, parseTaskCount } from '../host/usage/hostFacts.ts';
 import type { HostTotals } from './cgroupStats.ts';
 
 export interface HostFacts {
@@ -24,13 +24,13 @@ export function createHostFacts(hierarchies: readonly Hierarchy[]): HostFacts {
       return undefined;
     }
   };
-  const bootedAt = bootTime(read('/proc/stat') ?? '') ?? 0;
+  const bootedAt = parseBootTime(read('/proc/stat') ?? '') ?? 0;
   return {
     bootTime: bootedAt,
-    totals: memoryTotals(read('/proc/meminfo') ?? ''),
+    totals: parseMemoryTotals(read('/proc/meminfo') ?? ''),
     tasks: () => ({
-      maxpid: taskLimit(read('/proc/sys/kernel/pid_max'), read('/proc/sys/kernel/threads-max')),
-      curproc: taskCount(read('/proc/loadavg') ?? ''),
+      maxpid: lowestTaskLimit(read('/proc/sys/kernel/pid_max'), read('/proc/sys/kernel/threads-max')),
+      curproc: parseTaskCount(read('/proc/loadavg') ?? ''),
     }),
     madeAt: (path) => Math.max(bootedAt, cgroupCreatedAt(hierarchies, path) ?? bootedAt),
   };

@@ -5,7 +5,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Layout } from '../host/pods/layout.ts';
-import { takenBy } from '../host/usage/diskUsage.ts';
+import { allocatedBytes } from '../host/usage/diskUsage.ts';
 import type { FileSystemUsage } from '../host/usage/fileSystemUsage.ts';
 import type { LayerUsage } from './criUsage.ts';
 import type { PodSample } from './sample.ts';
@@ -119,5 +119,5 @@ const NO_USAGE: DiskUsage = { bytes: 0, inodes: 0 };
 /** Does not follow symlinks. */
 async function fileUsage(path: string): Promise<DiskUsage | undefined> {
   const stats = await lstat(path).catch(() => undefined);
-  return stats && { bytes: takenBy(stats), inodes: 1 };
+  return stats && { bytes: allocatedBytes(stats), inodes: 1 };
 }

@@ -6,7 +6,7 @@
 import { startLimit } from '../base/limit.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import type { Cri } from '../cri/calls.ts';
-import { type FileSystemUsage, fileSystemUsage } from '../host/usage/fileSystemUsage.ts';
+import { type FileSystemUsage, readFileSystemUsage } from '../host/usage/fileSystemUsage.ts';
 import { cgroupStats } from './cgroupStats.ts';
 import type { Collector } from './collector.ts';
 import { type LayerUsage, layerUsage } from './criUsage.ts';
@@ -154,7 +154,7 @@ export class StatsProvider {
     const { cri, signal, rootDirectory, volumes } = this.#parts;
     const options = { signal, timeoutMs: RUNTIME_TIMEOUT_MS };
     const [rootFs, listed, images] = await Promise.all([
-      fileSystemUsage(rootDirectory, signal),
+      readFileSystemUsage(rootDirectory, signal),
       cri.listContainerStats({ filter: undefined }, options).catch(() => ({ stats: [] })),
       cri.imageFsInfo({}, options).catch(() => undefined),
       volumes.refresh(),
@@ -172,7 +172,7 @@ export class StatsProvider {
   }
 
   async #fileSystemUsages(places: readonly string[]): Promise<MeasurementContext['layerFs']> {
-    const usages = places.map(async (place) => [place, await fileSystemUsage(place, this.#parts.signal)] as const);
+    const usages = places.map(async (place) => [place, await readFileSystemUsage(place, this.#parts.signal)] as const);
     return new Map(await Promise.all(usages));
   }
 

@@ -1,7 +1,7 @@
 /** A child process that walks the directory trees of volumes, which can take a long time. */
 import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
-import { diskUsagesOf } from '../host/usage/diskUsages.ts';
+import { measureDiskUsages } from '../host/usage/diskUsages.ts';
 
 /** Nice value of the process. All other work takes precedence. */
 const NICENESS = 10;
@@ -9,4 +9,4 @@ const NICENESS = 10;
 setPriority(NICENESS);
 // Safe cast, because the parent runs the same program.
 const paths = JSON.parse(await text(process.stdin)) as readonly string[];
-process.stdout.write(JSON.stringify(await diskUsagesOf(paths)));
+process.stdout.write(JSON.stringify(await measureDiskUsages(paths)));

@@ -7,8 +7,8 @@ import { keepOnly } from '../base/keepOnly.ts';
 import { startLimit } from '../base/limit.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import type { Layout } from '../host/pods/layout.ts';
-import type { Counted } from '../host/usage/diskUsages.ts';
-import { fileSystemUsage } from '../host/usage/fileSystemUsage.ts';
+import type { UsageResult } from '../host/usage/diskUsages.ts';
+import { readFileSystemUsage } from '../host/usage/fileSystemUsage.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../kubernetes/api/schema/volume.ts';
 import { fsStats, type PodVolumes } from './podFiles.ts';
@@ -23,7 +23,7 @@ export interface VolumeUsageOptions {
   /** Minimum interval between measurements of a volume, in milliseconds. 0 disables them. */
   readonly periodMs: number;
   /** Measures directory trees and returns the results in the same order. */
-  readonly measure: (paths: readonly string[], signal: AbortSignal) => Promise<readonly Counted[]>;
+  readonly measure: (paths: readonly string[], signal: AbortSignal) => Promise<readonly UsageResult[]>;
   readonly clock: StatsClock;
   /** Returns a number in [0, 1). */
   readonly jitter: () => number;
@@ -145,10 +145,10 @@ export class VolumeUsage {
     });
   }
 
-  async #statsOf({ uid, volume, path }: Tree, counted: Counted | undefined, signal: AbortSignal) {
+  async #statsOf({ uid, volume, path }: Tree, counted: UsageResult | undefined, signal: AbortSignal) {
     if (counted === undefined || 'failure' in counted) return undefined;
     const at = this.#parts.clock.now();
-    const stats = { ...fsStats(at, await fileSystemUsage(path, signal), counted), name: volume.name };
+    const stats = { ...fsStats(at, await readFileSystemUsage(path, signal), counted), name: volume.name };
     return { uid, stats, isLocal: usesNodeDisk(volume) };
   }
 }

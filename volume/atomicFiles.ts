@@ -1,129 +1,130 @@
-/** Files that change all at once: whoever reads them sees the old set or the new one, never some of each. */
+/** Replaces a set of files atomically, so that readers see either the old set or the new one and never a mixture. */
 import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { ProjectedFile } from '../kubernetes/environment/projection.ts';
 
 interface AtomicWrite {
-  /** These files, and no others. */
-  readonly shown: readonly ProjectedFile[];
-  /** The time, in milliseconds since the epoch: the set is named after it. */
+  /** The complete set of files. */
+  readonly files: readonly ProjectedFile[];
+  /** Current time in milliseconds since the epoch, which names the new directory. */
   readonly now: number;
-  /** Called when the new set is written and not yet seen. */
-  readonly beforeShown: () => Promise<void>;
+  /** Called after the new set has been written and before it becomes visible. */
+  readonly beforePublish: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** The link to the present set. Every file that users see is a link through it, so moving it moves them all. */
-const DATA = '..data';
-const NEXT = '..data_tmp';
-const READABLE = 0o755;
-const OWNER = 0o700;
+/** Link to the current set. All visible files are links through it, so that one rename replaces all of them. */
+const DATA_LINK = '..data';
+const NEXT_DATA_LINK = '..data_tmp';
+const DIRECTORY_MODE = 0o755;
+const OWNER_ONLY_MASK = 0o700;
 
-/** Makes a directory show files; where it shows them already nothing is written. Idempotent. */
-export async function showFiles(
-  files: FileSystem,
+/** Publishes files in a directory. Writes nothing if they are up to date. Idempotent. */
+export async function publishFiles(
+  fileSystem: FileSystem,
   directory: string,
-  { shown: wanted, now, beforeShown, signal }: AtomicWrite,
+  { files, now, beforePublish, signal }: AtomicWrite,
 ): Promise<void> {
   signal.throwIfAborted();
-  const current = await currentSet(files, directory);
-  const isSame = current !== undefined && (await holds(files, path.join(directory, current), wanted));
-  const shown = isSame ? current : await writeSet(files, directory, { shown: wanted, now });
-  if (!isSame) {
-    await beforeShown();
-    await files.rm(path.join(directory, NEXT), { force: true });
-    await files.symlink(shown, path.join(directory, NEXT));
-    await files.rename(path.join(directory, NEXT), path.join(directory, DATA));
+  const currentName = await readCurrentName(fileSystem, directory);
+  const isUpToDate =
+    currentName !== undefined && (await hasFiles(fileSystem, path.join(directory, currentName), files));
+  const publishedName = isUpToDate ? currentName : await writeSet(fileSystem, directory, { files, now });
+  if (!isUpToDate) {
+    await beforePublish();
+    await fileSystem.rm(path.join(directory, NEXT_DATA_LINK), { force: true });
+    await fileSystem.symlink(publishedName, path.join(directory, NEXT_DATA_LINK));
+    await fileSystem.rename(path.join(directory, NEXT_DATA_LINK), path.join(directory, DATA_LINK));
   }
-  await tidy(files, directory, { set: shown, shown: wanted });
+  await removeOutdated(fileSystem, directory, { set: publishedName, files });
 }
 
-/** The name of the set that is shown. */
-async function currentSet(files: FileSystem, directory: string): Promise<string | undefined> {
+/** Returns the name of the current set's directory. */
+async function readCurrentName(fileSystem: FileSystem, directory: string): Promise<string | undefined> {
   try {
-    return path.basename(await files.readlink(path.join(directory, DATA)));
+    return path.basename(await fileSystem.readlink(path.join(directory, DATA_LINK)));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
   }
 }
 
-async function holds(files: FileSystem, set: string, shown: readonly ProjectedFile[]): Promise<boolean> {
-  const wanted = new Map(shown.map(({ path: file, data }) => [path.join(set, file), data]));
+async function hasFiles(fileSystem: FileSystem, set: string, files: readonly ProjectedFile[]): Promise<boolean> {
+  const expected = new Map(files.map(({ path: file, data }) => [path.join(set, file), data]));
   try {
-    const found = await filesBelow(files, set);
-    if (found.length !== wanted.size) return false;
-    const same = await Promise.all(
-      found.map(async (file) => {
-        const data = wanted.get(file);
-        return data?.equals(await bytesIn(files, file));
+    const paths = await listFilesBelow(fileSystem, set);
+    if (paths.length !== expected.size) return false;
+    const matches = await Promise.all(
+      paths.map(async (file) => {
+        const data = expected.get(file);
+        return data?.equals(await readBytes(fileSystem, file));
       }),
     );
-    return same.every(Boolean);
+    return matches.every(Boolean);
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;
   }
 }
 
-async function bytesIn(files: FileSystem, file: string): Promise<Buffer> {
-  const opened = await files.open(file, 'r');
+async function readBytes(fileSystem: FileSystem, file: string): Promise<Buffer> {
+  const handle = await fileSystem.open(file, 'r');
   try {
-    return await opened.readFile();
+    return await handle.readFile();
   } finally {
-    await opened.close();
+    await handle.close();
   }
 }
 
-async function filesBelow(files: FileSystem, directory: string): Promise<readonly string[]> {
-  const entries = await files.entries(directory);
-  const found = entries.map(async (entry) => {
+async function listFilesBelow(fileSystem: FileSystem, directory: string): Promise<readonly string[]> {
+  const entries = await fileSystem.entries(directory);
+  const lists = entries.map(async (entry) => {
     const file = path.join(directory, entry.name);
-    return entry.isDirectory() ? filesBelow(files, file) : [file];
+    return entry.isDirectory() ? listFilesBelow(fileSystem, file) : [file];
   });
-  return (await Promise.all(found)).flat();
+  return (await Promise.all(lists)).flat();
 }
 
 async function writeSet(
-  files: FileSystem,
+  fileSystem: FileSystem,
   directory: string,
-  { shown, now }: Pick<AtomicWrite, 'shown' | 'now'>,
+  { files, now }: Pick<AtomicWrite, 'files' | 'now'>,
 ): Promise<string> {
-  const set = await files.mkdtemp(path.join(directory, stamp(now)));
-  await files.chmod(set, READABLE);
-  for (const { path: file, data, mode, owner } of shown) {
+  const set = await fileSystem.mkdtemp(path.join(directory, directoryPrefix(now)));
+  await fileSystem.chmod(set, DIRECTORY_MODE);
+  for (const { path: file, data, mode, owner } of files) {
     const target = path.join(set, file);
-    await files.mkdir(path.dirname(target), { recursive: true, mode: READABLE });
-    // Nobody else reads it before it has its rights.
-    await files.writeFile(target, data, { mode: mode & OWNER });
-    await files.chmod(target, mode);
-    if (owner !== undefined) await files.lchown(target, owner, -1);
+    await fileSystem.mkdir(path.dirname(target), { recursive: true, mode: DIRECTORY_MODE });
+    // The file is private until its mode is set.
+    await fileSystem.writeFile(target, data, { mode: mode & OWNER_ONLY_MASK });
+    await fileSystem.chmod(target, mode);
+    if (owner !== undefined) await fileSystem.lchown(target, owner, -1);
   }
   return path.basename(set);
 }
 
-/** `..2026_11_21_22_36_07.` */
-function stamp(now: number): string {
+/** Returns the prefix of the directory's name, e.g. `..2026_11_21_22_36_07.`. */
+function directoryPrefix(now: number): string {
   return `..${new Date(now).toISOString().slice(0, 19).replace(/[-:T]/g, '_')}.`;
 }
 
-/** Links what users are to see, takes away what they are not to see any more, and sets that are not shown. */
-async function tidy(
-  files: FileSystem,
+/** Creates missing links to visible files, and removes outdated links and directories. */
+async function removeOutdated(
+  fileSystem: FileSystem,
   directory: string,
-  { set, shown }: { readonly set: string; readonly shown: readonly ProjectedFile[] },
+  { set, files }: { readonly set: string; readonly files: readonly ProjectedFile[] },
 ): Promise<void> {
-  const wanted = new Set(shown.map(({ path: file }) => file.split('/', 1)[0] ?? file));
-  const entries = await files.entries(directory);
-  const there = new Set(entries.map(({ name }) => name));
-  for (const name of wanted) {
-    if (!there.has(name)) await files.symlink(path.join(DATA, name), path.join(directory, name));
+  const expectedNames = new Set(files.map(({ path: file }) => file.split('/', 1)[0] ?? file));
+  const entries = await fileSystem.entries(directory);
+  const existingNames = new Set(entries.map(({ name }) => name));
+  for (const name of expectedNames) {
+    if (!existingNames.has(name)) await fileSystem.symlink(path.join(DATA_LINK, name), path.join(directory, name));
   }
   for (const entry of entries) {
-    const isOld = entry.name.startsWith('..')
-      ? entry.name !== DATA && entry.name !== set
-      : entry.isSymbolicLink() && !wanted.has(entry.name);
-    if (isOld) await files.rm(path.join(directory, entry.name), { recursive: true, force: true });
+    const isOutdated = entry.name.startsWith('..')
+      ? entry.name !== DATA_LINK && entry.name !== set
+      : entry.isSymbolicLink() && !expectedNames.has(entry.name);
+    if (isOutdated) await fileSystem.rm(path.join(directory, entry.name), { recursive: true, force: true });
   }
 }

@@ -1,67 +1,70 @@
-/** What containers mount of a volume that is not the whole of it (C26): mounted by its handle, at a place of the pod's own. */
+/**
+ * Mounts subPaths of volumes (C26). A bind mount of an open handle exposes the subPath at a path that belongs to the
+ * pod.
+ */
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdir, open, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
 import { mountAt } from '../host/files/mountinfo.ts';
 import { openWithin } from '../host/files/safeOpen.ts';
-import { PRIVATE } from '../host/pods/layout.ts';
+import { PRIVATE_MODE } from '../host/pods/layout.ts';
 import { bindHandle, unmount } from './mount.ts';
 
 interface SubPathBind {
-  /** Where the volume lies on the host. */
+  /** Host path of the volume. */
   readonly hostPath: string;
-  /** Relative, and never upwards. */
+  /** Relative path that never leads upwards. */
   readonly subPath: string;
   readonly target: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Mounts a part of a volume at a path of the pod's own, which the runtime then mounts. Missing directories are created with
- * the mode of the volume. Idempotent, because a mount of the same directory or file is left alone.
+ * Mounts a subPath at a path of the pod, which the runtime then mounts in the container. Creates missing directories
+ * with the mode of the volume. Idempotent, because an existing mount of the same file or directory is preserved.
  */
 export async function bindSubPath({ hostPath, subPath, target, signal }: SubPathBind): Promise<void> {
   const handle = await openWithin(hostPath, subPath, { make: true });
   try {
-    await mountAtPlace(handle, target, signal);
+    await mountHandle(handle, target, signal);
   } finally {
     await handle.close();
   }
 }
 
-async function mountAtPlace(handle: FileHandle, target: string, signal: AbortSignal): Promise<void> {
-  const found = await handle.stat({ bigint: true });
-  if (await isAt(target, found)) return;
-  await clear(target, signal);
-  await makePlace(target, found.isDirectory());
+async function mountHandle(handle: FileHandle, target: string, signal: AbortSignal): Promise<void> {
+  const source = await handle.stat({ bigint: true });
+  if (await isMountedAt(target, source)) return;
+  await clearTarget(target, signal);
+  await createMountPoint(target, source.isDirectory());
   await bindHandle(handle.fd, target, signal);
-  if (!(await isAt(target, found))) throw new Error(`something else is already mounted at ${target}`);
+  if (!(await isMountedAt(target, source))) throw new Error(`something else is already mounted at ${target}`);
 }
 
-/** Whether a path shows the very file or directory. */
-async function isAt(target: string, { dev, ino }: BigIntStats): Promise<boolean> {
-  const shown = await stat(target, { bigint: true }).catch(unlessMissing);
-  return shown?.dev === dev && shown.ino === ino;
+/** Whether a path refers to the given file or directory. */
+async function isMountedAt(target: string, { dev, ino }: BigIntStats): Promise<boolean> {
+  const stats = await stat(target, { bigint: true }).catch(unlessMissing);
+  return stats?.dev === dev && stats.ino === ino;
 }
 
-async function clear(target: string, signal: AbortSignal): Promise<void> {
+async function clearTarget(target: string, signal: AbortSignal): Promise<void> {
   while ((await mountAt(target, signal)) !== undefined) await unmount(target, signal);
-  // Only the empty place itself: should anything be mounted on it again, nothing of that may go.
+  // Removes only an empty directory, so that nothing is deleted if something has been mounted there in the meantime.
   await ((await isDirectory(target)) ? rmdir(target) : unlink(target)).catch(unlessMissing);
 }
 
 async function isDirectory(file: string): Promise<boolean> {
-  const found = await stat(file).catch(unlessMissing);
-  return found?.isDirectory() ?? false;
+  const stats = await stat(file).catch(unlessMissing);
+  return stats?.isDirectory() ?? false;
 }
 
 function unlessMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }
 
-/** A directory is mounted on a directory, anything else on a file. */
-async function makePlace(target: string, forDirectory: boolean): Promise<void> {
-  await mkdir(forDirectory ? target : path.dirname(target), { recursive: true, mode: PRIVATE });
-  if (!forDirectory) await (await open(target, 'a', PRIVATE)).close();
+/** Creates the mount point. A directory is mounted on a directory and anything else on a file. */
+async function createMountPoint(target: string, forDirectory: boolean): Promise<void> {
+  await mkdir(forDirectory ? target : path.dirname(target), { recursive: true, mode: PRIVATE_MODE });
+  if (!forDirectory) await (await open(target, 'a', PRIVATE_MODE)).close();
 }

@@ -1,23 +1,26 @@
-/** emptyDir: a pod's scratch directory, on the node's disk or in memory. */
+/** The plugin for emptyDir, a scratch directory of a pod on the node's disk or in memory. */
 
 import path from 'node:path';
 import { NodeFailure } from '../base/failure.ts';
 import { isMissing } from '../host/files/fileErrors.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
-import { type Layout, PRIVATE } from '../host/pods/layout.ts';
+import { type Layout, PRIVATE_MODE } from '../host/pods/layout.ts';
 import { parseQuantity } from '../kubernetes/api/quantity.ts';
 import type { PodSpec } from '../kubernetes/api/schema/pod.ts';
 import type { EmptyDirVolumeSource } from '../kubernetes/api/schema/volume.ts';
 import type { MountedPath } from '../kubernetes/mountedVolume.ts';
-import { type Medium, makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
+import { createVolumeDirectory, type Medium, memoryMedium, removeVolumeDirectory } from './memory.ts';
 import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
 
 const NAME = 'kubernetes.io/empty-dir';
-const ALL_RIGHTS = 0o777;
-/** The mode of a directory whose making has not come to its end: sticky without rights, which no container has a use for. */
-const UNFINISHED = 0o1000;
+const FULL_ACCESS = 0o777;
+/** Mode of a directory whose creation is incomplete: sticky without permissions, which no container would set. */
+const INCOMPLETE_MODE = 0o1000;
 
-/** The plugin for `emptyDir`: mounting makes it, or finds it with its content; unmounting deletes it. */
+/**
+ * Plugin for `emptyDir`. Mounting creates the directory or returns the existing one with its contents. Unmounting
+ * deletes it.
+ */
 export const emptyDirPlugin: VolumePlugin<MountedPath> = {
   name: NAME,
   supports: (volume) => volume.emptyDir !== undefined,
@@ -31,28 +34,28 @@ async function mountEmptyDir(request: VolumeMount): Promise<MountedPath> {
   const { uid } = pod.metadata;
   if (volume.emptyDir === undefined) throw new TypeError(`volume ${volume.name} has no emptyDir`);
   const hostPath = layout.volumeDir(uid, NAME, volume.name);
-  const medium = mediumOf(request, volume.emptyDir);
+  const medium = selectMedium(request, volume.emptyDir);
   const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
-  const ready = readyFile(layout, uid, volume.name);
-  const { wasThere } = await makeDirectory(hostPath, medium, { layout, mounter, signal, rights: UNFINISHED });
-  // What containers have made of it since is theirs.
-  if (wasThere && (await (fsGroup === undefined ? isFinished(files, hostPath) : exists(files, ready))))
+  const readyFile = readyFilePath(layout, uid, volume.name);
+  const { existed } = await createVolumeDirectory(hostPath, medium, { layout, mounter, signal, mode: INCOMPLETE_MODE });
+  // Do not change an existing directory, because containers may have changed it.
+  if (existed && (await (fsGroup === undefined ? isComplete(files, hostPath) : exists(files, readyFile))))
     return { kind: 'path', hostPath, own: true };
-  if (medium === undefined) await files.chmod(hostPath, ALL_RIGHTS);
+  if (medium === undefined) await files.chmod(hostPath, FULL_ACCESS);
   if (fsGroup === undefined) return { kind: 'path', hostPath, own: true };
   await mounter.setOwnership(hostPath, { fsGroup, readOnly: false, ...(policy ? { policy } : {}), signal });
-  await files.mkdir(path.dirname(ready), { recursive: true, mode: PRIVATE });
-  await files.writeFile(ready, '');
+  await files.mkdir(path.dirname(readyFile), { recursive: true, mode: PRIVATE_MODE });
+  await files.writeFile(readyFile, '');
   return { kind: 'path', hostPath, own: true };
 }
 
-/** Whether it got its rights: unless a group is to own it that is all there is to do. */
-async function isFinished(files: FileSystem, hostPath: string): Promise<boolean> {
-  return ((await files.stat(hostPath)).mode & (ALL_RIGHTS | UNFINISHED)) !== UNFINISHED;
+/** Whether the directory has its final mode, which is all that is required without an fsGroup. */
+async function isComplete(files: FileSystem, hostPath: string): Promise<boolean> {
+  return ((await files.stat(hostPath)).mode & (FULL_ACCESS | INCOMPLETE_MODE)) !== INCOMPLETE_MODE;
 }
 
-/** Says that a volume was made in full once, its group included. */
-function readyFile(layout: Layout, uid: string, volume: string): string {
+/** Returns the path of the file that marks a volume as complete, including the ownership by the fsGroup. */
+function readyFilePath(layout: Layout, uid: string, volume: string): string {
   return path.join(layout.pluginDir(uid, NAME, volume), 'ready');
 }
 
@@ -66,38 +69,41 @@ async function exists(files: FileSystem, file: string): Promise<boolean> {
   }
 }
 
-/** What is mounted on the directory; undefined for the node's disk itself. */
-function mediumOf(request: VolumeMount, { medium = '', sizeLimit }: EmptyDirVolumeSource): Medium | undefined {
+/** Returns the medium to mount on the directory, or undefined for the node's disk. */
+function selectMedium(request: VolumeMount, { medium = '', sizeLimit }: EmptyDirVolumeSource): Medium | undefined {
   if (medium === '') return undefined;
   if (medium === 'Memory') return memoryMedium(request, sizeLimit);
   const [, size] = /^HugePages(?:-(.+))?$/.exec(medium) ?? [];
   if (!medium.startsWith('HugePages') || (size !== undefined && parseQuantity(size) === undefined)) {
-    throw refusal(`emptyDir medium "${medium}" is not supported on this node`);
+    throw mountFailure(`emptyDir medium "${medium}" is not supported on this node`);
   }
   return { type: 'hugetlbfs', options: [`pagesize=${pageSize(request.pod.spec, medium, size)}`] };
 }
 
-/** The size of page that the pod's containers ask for: their only one, or the one that the medium names. */
-function pageSize(spec: PodSpec, medium: string, named: string | undefined): string {
-  const asked = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+/** Returns the huge page size that the pod's containers request, which must be unique or named by the medium. */
+function pageSize(spec: PodSpec, medium: string, sizeInMedium: string | undefined): string {
+  const requestedSizes = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
     Object.keys(resources?.requests ?? {}).flatMap((name) => /^hugepages-(.+)$/.exec(name)?.[1] ?? []),
   );
-  const isNamed = (size: string) => named === undefined || parseQuantity(size) === parseQuantity(named);
-  const [first, ...others] = asked.filter(isNamed);
+  const matchesMedium = (size: string) =>
+    sizeInMedium === undefined || parseQuantity(size) === parseQuantity(sizeInMedium);
+  const [first, ...otherSizes] = requestedSizes.filter(matchesMedium);
   if (first === undefined) {
-    throw refusal(`medium ${medium}: hugePages storage requested, but there is no resource request for huge pages`);
+    throw mountFailure(
+      `medium ${medium}: hugePages storage requested, but there is no resource request for huge pages`,
+    );
   }
-  if (others.some((size) => parseQuantity(size) !== parseQuantity(first))) {
-    throw refusal(`medium: ${medium} can't be used if container requests multiple huge page sizes`);
+  if (otherSizes.some((size) => parseQuantity(size) !== parseQuantity(first))) {
+    throw mountFailure(`medium: ${medium} can't be used if container requests multiple huge page sizes`);
   }
   return first;
 }
 
-function refusal(message: string): NodeFailure {
+function mountFailure(message: string): NodeFailure {
   return new NodeFailure('FailedMount', message);
 }
 
 async function unmountEmptyDir({ podUid, volumeName, layout, mounter, signal }: VolumeUnmount): Promise<void> {
   await layout.files.rm(layout.pluginDir(podUid, NAME, volumeName), { recursive: true, force: true });
-  await removeDirectory(layout.volumeDir(podUid, NAME, volumeName), { layout, mounter, signal });
+  await removeVolumeDirectory(layout.volumeDir(podUid, NAME, volumeName), { layout, mounter, signal });
 }

@@ -1,19 +1,18 @@
-/** Mounts on this host, and works in its volumes. */
+/** Mounts file systems on this host and accesses its volumes. */
 import { constants } from 'node:fs';
 import { messageOf } from '../base/failure.ts';
 import { mountAt } from '../host/files/mountinfo.ts';
-import { inVolumes } from './inVolumes.ts';
+import { runInVolumes } from './inVolumes.ts';
 import { mount, unmount } from './mount.ts';
 import type { Mounter } from './mounter.ts';
 import { setOwnership } from './ownership.ts';
 import { runOnVolume } from './program.ts';
 
-/** The host's own. */
-export const hostMounter: Mounter = { mount, unmount, mountAt, inVolumes, setOwnership, kindOf, make };
+export const hostMounter: Mounter = { mount, unmount, mountAt, inVolumes: runInVolumes, setOwnership, kindOf, create };
 
 async function kindOf(target: string, signal: AbortSignal): Promise<number | undefined> {
   try {
-    const mode = await runOnVolume('stat', ['-L', '-c', '%f', '--', target], { at: [target], signal });
+    const mode = await runOnVolume('stat', ['-L', '-c', '%f', '--', target], { paths: [target], signal });
     return Number.parseInt(mode, 16) & constants.S_IFMT;
   } catch (error) {
     if (/: (No such file or directory|Not a directory)$/.test(messageOf(error))) return undefined;
@@ -21,9 +20,9 @@ async function kindOf(target: string, signal: AbortSignal): Promise<number | und
   }
 }
 
-const MAKERS = { directory: ['mkdir', '-p', '-m', '755'], file: ['touch'] } as const;
+const CREATE_COMMANDS = { directory: ['mkdir', '-p', '-m', '755'], file: ['touch'] } as const;
 
-async function make(kind: keyof typeof MAKERS, target: string, signal: AbortSignal): Promise<void> {
-  const [program, ...options] = MAKERS[kind];
-  await runOnVolume(program, [...options, '--', target], { at: [target], signal });
+async function create(kind: keyof typeof CREATE_COMMANDS, target: string, signal: AbortSignal): Promise<void> {
+  const [program, ...options] = CREATE_COMMANDS[kind];
+  await runOnVolume(program, [...options, '--', target], { paths: [target], signal });
 }

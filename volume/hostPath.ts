@@ -1,4 +1,4 @@
-/** hostPath: a file or directory of the node itself, checked or made as its type says. */
+/** The plugin for hostPath, a file or directory of the node that is checked or created according to its type. */
 
 import { constants } from 'node:fs';
 import path from 'node:path';
@@ -11,11 +11,11 @@ import type { VolumePlugin } from './plugin.ts';
 type HostPathType = NonNullable<HostPathVolumeSource['type']>;
 
 interface TypeRule {
-  /** The kind of file, as the kernel numbers it. */
+  /** File type bits of the mode (S_IFMT). */
   readonly kind: number;
   readonly noun: string;
-  /** It is made where there is nothing. */
-  readonly make?: 'directory' | 'file';
+  /** Kind to create if the path does not exist. */
+  readonly create?: 'directory' | 'file';
 }
 
 const directory = { kind: constants.S_IFDIR, noun: 'directory' };
@@ -23,16 +23,16 @@ const file = { kind: constants.S_IFREG, noun: 'file' };
 
 const RULES: Readonly<Record<Exclude<HostPathType, ''>, TypeRule>> = {
   Directory: directory,
-  DirectoryOrCreate: { ...directory, make: 'directory' },
+  DirectoryOrCreate: { ...directory, create: 'directory' },
   File: file,
-  // Its directory is not made: a file that must exist says nothing about the rights of what lies around it.
-  FileOrCreate: { ...file, make: 'file' },
+  // The parent directory is not created, because a file's type says nothing about the permissions of its parent.
+  FileOrCreate: { ...file, create: 'file' },
   Socket: { kind: constants.S_IFSOCK, noun: 'socket file' },
   CharDevice: { kind: constants.S_IFCHR, noun: 'character device' },
   BlockDevice: { kind: constants.S_IFBLK, noun: 'block device' },
 };
 
-/** The plugin for `hostPath`: nothing is mounted, so nothing is unmounted, and what it made stays on the node. */
+/** Plugin for `hostPath`. It mounts nothing, and what it created remains on the node. */
 export const hostPathPlugin: VolumePlugin<MountedPath> = {
   name: 'kubernetes.io/host-path',
   supports: (volume) => volume.hostPath !== undefined,
@@ -50,18 +50,18 @@ async function ensureType(
   mounter: Mounter,
   signal: AbortSignal,
 ): Promise<void> {
-  refuseUnsafe(target);
+  assertSafePath(target);
   if (type === '') return;
-  const { kind, noun, make } = RULES[type];
-  const found = await told(mounter.kindOf(target, signal), target, signal);
-  if (found === undefined && make !== undefined) {
-    await told(mounter.make(make, target, signal), target, signal);
-  } else if (found !== kind) {
+  const { kind, noun, create } = RULES[type];
+  const actualKind = await asMountFailure(mounter.kindOf(target, signal), target, signal);
+  if (actualKind === undefined && create !== undefined) {
+    await asMountFailure(mounter.create(create, target, signal), target, signal);
+  } else if (actualKind !== kind) {
     throw new NodeFailure('FailedMount', `hostPath type check failed: ${target} is not a ${noun}`);
   }
 }
 
-function refuseUnsafe(target: string): void {
+function assertSafePath(target: string): void {
   const problem = !path.isAbsolute(target)
     ? 'must be an absolute path'
     : target.split('/').includes('..')
@@ -71,10 +71,10 @@ function refuseUnsafe(target: string): void {
   throw new NodeFailure('FailedMount', `invalid HostPath ${JSON.stringify(target)}: ${problem}`);
 }
 
-/** A call that fails is a failure of the volume. */
-async function told<T>(answer: Promise<T>, target: string, signal: AbortSignal): Promise<T> {
+/** Converts errors of a call to `FailedMount`. */
+async function asMountFailure<T>(call: Promise<T>, target: string, signal: AbortSignal): Promise<T> {
   try {
-    return await answer;
+    return await call;
   } catch (error) {
     signal.throwIfAborted();
     throw new NodeFailure('FailedMount', `hostPath ${target}: ${messageOf(error)}`, { cause: error });

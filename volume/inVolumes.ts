@@ -1,16 +1,20 @@
-/** Looks into volumes: of those that may not answer by a process of its own. */
-import { ownScript } from '../host/ownScript.ts';
+/** Runs tasks in volumes, in a separate process if a volume may hang. */
+import { scriptPath } from '../host/ownScript.ts';
 import { runOnVolume } from './program.ts';
-import { doTasks, type VolumeAnswer, type VolumeTask } from './volumeTasks.ts';
+import { runTasks, type VolumeTask, type VolumeTaskResult } from './volumeTasks.ts';
 
-/** Does tasks in volumes, one after the other, and gives their answers in this order. */
-export async function inVolumes(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<readonly VolumeAnswer[]> {
-  // A process costs more than all the rest of a container's start.
-  if (tasks.every(({ own }) => own)) return doTasks(tasks, signal);
+/** Runs tasks sequentially and returns their results in the same order. */
+export async function runInVolumes(
+  tasks: readonly VolumeTask[],
+  signal: AbortSignal,
+): Promise<readonly VolumeTaskResult[]> {
+  // Tasks in the node's own volumes run in this process, because a new process would cost more than the rest of a
+  // container's start.
+  if (tasks.every(({ own }) => own)) return runTasks(tasks, signal);
   const input = JSON.stringify(tasks);
-  const at = [...new Set(tasks.filter(({ own }) => !own).map(({ hostPath }) => hostPath))];
-  const script = ownScript(import.meta.dirname, 'volumeChild');
-  const answers = await runOnVolume(process.execPath, [script], { at, signal, input });
-  // Of the same program, so they are what they are said to be.
-  return JSON.parse(answers) as readonly VolumeAnswer[];
+  const paths = [...new Set(tasks.filter(({ own }) => !own).map(({ hostPath }) => hostPath))];
+  const script = scriptPath(import.meta.dirname, 'volumeChild');
+  const output = await runOnVolume(process.execPath, [script], { paths, signal, input });
+  // Safe cast, because the same program wrote the output.
+  return JSON.parse(output) as readonly VolumeTaskResult[];
 }

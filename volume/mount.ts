@@ -1,35 +1,34 @@
-/** Mounts and unmounts by the host's own binaries, which know the helpers of each file system. */
+/** Mounts and unmounts file systems with the host's programs, which support the helpers of all file systems. */
 
 import { messageOf, NodeFailure } from '../base/failure.ts';
 import { mountAt } from '../host/files/mountinfo.ts';
 import { PASSED_FD } from '../host/program.ts';
 import { runOnVolume } from './program.ts';
 
-/** A file system to be mounted. */
 export interface MountRequest {
   readonly source: string;
-  /** An absolute path of an existing directory. */
+  /** Absolute path of an existing directory. */
   readonly target: string;
   readonly type: string;
   readonly options: readonly string[];
   readonly signal: AbortSignal;
 }
 
-/** Mounts a file system; fails with `FailedMount` and what the binary said. */
+/** Mounts a file system. Fails with `FailedMount` and the program's message. */
 export async function mount({ source, target, type, options, signal }: MountRequest): Promise<void> {
-  const withOptions = options.length === 0 ? [] : ['-o', options.join(',')];
+  const optionArgs = options.length === 0 ? [] : ['-o', options.join(',')];
   try {
-    await runOnVolume('mount', ['-t', type, ...withOptions, '--', source, target], { at: [target], signal });
+    await runOnVolume('mount', ['-t', type, ...optionArgs, '--', source, target], { paths: [target], signal });
   } catch (error) {
     throw new NodeFailure('FailedMount', `mounting ${type} at ${target}: ${messageOf(error)}`, { cause: error });
   }
 }
 
-/** Unmounts what is mounted at a path; fails with `FailedUnmount`. Unmounting what is not mounted succeeds. */
+/** Unmounts a path. Fails with `FailedUnmount`. Succeeds if nothing is mounted there. */
 export async function unmount(target: string, signal: AbortSignal): Promise<void> {
   try {
-    // Canonicalizing would look at what is mounted there, which may not answer; the kernel itself does not.
-    await runOnVolume('umount', ['--no-canonicalize', '--', target], { at: [target], signal });
+    // Canonicalizing the path would access the mounted file system, which may hang.
+    await runOnVolume('umount', ['--no-canonicalize', '--', target], { paths: [target], signal });
   } catch (error) {
     signal.throwIfAborted();
     if ((await mountAt(target, signal)) === undefined) return;
@@ -37,12 +36,12 @@ export async function unmount(target: string, signal: AbortSignal): Promise<void
   }
 }
 
-/** Mounts what a handle of this process holds at a path: whatever became of the names that led to it. */
+/** Bind-mounts the file of an open handle, regardless of any changes to its path. */
 export async function bindHandle(fd: number, target: string, signal: AbortSignal): Promise<void> {
   try {
-    // Without canonicalizing: the handle's present name may be another's by the time it is looked up.
+    // Without canonicalizing, because a different file may have the handle's path by then.
     const args = ['--no-canonicalize', '--bind', '--', `/proc/self/fd/${PASSED_FD}`, target];
-    await runOnVolume('mount', args, { at: [target], signal, passedFd: fd });
+    await runOnVolume('mount', args, { paths: [target], signal, passedFd: fd });
   } catch (error) {
     throw new NodeFailure('FailedMount', `mounting at ${target}: ${messageOf(error)}`, { cause: error });
   }

@@ -1,24 +1,26 @@
-/** Where containers mount other volumes within one that they can only read: nobody could make these places later. */
+/**
+ * Finds mount points inside read-only volumes. They must be created in advance, because the runtime cannot create them.
+ */
 import path from 'node:path';
 import { containersOf } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 
-/** The outermost places below a volume that any container of the pod mounts something at, relative to the volume. */
+/** Returns the outermost paths inside a volume, relative to it, at which a container of the pod mounts something. */
 export function nestedMountPoints({ spec }: Pod, volume: string): string[] {
-  const found = containersOf(spec).flatMap(({ container: { volumeMounts = [] } }) => {
+  const nestedPoints = containersOf(spec).flatMap(({ container: { volumeMounts = [] } }) => {
     const points = volumeMounts.map(({ mountPath }) => path.posix.join('/', mountPath));
     return volumeMounts.flatMap(({ name, mountPath }) =>
-      name === volume ? below(path.posix.join('/', mountPath), points) : [],
+      name === volume ? outermostBelow(path.posix.join('/', mountPath), points) : [],
     );
   });
-  return [...new Set(found)];
+  return [...new Set(nestedPoints)];
 }
 
-function below(point: string, points: readonly string[]): string[] {
-  const inside = points.filter((each) => isBelow(each, point));
-  const outermost = inside.filter((each) => !inside.some((other) => isBelow(each, other)));
-  return outermost.map((each) => path.posix.relative(point, each));
+function outermostBelow(point: string, points: readonly string[]): string[] {
+  const nested = points.filter((candidate) => isBelow(candidate, point));
+  const outermost = nested.filter((candidate) => !nested.some((container) => isBelow(candidate, container)));
+  return outermost.map((candidate) => path.posix.relative(point, candidate));
 }
 
-const isBelow = (place: string, other: string): boolean =>
-  place.startsWith(other === '/' ? other : `${other}/`) && place !== other;
+const isBelow = (child: string, parent: string): boolean =>
+  child.startsWith(parent === '/' ? parent : `${parent}/`) && child !== parent;

@@ -1,4 +1,4 @@
-/** Gathers the files that a volume shows, of its pod and of what its pod gets of a cluster. */
+/** Collects the files of a volume from the pod and from objects of the cluster. */
 
 import { messageOf, NodeFailure } from '../base/failure.ts';
 import { containersOf } from '../kubernetes/api/containers.ts';
@@ -19,113 +19,116 @@ import type { ConfigKind, ConfigObject } from '../kubernetes/objects/configObjec
 import { ObjectNotFound, type PodToken, type TokenRequest } from '../kubernetes/objects/podObjects.ts';
 import type { VolumeMount } from './plugin.ts';
 
-/** What goes into a volume, with how its tokens get on. */
+/** Files of a volume and the state of the tokens among them. */
 export interface Payload extends Pick<MountedPath, 'renewAt' | 'goodUntil' | 'failure'> {
   readonly files: readonly ProjectedFile[];
 }
 
-type Part = Payload | { readonly problem: string };
+type SourceResult = Payload | { readonly problem: string };
 
-/** As a kubelet gives what only its own pod may read. */
-const PRIVATE_FILE = 0o600;
-const TOKEN_SECONDS = 3600;
+/** Mode of files that only the pod's user or group may read, as set by the kubelet. */
+const PRIVATE_FILE_MODE = 0o600;
+const DEFAULT_TOKEN_SECONDS = 3600;
 
-/** The files of a volume, one for each path. Fails with `FailedMount`, of several parts in the words for all of them. */
-export async function payloadOf(request: VolumeMount): Promise<Payload> {
-  const parts = await Promise.all(projectionsOf(request.volume).map((each) => partOf(request, each)));
+/** Returns the files of a volume. Fails with `FailedMount` and the problems of all sources. */
+export async function collectPayload(request: VolumeMount): Promise<Payload> {
+  const results = await Promise.all(projectionsOf(request.volume).map((projection) => trySource(request, projection)));
   request.signal.throwIfAborted();
-  const problems = [...new Set(parts.flatMap((part) => ('problem' in part ? [part.problem] : [])))];
-  const [problem, ...more] = problems;
+  const problems = [...new Set(results.flatMap((result) => ('problem' in result ? [result.problem] : [])))];
+  const [problem, ...otherProblems] = problems;
   if (problem !== undefined)
-    throw new NodeFailure('FailedMount', more.length > 0 ? `[${problems.join(', ')}]` : problem);
-  const payloads = parts.flatMap((part) => ('problem' in part ? [] : [part]));
-  return { files: cleanFiles(payloads.flatMap(({ files }) => files)), ...tokensOf(payloads) };
+    throw new NodeFailure('FailedMount', otherProblems.length > 0 ? `[${problems.join(', ')}]` : problem);
+  const payloads = results.flatMap((result) => ('problem' in result ? [] : [result]));
+  return { files: cleanFiles(payloads.flatMap(({ files }) => files)), ...summarizeTokens(payloads) };
 }
 
-/** What comes first of all that is shown, and the last that failed. */
-function tokensOf(payloads: readonly Payload[]): Omit<Payload, 'files'> {
-  const renewals = payloads.flatMap(({ renewAt }) => renewAt ?? []);
-  const ends = payloads.flatMap(({ goodUntil }) => goodUntil ?? []);
+/** Returns the earliest renewal and expiry of the tokens and the latest failure. */
+function summarizeTokens(payloads: readonly Payload[]): Omit<Payload, 'files'> {
+  const renewalTimes = payloads.flatMap(({ renewAt }) => renewAt ?? []);
+  const expiryTimes = payloads.flatMap(({ goodUntil }) => goodUntil ?? []);
   const failure = payloads
-    .flatMap((each) => each.failure ?? [])
-    .toSorted((one, other) => one.at - other.at)
+    .flatMap((payload) => payload.failure ?? [])
+    .toSorted((a, b) => a.at - b.at)
     .at(-1);
   return {
-    ...(renewals.length === 0 ? {} : { renewAt: Math.min(...renewals) }),
-    ...(ends.length === 0 ? {} : { goodUntil: Math.min(...ends) }),
+    ...(renewalTimes.length === 0 ? {} : { renewAt: Math.min(...renewalTimes) }),
+    ...(expiryTimes.length === 0 ? {} : { goodUntil: Math.min(...expiryTimes) }),
     ...(failure === undefined ? {} : { failure }),
   };
 }
 
-async function partOf(request: VolumeMount, source: Projection): Promise<Part> {
+async function trySource(request: VolumeMount, source: Projection): Promise<SourceResult> {
   try {
-    return await readPart(request, source);
+    return await readSource(request, source);
   } catch (error) {
     return { problem: messageOf(error) };
   }
 }
 
-async function readPart(request: VolumeMount, source: Projection): Promise<Payload> {
+async function readSource(request: VolumeMount, source: Projection): Promise<Payload> {
   const { pod, volume, allocatable, objects, tokens, trustBundles, signal } = request;
   const { downwardAPI, configMap, secret, serviceAccountToken: token, clusterTrustBundle } = source;
   const mode = modeOf(volume);
   if (downwardAPI) return { files: downwardFiles(pod, volume, { ...downwardAPI, allocatable }) };
-  if (configMap && objects) return { files: await ofObject(request, 'ConfigMap', { ...configMap, mode }) };
-  if (secret && objects) return { files: await ofObject(request, 'Secret', { ...secret, mode }) };
+  if (configMap && objects) return { files: await readObject(request, 'ConfigMap', { ...configMap, mode }) };
+  if (secret && objects) return { files: await readObject(request, 'Secret', { ...secret, mode }) };
   if (token && tokens) {
-    const { path, audience = '', expirationSeconds = TOKEN_SECONDS } = token;
-    const asked: TokenRequest = { audience, expirationSeconds };
-    return ofToken(pod, await tokens.get(pod, asked, { signal }), { path, mode });
+    const { path, audience = '', expirationSeconds = DEFAULT_TOKEN_SECONDS } = token;
+    const tokenRequest: TokenRequest = { audience, expirationSeconds };
+    return tokenPayload(pod, await tokens.get(pod, tokenRequest, { signal }), { path, mode });
   }
   if (clusterTrustBundle && trustBundles) {
-    const text = await trustBundles.get(pod, clusterTrustBundle, { signal });
-    return { files: [ownFile(pod, text, { path: clusterTrustBundle.path, mode })] };
+    const bundle = await trustBundles.get(pod, clusterTrustBundle, { signal });
+    return { files: [podFile(pod, bundle, { path: clusterTrustBundle.path, mode })] };
   }
   refuseUnlessOptional(volume, source);
   return { files: [] };
 }
 
-async function ofObject(
+async function readObject(
   { pod, objects, signal }: VolumeMount,
   kind: ConfigKind,
   projection: ObjectProjection & { readonly mode: number },
 ): Promise<ProjectedFile[]> {
-  const found: ConfigObject | undefined = await objects
+  const object: ConfigObject | undefined = await objects
     ?.get(pod, kind, projection.name ?? '', { signal })
     .catch((error) => {
       if (error instanceof ObjectNotFound && projection.optional) return undefined;
       throw error;
     });
-  return objectFiles(kind, found, projection);
+  return objectFiles(kind, object, projection);
 }
 
-const ofToken = (pod: Pod, { token, renewAt, goodUntil, failure }: PodToken, place: Place): Payload => ({
-  files: [ownFile(pod, token, place)],
+const tokenPayload = (pod: Pod, { token, renewAt, goodUntil, failure }: PodToken, location: FileLocation): Payload => ({
+  files: [podFile(pod, token, location)],
   renewAt,
   ...(goodUntil === undefined ? {} : { goodUntil }),
   ...(failure === undefined ? {} : { failure }),
 });
 
-interface Place {
+interface FileLocation {
   readonly path: string;
-  /** Where everybody in the pod may be somebody else. */
+  /** Mode if the file cannot be restricted to a user or group. */
   readonly mode: number;
 }
 
-/** A file for the pod alone: where all of it is one user it is theirs, and where it has a group that may read it. */
-function ownFile(pod: Pod, text: string, { path, mode }: Place): ProjectedFile {
-  const owner = userOf(pod);
+/**
+ * Creates a file that only the pod can read. It belongs to the user of all containers, if that is the same, or is
+ * readable by the fsGroup.
+ */
+function podFile(pod: Pod, contents: string, { path, mode }: FileLocation): ProjectedFile {
+  const owner = commonUser(pod);
   const isPrivate = owner !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
   return {
     path,
-    data: Buffer.from(text),
-    mode: isPrivate ? PRIVATE_FILE : mode,
+    data: Buffer.from(contents),
+    mode: isPrivate ? PRIVATE_FILE_MODE : mode,
     ...(owner === undefined ? {} : { owner }),
   };
 }
 
-/** The user of all its containers, if each names one and they are the same. */
-function userOf({ spec }: Pod): number | undefined {
+/** Returns the user of all containers, or undefined if they differ. */
+function commonUser({ spec }: Pod): number | undefined {
   const users = containersOf(spec).map(
     ({ container }) => container.securityContext?.runAsUser ?? spec.securityContext?.runAsUser,
   );

@@ -1,4 +1,4 @@
-/** What a volume plugin is, and how a volume finds its own. */
+/** Interface of volume plugins, and the selection of a volume's plugin. */
 
 import { NodeFailure } from '../base/failure.ts';
 import type { Layout } from '../host/pods/layout.ts';
@@ -9,27 +9,27 @@ import type { PodObjects, PodTokens } from '../kubernetes/objects/podObjects.ts'
 import type { TrustBundles } from '../kubernetes/objects/trustBundles.ts';
 import type { Mounter } from './mounter.ts';
 
-/** Where volumes have what their pods get of a cluster; what is absent this node does not have. */
+/** Sources of cluster objects for volumes. Undefined sources are not available on this node. */
 export interface ClusterContent {
   readonly objects?: PodObjects | undefined;
   readonly tokens?: PodTokens | undefined;
   readonly trustBundles?: TrustBundles | undefined;
 }
 
-/** A volume of a pod to be made available on the host. */
+/** Request to mount a volume of a pod on the host. */
 export interface VolumeMount extends ClusterContent {
   readonly pod: Pod;
   readonly volume: Volume;
   readonly layout: Layout;
   readonly mounter: Mounter;
-  /** What the node can give its pods: quantities by resource. */
+  /** Allocatable resources of the node, as quantities by resource name. */
   readonly allocatable: Readonly<Record<string, string>>;
-  /** The time, in milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: number;
   readonly signal: AbortSignal;
 }
 
-/** A volume to be taken away: known by its folder alone, as the pod may have been forgotten meanwhile. */
+/** Request to unmount a volume. It is identified by its directory, because the pod may no longer be known. */
 export interface VolumeUnmount {
   readonly podUid: string;
   readonly volumeName: string;
@@ -38,21 +38,21 @@ export interface VolumeUnmount {
   readonly signal: AbortSignal;
 }
 
-/** One kind of volume. Both calls are idempotent; they fail with a `NodeFailure`, or with a system call's own error. */
+/** Plugin for one type of volume. Both calls are idempotent and fail with a `NodeFailure` or a system error. */
 export interface VolumePlugin<Mounted extends MountedVolume = MountedVolume> {
-  /** Kubernetes' name of the kind; its folder below `volumes` is named after it. */
+  /** Name of the volume type in Kubernetes, which also names its directory below `volumes`. */
   readonly name: string;
   readonly supports: (volume: Volume) => boolean;
-  /** Makes the content available and says what containers get of it. */
+  /** Mounts the volume and returns what containers can mount. */
   readonly mount: (request: VolumeMount) => Promise<Mounted>;
-  /** Takes the volume away with everything that is the pod's own of it. */
+  /** Unmounts the volume and deletes its files unless they belong to the host. */
   readonly unmount: (request: VolumeUnmount) => Promise<void>;
 }
 
-/** Finds the plugin of a volume; a kind that no plugin stands for fails with `FailedMount` and its name. */
+/** Returns the plugin for a volume. Fails with `FailedMount` if the type is not supported. */
 export function pluginFor(plugins: readonly VolumePlugin[], volume: Volume): VolumePlugin {
-  const found = plugins.find((plugin) => plugin.supports(volume));
-  if (found !== undefined) return found;
+  const plugin = plugins.find((candidate) => candidate.supports(volume));
+  if (plugin !== undefined) return plugin;
   const kind = Object.keys(volume).find((key) => key !== 'name');
   const problem = kind === undefined ? 'it has no source' : `volumes of type ${kind} are not supported on this node`;
   throw new NodeFailure('FailedMount', `volume "${volume.name}" cannot be mounted: ${problem}`);

@@ -3,7 +3,7 @@ import { hostPathPlugin } from './hostPath.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { configMapPlugin, downwardApiPlugin, projectedPlugin, secretPlugin } from './projected.ts';
 
-/** The kinds of volumes that this node can mount. */
+/** Plugins of the supported volume types. */
 export const volumePlugins: readonly VolumePlugin[] = [
   emptyDirPlugin,
   hostPathPlugin,

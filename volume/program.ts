@@ -1,58 +1,64 @@
-/** Programs that touch volumes: a file system that does not answer holds up such a process, and nobody else. */
+/** Runs programs that access volumes, so that an unresponsive file system blocks only the program and not the agent. */
 import { startLimit } from '../base/limit.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import { ProgramFailure, runProgram } from '../host/program.ts';
 
 interface VolumeProgram {
-  /** The places that it touches. Until one that was given up has ended, no other is run at one of its places: each might hang as well. */
-  readonly at: readonly string[];
+  /**
+   * Paths that the program accesses. If an earlier program is still hanging at one of them, no other is started there,
+   * because it might hang too.
+   */
+  readonly paths: readonly string[];
   readonly signal: AbortSignal;
   readonly input?: string;
-  /** A handle that it has as `PASSED_FD`. */
+  /** File descriptor of this process that the program inherits as `PASSED_FD`. */
   readonly passedFd?: number;
 }
 
-const LIMIT_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
-/** When those that were given up, or have failed, will have ended, by their places. */
-const ending = new Map<string, Promise<unknown>>();
+/** Exits of abandoned and failed programs, by path. */
+const pendingExits = new Map<string, Promise<unknown>>();
 
-/** Runs a program of the host to its end and gives its standard output; it has 30 s, and ends with its signal. */
+/**
+ * Runs a program of the host and returns its standard output. The timeout is 30 s. The program is killed when the
+ * signal aborts.
+ */
 export async function runOnVolume(program: string, args: readonly string[], options: VolumeProgram): Promise<string> {
-  const { at, signal, ...given } = options;
-  for (const place of at) await ended(place, signal);
+  const { paths, signal, ...programOptions } = options;
+  for (const place of paths) await waitForEarlierExit(place, signal);
   const { promise: exited, resolve: onExit } = Promise.withResolvers<void>();
   try {
-    return await runProgram(program, args, { ...given, signal, limitMs: LIMIT_MS, onExit });
+    return await runProgram(program, args, { ...programOptions, signal, timeoutMs: TIMEOUT_MS, onExit });
   } catch (error) {
-    for (const place of at) keep(place, exited);
-    if (error instanceof ProgramFailure && error.isLate) throw noAnswer(program, error);
+    for (const place of paths) recordPendingExit(place, exited);
+    if (error instanceof ProgramFailure && error.hasTimedOut) throw timeoutError(program, error);
     throw error;
   }
 }
 
-function keep(at: string, exited: Promise<void>): void {
-  const all = Promise.all([ending.get(at), exited]);
-  ending.set(at, all);
-  void all.then(() => {
-    if (ending.get(at) === all) ending.delete(at);
+function recordPendingExit(path: string, exited: Promise<void>): void {
+  const allExits = Promise.all([pendingExits.get(path), exited]);
+  pendingExits.set(path, allExits);
+  void allExits.then(() => {
+    if (pendingExits.get(path) === allExits) pendingExits.delete(path);
   });
 }
 
-/** Waits for an earlier one that was given up: what hangs in the kernel may not end by any signal. */
-async function ended(at: string, signal: AbortSignal): Promise<void> {
-  const earlier = ending.get(at);
-  if (earlier === undefined) return;
-  const limit = startLimit(LIMIT_MS);
+/** Waits until an abandoned program has exited. One that hangs in the kernel may not react to any signal. */
+async function waitForEarlierExit(path: string, signal: AbortSignal): Promise<void> {
+  const earlierExit = pendingExits.get(path);
+  if (earlierExit === undefined) return;
+  const timeout = startLimit(TIMEOUT_MS);
   try {
-    await unlessAborted(earlier, AbortSignal.any([signal, limit.signal]));
+    await unlessAborted(earlierExit, AbortSignal.any([signal, timeout.signal]));
   } catch (error) {
     signal.throwIfAborted();
-    throw new Error(`an earlier attempt still hangs in the kernel at ${at}`, { cause: error });
+    throw new Error(`an earlier attempt still hangs in the kernel at ${path}`, { cause: error });
   } finally {
-    limit.end();
+    timeout.end();
   }
 }
 
-const noAnswer = (program: string, cause: unknown): Error =>
-  new Error(`${program} timed out after ${LIMIT_MS / 1_000} s`, { cause });
+const timeoutError = (program: string, cause: unknown): Error =>
+  new Error(`${program} timed out after ${TIMEOUT_MS / 1_000} s`, { cause });

@@ -1,4 +1,7 @@
-/** Files that a pod is given: of itself, of ConfigMaps, Secrets and tokens; brought up to date in place, all at once. */
+/**
+ * Plugins for volumes with files from the pod, ConfigMaps, Secrets and tokens. The files are updated in place and
+ * atomically.
+ */
 
 import path from 'node:path';
 import { messageOf, NodeFailure } from '../base/failure.ts';
@@ -6,27 +9,30 @@ import { errorCode } from '../host/files/fileErrors.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { Volume } from '../kubernetes/api/schema/volume.ts';
 import type { MountedPath } from '../kubernetes/mountedVolume.ts';
-import { showFiles } from './atomicFiles.ts';
-import { makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
+import { publishFiles } from './atomicFiles.ts';
+import { createVolumeDirectory, memoryMedium, removeVolumeDirectory } from './memory.ts';
 import { nestedMountPoints } from './nestedMounts.ts';
-import { type Payload, payloadOf } from './payload.ts';
+import { collectPayload, type Payload } from './payload.ts';
 import type { VolumeMount, VolumePlugin } from './plugin.ts';
 
-/** The plugin for `downwardAPI`; mounting it again writes what has changed. */
+/** Plugin for `downwardAPI`. Mounting it again updates the files. */
 export const downwardApiPlugin = filesPlugin('kubernetes.io/downward-api', ({ downwardAPI }) => downwardAPI);
 
-/** The plugin for `projected`; mounting it again writes what has changed. */
+/** Plugin for `projected`. Mounting it again updates the files. */
 export const projectedPlugin = filesPlugin('kubernetes.io/projected', ({ projected }) => projected);
 
-/** The plugin for `secret`; mounting it again writes what has changed. */
+/** Plugin for `secret`. Mounting it again updates the files. */
 export const secretPlugin = filesPlugin('kubernetes.io/secret', ({ secret }) => secret);
 
-/** The plugin for `configMap`, which alone is on the disk; mounting it again writes what has changed. */
+/**
+ * Plugin for `configMap`, the only one of these that uses the disk instead of memory. Mounting it again updates the
+ * files.
+ */
 export const configMapPlugin = filesPlugin('kubernetes.io/configmap', ({ configMap }) => configMap, { onDisk: true });
 
-/** As those of an emptyDir are: who may read what is in it the files say. */
-const ALL_RIGHTS = 0o777;
-const MOUNT_POINT = 0o755;
+/** Mode of the directory, like that of an emptyDir. Access is controlled by the modes of the files. */
+const FULL_ACCESS = 0o777;
+const MOUNT_POINT_MODE = 0o755;
 
 function filesPlugin(
   name: string,
@@ -38,47 +44,51 @@ function filesPlugin(
     supports: (volume) => sourceOf(volume) !== undefined,
     mount: async (request) => {
       const { pod, volume, layout } = request;
-      const payload = await payloadOf(request);
+      const payload = await collectPayload(request);
       const hostPath = layout.volumeDir(pod.metadata.uid, name, volume.name);
-      await makePlace(request, { hostPath, onDisk });
-      await show(request, hostPath, payload).catch((error) => {
-        throw errorCode(error) === undefined ? error : unwritable(volume, error);
+      await createDirectories(request, { hostPath, onDisk });
+      await publishPayload(request, hostPath, payload).catch((error) => {
+        throw errorCode(error) === undefined ? error : writeFailure(volume, error);
       });
       const { files: _, ...tokens } = payload;
       return { kind: 'path', hostPath, own: true, ...tokens };
     },
     unmount: ({ podUid, volumeName, layout, mounter, signal }) =>
-      removeDirectory(layout.volumeDir(podUid, name, volumeName), { layout, mounter, signal }),
+      removeVolumeDirectory(layout.volumeDir(podUid, name, volumeName), { layout, mounter, signal }),
   };
 }
 
-async function makePlace(
+async function createDirectories(
   request: VolumeMount,
   { hostPath, onDisk }: { readonly hostPath: string; readonly onDisk: boolean },
 ): Promise<void> {
   const { pod, volume, layout, mounter, signal } = request;
-  // Earlier versions had it in memory, and containers may have mounted it there.
-  if (onDisk) await makeDirectory(hostPath, undefined, { layout, mounter, signal, orMounted: 'tmpfs' });
-  else await makeDirectory(hostPath, memoryMedium(request), { layout, mounter, signal });
-  if (onDisk) await openToAll(layout.files, hostPath);
+  // Earlier versions used a tmpfs, which containers may still have mounted.
+  if (onDisk) await createVolumeDirectory(hostPath, undefined, { layout, mounter, signal, allowedMount: 'tmpfs' });
+  else await createVolumeDirectory(hostPath, memoryMedium(request), { layout, mounter, signal });
+  if (onDisk) await grantFullAccess(layout.files, hostPath);
   for (const point of nestedMountPoints(pod, volume.name))
-    await layout.files.mkdir(path.join(hostPath, point), { recursive: true, mode: MOUNT_POINT });
+    await layout.files.mkdir(path.join(hostPath, point), { recursive: true, mode: MOUNT_POINT_MODE });
 }
 
-async function openToAll(files: FileSystem, directory: string): Promise<void> {
+async function grantFullAccess(files: FileSystem, directory: string): Promise<void> {
   const { mode } = await files.stat(directory);
-  if ((mode & ALL_RIGHTS) !== ALL_RIGHTS) await files.chmod(directory, (mode & 0o7777) | ALL_RIGHTS);
+  if ((mode & FULL_ACCESS) !== FULL_ACCESS) await files.chmod(directory, (mode & 0o7777) | FULL_ACCESS);
 }
 
-async function show({ pod, layout, mounter, now, signal }: VolumeMount, hostPath: string, { files }: Payload) {
+async function publishPayload(
+  { pod, layout, mounter, now, signal }: VolumeMount,
+  hostPath: string,
+  { files }: Payload,
+) {
   const fsGroup = pod.spec.securityContext?.fsGroup;
-  const beforeShown = async () => {
+  const beforePublish = async () => {
     if (fsGroup !== undefined) await mounter.setOwnership(hostPath, { fsGroup, readOnly: true, signal });
   };
-  await showFiles(layout.files, hostPath, { shown: files, now, beforeShown, signal });
+  await publishFiles(layout.files, hostPath, { files, now, beforePublish, signal });
 }
 
-function unwritable({ name }: Volume, cause: unknown): NodeFailure {
+function writeFailure({ name }: Volume, cause: unknown): NodeFailure {
   return new NodeFailure('FailedMount', `volume "${name}": its files cannot be written: ${messageOf(cause)}`, {
     cause,
   });

@@ -1,22 +1,23 @@
-/** Takes away what containers mounted of a volume that is not the whole of it (C26). */
+/** Unmounts the subPaths of volumes (C26). */
 import path from 'node:path';
 import type { VolumeUnmount } from './plugin.ts';
 
-/** The folders below `volume-subpaths`: volume, container, index. */
-const DEPTH = 3;
+/** Depth of the mount points below `volume-subpaths`: volume, container, index. */
+const MOUNT_POINT_DEPTH = 3;
 
-/** Unmounts the parts of a volume that containers of a pod mounted, or those of all its volumes. Idempotent. */
+/** Unmounts the subPaths of one volume of a pod, or of all its volumes. Idempotent. */
 export async function removeSubPaths(
   { layout, mounter, signal }: Pick<VolumeUnmount, 'layout' | 'mounter' | 'signal'>,
   { podUid, volume }: { readonly podUid: string; readonly volume?: string },
 ): Promise<void> {
-  const all = layout.subPathsDir(podUid);
-  const below = volume === undefined ? all : layout.subPathsOf(podUid, volume);
-  const mounts = await layout.files.mountsUnder(below, signal);
-  const base = mounts.length > 0 ? await layout.files.realpath(all) : all;
+  const podDirectory = layout.subPathsDir(podUid);
+  const directory = volume === undefined ? podDirectory : layout.volumeSubPathsDir(podUid, volume);
+  const mounts = await layout.files.mountsUnder(directory, signal);
+  const base = mounts.length > 0 ? await layout.files.realpath(podDirectory) : podDirectory;
   for (const mounted of mounts) {
-    // What is mounted further in came there by others, and is theirs.
-    if (path.relative(base, mounted.path).split('/').length === DEPTH) await mounter.unmount(mounted.path, signal);
+    // Deeper mounts were created by other software.
+    if (path.relative(base, mounted.path).split('/').length === MOUNT_POINT_DEPTH)
+      await mounter.unmount(mounted.path, signal);
   }
-  await layout.files.removeTree(below, signal);
+  await layout.files.removeTree(directory, signal);
 }

@@ -1,10 +1,10 @@
-/** A process of its own, for it alone is held up by a volume that does not answer: does tasks, and prints the answers. */
+/** Entry point of the process that runs tasks in volumes which may hang. Prints the results. */
 import { text } from 'node:stream/consumers';
-import { doTasks, type VolumeTask } from './volumeTasks.ts';
+import { runTasks, type VolumeTask } from './volumeTasks.ts';
 
-/** Whoever started this process ends it. */
+/** Never aborted, because the parent kills this process. */
 const { signal } = new AbortController();
 
-// Of the same program, so they are what they are said to be.
+// Safe cast, because the same program wrote the input.
 const tasks = JSON.parse(await text(process.stdin)) as readonly VolumeTask[];
-process.stdout.write(JSON.stringify(await doTasks(tasks, signal)));
+process.stdout.write(JSON.stringify(await runTasks(tasks, signal)));

@@ -1,4 +1,4 @@
-/** What is done in volumes with more care than a program of the host has. */
+/** Operations in volumes that require special care with links. */
 
 import { messageOf } from '../base/failure.ts';
 import { readInside } from '../host/files/safeOpen.ts';
@@ -7,27 +7,27 @@ import { bindSubPath } from './bindSubPath.ts';
 
 export type VolumeTask = Pick<MountedPath, 'hostPath' | 'own'> &
   (
-    | /** Reads a file in a volume, of so many bytes at most. */
+    | /** Reads a file in a volume, up to a maximum size in bytes. */
     { readonly kind: 'read'; readonly path: string; readonly largest: number }
-    /** Mounts a part of a volume at a path of the pod's own (C26). */
+    /** Mounts a subPath at a path of the pod (C26). */
     | { readonly kind: 'bind'; readonly subPath: string; readonly target: string }
   );
 
-export interface VolumeAnswer {
-  /** Why it could not be done. */
+export interface VolumeTaskResult {
+  /** Error message if the task failed. */
   readonly failure?: string;
-  /** What was read; absent where there is no such file. */
+  /** Contents of the file. Undefined if it does not exist. */
   readonly text?: string | undefined;
 }
 
-/** Does tasks one after the other, and gives their answers in this order. */
-export async function doTasks(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<VolumeAnswer[]> {
-  const answers: VolumeAnswer[] = [];
-  for (const task of tasks) answers.push(await answerTo(task, signal));
-  return answers;
+/** Runs tasks sequentially and returns their results in the same order. */
+export async function runTasks(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<VolumeTaskResult[]> {
+  const results: VolumeTaskResult[] = [];
+  for (const task of tasks) results.push(await runTask(task, signal));
+  return results;
 }
 
-async function answerTo(task: VolumeTask, signal: AbortSignal): Promise<VolumeAnswer> {
+async function runTask(task: VolumeTask, signal: AbortSignal): Promise<VolumeTaskResult> {
   try {
     if (task.kind === 'read') return { text: await readInside(task.hostPath, task.path, task.largest) };
     await bindSubPath({ ...task, signal });

@@ -1,6 +1,6 @@
 /** The API server as a sink of statuses: a pod's status is patched, and what has ended on its account is deleted (C12). */
 import * as z from 'zod/mini';
-import { readAnswer } from '../../kubeclient/answer.ts';
+import { parseResponse } from '../../kubeclient/answer.ts';
 import type { CallOptions, KubeClient } from '../../kubeclient/client.ts';
 import { isConflict, isForbidden, isInvalid, isNotFound } from '../../kubeclient/kubeError.ts';
 import { POD, podPath } from '../../kubeclient/paths.ts';
@@ -176,7 +176,7 @@ export class ApiStatusSink implements StatusSink {
 }
 
 const readPod = (answer: unknown, asked: string): SeenPod =>
-  readAnswer(podSchema, answer, { asked, expected: 'a Pod' });
+  parseResponse(podSchema, answer, { request: asked, expected: 'a Pod' });
 
 const isTerminal = (phase: unknown): boolean => phase === 'Succeeded' || phase === 'Failed';
 

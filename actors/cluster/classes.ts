@@ -28,7 +28,7 @@ export const classesWatch = (classes: Pick<Classes, 'take'>): Watch<ClassHandler
   place: 'the RuntimeClasses of the cluster',
   path: RUNTIME_CLASSES,
   type: RUNTIME_CLASS,
-  keep: (object) => {
+  transform: (object) => {
     const read = readRuntimeClass(object);
     if ('problems' in read) throw new Error(`this is no RuntimeClass: ${firstProblem(read.problems)}`);
     const { metadata, handler } = read.object;

@@ -1,5 +1,5 @@
 /** What a node's heartbeats ask the API server: each try in good time, and by a new connection where one may be dead. */
-import { OddAnswer } from '../../kubeclient/answer.ts';
+import { UnexpectedResponse } from '../../kubeclient/answer.ts';
 import type { CallOptions, KubeClient } from '../../kubeclient/client.ts';
 import { KubeError } from '../../kubeclient/kubeError.ts';
 
@@ -35,4 +35,4 @@ export function heartbeatClient(client: KubeClient, timeoutMs: number): Heartbea
 }
 
 /** Somebody has answered, even if not what was asked for. */
-const isAnswer = (error: unknown): boolean => error instanceof KubeError || error instanceof OddAnswer;
+const isAnswer = (error: unknown): boolean => error instanceof KubeError || error instanceof UnexpectedResponse;

@@ -1,6 +1,6 @@
 /** The objects of a node at the API server, as far as it reads them. */
 import * as z from 'zod/mini';
-import { readAnswer } from '../../kubeclient/answer.ts';
+import { parseResponse } from '../../kubeclient/answer.ts';
 import { isNotFound } from '../../kubeclient/kubeError.ts';
 
 const texts = z.optional(z.record(z.string(), z.string()));
@@ -52,13 +52,13 @@ export const seenAsNode = (object: unknown): FoundNode => z.parse(nodeSchema, ob
 
 /** Each of an answer to what was `asked`. */
 export const readNode = (object: unknown, asked: string): FoundNode =>
-  readAnswer(nodeSchema, object, { asked, expected: 'a Node' });
+  parseResponse(nodeSchema, object, { request: asked, expected: 'a Node' });
 export const readLease = (object: unknown, asked: string): FoundLease =>
-  readAnswer(leaseSchema, object, { asked, expected: 'a Lease' });
+  parseResponse(leaseSchema, object, { request: asked, expected: 'a Lease' });
 export const readCsiNode = (object: unknown, asked: string) =>
-  readAnswer(csiNodeSchema, object, { asked, expected: 'a CSINode' });
+  parseResponse(csiNodeSchema, object, { request: asked, expected: 'a CSINode' });
 export const readNamed = (object: unknown, asked: string): NamedObject =>
-  readAnswer(namedSchema, object, { asked, expected: 'an object with a name and a UID' });
+  parseResponse(namedSchema, object, { request: asked, expected: 'an object with a name and a UID' });
 
 /** How the objects of a node refer to its Node. */
 export const ownerNode = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });

@@ -73,7 +73,7 @@ export function ownNodeWatch(
     query: { fieldSelector: `metadata.name=${nodeName}` },
     onStep: (step) => ownNode.step(step),
     // One that cannot be read is told as a problem, and ends no watch.
-    keep: (object) => ({ object, seen: seenNode(object) }),
+    transform: (object) => ({ object, seen: seenNode(object) }),
     onSet: (kept, send: (fact: NodeFact) => void) => {
       ownNode.take(kept.map(({ object }) => object));
       const node = kept[0]?.seen ?? null;

@@ -64,6 +64,6 @@ export const servicesWatch = (services: Pick<Services, 'take'>): Watch<ServiceAd
   path: SERVICES,
   type: SERVICE,
   query: { fieldSelector: 'spec.clusterIP!=None' },
-  keep: (object) => z.parse(serviceSchema, object),
+  transform: (object) => z.parse(serviceSchema, object),
   onSet: (all) => services.take(all),
 });

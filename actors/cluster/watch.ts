@@ -17,8 +17,8 @@ export interface Watch<Kept = KubeObject> {
   readonly path: string;
   readonly type: ObjectType;
   readonly query?: Readonly<Record<string, string>>;
-  /** What is kept of each; absent: all of it. */
-  readonly keep?: (object: KubeObject) => Kept;
+  /** Converts an object to the part that is stored. By default, the whole object is stored. */
+  readonly transform?: (object: KubeObject) => Kept;
   /** Told how it gets on before anybody else. */
   readonly onStep?: (step: ReflectorStep) => void;
   /** Takes all there are, whenever that has changed; `send` tells the node of it. */

@@ -1,7 +1,7 @@
 /** What the node has written down of its pulls, on disk as a kubelet has it; read once, and in memory from then on. */
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { otherwise } from '../../host/files/fileErrors.ts';
+import { orElse } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import {
   intentText,
@@ -159,7 +159,7 @@ export class PullRecords {
     for (const name of names) {
       if (!name.startsWith('sha256-') || name.endsWith(TEMPORARY)) continue;
       const file = join(directory, name);
-      found.push({ file, content: await files.readFile(file).catch(otherwise('')) });
+      found.push({ file, content: await files.readFile(file).catch(orElse('')) });
     }
     return found;
   }

@@ -191,7 +191,7 @@ export class ClusterTrustBundles implements FollowedBundles {
       clock,
       jitter,
       signal: followed.ending.signal,
-      keep: readBundle,
+      transform: readBundle,
       onSet: (bundles) => this.#take(followed, bundles),
       onStep: (step) => {
         followed.failure = step.state === 'failing' ? step.failure : '';

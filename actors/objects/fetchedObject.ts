@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
-import { KubeError, troubleIn } from '../../kubeclient/kubeError.ts';
+import { errorSummary, KubeError } from '../../kubeclient/kubeError.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../kubernetes/objects/configObject.ts';
 import { unheardOf } from '../../kubernetes/objects/podObjects.ts';
 import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
@@ -95,7 +95,7 @@ export class FetchedObject implements HeldObject {
       if (!isOlder(object, this.#object)) this.#take(object, want);
     } catch (error) {
       if (error instanceof KubeError && error.code === NOT_FOUND) return this.#take(null, want);
-      this.#listeners.onStep({ state: 'failing', failure: messageOf(error), why: troubleIn(error) });
+      this.#listeners.onStep({ state: 'failing', failure: messageOf(error), why: errorSummary(error) });
       // What was heard last is better than nothing, also that there is none.
       if (this.#object === undefined) throw error;
     }

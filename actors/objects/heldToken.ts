@@ -10,7 +10,7 @@
  */
 
 import type { Clock } from '../../base/clock.ts';
-import { SecretText } from '../../host/secretText.ts';
+import { Secret } from '../../host/secretText.ts';
 
 /** A moment by both clocks, in milliseconds. */
 export interface Moment {
@@ -35,14 +35,14 @@ const JITTER_MS = 10_000;
 const SET_BACK_MS = 60_000;
 
 export class HeldToken {
-  readonly #token: SecretText;
+  readonly #token: Secret;
   readonly #asked: Moment;
   readonly #lifetimeMs: number;
   readonly #renewedAfterMs: number;
 
   /** `asked` is from before it was asked for; `chance` is at least 0 and less than 1. */
   constructor(token: string, lifetimeMs: number, asked: Moment, chance: number) {
-    this.#token = new SecretText(token);
+    this.#token = new Secret(token);
     this.#asked = asked;
     this.#lifetimeMs = lifetimeMs;
     this.#renewedAfterMs = Math.min(lifetimeMs * SHARE, OLDEST_MS) - chance * JITTER_MS;

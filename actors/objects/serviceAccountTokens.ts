@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { type Failure, messageOf, NodeFailure } from '../../base/failure.ts';
-import { OddAnswer } from '../../kubeclient/answer.ts';
+import { UnexpectedResponse } from '../../kubeclient/answer.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { KubeError } from '../../kubeclient/kubeError.ts';
 import { tokenPath } from '../../kubeclient/paths.ts';
@@ -141,7 +141,7 @@ export class ServiceAccountTokens implements PodTokens {
     const path = tokenPath(accountOf(pod));
     const answer = await client.create(path, tokenRequestOf(pod, request), { signal }).catch((error) => {
       // An odd answer is told with its beginning, in which the token may be.
-      throw error instanceof OddAnswer ? new Error('the answer of the API server cannot be read') : error;
+      throw error instanceof UnexpectedResponse ? new Error('the answer of the API server cannot be read') : error;
     });
     const { token, lifetimeMs } = readToken(answer);
     return new HeldToken(token, lifetimeMs, asked, jitter());

@@ -83,11 +83,11 @@ export class WatchedObject implements HeldObject {
       clock,
       jitter,
       signal: running.signal,
-      shortestWatch: SHORTEST_WATCH_S,
+      minWatchSeconds: SHORTEST_WATCH_S,
       path: collectionPath(this.#reference),
       type: typeOf(this.#reference),
       query: { fieldSelector: `metadata.name=${name}` },
-      keep: (object) => readConfigObject(kind, object),
+      transform: (object) => readConfigObject(kind, object),
       onSet: ifRunning(([object]: readonly ConfigObject[]) => this.#take(object)),
       onStep: ifRunning((step) => {
         if (step.state === 'failing') this.#failure = step.failure;

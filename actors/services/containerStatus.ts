@@ -3,7 +3,7 @@
 import { messageOf } from '../../base/failure.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { observedContainerStatus } from '../../cri/observe.ts';
-import { loggedText, type TerminationMessagePlace, terminationMessagePlace } from '../../cri/terminationMessage.ts';
+import { lastLogLines, type TerminationMessageSource, terminationMessageSource } from '../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
 import { unlessGone } from './sandboxes.ts';
@@ -26,7 +26,7 @@ export async function readContainer(
     if (!shown) return null;
     if (shown.state !== 'exited') return shown;
     // The runtime's own word comes before the container's.
-    const message = [shown.message, await terminationMessage(files, terminationMessagePlace(status))]
+    const message = [shown.message, await terminationMessage(files, terminationMessageSource(status))]
       .filter(Boolean)
       .join(': ');
     return message === '' ? shown : { ...shown, message };
@@ -36,7 +36,7 @@ export async function readContainer(
   }
 }
 
-async function terminationMessage(files: FileSystem, { file, log }: TerminationMessagePlace): Promise<string> {
+async function terminationMessage(files: FileSystem, { file, log }: TerminationMessageSource): Promise<string> {
   if (file !== undefined) {
     const written = await tailOf(files, file, LONGEST_FILE);
     if (typeof written === 'string') return `Error on reading termination log ${file}: ${written}`;
@@ -45,7 +45,7 @@ async function terminationMessage(files: FileSystem, { file, log }: TerminationM
   if (log === undefined) return '';
   const end = await tailOf(files, log, LOG_END);
   if (typeof end === 'string') return `Error on reading termination message from logs: ${end}`;
-  return textOf(loggedText(end, MOST_LINES).subarray(-LONGEST_FROM_LOG));
+  return textOf(lastLogLines(end, MOST_LINES).subarray(-LONGEST_FROM_LOG));
 }
 
 /** What stands there, nothing when there is no such file, or why it cannot be read. */

@@ -7,13 +7,13 @@ import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import { runtimeMessage } from '../../cri/failure.ts';
 import { type ImageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
-import { type NodeDescription, withResolver } from '../../cri/nodeDescription.ts';
+import { type NodeDescription, withCurrentResolvConf } from '../../cri/nodeDescription.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { writeHostsFile } from '../../host/pods/hostsFile.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { type LogLink, removeLogSymlink, writeLogSymlink } from '../../host/pods/logLinks.ts';
-import { makeTerminationLog } from '../../host/pods/podDirectory.ts';
+import { createTerminationLog } from '../../host/pods/podDirectory.ts';
 import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import { containerHash } from '../../kubernetes/api/identity.ts';
@@ -118,9 +118,9 @@ async function create(
   // The call holds a start slot, so independent steps run in parallel.
   const [user, now, target, terminationLog] = await Promise.all([
     userOf(imageUserOf, { pod, container, imageRef }, { signal }),
-    withResolver(facts).catch(unknownResolver),
+    withCurrentResolvConf(facts).catch(unknownResolver),
     targetOf(cri, input, { signal }),
-    makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) }),
+    createTerminationLog(layout, { uid, container: container.name, run: String(attempt) }),
     writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: facts.clusterDomain, signal }),
     requireImageVolumes(cri, container, volumes, { signal }),
     requireStopSignal(cri, container, { signal }),

@@ -1,6 +1,6 @@
 /** Reads the ends of the logs of a pod's failed containers. */
 import { join } from 'node:path';
-import { loggedText } from '../../cri/terminationMessage.ts';
+import { lastLogLines } from '../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { createLayout, type LayoutFolders } from '../../host/pods/layout.ts';
 import { type LogTail, type LogTails, lastFailedRun, latestRun } from '../../show/logTail.ts';
@@ -13,7 +13,7 @@ const LONGEST_LINE = 500;
 
 async function tailOf(files: FileSystem, file: string, count = LINES): Promise<LogTail | undefined> {
   try {
-    const text = loggedText(await files.tail(file, LOG_END), count)
+    const text = lastLogLines(await files.tail(file, LOG_END), count)
       .toString('utf8')
       .trimEnd();
     const lines = text === '' ? [] : text.split('\n');

@@ -4,8 +4,8 @@ import type { Clock } from '../../base/clock.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Cri } from '../../cri/calls.ts';
 import type { Layout } from '../../host/pods/layout.ts';
-import { restartsByLogs } from '../../host/pods/loggedRuns.ts';
-import { tendLog } from '../../host/pods/logRotation.ts';
+import { nextRunByLogs } from '../../host/pods/loggedRuns.ts';
+import { rotateIfNeeded } from '../../host/pods/logRotation.ts';
 import type { Services } from '../boundary.ts';
 import { withinLimit } from './timeLimit.ts';
 
@@ -38,7 +38,7 @@ export function logServices({ cri, layout, clock, policy, onError }: LogParts): 
       const count = async (container: string): Promise<[string, number]> => {
         const directory = layout.containerLogDir(pod.metadata, container);
         // A folder that hangs cannot be called off; nobody waits for it any more.
-        const look = (limit: AbortSignal) => unlessAborted(restartsByLogs(layout.files, directory), limit);
+        const look = (limit: AbortSignal) => unlessAborted(nextRunByLogs(layout.files, directory), limit);
         try {
           const limited =
             limitMs === undefined ? look(signal) : withinLimit(look, { clock, timeoutMs: limitMs, signal });
@@ -59,7 +59,7 @@ export function logServices({ cri, layout, clock, policy, onError }: LogParts): 
           const reopen = async () => void (await cri.reopenContainerLog({ containerId }, { signal }));
           try {
             const file = `${layout.containerLogDir(pod, container)}/${attempt}.log`;
-            await tendLog({ files: layout.files, file, maxBytes, maxFiles, now: clock.now(), reopen, signal });
+            await rotateIfNeeded({ files: layout.files, file, maxBytes, maxFiles, now: clock.now(), reopen, signal });
           } catch (error) {
             // One that ends meanwhile, or whose disk is full, keeps nobody else waiting.
             if (!signal.aborted) onError('rotateLogs', error);

@@ -5,7 +5,7 @@ import { lookUp } from '../../base/lookUp.ts';
 import type { Cri } from '../../cri/calls.ts';
 import type { ContainerConfigInput } from '../../cri/containerConfig.ts';
 import { envFilesOf, environmentOf } from '../../cri/environment.ts';
-import { subPathsOf, type WantedSubPath } from '../../cri/mounts.ts';
+import { type SubPathRequest, subPathsOf } from '../../cri/mounts.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import type { Mounter } from '../../volume/mounter.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
@@ -44,7 +44,7 @@ export async function prepareMounts(
 
 /** Mounts parts of volumes; gives where, by the index of the mount. */
 async function bindSubPaths(
-  parts: readonly WantedSubPath[],
+  parts: readonly SubPathRequest[],
   { layout, mounter, pod, container }: Pick<Wanted, 'pod' | 'container'> & Pick<MountParts, 'layout' | 'mounter'>,
   signal: AbortSignal,
 ): Promise<Record<number, string>> {

@@ -4,7 +4,7 @@ import { type Clock, steadyClock } from '../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { dnsWarnings } from '../../cri/dns.ts';
-import { type NodeDescription, withResolver } from '../../cri/nodeDescription.ts';
+import { type NodeDescription, withCurrentResolvConf } from '../../cri/nodeDescription.ts';
 import { observedSandboxStatus } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
@@ -192,7 +192,7 @@ const isNameReserved = (error: unknown): boolean => error instanceof NodeFailure
 
 /** A pod whose resolver nobody knows would run and find nobody: it waits with the reason instead (C20). */
 async function resolving(node: NodeDescription): Promise<NodeDescription> {
-  return withResolver(node).catch((cause: unknown) => {
+  return withCurrentResolvConf(node).catch((cause: unknown) => {
     const message = `Failed to create pod sandbox: ${messageOf(cause)}`;
     throw new NodeFailure('FailedCreatePodSandBox', message, { cause });
   });

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { runningPrograms } from '../../host/program.ts';
+import { countRunningPrograms } from '../../host/program.ts';
 import { Timers } from './timers.ts';
 
 /** A clock that stands still until it is moved, and what is due then happens in order: for tests and simulations. */
@@ -82,5 +82,5 @@ async function settle(): Promise<void> {
 
 function isDiskBusy(): boolean {
   const isOfFile = (kind: string) => kind.startsWith('FSReq') || kind === 'CloseReq';
-  return runningPrograms() > 0 || process.getActiveResourcesInfo().some(isOfFile);
+  return countRunningPrograms() > 0 || process.getActiveResourcesInfo().some(isOfFile);
 }

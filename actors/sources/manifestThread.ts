@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { nextTurn } from '../../base/nextTurn.ts';
 import { errorCode, isDiskFault, isHostRefusal } from '../../host/files/fileErrors.ts';
-import { ownScript } from '../../host/ownScript.ts';
+import { scriptPath } from '../../host/ownScript.ts';
 import { type ManifestText, type ReadManifest, refused } from './manifestText.ts';
 import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
 
@@ -29,7 +29,7 @@ export class ManifestThread {
   constructor(
     clock: Clock,
     megabytes = THREAD_MEGABYTES,
-    script: string | URL = ownScript(import.meta.dirname, 'manifestWorker'),
+    script: string | URL = scriptPath(import.meta.dirname, 'manifestWorker'),
   ) {
     this.#clock = clock;
     this.#megabytes = megabytes;

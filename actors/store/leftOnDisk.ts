@@ -3,9 +3,9 @@ import { NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { createLayout, isSafeSegment, type Layout } from '../../host/pods/layout.ts';
-import { podDirectories } from '../../host/pods/podDirectory.ts';
-import { type DirectoryOwner, type Maker, ownerOf } from '../../host/pods/podMark.ts';
-import { adoptPod, isNamed, ownerOfPodDirectory } from '../../host/pods/takePodDirectory.ts';
+import { listPodDirectories } from '../../host/pods/podDirectory.ts';
+import { type DirectoryOwner, type Maker, readOwner } from '../../host/pods/podMark.ts';
+import { adoptPod, isSamePodName, readPodDirectoryOwner } from '../../host/pods/takePodDirectory.ts';
 import { type ForeignPod, type LeftPod, type PodIdentity, UNKNOWN } from '../../kubernetes/lifecycle/observed.ts';
 import type { DurableFacts } from './durableFacts.ts';
 import { factFileName } from './storeFiles.ts';
@@ -65,8 +65,8 @@ export async function podsLeftOnDisk(
   const maker = makerOf(place);
   const logged = await loggedPods(layout, place.podLogsDir);
   const identityOf = identitiesIn(logged ?? []);
-  const uids = await podDirectories(layout);
-  const directories = uids.map((uid) => ({ uid, owner: ownerOfPodDirectory(layout, maker, uid) }));
+  const uids = await listPodDirectories(layout);
+  const directories = uids.map((uid) => ({ uid, owner: readPodDirectoryOwner(layout, maker, uid) }));
   if (!takesOver) refuseOtherRuntime(layout, directories, maker);
   for (const each of directories) {
     const { uid, owner } = each;
@@ -78,7 +78,7 @@ export async function podsLeftOnDisk(
       const expectation = 'expected a JSON object with root, node, runtime and pod';
       onAdopted?.(identityOf(uid), `${owner.damagedMark} is damaged, ${expectation}; it has been replaced`);
     }
-    each.owner = ownerOfPodDirectory(layout, maker, uid);
+    each.owner = readPodDirectoryOwner(layout, maker, uid);
   }
   const found = directories.map(({ uid, owner }) => sorted(layout, uid, { owner, identityOf }));
   const facts = [allocations, containerEnds, statuses, probes];
@@ -94,7 +94,7 @@ export async function podsLeftOnDisk(
 export async function podsOfAgent(place: AgentPlace, files?: FileSystem): Promise<readonly string[]> {
   const layout = createLayout(place, files);
   const maker = makerOf(place);
-  return (await podDirectories(layout)).filter((uid) => ownerOfPodDirectory(layout, maker, uid).kind === 'ours');
+  return (await listPodDirectories(layout)).filter((uid) => readPodDirectoryOwner(layout, maker, uid).kind === 'ours');
 }
 
 /** The pods below a root that a take-over is about: those with a directory that is not this agent's, over this runtime. */
@@ -105,8 +105,8 @@ export async function takenOver(
   const layout = createLayout(place);
   const maker = makerOf(place);
   const identityOf = identitiesIn((await loggedPods(layout, place.podLogsDir)) ?? []);
-  return (await podDirectories(layout)).flatMap((uid) => {
-    const owner = ownerOfPodDirectory(layout, maker, uid);
+  return (await listPodDirectories(layout)).flatMap((uid) => {
+    const owner = readPodDirectoryOwner(layout, maker, uid);
     const common = { directory: layout.podDir(uid), sandboxes: [] };
     if (owner.kind === 'ours') {
       const why = `created on the runtime ${owner.runtime}`;
@@ -140,12 +140,14 @@ export async function surveyPods(
   const skipped = new Set(known);
   // The logs first: a pod that is being made has its directory before them.
   const logged = (await loggedPods(layout, podLogsDir)) ?? [];
-  const uids = (await podDirectories(layout)).filter((uid) => !skipped.has(uid));
+  const uids = (await listPodDirectories(layout)).filter((uid) => !skipped.has(uid));
   const identityOf = identitiesIn(logged);
-  const found = uids.map((uid) => sorted(layout, uid, { owner: ownerOfPodDirectory(layout, maker, uid), identityOf }));
+  const found = uids.map((uid) =>
+    sorted(layout, uid, { owner: readPodDirectoryOwner(layout, maker, uid), identityOf }),
+  );
   const isOurs = (pod: PodIdentity) => {
-    const owner = ownerOf(layout.files, layout.podLogDir(pod), maker);
-    return owner.kind === 'ours' && (owner.pod === undefined || isNamed(owner.pod, pod));
+    const owner = readOwner(layout.files, layout.podLogDir(pod), maker);
+    return owner.kind === 'ours' && (owner.pod === undefined || isSamePodName(owner.pod, pod));
   };
   const onlyLogged = logged.filter(({ uid }) => !skipped.has(uid) && !uids.includes(uid));
   return {

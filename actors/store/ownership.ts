@@ -1,9 +1,9 @@
 /** Which pods are this agent's own: of what is not, nothing is unmounted, removed or overwritten. */
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Layout } from '../../host/pods/layout.ts';
-import { removeHalfDone } from '../../host/pods/podDirectory.ts';
+import { removeLeftovers } from '../../host/pods/podDirectory.ts';
 import type { Maker } from '../../host/pods/podMark.ts';
-import { adoptPod, knownOwnerOfPodDirectory, takePodDirectory } from '../../host/pods/takePodDirectory.ts';
+import { adoptPod, claimPodDirectory, requirePodDirectoryOwner } from '../../host/pods/takePodDirectory.ts';
 import type { ObservedPod, ObservedSandbox, PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
 import { type FoundOnDisk, surveyPods } from './leftOnDisk.ts';
 
@@ -51,7 +51,7 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
   const { seen, shared, otherMaker, see } = createSightings(layout.files, maker, owner);
   const take = async ({ uid, namespace, name }: PodIdentity, ran: readonly string[]) => {
     const pod = { uid, namespace, name };
-    const why = await takePodDirectory({ layout, maker, pod, runsHere: ran.length > 0 || seen.has(uid) });
+    const why = await claimPodDirectory({ layout, maker, pod, runsHere: ran.length > 0 || seen.has(uid) });
     if (why !== undefined && !seen.has(uid)) onAdopted?.(pod, why);
   };
   return {
@@ -60,12 +60,12 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
     otherMaker,
     hasCgroupAlone: (uid) => {
       if (!shared.has(uid)) return true;
-      const owner = knownOwnerOfPodDirectory(layout, maker, uid);
+      const owner = requirePodDirectoryOwner(layout, maker, uid);
       return owner.kind === 'ours' && owner.isTaken;
     },
     take,
     owns: async (pod) => {
-      const { kind } = knownOwnerOfPodDirectory(layout, maker, pod.uid);
+      const { kind } = requirePodDirectoryOwner(layout, maker, pod.uid);
       if (kind === 'ours' || !seen.has(pod.uid)) return kind === 'ours';
       // From before there were marks: should the removal be cut off, the next agent has to know.
       if (kind === 'unmarked') await adoptPod({ layout, maker, pod });
@@ -73,7 +73,7 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
     },
     forget: (uid) => void seen.delete(uid),
     survey: async (known, signal) => {
-      const halfDone = [layout.podsDir, podLogsDir].map((each) => removeHalfDone(each, { layout, maker, signal }));
+      const halfDone = [layout.podsDir, podLogsDir].map((each) => removeLeftovers(each, { layout, maker, signal }));
       const errors = (await Promise.all(halfDone)).flat();
       const { left, foreign } = await surveyPods({ layout, maker, podLogsDir }, known);
       return { left, foreign: foreign.filter(({ uid }) => !seen.has(uid)), errors };

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type * as z from 'zod/mini';
 import { systemClock } from '../../base/clock.ts';
-import { expectDirectory } from '../../host/files/expectDirectory.ts';
+import { assertDirectoryOrMissing } from '../../host/files/expectDirectory.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';
 import { StoreBatches } from './storeBatches.ts';
@@ -63,7 +63,7 @@ export async function openStore<Schemas extends FactSchemas>(
   const made = await Promise.all(
     Object.keys(schemas).map(async (kind) => {
       const folder = folderOf(kind);
-      await expectDirectory(folder.directory, files);
+      await assertDirectoryOrMissing(folder.directory, files);
       const first = await files.mkdir(folder.directory, { recursive: true, mode: 0o700 });
       await removeHalfWritten(folder);
       // What a process that died had not synced is about to be relied on.

@@ -6,7 +6,7 @@ import { messageOf } from '../../base/failure.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { setAside } from '../../host/files/setAside.ts';
+import { quarantine } from '../../host/files/setAside.ts';
 import { problemOf } from '../../kubernetes/api/problem.ts';
 
 const SUFFIX = '.json';
@@ -88,7 +88,7 @@ export async function removeFact(folder: FactFolder, key: string, left: Iterable
 export async function removeHalfWritten({ files, directory }: FactFolder): Promise<void> {
   const names = (await files.readdir(directory)).filter((name) => name.endsWith(TEMPORARY));
   const remove = async (file: string) => {
-    if ((await files.lstat(file)).isDirectory()) await setAside(files, file);
+    if ((await files.lstat(file)).isDirectory()) await quarantine(files, file);
     else await files.rm(file, { force: true });
   };
   await Promise.all(names.map((name) => remove(path.join(directory, name))));
@@ -111,7 +111,7 @@ export async function readFacts<Value>(
     if (fact === undefined) continue;
     if (!('damaged' in fact)) read.push(fact);
     else {
-      const ending = await setAside(files, fact.file);
+      const ending = await quarantine(files, fact.file);
       read.push({ ...fact, damaged: `${fact.file}: ${fact.damaged}; renamed to ${ending}` });
     }
   }

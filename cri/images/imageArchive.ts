@@ -1,7 +1,7 @@
 /**
- * An archive of images as `docker save`, `podman save`, `skopeo copy` and `docker buildx build --output type=oci` write it: a
- * docker-archive or an OCI image layout in a tar file. It is checked before the runtime gets it, so that a mistake is one
- * clear sentence, and every image gets the full name under which pods find it.
+ * Reads an archive of images from `docker save`, `podman save`, `skopeo copy` or `docker buildx build --output
+ * type=oci`, which is a docker-archive or an OCI image layout in a tar file. The archive is checked before the import,
+ * so that errors are clear. Every image gets the full name under which pods refer to it.
  */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
@@ -14,13 +14,13 @@ import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
 import { decimalSize } from '../../show/imageTable.ts';
 import { tar } from '../managed/tar.ts';
 import { unpackedLayerSize } from './layerSize.ts';
-import { readAt, type TarMember, type TarMembers, TarMistake, tarMembers } from './tarMembers.ts';
+import { listTarMembers, readAt, TarError, type TarMember, type TarMembers } from './tarMembers.ts';
 
-/** An image of an archive, under the full name that the runtime gives it. */
+/** An image in an archive. */
 export interface ArchivedImage {
-  /** `docker.io/library/web:1`. */
+  /** Full name at the runtime, e.g. `docker.io/library/web:1`. */
   readonly name: string;
-  /** Digest of its configuration, by which the CRI identifies it. */
+  /** Digest of the image's configuration, which is its ID in the CRI. */
   readonly id: string;
 }
 
@@ -28,28 +28,31 @@ export interface ImageArchive {
   /** Name of the file in messages. */
   readonly label: string;
   readonly images: readonly ArchivedImage[];
-  /** Returns the archive with the full names of its images, as containerd reads it. */
+  /** Returns the archive for containerd, with the full names of the images. */
   content(): AsyncIterable<Uint8Array>;
 }
 
 interface ArchiveOptions {
   /** Name of the file in messages. */
   readonly label: string;
-  /** Name of the only image, instead of the names in the archive. */
+  /** Name of the only image, which replaces the names in the archive. */
   readonly name?: string | undefined;
-  /** Architecture of the node, as Node.js names it. */
+  /** Architecture of the node in the notation of Node.js. */
   readonly arch?: string;
   /** Maximum size of all unpacked layers, in bytes. */
   readonly maxUnpackedBytes?: number;
 }
 
-/** Longest JSON file in an archive, in bytes. */
-const LONGEST_JSON = 8 * 1024 * 1024;
-/** Deepest nesting of indexes. Builders nest one index in `index.json`. */
-const DEEPEST_INDEX = 4;
-/** The kernel mounts at most this many layers with overlayfs (`OVL_MAX_STACK` in `fs/overlayfs/params.h`). */
+/** Maximum size of a JSON file in an archive, in bytes. */
+const MAX_JSON_BYTES = 8 * 1024 * 1024;
+/** Maximum nesting of indexes. Builders nest one index in `index.json`. */
+const MAX_INDEX_DEPTH = 4;
+/** Maximum number of layers that the kernel can mount with overlayfs (`OVL_MAX_STACK` in `fs/overlayfs/params.h`). */
 const MAX_LAYERS = 500;
-/** An archive has a few links at most from one layer to another, as older versions of "docker save" write them. */
+/**
+ * Maximum number of links to follow for a layer. Older versions of "docker save" write a link for a layer that images
+ * share.
+ */
 const MAX_LINKS = 8;
 const READ_BYTES = 256 * 1024;
 
@@ -84,7 +87,7 @@ type Platform = z.infer<typeof platformShape>;
 const indexShape = z.looseObject({ manifests: z.array(descriptorShape) });
 const manifestShape = z.looseObject({ config: descriptorShape, layers: z.array(descriptorShape) });
 const configShape = z.looseObject(platformShape.shape);
-const dockerShape = z.array(
+const dockerManifestShape = z.array(
   z.looseObject({
     Config: z.string(),
     RepoTags: z.optional(z.nullable(z.array(z.string()))),
@@ -92,30 +95,36 @@ const dockerShape = z.array(
   }),
 );
 
-/** Checks an archive and returns its images. Throws a `NodeFailure` that says in one sentence what is wrong with it. */
+/**
+ * Checks an archive and returns its images. Throws a `NodeFailure` with a one-sentence message if the archive is
+ * invalid.
+ */
 export async function readImageArchive(file: FileHandle, options: ArchiveOptions): Promise<ImageArchive> {
   try {
-    return await new ArchiveReader(file, await tarMembers(file), options).read();
+    return await new ArchiveReader(file, await listTarMembers(file), options).read();
   } catch (cause) {
-    if (!(cause instanceof TarMistake)) throw cause;
+    if (!(cause instanceof TarError)) throw cause;
     throw new NodeFailure('BadRequest', `${options.label} ${cause.message}`, { cause });
   }
 }
 
-/** An image before it is named. */
-interface Unnamed {
+/** An image before its full names are determined. */
+interface UnnamedImage {
   readonly id: string;
   /** Names in the archive, which may be tags without a repository. */
   readonly names: readonly string[];
 }
 
-/** An image of a manifest. The ID is empty if the archive need not contain it, because it is for a different platform. */
+/**
+ * An image of a manifest. The ID is empty if the image is for a different platform, because the archive need not
+ * contain it then.
+ */
 interface ResolvedImage {
   readonly id: string;
   readonly platform: Platform;
 }
 
-/** The JSON file that lists the images, with the full names of these. */
+/** The JSON file that lists the images, rewritten with the full names of the images. */
 interface Listing {
   readonly images: readonly ArchivedImage[];
   readonly file: string;
@@ -128,11 +137,11 @@ class ArchiveReader {
   readonly #isTerminated: boolean;
   readonly #label: string;
   readonly #name: string | undefined;
-  /** Images of blobs by depth and digest. Indexes that refer to one index many times would take exponential time. */
+  /** Images by blob digest and depth. The cache prevents exponential time when many indexes refer to the same index. */
   readonly #imagesOfBlobs = new Map<string, Promise<readonly ResolvedImage[]>>();
-  /** Configurations of a docker-archive by file, which many entries may refer to. */
+  /** Configurations of a docker-archive by file name. Several entries may refer to the same file. */
   readonly #configs = new Map<string, { readonly id: string; readonly platform: Platform }>();
-  /** Files with the layers of each image that containerd unpacks, by the digest of its manifest or configuration. */
+  /** Files of the layers that containerd unpacks for each image, by the digest of the manifest or configuration. */
   readonly #layers = new Map<string, readonly string[]>();
   readonly #maxUnpackedBytes: number;
   readonly #platform: { readonly os: string; readonly architecture: string };
@@ -143,7 +152,7 @@ class ArchiveReader {
     { label, name, arch = process.arch, maxUnpackedBytes = Number.POSITIVE_INFINITY }: ArchiveOptions,
   ) {
     this.#file = file;
-    // The last of several members with the same name counts, as when an archive is extracted.
+    // If several members have the same name, the last one applies, as when an archive is extracted.
     this.#members = new Map(members.map((member) => [posix.normalize(member.name), member]));
     this.#isTerminated = isTerminated;
     this.#label = label;
@@ -153,14 +162,16 @@ class ArchiveReader {
   }
 
   async read(): Promise<ImageArchive> {
-    const { images, file, content } = await this.#listing();
-    const listing = Buffer.from(this.#jsonOf(file, content));
+    const { images, file, content } = await this.#readListing();
+    const listing = Buffer.from(this.#serialize(file, content));
     await this.#checkUnpackedSize();
     return { label: this.#label, images, content: () => this.#content(file, listing) };
   }
 
-  /** Writes the listing with its unknown fields, which JSON.parse reads at a depth that JSON.stringify cannot write. */
-  #jsonOf(file: string, content: unknown): string {
+  /**
+   * Serializes the listing including unknown fields. JSON.parse accepts deeper nesting than JSON.stringify can write.
+   */
+  #serialize(file: string, content: unknown): string {
     try {
       return JSON.stringify(content);
     } catch (cause) {
@@ -169,8 +180,8 @@ class ArchiveReader {
   }
 
   /**
-   * Throws if the layers take too much space once they are unpacked. A layer counts in each image and as often as an image
-   * has it, because containerd unpacks it again over different layers.
+   * Throws if the unpacked layers are too large. A layer counts for each of its uses, because containerd unpacks it
+   * again on top of different layers.
    */
   async #checkUnpackedSize(): Promise<void> {
     const limit = this.#maxUnpackedBytes;
@@ -179,16 +190,16 @@ class ArchiveReader {
     for (const name of [...this.#layers.values()].flat()) {
       const member = this.#linkedMember(name);
       if (member === undefined) continue;
-      const known = sizes.get(member.name);
+      const cachedSize = sizes.get(member.name);
       const size =
-        known ?? (await unpackedLayerSize({ file: this.#file, at: member.contentAt, size: member.size }, limit));
+        cachedSize ?? (await unpackedLayerSize({ file: this.#file, at: member.contentAt, size: member.size }, limit));
       sizes.set(member.name, size);
       total += size;
       if (total > limit) throw new NodeFailure('BadRequest', expandsTooMuch(this.#label, limit));
     }
   }
 
-  /** Returns the member of this name or, if it is a symbolic link, the one that it leads to. */
+  /** Returns the member with this name, following symbolic links. */
   #linkedMember(name: string): TarMember | undefined {
     let path = posix.normalize(name);
     for (let links = 0; links < MAX_LINKS; links += 1) {
@@ -199,7 +210,7 @@ class ArchiveReader {
     return undefined;
   }
 
-  /** Records the layers of an image that fits this node. */
+  /** Records the layers of an image for this node's platform. */
   #addLayers(digest: string, layers: readonly string[]): void {
     if (layers.length > MAX_LAYERS) {
       const problem = `has an image of ${layers.length} layers, but overlayfs mounts at most ${MAX_LAYERS}`;
@@ -208,7 +219,7 @@ class ArchiveReader {
     this.#layers.set(digest, layers);
   }
 
-  async #listing(): Promise<Listing> {
+  async #readListing(): Promise<Listing> {
     if (this.#members.has('oci-layout')) return this.#ociListing();
     if (this.#members.has('manifest.json')) return this.#dockerListing();
     if (!this.#isTerminated) throw this.#missing('its end');
@@ -219,31 +230,33 @@ class ArchiveReader {
 
   async #ociListing(): Promise<Listing> {
     const { manifests } = await this.#json('index.json', indexShape);
-    const resolved = await Promise.all(manifests.map((each) => this.#imagesOf(each, DEEPEST_INDEX)));
-    const found = manifests.flatMap((descriptor, index) => {
+    const resolved = await Promise.all(manifests.map((each) => this.#imagesOf(each, MAX_INDEX_DEPTH)));
+    const candidates = manifests.flatMap((descriptor, index) => {
       const [image] = resolved[index]?.filter(({ platform }) => this.#fits(platform)) ?? [];
       return image === undefined ? [] : [{ descriptor, id: image.id, names: namesOf(descriptor) }];
     });
-    const names = new Set(found.flatMap((image) => image.names));
-    const foreign = resolved.filter((_, index) => namesOf(manifests[index]).some((name) => !names.has(name)));
-    if (found.length === 0 || foreign.length > 0) {
-      throw this.#whyNone((found.length === 0 ? resolved : foreign).flat().map(({ platform }) => platform));
+    const names = new Set(candidates.flatMap((image) => image.names));
+    const unresolved = resolved.filter((_, index) => namesOf(manifests[index]).some((name) => !names.has(name)));
+    if (candidates.length === 0 || unresolved.length > 0) {
+      throw this.#noImageFailure(
+        (candidates.length === 0 ? resolved : unresolved).flat().map(({ platform }) => platform),
+      );
     }
-    const named = this.#named(found);
-    const descriptorsById = new Map(found.toReversed().map(({ id, descriptor }) => [id, descriptor]));
-    const descriptors = named.map(({ id, name }) => {
+    const images = this.#assignNames(candidates);
+    const descriptorsById = new Map(candidates.toReversed().map(({ id, descriptor }) => [id, descriptor]));
+    const descriptors = images.map(({ id, name }) => {
       const descriptor = descriptorsById.get(id);
       return { ...descriptor, annotations: { ...descriptor?.annotations, [IMAGE_NAME]: name, [REF_NAME]: name } };
     });
     const index = { schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json', manifests: descriptors };
-    return { images: named, file: 'index.json', content: index };
+    return { images, file: 'index.json', content: index };
   }
 
-  /** Resolves a descriptor to the images that it names and the archive contains, which are several in a nested index. */
+  /** Resolves a descriptor to the images in the archive, several for a nested index. */
   async #imagesOf(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
     const { digest, mediaType, platform } = descriptor;
     const isIndex = INDEX_TYPES.has(mediaType);
-    // Attestations have the platform unknown/unknown, and a platform that was not pulled has no files.
+    // Attestations have the platform unknown/unknown, and platforms that were not pulled have no files.
     if (!isIndex && platform && !this.#fits(platform)) return [{ id: '', platform }];
     const key = `${depth} ${digest} ${mediaType}`;
     const resolving = this.#imagesOfBlobs.get(key);
@@ -277,44 +290,44 @@ class ArchiveReader {
   }
 
   async #dockerListing(): Promise<Listing> {
-    const entries = await this.#json('manifest.json', dockerShape);
-    const found: Unnamed[] = [];
-    const foreign: Platform[] = [];
+    const entries = await this.#json('manifest.json', dockerManifestShape);
+    const images: UnnamedImage[] = [];
+    const foreignPlatforms: Platform[] = [];
     const entriesById = new Map<string, (typeof entries)[number]>();
     for (const entry of entries) {
       const { Config: config, RepoTags: tags } = entry;
       const layers = entry.Layers ?? [];
-      const { id, platform } = await this.#configOf(config);
-      if (!this.#fits(platform)) foreign.push(platform);
+      const { id, platform } = await this.#readConfig(config);
+      if (!this.#fits(platform)) foreignPlatforms.push(platform);
       for (const layer of layers) {
         if (!this.#members.has(posix.normalize(layer))) throw this.#missing(`the layer ${layer}`);
       }
-      found.push({ id, names: tags ?? [] });
+      images.push({ id, names: tags ?? [] });
       if (entriesById.has(id)) continue;
       entriesById.set(id, entry);
       this.#addLayers(id, layers);
     }
-    if (found.length === 0 || foreign.length > 0) throw this.#whyNone(foreign);
-    const named = this.#named(found);
-    const namesById = Map.groupBy(named, ({ id }) => id);
+    if (images.length === 0 || foreignPlatforms.length > 0) throw this.#noImageFailure(foreignPlatforms);
+    const namedImages = this.#assignNames(images);
+    const namesById = Map.groupBy(namedImages, ({ id }) => id);
     const content = [...entriesById].map(([id, entry]) => ({
       ...entry,
       RepoTags: (namesById.get(id) ?? []).map(({ name }) => name),
     }));
-    return { images: named, file: 'manifest.json', content };
+    return { images: namedImages, file: 'manifest.json', content };
   }
 
-  async #configOf(file: string): Promise<{ readonly id: string; readonly platform: Platform }> {
-    const known = this.#configs.get(file);
-    if (known !== undefined) return known;
-    const content = await this.#contentOf(file);
+  async #readConfig(file: string): Promise<{ readonly id: string; readonly platform: Platform }> {
+    const cached = this.#configs.get(file);
+    if (cached !== undefined) return cached;
+    const content = await this.#readContent(file);
     const config = { id: digestOf(content), platform: this.#parse(file, content, configShape) };
     this.#configs.set(file, config);
     return config;
   }
 
-  /** Gives each image the full names under which the runtime and pods find it. */
-  #named(images: readonly Unnamed[]): ArchivedImage[] {
+  /** Assigns to each image the full names under which the runtime and pods refer to it. */
+  #assignNames(images: readonly UnnamedImage[]): ArchivedImage[] {
     const ids = new Set(images.map(({ id }) => id));
     const [first] = images;
     if (this.#name !== undefined) {
@@ -323,26 +336,26 @@ class ArchiveReader {
       }
       return [{ id: first.id, name: this.#name }];
     }
-    const named = images.flatMap(({ id, names }) => {
-      const full = names.filter((name) => /[/:@]/.test(name)).map((name) => fullName(name, this.#label));
-      if (full.length > 0) return full.map((name) => ({ id, name }));
+    const namedImages = images.flatMap(({ id, names }) => {
+      const fullNames = names.filter((name) => /[/:@]/.test(name)).map((name) => fullName(name, this.#label));
+      if (fullNames.length > 0) return fullNames.map((name) => ({ id, name }));
       const tag = names.length > 0 ? ` (only the tag ${names.join(', ')})` : '';
       throw this.#mistake(`has an image without a name${tag}: name it with --name, as in --name web:1`);
     });
-    return [...new Map(named.map((image) => [`${image.name} ${image.id}`, image])).values()];
+    return [...new Map(namedImages.map((image) => [`${image.name} ${image.id}`, image])).values()];
   }
 
   #fits({ os = '', architecture = '' }: Platform): boolean {
-    const { os: ownOs, architecture: own } = this.#platform;
-    return (os === '' || os === ownOs) && (architecture === '' || architecture === own);
+    const { os: ownOs, architecture: ownArchitecture } = this.#platform;
+    return (os === '' || os === ownOs) && (architecture === '' || architecture === ownArchitecture);
   }
 
-  #whyNone(platforms: readonly Platform[]): NodeFailure {
-    const texts = new Set(platforms.map(platformText).filter((text) => text !== 'unknown/unknown'));
-    if (texts.size === 0) return this.#mistake('has no images');
-    const built = `build it with --platform ${platformText(this.#platform)}`;
+  #noImageFailure(platforms: readonly Platform[]): NodeFailure {
+    const platformNames = new Set(platforms.map(platformText).filter((text) => text !== 'unknown/unknown'));
+    if (platformNames.size === 0) return this.#mistake('has no images');
+    const advice = `build it with --platform ${platformText(this.#platform)}`;
     return this.#mistake(
-      `is an image for ${[...texts].join(' and ')}, but this node is ${platformText(this.#platform)}: ${built}`,
+      `is an image for ${[...platformNames].join(' and ')}, but this node is ${platformText(this.#platform)}: ${advice}`,
     );
   }
 
@@ -350,17 +363,17 @@ class ArchiveReader {
     return this.#json(this.#expectBlob(descriptor, 'manifest'), shape, descriptor.digest);
   }
 
-  /** Returns the name of a blob's file, which has to be there in its full size. */
-  #expectBlob({ digest, size }: Descriptor, what: string): string {
+  /** Returns the name of a blob's file. Throws unless it has the size in the descriptor. */
+  #expectBlob({ digest, size }: Descriptor, role: string): string {
     const name = `blobs/${digest.replace(':', '/')}`;
     const member = this.#members.get(name);
-    if (member === undefined) throw this.#missing(`the ${what} ${digest}`);
+    if (member === undefined) throw this.#missing(`the ${role} ${digest}`);
     if (member.size !== size) throw this.#mistake(`is damaged: ${name} has ${member.size} instead of ${size} bytes`);
     return name;
   }
 
   async #json<Value>(name: string, shape: z.ZodMiniType<Value>, digest?: string): Promise<Value> {
-    const content = await this.#contentOf(name);
+    const content = await this.#readContent(name);
     if (digest?.startsWith('sha256:') && digestOf(content) !== digest) {
       throw this.#mistake(`is damaged: the content of ${name} does not match its digest`);
     }
@@ -368,19 +381,22 @@ class ArchiveReader {
   }
 
   #parse<Value>(name: string, content: Buffer, shape: z.ZodMiniType<Value>): Value {
-    const read = z.safeParse(shape, parsedJson(content.toString('utf8')));
-    if (read.success) return read.data;
-    throw new NodeFailure('BadRequest', `${this.#label} is damaged: ${name} cannot be read`, { cause: read.error });
+    const result = z.safeParse(shape, parsedJson(content.toString('utf8')));
+    if (result.success) return result.data;
+    throw new NodeFailure('BadRequest', `${this.#label} is damaged: ${name} cannot be read`, { cause: result.error });
   }
 
-  async #contentOf(name: string): Promise<Buffer> {
+  async #readContent(name: string): Promise<Buffer> {
     const member = this.#members.get(posix.normalize(name));
     if (member === undefined || !member.isFile) throw this.#missing(name);
-    if (member.size > LONGEST_JSON) throw this.#mistake(`is damaged: ${name} has ${member.size} bytes`);
+    if (member.size > MAX_JSON_BYTES) throw this.#mistake(`is damaged: ${name} has ${member.size} bytes`);
     return readAt(this.#file, member.contentAt, member.size);
   }
 
-  /** Streams the members unchanged, except for the listing, which is appended with the full names. */
+  /**
+   * Streams the members unchanged, except for the listing, which is replaced by the one with the full names and comes
+   * last.
+   */
   async *#content(listing: string, content: Buffer): AsyncGenerator<Uint8Array> {
     const members = [...this.#members.values()].toSorted((a, b) => a.from - b.from);
     for (const { name, from, to } of members) {
@@ -404,7 +420,7 @@ class ArchiveReader {
   }
 }
 
-/** Says that an archive is refused because it expands to more than `limit` bytes. */
+/** Returns the message for an archive that expands to more than `limit` bytes. */
 export function expandsTooMuch(label: string, limit: number): string {
   const advice = 'if its content is right, decompress the archive and its layers before the import';
   return `${label} expands to more than ${decimalSize(limit)}, which is out of proportion to its size: ${advice}`;
@@ -414,14 +430,14 @@ const platformText = ({ os, architecture }: Platform): string => `${os || 'linux
 
 const digestOf = (content: Buffer): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
-/** Returns the names that a descriptor gives its image. containerd prefers its own annotation. */
+/** Returns the names in a descriptor's annotations. containerd prefers its own annotation. */
 function namesOf(descriptor: Descriptor | undefined): string[] {
   const names = new Map(Object.entries(descriptor?.annotations ?? {}));
   const name = names.get(IMAGE_NAME) ?? names.get(REF_NAME);
   return name === undefined || name === '' ? [] : [name];
 }
 
-/** Returns the name with its registry and tag, as a pod's `image: web` is looked up. */
+/** Returns the image name with its registry and tag, as `image: web` in a pod is resolved. */
 export function fullName(name: string, label: string): string {
   const reference = parseImageReference(name);
   if ('refusal' in reference) {

@@ -1,6 +1,6 @@
 import type { ImageSpec } from '../generated/runtime.ts';
 
-/** Builds the name of an image as the CRI takes it. A pod's annotations go with the images of its containers. */
+/** Builds the CRI's image spec. For the images of containers, `annotations` are those of the pod. */
 export const imageSpec = (image: string, annotations: Readonly<Record<string, string>> = {}): ImageSpec => ({
   image,
   annotations,

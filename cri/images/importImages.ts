@@ -1,4 +1,4 @@
-/** The import of an image archive into the containerd in use, by the `ctr` that belongs to it. */
+/** Imports an image archive into a running containerd with its `ctr` program. */
 import { Readable } from 'node:stream';
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
@@ -6,7 +6,7 @@ import { lookUp } from '../../base/lookUp.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
 import { findProgram } from '../../host/program.ts';
 import type { Cri } from '../calls.ts';
-import { NAMESPACE } from '../managed/layout.ts';
+import { CRI_NAMESPACE } from '../managed/layout.ts';
 import type { Pause } from '../managed/process.ts';
 import { run } from '../managed/program.ts';
 import type { ArchivedImage, ImageArchive } from './imageArchive.ts';
@@ -16,20 +16,20 @@ type ImportCri = Pick<Cri, 'version' | 'status' | 'imageStatus' | 'imageFsInfo'>
 
 export interface ArchiveImport {
   readonly cri: ImportCri;
-  /** `unix:///…`, of the image service. */
+  /** Endpoint of the image service (`unix:///…`). */
   readonly endpoint: string;
   readonly archive: ImageArchive;
   readonly pause: Pause;
   readonly signal: AbortSignal;
 }
 
-/** Longest import, in milliseconds. */
-const LONGEST_IMPORT_MS = 3_600_000;
-/** The CRI plugin learns of a change by an event of containerd, within milliseconds. */
-export const LOOK_MS = 20;
-export const LOOKS = 500;
+/** Maximum duration of an import, in milliseconds. */
+const IMPORT_TIMEOUT_MS = 3_600_000;
+/** Interval of polling for a change of images. containerd's event notifies the CRI plugin of it within milliseconds. */
+export const POLL_INTERVAL_MS = 20;
+export const MAX_POLLS = 500;
 
-/** Imports the images and waits until the CRI shows them, so that a pod that starts next finds them. */
+/** Imports the images and waits until the CRI lists them, so that pods started afterwards can use them. */
 export async function importArchive({ cri, endpoint, archive, pause, signal }: ArchiveImport): Promise<void> {
   const { runtimeName } = await cri.version({ version: 'v1' }, { signal });
   if (runtimeName !== 'containerd') {
@@ -39,49 +39,53 @@ export async function importArchive({ cri, endpoint, archive, pause, signal }: A
       `images can only be imported into containerd, not ${runtimeName}: ${advice}`,
     );
   }
-  await expectCtr('imports images');
-  const snapshotter = await snapshotterOf(cri, signal);
-  // Without unpacking, the first container of the image unpacks it.
+  await requireCtr('imports images');
+  const snapshotter = await readSnapshotter(cri, signal);
+  // Without unpacking, the image is unpacked when its first container starts.
   const unpacking = snapshotter === undefined ? ['--no-unpack'] : ['--snapshotter', snapshotter];
   await ctrImages(endpoint, ['import', ...unpacking, '-'], {
     signal,
     input: Readable.from(archive.content()),
-    limitMs: LONGEST_IMPORT_MS,
+    timeoutMs: IMPORT_TIMEOUT_MS,
   }).catch((cause: unknown) => {
     throw importFailure(archive, cause);
   });
-  for (const image of archive.images) await visible(image, { cri, pause, signal });
+  for (const image of archive.images) await waitUntilVisible(image, { cri, pause, signal });
 }
 
-/** Throws if the program of containerd that does what the CRI has no call for is missing. */
-export async function expectCtr(purpose: string): Promise<void> {
+/** Throws if `ctr` is not installed. The program does what the CRI has no call for. */
+export async function requireCtr(purpose: string): Promise<void> {
   if ((await findProgram('ctr')) !== undefined) return;
   throw new NodeFailure('Unimplemented', `ctr, the program of containerd that ${purpose}, is not in PATH`);
 }
 
 /** Runs `ctr images` in the namespace of the CRI. */
 export const ctrImages = (endpoint: string, args: readonly string[], options: Parameters<typeof run>[2]) =>
-  run('ctr', ['--address', endpoint.replace(/^unix:\/\//, ''), '--namespace', NAMESPACE, 'images', ...args], options);
+  run(
+    'ctr',
+    ['--address', endpoint.replace(/^unix:\/\//, ''), '--namespace', CRI_NAMESPACE, 'images', ...args],
+    options,
+  );
 
-/** The words of `ctr` before the reason, which name the program and not the mistake. */
+/** Prefix of errors from `ctr`, which names the program and not the problem. */
 const CTR_PREFIX = /^ctr(?: \S+)*?: (?:ctr: )?/;
 
 function importFailure({ label }: ImageArchive, cause: unknown): unknown {
   if (!(cause instanceof NodeFailure)) return cause;
-  const why = cause.message.replace(CTR_PREFIX, '').trimEnd().split('\n').at(-1);
-  return new NodeFailure('RuntimeError', `${label} cannot be imported: ${why}`, { cause });
+  const reason = cause.message.replace(CTR_PREFIX, '').trimEnd().split('\n').at(-1);
+  return new NodeFailure('RuntimeError', `${label} cannot be imported: ${reason}`, { cause });
 }
 
-async function visible(
+async function waitUntilVisible(
   { name, id }: ArchivedImage,
   { cri, pause, signal }: Pick<ArchiveImport, 'cri' | 'pause' | 'signal'>,
 ): Promise<void> {
-  for (let look = 0; look < LOOKS; look += 1) {
+  for (let poll = 0; poll < MAX_POLLS; poll += 1) {
     const { image } = await cri.imageStatus({ image: imageSpec(name), verbose: false }, { signal });
     if (image?.id === id) return;
-    await pause(LOOK_MS);
+    await pause(POLL_INTERVAL_MS);
   }
-  const seconds = (LOOKS * LOOK_MS) / 1_000;
+  const seconds = (MAX_POLLS * POLL_INTERVAL_MS) / 1_000;
   throw new NodeFailure('RuntimeError', `${name} was imported, but the runtime does not show it after ${seconds} s`);
 }
 
@@ -90,20 +94,20 @@ const configShape = z.object({
   containerd: z.optional(z.object({ snapshotter: z.optional(z.string()) })),
 });
 
-/** Reads the configuration that containerd shows in its status. containerd 2 shows less of it. */
+/** Reads the configuration from containerd's status. containerd 2 reports fewer fields. */
 export async function runtimeConfig(
   cri: Pick<Cri, 'status'>,
   signal: AbortSignal,
 ): Promise<z.infer<typeof configShape>> {
   const { info } = await cri.status({ verbose: true }, { signal });
-  const read = z.safeParse(configShape, parsedJson(lookUp(info, 'config') ?? ''));
-  return read.success ? read.data : {};
+  const result = z.safeParse(configShape, parsedJson(lookUp(info, 'config') ?? ''));
+  return result.success ? result.data : {};
 }
 
-/** Directory of a snapshotter. containerd 2 names its snapshotter nowhere else in the CRI. */
+/** Path of a snapshotter's directory. containerd 2 does not report the name of its snapshotter in any other way. */
 const SNAPSHOTTER_DIRECTORY = /\/io\.containerd\.snapshotter\.v1\.([\w.-]+)$/;
 
-async function snapshotterOf(
+async function readSnapshotter(
   cri: Pick<Cri, 'status' | 'imageFsInfo'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {

@@ -1,12 +1,12 @@
-/** The space that a layer takes once it is unpacked, counted without unpacking it. */
+/** Computes the unpacked size of a layer without unpacking it. */
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { decompressorsFor } from './compression.ts';
-import { readAt, type TarInput, TarMistake, walkTar } from './tarMembers.ts';
+import { readAt, TarError, type TarInput, walkTar } from './tarMembers.ts';
 
 interface StoredLayer {
   readonly file: FileHandle;
-  /** Position in the file, and bytes there. */
+  /** Position in the file, in bytes. */
   readonly at: number;
   readonly size: number;
 }
@@ -15,9 +15,9 @@ const READ_BYTES = 256 * 1024;
 const MAGIC_BYTES = 4;
 
 /**
- * Returns the bytes of a layer when it is decompressed and its sparse files are written out, as containerd does. Counting
- * stops at the first value above `limit`, so that it takes no longer for a layer that expands without bound. A layer that
- * is not a tar archive counts with its bytes, because containerd says what is wrong with it.
+ * Returns the size of a layer after decompression and with sparse files expanded, as containerd unpacks it. Stops
+ * counting above `limit`, so that a decompression bomb takes no longer. For a layer that is not a tar archive, this is
+ * the number of its bytes, because containerd reports the error.
  */
 export async function unpackedLayerSize({ file, at, size }: StoredLayer, limit: number): Promise<number> {
   const start = await readAt(file, at, Math.min(MAGIC_BYTES, size));
@@ -28,10 +28,10 @@ export async function unpackedLayerSize({ file, at, size }: StoredLayer, limit: 
       limit,
     );
   }
-  // Not a stream of the handle, which would close the handle when it is destroyed.
+  // Do not use a stream of the file handle, because destroying the stream would close the handle.
   const stored = Readable.from(storedBytes({ file, at, size }));
   const decompressed = decompressors.at(-1) ?? decompressors[0];
-  // A damaged layer ends the stream early. containerd reports that when it unpacks the layer.
+  // A damaged layer ends the stream early. containerd reports the damage when it unpacks the layer.
   pipeline([stored, ...decompressors], () => {});
   const input = new StreamInput(decompressed);
   try {
@@ -49,7 +49,7 @@ async function* storedBytes({ file, at, size }: StoredLayer): AsyncGenerator<Buf
   }
 }
 
-/** Adds up the members. What a sparse file has beside its content counts, because it is written as zeros. */
+/** Adds up the sizes of the members. The holes of sparse files count, because they are written as zeros. */
 async function tarSize(input: TarInput, limit: number): Promise<number> {
   let total = 0;
   try {
@@ -58,12 +58,12 @@ async function tarSize(input: TarInput, limit: number): Promise<number> {
       if (total > limit) break;
     }
   } catch (error) {
-    if (!(error instanceof TarMistake)) throw error;
+    if (!(error instanceof TarError)) throw error;
   }
   return Number.isFinite(input.size) ? Math.max(total, input.size) : total;
 }
 
-/** A stream as input, which buffers only what follows the position of the last read. */
+/** Sequential input from a stream. Buffers only the bytes after the position of the last read. */
 class StreamInput implements TarInput {
   readonly size = Number.POSITIVE_INFINITY;
   readonly #chunks: AsyncIterator<Buffer>;
@@ -81,7 +81,7 @@ class StreamInput implements TarInput {
     for (let bytes = this.#buffer.length; bytes < length + position - this.#position; ) {
       const chunk = await this.#next();
       if (chunk === undefined) break;
-      // Skipped content is dropped chunk by chunk, so that a large file is never in memory.
+      // Skipped content is dropped chunk by chunk, so that a large file is never in memory as a whole.
       if (this.#position + bytes + chunk.length <= position) {
         this.#position += bytes + chunk.length;
         pending.length = 0;
@@ -96,7 +96,7 @@ class StreamInput implements TarInput {
     return this.#position === position ? this.#buffer.subarray(0, length) : Buffer.alloc(0);
   }
 
-  /** Reads on and returns how many bytes the stream has, or the first count above `limit`. */
+  /** Reads the rest of the stream and returns its total length, or the first count above `limit`. */
   async countRest(limit: number): Promise<number> {
     let bytes = this.#position + this.#buffer.length;
     while (bytes <= limit) {

@@ -1,13 +1,13 @@
-/** The removal of some of an image's names, for which the CRI has no call. */
+/** Removes some of the names of an image, for which the CRI has no call. */
 import { NodeFailure } from '../../base/failure.ts';
 import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
 import type { Cri } from '../calls.ts';
 import type { Image } from '../generated/runtime.ts';
 import type { Pause } from '../managed/process.ts';
 import { imageSpec } from './imageSpec.ts';
-import { ctrImages, expectCtr, LOOK_MS, LOOKS } from './importImages.ts';
+import { ctrImages, MAX_POLLS, POLL_INTERVAL_MS, requireCtr } from './importImages.ts';
 
-/** Names that a request removes, and those that are left. */
+/** The names that a request removes and the remaining ones. */
 export interface NamesToRemove {
   readonly removed: readonly string[];
   /** Empty if the image itself is removed. */
@@ -15,8 +15,8 @@ export interface NamesToRemove {
 }
 
 /**
- * Splits the names of an image by what a request for `name` removes, as "docker rmi" does: a name removes itself and, if it
- * is the last tag of its repository, the digests there. An ID removes all. Throws if it is unclear which name is meant.
+ * Splits the names of an image by what a request for `name` removes, like "docker rmi". A name removes itself and, if it is
+ * the last tag of its repository, the digests of that repository. An ID removes all names. Throws if the name is ambiguous.
  */
 export function namesToRemove(
   name: string,
@@ -24,9 +24,9 @@ export function namesToRemove(
 ): NamesToRemove {
   const names = [...repoTags, ...repoDigests];
   const full = fullNameOf(name);
-  const match = names.find((each) => each === full) ?? (names.length === 1 ? names[0] : undefined);
+  const match = names.find((candidate) => candidate === full) ?? (names.length === 1 ? names[0] : undefined);
   if (match === undefined) {
-    if (isIdOf(name, id)) return { removed: names, left: [] };
+    if (matchesId(name, id)) return { removed: names, left: [] };
     throw new NodeFailure(
       'BadRequest',
       `image "${name}" has the names ${names.join(', ')}: use one of these, or its ID`,
@@ -34,13 +34,13 @@ export function namesToRemove(
   }
   const repository = repositoryOf(match);
   const isLastTag = !repoTags.some((tag) => tag !== match && repositoryOf(tag) === repository);
-  const isRemoved = (each: string) =>
-    each === match || (isLastTag && repoDigests.includes(each) && repositoryOf(each) === repository);
-  return { removed: names.filter(isRemoved), left: names.filter((each) => !isRemoved(each)) };
+  const isRemoved = (candidate: string) =>
+    candidate === match || (isLastTag && repoDigests.includes(candidate) && repositoryOf(candidate) === repository);
+  return { removed: names.filter(isRemoved), left: names.filter((candidate) => !isRemoved(candidate)) };
 }
 
-/** Whether a request is for an ID, which may be shortened. */
-const isIdOf = (name: string, id: string): boolean => {
+/** Whether a name is a prefix of the ID. */
+const matchesId = (name: string, id: string): boolean => {
   const digits = name.replace(/^sha256:/, '');
   return /^[0-9a-f]+$/.test(digits) && id.replace(/^sha256:/, '').startsWith(digits);
 };
@@ -57,21 +57,21 @@ function repositoryOf(name: string): string {
   return 'refusal' in reference ? name : reference.repository;
 }
 
-interface Untagging {
+interface RemovalInput {
   readonly cri: Pick<Cri, 'version' | 'imageStatus' | 'removeImage'>;
-  /** `unix:///…`, of the image service. */
+  /** Endpoint of the image service (`unix:///…`). */
   readonly endpoint: string;
   readonly pause: Pause;
   readonly signal: AbortSignal;
 }
 
 /**
- * Removes names of an image that has others. RemoveImage of containerd removes all names of the image, so this is done by
- * its `ctr`. CRI-O removes the given name alone.
+ * Removes some of the names of an image. On containerd this requires `ctr`, because its RemoveImage removes all names of the
+ * image. On CRI-O, RemoveImage removes only the given name.
  */
 export async function removeNames(
   { removed, left }: NamesToRemove,
-  { cri, endpoint, pause, signal }: Untagging,
+  { cri, endpoint, pause, signal }: RemovalInput,
 ): Promise<void> {
   const { runtimeName } = await cri.version({ version: 'v1' }, { signal });
   if (runtimeName === 'cri-o') {
@@ -82,18 +82,18 @@ export async function removeNames(
     const problem = `${runtimeName} cannot remove ${removed.join(' and ')} without ${left.join(', ')}`;
     throw new NodeFailure('Unimplemented', `${problem}: remove the image by its ID, or use the tools of that runtime`);
   }
-  await expectCtr('removes single names');
+  await requireCtr('removes single names');
   await ctrImages(endpoint, ['rm', ...removed], { signal });
-  for (const name of removed) await gone(name, { cri, pause, signal });
+  for (const name of removed) await waitUntilRemoved(name, { cri, pause, signal });
 }
 
-/** Waits until the CRI does not show the name any more, so that a pod that starts next does not find it. */
-async function gone(name: string, { cri, pause, signal }: Omit<Untagging, 'endpoint'>): Promise<void> {
-  for (let look = 0; look < LOOKS; look += 1) {
+/** Waits until the CRI no longer lists the name, so that pods started afterwards do not use it. */
+async function waitUntilRemoved(name: string, { cri, pause, signal }: Omit<RemovalInput, 'endpoint'>): Promise<void> {
+  for (let poll = 0; poll < MAX_POLLS; poll += 1) {
     const { image } = await cri.imageStatus({ image: imageSpec(name), verbose: false }, { signal });
     if (image === undefined || ![...image.repoTags, ...image.repoDigests].includes(name)) return;
-    await pause(LOOK_MS);
+    await pause(POLL_INTERVAL_MS);
   }
-  const seconds = (LOOKS * LOOK_MS) / 1_000;
+  const seconds = (MAX_POLLS * POLL_INTERVAL_MS) / 1_000;
   throw new NodeFailure('RuntimeError', `${name} was removed, but the runtime still shows it after ${seconds} s`);
 }

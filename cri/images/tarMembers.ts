@@ -1,37 +1,37 @@
-/** The members of a tar archive (ustar, GNU or pax) in a file, found by their headers alone. */
+/** Lists the members of a tar archive (ustar, GNU or pax) from their headers. */
 import type { FileHandle } from 'node:fs/promises';
 
-/** A member, with the range of the archive that it occupies including its headers. */
+/** A member and the range of the archive that it occupies, including its headers. */
 export interface TarMember {
-  /** Without a leading `./` or `/`. */
+  /** Path without a leading `./` or `/`. */
   readonly name: string;
   readonly isFile: boolean;
-  /** Target of a link, as the archive has it. Empty for anything else. */
+  /** Target of a link, as written in the archive. Empty for other members. */
   readonly target: string;
-  /** Bytes of content. */
+  /** Size of the content, in bytes. */
   readonly size: number;
-  /** Bytes of the extracted file, which are more than its content if it is sparse. */
+  /** Size of the extracted file, in bytes, which exceeds the size of the content if the file is sparse. */
   readonly extractedSize: number;
-  /** Positions in the archive. `from` and `to` also cover the headers for long names and the padding. */
+  /** Positions in the archive. The range from `from` to `to` includes headers for long names and the padding. */
   readonly from: number;
   readonly contentAt: number;
   readonly to: number;
 }
 
-/** Describes why a file is not a complete tar archive, to follow the name of the file. */
-export class TarMistake extends Error {
+/** Reason why a file is not a complete tar archive. The message is the predicate of a sentence about the file. */
+export class TarError extends Error {
   override readonly name = 'TarMistake';
 }
 
-const BLOCK = 512;
-/** Longest name or pax header, in bytes. */
-const LONGEST_HEADER = 1024 * 1024;
+const BLOCK_BYTES = 512;
+/** Maximum size of a long name or a pax header, in bytes. */
+const MAX_HEADER_BYTES = 1024 * 1024;
 const CHECKSUM_AT = 148;
 const CHECKSUM_LENGTH = 8;
-/** Where the format of GNU has the flag of a following block, in such a block. */
+/** Offset of the flag in a GNU sparse header block that says whether another block follows. */
 const EXTENDED_FLAG_AT = 504;
 
-/** Maximum number of members of an archive of images, whose names are all in memory. */
+/** Maximum number of members, whose names are all in memory. */
 const MAX_MEMBERS = 100_000;
 
 const FILE_TYPES: ReadonlySet<string> = new Set(['0', '\0', '7']);
@@ -43,108 +43,111 @@ interface Header {
   readonly target: string;
   readonly size: number;
   readonly extractedSize: number;
-  /** Whether another block of the header follows, with more of the map of a sparse file. */
+  /** Whether another header block with more of a sparse map follows. */
   readonly isExtended: boolean;
 }
 
-/** Fields that a preceding header gives to a member. */
-interface LongFields {
+/** Fields from a preceding header, which override those of the member's own header. */
+interface OverridingFields {
   readonly name?: string;
   readonly target?: string;
   readonly size?: number;
   readonly extractedSize?: number;
 }
 
-/** Bytes to read an archive from. The position of a read is never less than that of the read before. */
+/** Source of the bytes of an archive. The positions of consecutive reads never decrease. */
 export interface TarInput {
-  /** In bytes; infinite if the end is unknown. */
+  /** Size in bytes. Infinity if the size is unknown. */
   readonly size: number;
-  /** Returns fewer bytes than `length` at the end. */
+  /** Returns the bytes at a position, fewer than `length` at the end. */
   read(position: number, length: number): Promise<Buffer>;
 }
 
 export interface TarMembers {
   readonly members: readonly TarMember[];
-  /** Whether the empty block that marks the end is there. Some programs do not write it. */
+  /** Whether the archive ends with an empty block. Some programs do not write one. */
   readonly isTerminated: boolean;
 }
 
-/** Lists the members. Throws a `TarMistake` if the file is not a tar archive or is truncated within a member. */
-export async function tarMembers(file: FileHandle): Promise<TarMembers> {
+/**
+ * Lists the members of an archive. Throws a `TarError` if the file is not a tar archive or is truncated within a
+ * member.
+ */
+export async function listTarMembers(file: FileHandle): Promise<TarMembers> {
   const { size } = await file.stat();
-  if (size === 0) throw new TarMistake('is empty');
+  if (size === 0) throw new TarError('is empty');
   const members: TarMember[] = [];
   const walk = walkTar({ size, read: (position, length) => readAt(file, position, length) });
   for (;;) {
     const { done, value } = await walk.next();
     if (done) return { members, isTerminated: value.isTerminated };
-    if (members.length === MAX_MEMBERS) throw new TarMistake(`has more than ${MAX_MEMBERS} files`);
+    if (members.length === MAX_MEMBERS) throw new TarError(`has more than ${MAX_MEMBERS} files`);
     members.push(value);
   }
 }
 
-/** Yields the members in their order. Throws a `TarMistake` as `tarMembers` does. */
+/** Yields the members in order. Throws a `TarError` like `listTarMembers`. */
 export async function* walkTar(input: TarInput): AsyncGenerator<TarMember, Pick<TarMembers, 'isTerminated'>> {
-  let long: LongFields = {};
+  let overrides: OverridingFields = {};
   let from = 0;
   let at = 0;
-  const blockAt = blockReader(input);
+  const readBlock = blockReader(input);
   for (;;) {
-    const block = await blockAt(at);
+    const block = await readBlock(at);
     if (block.length === 0) return { isTerminated: false };
-    if (block.length === BLOCK && block.every((byte) => byte === 0)) return { isTerminated: true };
-    if (block.length < BLOCK) throw at === 0 ? notTar() : truncated(input.size);
-    const header = headerOf(block);
+    if (block.length === BLOCK_BYTES && block.every((byte) => byte === 0)) return { isTerminated: true };
+    if (block.length < BLOCK_BYTES) throw at === 0 ? notTar() : truncatedArchive(input.size);
+    const header = parseHeader(block);
     if (header === undefined) {
-      throw at === 0 ? notTar() : new TarMistake(`is damaged: no tar header at byte ${at}`);
+      throw at === 0 ? notTar() : new TarError(`is damaged: no tar header at byte ${at}`);
     }
-    let contentAt = at + BLOCK;
-    for (let isExtended = header.isExtended; isExtended; contentAt += BLOCK) {
-      isExtended = (await blockAt(contentAt))[EXTENDED_FLAG_AT] === 1;
+    let contentAt = at + BLOCK_BYTES;
+    for (let isExtended = header.isExtended; isExtended; contentAt += BLOCK_BYTES) {
+      isExtended = (await readBlock(contentAt))[EXTENDED_FLAG_AT] === 1;
     }
-    const size = long.size ?? header.size;
-    const to = contentAt + Math.ceil(size / BLOCK) * BLOCK;
-    if (contentAt + size > input.size) throw truncated(input.size);
+    const size = overrides.size ?? header.size;
+    const to = contentAt + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
+    if (contentAt + size > input.size) throw truncatedArchive(input.size);
     at = to;
     if (header.type === 'L' || header.type === 'K' || header.type === 'x' || header.type === 'g') {
-      if (size > LONGEST_HEADER) throw new TarMistake(`is damaged: a header of ${size} bytes at byte ${contentAt}`);
+      if (size > MAX_HEADER_BYTES) throw new TarError(`is damaged: a header of ${size} bytes at byte ${contentAt}`);
       const content = await input.read(contentAt, size);
-      if (header.type === 'L') long = { ...long, name: textOf(content) };
-      if (header.type === 'K') long = { ...long, target: textOf(content) };
-      if (header.type === 'x') long = { ...long, ...paxFields(content) };
+      if (header.type === 'L') overrides = { ...overrides, name: parseString(content) };
+      if (header.type === 'K') overrides = { ...overrides, target: parseString(content) };
+      if (header.type === 'x') overrides = { ...overrides, ...parsePaxFields(content) };
       continue;
     }
-    const name = (long.name ?? header.name).replace(/^(?:\.?\/)+/, '');
-    const extractedSize = Math.max(size, long.extractedSize ?? header.extractedSize);
-    const target = long.target ?? header.target;
+    const name = (overrides.name ?? header.name).replace(/^(?:\.?\/)+/, '');
+    const extractedSize = Math.max(size, overrides.extractedSize ?? header.extractedSize);
+    const target = overrides.target ?? header.target;
     yield { name, isFile: FILE_TYPES.has(header.type), target, size, extractedSize, from, contentAt, to };
-    long = {};
+    overrides = {};
     from = to;
   }
 }
 
-/** Bytes read at once: the headers of small members are close together. */
-const READ_AHEAD = 64 * 1024;
+/** Number of bytes to read at once, because the headers of small members are close together. */
+const READ_AHEAD_BYTES = 64 * 1024;
 
-/** Returns a function that reads a block, shorter at the end of the file, from what was read ahead if possible. */
+/** Returns a function that reads a block through a read-ahead buffer. A block at the end of the file may be shorter. */
 function blockReader(input: TarInput): (position: number) => Promise<Buffer> {
   let ahead: Buffer = Buffer.alloc(0);
   let aheadAt = 0;
   return async (position) => {
-    if (position < aheadAt || position + BLOCK > aheadAt + ahead.length) {
-      ahead = await input.read(position, READ_AHEAD);
+    if (position < aheadAt || position + BLOCK_BYTES > aheadAt + ahead.length) {
+      ahead = await input.read(position, READ_AHEAD_BYTES);
       aheadAt = position;
     }
-    return ahead.subarray(position - aheadAt, position - aheadAt + BLOCK);
+    return ahead.subarray(position - aheadAt, position - aheadAt + BLOCK_BYTES);
   };
 }
 
-const notTar = (): TarMistake => new TarMistake('is not a tar archive');
+const notTar = (): TarError => new TarError('is not a tar archive');
 
-const truncated = (fileSize: number): TarMistake =>
-  new TarMistake(`is truncated: it ends after ${fileSize} bytes, in the middle of a file`);
+const truncatedArchive = (fileSize: number): TarError =>
+  new TarError(`is truncated: it ends after ${fileSize} bytes, in the middle of a file`);
 
-/** Reads up to `length` bytes. Fewer are returned at the end of the file. */
+/** Reads up to `length` bytes, fewer at the end of the file. */
 export async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
   let filled = 0;
@@ -156,49 +159,50 @@ export async function readAt(file: FileHandle, position: number, length: number)
   return buffer.subarray(0, filled);
 }
 
-/** Returns undefined if the checksum is wrong. */
-function headerOf(block: Buffer): Header | undefined {
-  // The checksum counts as spaces. This loop runs for every byte of every header.
+/** Parses a header block. Returns undefined if the checksum is wrong. */
+function parseHeader(block: Buffer): Header | undefined {
+  // In the sum, the checksum field itself counts as spaces. Loops are used because the sum covers every byte of every
+  // header.
   let sum = CHECKSUM_LENGTH * 0x20;
   for (let index = 0; index < CHECKSUM_AT; index += 1) sum += block[index] ?? 0;
-  for (let index = CHECKSUM_AT + CHECKSUM_LENGTH; index < BLOCK; index += 1) sum += block[index] ?? 0;
-  const size = numberIn(block.subarray(124, 136));
-  if (size === undefined || numberIn(block.subarray(CHECKSUM_AT, CHECKSUM_AT + CHECKSUM_LENGTH)) !== sum) {
+  for (let index = CHECKSUM_AT + CHECKSUM_LENGTH; index < BLOCK_BYTES; index += 1) sum += block[index] ?? 0;
+  const size = parseNumber(block.subarray(124, 136));
+  if (size === undefined || parseNumber(block.subarray(CHECKSUM_AT, CHECKSUM_AT + CHECKSUM_LENGTH)) !== sum) {
     return undefined;
   }
   const isUstar = block.subarray(257, 262).toString('latin1') === 'ustar';
-  const prefix = isUstar && block[262] === 0 ? textOf(block.subarray(345, 500)) : '';
-  const name = textOf(block.subarray(0, 100));
+  const prefix = isUstar && block[262] === 0 ? parseString(block.subarray(345, 500)) : '';
+  const name = parseString(block.subarray(0, 100));
   const type = String.fromCharCode(block[156] ?? 0);
   const isSparse = type === GNU_SPARSE;
   return {
     name: prefix === '' ? name : `${prefix}/${name}`,
     type,
-    target: textOf(block.subarray(157, 257)),
+    target: parseString(block.subarray(157, 257)),
     size,
-    extractedSize: (isSparse ? numberIn(block.subarray(483, 495)) : undefined) ?? size,
+    extractedSize: (isSparse ? parseNumber(block.subarray(483, 495)) : undefined) ?? size,
     isExtended: isSparse && block[482] === 1,
   };
 }
 
-/** Reads a number in octal digits or, if the first bit is set, in binary (GNU). */
-function numberIn(field: Buffer): number | undefined {
+/** Parses a number in octal digits or, if the first bit is set, in binary (GNU). */
+function parseNumber(field: Buffer): number | undefined {
   const [first = 0] = field;
   if ((first & 0x80) !== 0) {
     const value = field.subarray(1).reduce((total, byte) => total * 256 + byte, first & 0x7f);
     return Number.isSafeInteger(value) ? value : undefined;
   }
-  const digits = textOf(field).trim();
+  const digits = parseString(field).trim();
   return /^[0-7]*$/.test(digits) ? Number.parseInt(digits || '0', 8) : undefined;
 }
 
-function textOf(bytes: Buffer): string {
+function parseString(bytes: Buffer): string {
   const end = bytes.indexOf(0);
   return bytes.subarray(0, end < 0 ? bytes.length : end).toString('utf8');
 }
 
-/** Reads the records `LENGTH KEY=VALUE\n` of a pax header. */
-function paxFields(content: Buffer): LongFields {
+/** Parses the records `LENGTH KEY=VALUE\n` of a pax header. */
+function parsePaxFields(content: Buffer): OverridingFields {
   const records = new Map<string, string>();
   let at = 0;
   while (at < content.length) {
@@ -211,10 +215,10 @@ function paxFields(content: Buffer): LongFields {
     at += length;
   }
   const [path, target] = [records.get('path'), records.get('linkpath')];
-  const [size, sparse, sparseBefore1] = ['size', 'GNU.sparse.realsize', 'GNU.sparse.size'].map((key) =>
-    sizeOf(records.get(key)),
+  const [size, sparseSize, sparseSizeBefore1] = ['size', 'GNU.sparse.realsize', 'GNU.sparse.size'].map((key) =>
+    parseSize(records.get(key)),
   );
-  const extractedSize = sparse ?? sparseBefore1;
+  const extractedSize = sparseSize ?? sparseSizeBefore1;
   return {
     ...(path === undefined ? {} : { name: path }),
     ...(target === undefined ? {} : { target }),
@@ -223,7 +227,7 @@ function paxFields(content: Buffer): LongFields {
   };
 }
 
-function sizeOf(text: string | undefined): number | undefined {
+function parseSize(text: string | undefined): number | undefined {
   const size = Number(text ?? Number.NaN);
   return Number.isSafeInteger(size) && size >= 0 ? size : undefined;
 }

@@ -4,98 +4,106 @@ import * as z from 'zod/mini';
 import type { Layout } from './layout.ts';
 import { kill, type Pause } from './process.ts';
 
-const cgroupRoot = '/sys/fs/cgroup';
+const CGROUP_ROOT = '/sys/fs/cgroup';
 
-const bundleSpec = z.object({ linux: z.object({ cgroupsPath: z.string() }) });
+const bundleSpecSchema = z.object({ linux: z.object({ cgroupsPath: z.string() }) });
 
-/** The cgroups that the containers of this containerd lie in: those of their pods. */
-export async function podCgroups(layout: Layout): Promise<string[]> {
+/** Returns the cgroups of the pods whose containers belong to this containerd. */
+export async function listPodCgroups(layout: Layout): Promise<string[]> {
   const ids = await readdir(layout.bundles).catch(() => []);
-  const cgroups = await Promise.all(ids.map((id) => cgroupOf(layout, id)));
+  const cgroups = await Promise.all(ids.map((id) => readCgroupPath(layout, id)));
   const parents = cgroups.map((path) => (path === undefined ? undefined : dirname(path)));
   return [...new Set(parents.flatMap((path) => (path === undefined || path === '/' || path === '.' ? [] : [path])))];
 }
 
-/** The cgroup of a container or sandbox; undefined when its bundle is half made or half removed. */
-async function cgroupOf({ bundles }: Layout, id: string): Promise<string | undefined> {
+/** Returns the cgroup of a container or sandbox, or undefined if its bundle is incomplete. */
+async function readCgroupPath({ bundles }: Layout, id: string): Promise<string | undefined> {
   try {
-    const spec = bundleSpec.parse(JSON.parse(await readFile(join(bundles, id, 'config.json'), 'utf8')));
+    const spec = bundleSpecSchema.parse(JSON.parse(await readFile(join(bundles, id, 'config.json'), 'utf8')));
     return spec.linux.cgroupsPath;
   } catch {
     return undefined;
   }
 }
 
-/** Kills all processes of a container or sandbox; its cgroup bears its id, and so is nobody else's. */
+/**
+ * Kills all processes of a container or sandbox. Does nothing if the cgroup's name is not the ID, because the cgroup
+ * might belong to something else.
+ */
 export async function killContainer(layout: Layout, id: string): Promise<void> {
-  const path = await cgroupOf(layout, id);
+  const path = await readCgroupPath(layout, id);
   if (path === undefined || !path.endsWith(`/${id}`)) return;
-  await Promise.all((await hierarchies()).map((hierarchy) => killBelow(join(hierarchy, path))));
+  await Promise.all((await listHierarchies()).map((hierarchy) => killProcesses(join(hierarchy, path))));
 }
 
 /**
- * Removes a containerd's own cgroup with all below it and its pods' cgroups, in every hierarchy. What still runs in its
- * own, as what a start that was cut off has left, is killed. Processes that were killed may still be leaving: a busy cgroup is tried again for a while.
+ * Removes the cgroup of a containerd with all cgroups below it, and the cgroups of its pods, in every hierarchy. Kills
+ * processes that remain in its own cgroup, e.g. from an interrupted start. Retries busy cgroups for a while, because
+ * killed processes need time to exit.
  */
-export async function removeCgroups(own: string, pods: readonly string[], pause: Pause): Promise<void> {
-  // A pod's cgroup may lie in another's tree: nothing but itself is removed there.
-  const elsewhere = pods.filter((path) => !path.startsWith(`${own}/`));
-  const remove = async (hierarchy: string) => {
-    const remove = async () => {
-      await killBelow(join(hierarchy, own));
-      return removeTree(join(hierarchy, own));
+export async function removeCgroups(ownCgroup: string, podCgroups: readonly string[], pause: Pause): Promise<void> {
+  // A pod's cgroup may be in a different tree, in which only the pod's own cgroup is removed.
+  const podCgroupsElsewhere = podCgroups.filter((path) => !path.startsWith(`${ownCgroup}/`));
+  const removeFromHierarchy = async (hierarchy: string) => {
+    const removeOwnCgroup = async () => {
+      await killProcesses(join(hierarchy, ownCgroup));
+      return removeCgroupTree(join(hierarchy, ownCgroup));
     };
-    await persist(remove, pause);
-    for (const path of elsewhere) await persist(() => removeOne(join(hierarchy, path)), pause);
+    await retry(removeOwnCgroup, pause);
+    for (const path of podCgroupsElsewhere) await retry(() => removeCgroup(join(hierarchy, path)), pause);
   };
-  await Promise.all((await hierarchies()).map(remove));
+  await Promise.all((await listHierarchies()).map(removeFromHierarchy));
 }
 
-/** Whether a containerd's own cgroup is there in any hierarchy. */
-export async function hasCgroup(own: string): Promise<boolean> {
-  const found = (await hierarchies()).map((hierarchy) =>
-    access(join(hierarchy, own)).then(
+/** Whether a containerd's own cgroup exists in any hierarchy. */
+export async function hasCgroup(ownCgroup: string): Promise<boolean> {
+  const checks = (await listHierarchies()).map((hierarchy) =>
+    access(join(hierarchy, ownCgroup)).then(
       () => true,
       () => false,
     ),
   );
-  return (await Promise.all(found)).includes(true);
+  return (await Promise.all(checks)).includes(true);
 }
 
-async function persist(remove: () => Promise<boolean>, pause: Pause): Promise<void> {
-  for (let attempt = 0; attempt < 50 && !(await remove()); attempt++) await pause(20);
+async function retry(removeCgroup: () => Promise<boolean>, pause: Pause): Promise<void> {
+  for (let attempt = 0; attempt < 50 && !(await removeCgroup()); attempt++) await pause(20);
 }
 
-/** One root on cgroup v2, one a controller on v1 (and the hybrid layout's `unified`). */
-async function hierarchies(): Promise<string[]> {
-  const entries = await readdir(cgroupRoot, { withFileTypes: true });
-  if (entries.some((entry) => entry.name === 'cgroup.controllers')) return [cgroupRoot];
-  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(cgroupRoot, entry.name));
+/**
+ * Returns the mount points of the cgroup hierarchies: one on cgroup v2, one per controller on v1, where the hybrid
+ * layout adds `unified`.
+ */
+async function listHierarchies(): Promise<string[]> {
+  const entries = await readdir(CGROUP_ROOT, { withFileTypes: true });
+  if (entries.some((entry) => entry.name === 'cgroup.controllers')) return [CGROUP_ROOT];
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(CGROUP_ROOT, entry.name));
 }
 
-/** Kills what runs in a cgroup and below it. */
-async function killBelow(directory: string): Promise<void> {
+/** Kills all processes in a cgroup and its descendants. */
+async function killProcesses(directory: string): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries) if (entry.isDirectory()) await killBelow(join(directory, entry.name));
-  const text = await readFile(join(directory, 'cgroup.procs'), 'utf8').catch(() => '');
-  // One that this process cannot see shows as 0.
-  const pids = text
+  for (const entry of entries) if (entry.isDirectory()) await killProcesses(join(directory, entry.name));
+  const procs = await readFile(join(directory, 'cgroup.procs'), 'utf8').catch(() => '');
+  // A process in a different PID namespace is listed as 0.
+  const pids = procs
     .split('\n')
     .map(Number)
     .filter((pid) => pid > 1 && pid !== process.pid);
   for (const pid of pids) kill(pid, 'SIGKILL');
-  // On v1 what is frozen dies only when it is thawed; elsewhere there is no such file, and none is made.
+  // On cgroup v1, a frozen process exits only after it is thawed. The flag avoids creating the file where it does not
+  // exist.
   if (pids.length > 0) await writeFile(join(directory, 'freezer.state'), 'THAWED', { flag: 'r+' }).catch(() => {});
 }
 
-/** True when it is gone. A cgroup's files go with it, its children must go before. */
-async function removeTree(directory: string): Promise<boolean> {
+/** Removes a cgroup after its descendants. Returns whether the cgroup no longer exists. */
+async function removeCgroupTree(directory: string): Promise<boolean> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries) if (entry.isDirectory()) await removeTree(join(directory, entry.name));
-  return removeOne(directory);
+  for (const entry of entries) if (entry.isDirectory()) await removeCgroupTree(join(directory, entry.name));
+  return removeCgroup(directory);
 }
 
-function removeOne(directory: string): Promise<boolean> {
+function removeCgroup(directory: string): Promise<boolean> {
   return rmdir(directory).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code === 'ENOENT',

@@ -8,8 +8,8 @@ interface ConfigInput {
   readonly mayLowerOomScore: boolean;
 }
 
-/** Plugins that no pod needs: each costs time at the start or work for every container. */
-const disabledPlugins = [
+/** Plugins that pods do not need. Each of them slows down the start or adds work for every container. */
+const DISABLED_PLUGINS = [
   'io.containerd.snapshotter.v1.aufs',
   'io.containerd.snapshotter.v1.btrfs',
   'io.containerd.snapshotter.v1.devmapper',
@@ -19,19 +19,22 @@ const disabledPlugins = [
   'io.containerd.internal.v1.restart',
   'io.containerd.internal.v1.opt',
   'io.containerd.monitor.v1.cgroups',
-  // The same since containerd 2.0.
+  // Names of these plugins since containerd 2.0.
   'io.containerd.monitor.container.v1.restart',
   'io.containerd.monitor.task.v1.cgroups',
 ];
 
-/** containerd's configuration: all that it has lies below its directory, and cgroups are made as plain directories. */
+/**
+ * Returns containerd's configuration. All files are below the layout's directory, and cgroups are created with the
+ * cgroupfs driver.
+ */
 export function containerdConfig({ layout, ...input }: ConfigInput): string {
-  // TOML reads JSON's strings, numbers, booleans and arrays of strings as they are.
+  // TOML accepts JSON's strings, numbers, booleans and arrays of strings.
   const toml = JSON.stringify;
   return `version = 2
 root = ${toml(layout.root)}
 state = ${toml(layout.state)}
-disabled_plugins = ${toml(disabledPlugins)}
+disabled_plugins = ${toml(DISABLED_PLUGINS)}
 
 [grpc]
   address = ${toml(layout.socket)}
@@ -68,7 +71,7 @@ disabled_plugins = ${toml(disabledPlugins)}
 `;
 }
 
-/** The pods' network: a bridge of its own, addresses out of one subnet, and host ports. */
+/** Returns the CNI configuration of the pod network: a bridge, IP addresses from one subnet, and host ports. */
 export function cniConfig({
   layout,
   subnet,
@@ -82,7 +85,7 @@ export function cniConfig({
     type: 'bridge',
     bridge: layout.bridge,
     isGateway: true,
-    // One rule of ours does it for all pods.
+    // A single iptables rule masquerades the traffic of all pods (see masquerade.ts).
     ipMasq: false,
     hairpinMode: true,
     ...(mtu === undefined ? {} : { mtu }),

@@ -4,87 +4,97 @@ import { mayRun } from '../../host/runningProcess.ts';
 import type { Cri } from '../calls.ts';
 import { connectCri } from '../grpc.ts';
 import { hasCgroup } from './cgroups.ts';
-import { prepareDirectories, refuseOthers } from './directories.ts';
-import { chooseSnapshotter, whyNoManagedContainerd } from './host.ts';
-import { hostImages } from './images.ts';
+import { prepareDirectories, refuseForeignDirectory } from './directories.ts';
+import { chooseSnapshotter, managedContainerdObstacle } from './host.ts';
+import { buildHostImages } from './images.ts';
 import { importImages } from './importImages.ts';
-import { type Launched, launch } from './launch.ts';
+import { type LaunchResult, launch } from './launch.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { masquerade } from './masquerade.ts';
-import { mountsBelow } from './mounts.ts';
+import { mountPointsBelow } from './mounts.ts';
 import { prepareNetwork } from './network.ts';
-import { endProcess, findContainerd, findShims, type Pause } from './process.ts';
-import { stateBefore, takeBack } from './takeBack.ts';
+import { findContainerd, findShims, type Pause, terminateProcess } from './process.ts';
+import { readStateBefore, revertStart } from './takeBack.ts';
 import { tearDown } from './teardown.ts';
 
 interface ManagedContainerdOptions {
-  /** Where everything of it lies; two directories are two containerds that do not know of each other. */
+  /** Directory of all its files. Containerds in different directories are independent. */
   readonly directory: string;
   readonly signal: AbortSignal;
-  /** Real time: it waits for a real process. */
+  /** Waits in real time, because it waits for a real process. */
   readonly pause: Pause;
-  /** The pods' subnet; absent: a free private /24, kept for this directory. */
+  /** Subnet of the pods. Defaults to an unused private /24, which is reserved for this directory. */
   readonly podCidr?: string;
-  /** Whether it is started for an agent that goes on meanwhile: a start that fails leaves all but its process. */
+  /**
+   * Whether this is a restart for a running agent. If such a start fails, everything except the process is left in
+   * place.
+   */
   readonly isRestart?: boolean;
-  /** Whether it is started only to end the pods that it has: then it needs no images. */
+  /** Whether containerd is started only to terminate its pods, in which case it needs no images. */
   readonly endsAll?: boolean;
-  /** Is told of each step in a short sentence. */
+  /** Receives a short sentence about each step. */
   readonly onProgress?: (step: string) => void;
 }
 
-/** A containerd of our own, ready for pods. */
+/** A private containerd that is ready to run pods. */
 export interface ManagedContainerd {
-  /** `unix:///…`, for the runtime and the images. */
+  /** Endpoint for the runtime and the images (`unix:///…`). */
   readonly endpoint: string;
   readonly pid: number;
-  /** Whether it ran already. */
+  /** Whether containerd was already running. */
   readonly attached: boolean;
   readonly podCidr: string;
-  /** Pods' cgroups that lie below this one are removed by `stop`. */
+  /** Name of the cgroup that contains the cgroups of the pods. `stop` removes them. */
   readonly cgroupParent: string;
-  /** Whether it still runs: it may have been killed, or have crashed. */
+  /** Whether the process exists. */
   isAlive(): Promise<boolean>;
-  /** Whether it answers within a few seconds: it may hang. */
-  answers(): Promise<boolean>;
-  /** Sees to it that its pods reach what is beyond the host: whoever loads other rules takes ours away. */
-  letOut(): Promise<void>;
-  /** Takes its start back: what ran before goes on, and nothing else stays. */
+  /** Whether containerd responds within a few seconds. */
+  isResponsive(): Promise<boolean>;
+  /**
+   * Restores the iptables rule that lets pods reach networks outside the host, because other software may have removed
+   * it.
+   */
+  restoreMasquerade(): Promise<void>;
+  /** Reverts this start. If containerd was running before, it continues to run. */
   undo(): Promise<void>;
-  /** Ends its process alone: its pods run on, and wait for it to be started again. */
+  /** Terminates containerd but not its pods, which continue to run until containerd is started again. */
   halt(): Promise<void>;
-  /** Ends it with all its pods and leaves nothing of it on the host but its directory; again, it does nothing. */
+  /**
+   * Terminates containerd with all its pods and removes everything except its directory from the host. Further calls
+   * have no effect.
+   */
   stop(signal: AbortSignal): Promise<void>;
-  /** Lets go of it: it and its pods run on, whatever becomes of us. */
+  /** Releases containerd, so that it and its pods continue to run after the agent exits. */
   detach(): void;
 }
 
 /**
- * Starts the private containerd of a directory, or attaches to it when it runs. Its pods survive our end and its own
- * restart. Rejects with `RuntimeUnavailable` and the end of its log when it does not become ready, and with the signal's
- * reason when that aborts; what it had begun until then is taken back, and what ran before goes on.
+ * Starts the private containerd of a directory, or attaches to it if it is running. Its pods survive the agent's exit
+ * and restarts of containerd. Rejects with `RuntimeUnavailable` and the last lines of its log if it does not become
+ * ready, or with the reason of an aborted signal. A failed start is reverted, and a containerd that was running before
+ * continues to run.
  */
 export async function startManagedContainerd(options: ManagedContainerdOptions): Promise<ManagedContainerd> {
   const { signal, pause, isRestart = false, onProgress = () => {} } = options;
-  const why = await whyNoManagedContainerd();
-  if (why !== undefined) throw new NodeFailure('RuntimeUnavailable', why);
+  const obstacle = await managedContainerdObstacle();
+  if (obstacle !== undefined) throw new NodeFailure('RuntimeUnavailable', obstacle);
   const layout = layoutOf(options.directory);
   await prepareDirectories(layout);
-  const noted = await stateBefore(layout);
-  const before = { ...noted, hasPods: noted.hasPods || isRestart };
+  const previous = await readStateBefore(layout);
+  const before = { ...previous, hasPods: previous.hasPods || isRestart };
   const connect = () => connectCri({ runtimeEndpoint: endpointIn(layout), requestTimeoutMs: 5000 });
-  const undo = () => takeBack({ layout, before, connect, pause });
+  const undo = () => revertStart({ layout, before, connect, pause });
   try {
     const started = await startIn(layout, { ...options, connect });
     signal.throwIfAborted();
     return { ...started, undo };
   } catch (error) {
-    await undo().catch((left: Error) => {
-      const why = signal.aborted || !(error instanceof Error) ? '' : `${error.message}; `;
-      const message = `${why}cleaning up after this start failed: ${left.message}`;
-      throw new NodeFailure('RuntimeUnavailable', message, { cause: new AggregateError([error, left]) });
+    await undo().catch((cleanupError: Error) => {
+      const reason = signal.aborted || !(error instanceof Error) ? '' : `${error.message}; `;
+      const message = `${reason}cleaning up after this start failed: ${cleanupError.message}`;
+      throw new NodeFailure('RuntimeUnavailable', message, { cause: new AggregateError([error, cleanupError]) });
     });
-    if (noted.hasPods && !isRestart) onProgress('the pods that were running keep running');
+    if (previous.hasPods && !isRestart) onProgress('the pods that were running keep running');
     signal.throwIfAborted();
     throw error;
   }
@@ -96,7 +106,7 @@ async function startIn(
 ): Promise<Omit<ManagedContainerd, 'undo'>> {
   const { signal, pause, connect, onProgress = () => {} } = options;
   const podCidr = await prepareNetwork(layout, options.podCidr);
-  // Not by the signal of the start: it is called again later.
+  // Not cancelled by the start's signal, because the function is called again later.
   const letOut = () =>
     masquerade(layout, podCidr, new AbortController().signal).catch((error: Error) =>
       onProgress(`the pods cannot reach anything outside this host: ${error.message}`),
@@ -106,7 +116,7 @@ async function startIn(
   const cri = connect();
   try {
     const launched = await launchWithImages({ layout, cri, snapshotter, pause, signal, onProgress }, options);
-    return { ...containerdOf(layout, launched, { connect, pause }), podCidr, letOut };
+    return { ...controlContainerd(layout, launched, { connect, pause }), podCidr, restoreMasquerade: letOut };
   } finally {
     cri.close();
   }
@@ -115,79 +125,80 @@ async function startIn(
 async function launchWithImages(
   input: Parameters<typeof launch>[0],
   { endsAll = false, isRestart = false }: ManagedContainerdOptions,
-): Promise<Launched> {
-  const images = endsAll ? Promise.resolve([]) : hostImages(input.signal);
-  // Awaited after what may fail before it.
+): Promise<LaunchResult> {
+  const images = endsAll ? Promise.resolve([]) : buildHostImages(input.signal);
+  // Prevents an unhandled rejection if the launch fails first.
   images.catch(() => {});
   const launched = await launch(input);
   await images
     .then((wanted) => importImages({ ...input, images: wanted }))
     .catch((error: Error) => {
-      // Its pods need it more than images that it most likely has.
+      // A containerd for existing pods is more important than the images, which it most likely has.
       if (!isRestart) throw error;
       input.onProgress(`its images could not be imported again: ${error.message}`);
     });
   return launched;
 }
 
-/** What can be asked of a containerd that runs, and how it ends. */
-function containerdOf(
+/** Returns the operations on a running containerd. */
+function controlContainerd(
   layout: Layout,
-  { containerd, attached }: Launched,
+  { containerd, attached }: LaunchResult,
   { connect, pause }: { readonly connect: () => Cri; readonly pause: Pause },
-): Omit<ManagedContainerd, 'undo' | 'podCidr' | 'letOut'> {
+): Omit<ManagedContainerd, 'undo' | 'podCidr' | 'restoreMasquerade'> {
   return {
     endpoint: endpointIn(layout),
     pid: containerd.pid,
     attached,
     cgroupParent: layout.cgroupParent,
-    // While nobody can tell no second one is started.
+    // Without a clear answer, assume that it runs, so that no second containerd is started.
     isAlive: () => mayRun(containerd),
-    answers: () => doesAnswer(connect()),
-    halt: () => endProcess(containerd, 5_000, pause),
-    ...letGo((signal) => tearDown({ layout, connect, signal, pause })),
+    isResponsive: () => checkResponsive(connect()),
+    halt: () => terminateProcess(containerd, 5_000, pause),
+    ...stopOrDetach((signal) => tearDown({ layout, connect, signal, pause })),
   };
 }
 
-/** Where the private containerd of a directory listens. */
-export const endpointOfContainerd = (directory: string): string => endpointIn(layoutOf(directory));
+/** Returns the endpoint of the private containerd of a directory. */
+export const containerdEndpoint = (directory: string): string => endpointIn(layoutOf(directory));
 
 const endpointIn = ({ socket }: Layout): string => `unix://${socket}`;
 
-/** What a private containerd has on the host, as a user would name it; nothing when it has ended in order. */
-export async function tracesOfContainerd(directory: string): Promise<string[]> {
+/** Returns descriptions of everything on the host that belongs to a private containerd. Empty after an orderly stop. */
+export async function containerdTraces(directory: string): Promise<string[]> {
   const layout = layoutOf(directory);
   const [running, shims, mounts, isBridged] = await Promise.all([
     findContainerd(layout),
     findShims(layout),
-    readFile('/proc/self/mountinfo', 'utf8').then((text) => mountsBelow(layout.directory, text)),
+    readFile('/proc/self/mountinfo', 'utf8').then((text) => mountPointsBelow(layout.directory, text)),
     access(`/sys/class/net/${layout.bridge}`).then(
       () => true,
       () => false,
     ),
   ]);
-  const counted = (count: number, what: string) => (count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'}`]);
+  const describeCount = (count: number, noun: string) =>
+    count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];
   return [
     ...(running === undefined ? [] : [`the private containerd (process ${running.pid})`]),
-    ...counted(shims.length, 'pod sandbox shim'),
-    ...counted(mounts.length, 'mount'),
+    ...describeCount(shims.length, 'pod sandbox shim'),
+    ...describeCount(mounts.length, 'mount'),
     ...(isBridged ? [`the network ${layout.bridge}`] : []),
     ...((await hasCgroup(layout.cgroupParent)) ? [`the cgroup ${layout.cgroupParent}`] : []),
   ];
 }
 
 /**
- * Ends what there is of a private containerd, whatever state it is in; pods that it still has get no grace. A directory
- * that is not that of one of ours is refused.
+ * Terminates a private containerd in any state and removes what belongs to it. Its pods are killed without a grace
+ * period. Rejects if the directory does not belong to a private containerd.
  */
-export async function endContainerd(directory: string, pause: Pause): Promise<void> {
+export async function removeContainerd(directory: string, pause: Pause): Promise<void> {
   const layout = layoutOf(directory);
-  await refuseOthers(layout);
+  await refuseForeignDirectory(layout);
   const connect = () => connectCri({ runtimeEndpoint: endpointIn(layout), requestTimeoutMs: 5000 });
   await tearDown({ layout, connect, signal: new AbortController().signal, pause });
 }
 
-async function doesAnswer(cri: Cri): Promise<boolean> {
+async function checkResponsive(cri: Cri): Promise<boolean> {
   try {
     await cri.status({ verbose: false }, { signal: new AbortController().signal });
     return true;
@@ -198,19 +209,19 @@ async function doesAnswer(cri: Cri): Promise<boolean> {
   }
 }
 
-/** The two ways to part with it; whichever comes first holds, and a `stop` that failed may be tried again. */
-function letGo(tearDownNow: (signal: AbortSignal) => Promise<void>): Pick<ManagedContainerd, 'stop' | 'detach'> {
-  let done: Promise<void> | undefined;
+/** Returns the two ways to release containerd, of which the first call wins. A failed `stop` can be repeated. */
+function stopOrDetach(runTeardown: (signal: AbortSignal) => Promise<void>): Pick<ManagedContainerd, 'stop' | 'detach'> {
+  let release: Promise<void> | undefined;
   return {
     stop: (signal) => {
-      done ??= tearDownNow(signal).catch((error: unknown) => {
-        done = undefined;
+      release ??= runTeardown(signal).catch((error: unknown) => {
+        release = undefined;
         throw error;
       });
-      return done;
+      return release;
     },
     detach: () => {
-      done ??= Promise.resolve();
+      release ??= Promise.resolve();
     },
   };
 }

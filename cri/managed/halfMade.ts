@@ -1,6 +1,6 @@
 /**
- * What CNI plugins had made for a sandbox when containerd was killed: it knows nothing of that sandbox any more. The
- * address would stay taken, and the rules of its host ports would keep those from every later pod.
+ * Releases IP addresses and host ports of sandboxes whose creation was interrupted because containerd was killed.
+ * containerd has no record of these sandboxes, so their addresses and port rules would otherwise stay in use.
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,14 +8,14 @@ import { messageOf } from '../../base/failure.ts';
 import type { Layout } from './layout.ts';
 import { run } from './program.ts';
 
-/** An address that was given to a sandbox: the note of it, and the sandbox's id. */
+/** IP address allocated to a sandbox, with the file that records the allocation. */
 export interface Lease {
   readonly file: string;
   readonly sandboxId: string;
 }
 
-/** The addresses that are given to sandboxes now. */
-export async function leases({ cniData, network }: Layout): Promise<readonly Lease[]> {
+/** Lists the IP addresses that are currently allocated. */
+export async function listLeases({ cniData, network }: Layout): Promise<readonly Lease[]> {
   const directory = join(cniData, network);
   const names = (await readdir(directory).catch(() => [])).filter((name) => /^[0-9.]+$/.test(name));
   return Promise.all(
@@ -27,19 +27,22 @@ export async function leases({ cniData, network }: Layout): Promise<readonly Lea
   );
 }
 
-/** Gives back what belongs to none of the sandboxes that there are, and says what could not be: one keeps no other. */
+/**
+ * Releases the leases of sandboxes that no longer exist, and returns the errors. One failure does not prevent the other
+ * releases.
+ */
 export async function releaseLeases(
-  held: readonly Lease[],
-  { sandboxes, ...place }: { sandboxes: readonly string[]; layout: Layout; cniPlugins?: string; signal: AbortSignal },
+  leases: readonly Lease[],
+  { sandboxes, ...options }: { sandboxes: readonly string[]; layout: Layout; cniPlugins?: string; signal: AbortSignal },
 ): Promise<readonly string[]> {
   const failures: string[] = [];
-  for (const { file, sandboxId } of held) {
+  for (const { file, sandboxId } of leases) {
     if (sandboxes.includes(sandboxId)) continue;
     try {
-      if (sandboxId !== '') await removeHostPorts(sandboxId, place);
+      if (sandboxId !== '') await removeHostPorts(sandboxId, options);
     } catch (error) {
-      // Else nobody would know later of what is left.
-      place.signal.throwIfAborted();
+      // The file is removed even so, because later starts could not remove the rest either.
+      options.signal.throwIfAborted();
       failures.push(messageOf(error));
     }
     await rm(file, { force: true });
@@ -47,7 +50,7 @@ export async function releaseLeases(
   return failures;
 }
 
-/** By the plugin that made them; it wants to hear of a port, and takes all that the sandbox had. */
+/** Calls the portmap plugin, which removes all rules of the sandbox but requires a port mapping. */
 async function removeHostPorts(
   sandboxId: string,
   { layout, cniPlugins, signal }: { layout: Layout; cniPlugins?: string; signal: AbortSignal },

@@ -4,62 +4,65 @@ import { run } from './program.ts';
 import { findStaticProgram } from './staticProgram.ts';
 import type { TarEntry } from './tar.ts';
 
-/** The image of every sandbox: it does nothing but reap the processes that its pod leaves it. */
-export const pauseImage = 'statelet.local/pause:1';
+/** Image of all sandboxes. Its process only reaps orphaned processes of the pod. */
+export const PAUSE_IMAGE = 'statelet.local/pause:1';
 
-/** A small system out of one static binary, so that pods can run on a host without a registry. */
-export const busyboxImage = 'statelet.local/busybox:1';
+/** Small system from a static busybox, so that pods can run on a host without a registry. */
+export const BUSYBOX_IMAGE = 'statelet.local/busybox:1';
 
-const nobody = '65534';
+const NOBODY_ID = '65534';
 
-/** The images that a private containerd has from the start, made of this host's static binaries. */
-export async function hostImages(signal: AbortSignal): Promise<BuiltImage[]> {
-  const [catatonit, busybox] = await Promise.all([staticProgram('catatonit'), staticProgram('busybox')]);
+/** Builds the images that every private containerd has, from static programs of this host. */
+export async function buildHostImages(signal: AbortSignal): Promise<BuiltImage[]> {
+  const [catatonit, busybox] = await Promise.all([requireStaticProgram('catatonit'), requireStaticProgram('busybox')]);
   const applets = (await run(busybox.path, ['--list'], { signal })).split('\n').filter((name) => name !== '');
-  return [pause(catatonit.content), busyboxSystem(busybox.content, applets)];
+  return [buildPauseImage(catatonit.content), buildBusyboxImage(busybox.content, applets)];
 }
 
-function pause(catatonit: Buffer): BuiltImage {
+function buildPauseImage(catatonit: Buffer): BuiltImage {
   return buildImage({
-    name: pauseImage,
-    files: [executable('catatonit', catatonit)],
+    name: PAUSE_IMAGE,
+    files: [executableEntry('catatonit', catatonit)],
     config: { Entrypoint: ['/catatonit', '-P'], User: '65535:65535' },
   });
 }
 
-function busyboxSystem(busybox: Buffer, applets: readonly string[]): BuiltImage {
+function buildBusyboxImage(busybox: Buffer, applets: readonly string[]): BuiltImage {
   const links = applets.filter((name) => name !== 'busybox').toSorted();
   return buildImage({
-    name: busyboxImage,
+    name: BUSYBOX_IMAGE,
     files: [
       ...['bin', 'dev', 'etc', 'home', 'proc', 'root', 'run', 'sys', 'tmp', 'usr', 'usr/bin', 'var', 'var/tmp'].map(
-        directory,
+        directoryEntry,
       ),
-      executable('bin/busybox', busybox),
+      executableEntry('bin/busybox', busybox),
       ...links.map((name): TarEntry => ({ type: 'symlink', path: `bin/${name}`, target: 'busybox' })),
-      // Scripts name these two by their usual places.
+      // Common interpreter path in scripts.
       { type: 'symlink', path: 'usr/bin/env', target: '../../bin/busybox' },
-      text('etc/passwd', `root:x:0:0:root:/root:/bin/sh\nnobody:x:${nobody}:${nobody}:nobody:/home:/bin/false\n`),
-      text('etc/group', `root:x:0:\nnobody:x:${nobody}:\n`),
+      fileEntry(
+        'etc/passwd',
+        `root:x:0:0:root:/root:/bin/sh\nnobody:x:${NOBODY_ID}:${NOBODY_ID}:nobody:/home:/bin/false\n`,
+      ),
+      fileEntry('etc/group', `root:x:0:\nnobody:x:${NOBODY_ID}:\n`),
     ],
     config: { Cmd: ['sh'], Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'] },
   });
 }
 
-function directory(path: string): TarEntry {
+function directoryEntry(path: string): TarEntry {
   return { type: 'directory', path, mode: path.endsWith('tmp') ? 0o1777 : 0o755 };
 }
 
-function executable(path: string, content: Buffer): TarEntry {
+function executableEntry(path: string, content: Buffer): TarEntry {
   return { type: 'file', path, content, mode: 0o755 };
 }
 
-function text(path: string, content: string): TarEntry {
+function fileEntry(path: string, content: string): TarEntry {
   return { type: 'file', path, content: Buffer.from(content), mode: 0o644 };
 }
 
-/** A dynamic binary would not find its libraries in an image that holds nothing else. */
-async function staticProgram(name: string): Promise<{ path: string; content: Buffer }> {
+/** Returns a static program of this host. A dynamic one would lack its libraries in the image. */
+async function requireStaticProgram(name: string): Promise<{ path: string; content: Buffer }> {
   const program = await findStaticProgram(name);
   if (program !== undefined) return program;
   throw new NodeFailure('RuntimeUnavailable', `no static ${name} found on this host`);

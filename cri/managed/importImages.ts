@@ -15,26 +15,29 @@ interface ImportInput {
   readonly onProgress: (step: string) => void;
 }
 
-/** Gives the runtime those images that it does not have as they are, and waits until it shows them. */
+/** Imports the images that the runtime does not have in this version, and waits until the runtime lists them. */
 export async function importImages({ layout, images, cri, signal, pause, ...input }: ImportInput): Promise<void> {
-  const missing = () => absent(images, cri, signal);
-  const wanted = await missing();
-  if (wanted.length === 0) return;
-  input.onProgress(`importing ${wanted.map(({ name }) => name).join(' and ')}`);
+  const listMissing = () => missingImages(images, cri, signal);
+  const imagesToImport = await listMissing();
+  if (imagesToImport.length === 0) return;
+  input.onProgress(`importing ${imagesToImport.map(({ name }) => name).join(' and ')}`);
   const importFrom = ['--address', layout.socket, '--namespace', 'k8s.io', 'images', 'import'];
-  await run('ctr', [...importFrom, '--snapshotter', input.snapshotter, '-'], { signal, input: ociArchive(wanted) });
-  // The CRI hears of an image by an event.
-  while ((await missing()).length > 0) {
+  await run('ctr', [...importFrom, '--snapshotter', input.snapshotter, '-'], {
+    signal,
+    input: ociArchive(imagesToImport),
+  });
+  // The CRI plugin is notified of an imported image asynchronously.
+  while ((await listMissing()).length > 0) {
     signal.throwIfAborted();
     await pause(5);
   }
 }
 
-async function absent(images: readonly BuiltImage[], cri: Cri, signal: AbortSignal): Promise<BuiltImage[]> {
-  const isThere = async ({ name, id }: BuiltImage) => {
+async function missingImages(images: readonly BuiltImage[], cri: Cri, signal: AbortSignal): Promise<BuiltImage[]> {
+  const isPresent = async ({ name, id }: BuiltImage) => {
     const { image } = await cri.imageStatus({ image: imageSpec(name), verbose: false }, { signal });
     return image?.id === id;
   };
-  const there = await Promise.all(images.map(isThere));
-  return images.filter((_, index) => !there[index]);
+  const presence = await Promise.all(images.map(isPresent));
+  return images.filter((_, index) => !presence[index]);
 }

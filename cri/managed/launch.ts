@@ -4,14 +4,14 @@ import { startLimit } from '../../base/limit.ts';
 import { mayRun, type RunningProcess } from '../../host/runningProcess.ts';
 import type { Cri } from '../calls.ts';
 import { containerdConfig } from './config.ts';
-import { type Lease, leases, releaseLeases } from './halfMade.ts';
-import { cniPluginDirectory, mayLowerOomScore } from './host.ts';
-import { pauseImage } from './images.ts';
+import { type Lease, listLeases, releaseLeases } from './halfMade.ts';
+import { canLowerOomScore, findCniPluginDirectory } from './host.ts';
+import { PAUSE_IMAGE } from './images.ts';
 import type { Layout } from './layout.ts';
-import { netNamespaces, removeNetNamespaces } from './leftNetworks.ts';
-import { endTask, lostTasks, tasks } from './leftTasks.ts';
-import { endProcess, findContainerd, killProcess, type Pause, spawnContainerd } from './process.ts';
-import { becomeReady } from './ready.ts';
+import { listNetNamespaces, removeNetNamespaces } from './leftNetworks.ts';
+import { listTasks, lostTasks, removeTask } from './leftTasks.ts';
+import { findContainerd, killProcess, type Pause, spawnContainerd, terminateProcess } from './process.ts';
+import { waitUntilReady } from './ready.ts';
 
 interface LaunchInput {
   readonly layout: Layout;
@@ -22,74 +22,90 @@ interface LaunchInput {
   readonly onProgress: (step: string) => void;
 }
 
-export interface Launched {
+export interface LaunchResult {
   readonly containerd: RunningProcess;
-  /** Whether it ran already. */
+  /** Whether containerd was already running. */
   readonly attached: boolean;
 }
 
-const readyLimitMs = 30_000;
-const attachLimitMs = 5000;
-const patienceMs = 5000;
+const READY_TIMEOUT_MS = 30_000;
+const ATTACH_TIMEOUT_MS = 5000;
+const STOP_TIMEOUT_MS = 5000;
 
-/** Attaches to the containerd that runs, when it answers and is configured as we would; else starts it (again). */
-export async function launch(input: LaunchInput): Promise<Launched> {
+/**
+ * Attaches to a running containerd if it responds and has the expected configuration. Otherwise starts or restarts it.
+ */
+export async function launch(input: LaunchInput): Promise<LaunchResult> {
   const { layout, pause, signal, onProgress } = input;
-  const tell = (error: Error) => {
+  const reportError = (error: Error) => {
     signal.throwIfAborted();
     onProgress(error.message);
   };
-  const config = await wantedConfig(input);
+  const config = await buildConfig(input);
   const running = await findContainerd(layout);
   if (running !== undefined) {
     const isSame = (await readFile(layout.config, 'utf8').catch(() => '')) === config;
-    const isReady = await answers(input, running);
+    const isReady = await isResponsive(input, running);
     if (isSame && isReady) return { containerd: running, attached: true };
     onProgress('restarting containerd; its pods keep running');
-    await (isReady ? endProcess(running, patienceMs, pause) : killProcess(running, pause));
+    await (isReady ? terminateProcess(running, STOP_TIMEOUT_MS, pause) : killProcess(running, pause));
   }
   onProgress('starting a private containerd');
   await writeFile(layout.config, config);
-  // Those of now: as soon as it runs it gives further ones.
-  const [held, before, namespaces] = await Promise.all([leases(layout), tasks(layout), netNamespaces(layout)]);
+  // Recorded before the start, because a running containerd creates further leases, tasks and namespaces.
+  const [allocatedLeases, tasksBefore, namespaces] = await Promise.all([
+    listLeases(layout),
+    listTasks(layout),
+    listNetNamespaces(layout),
+  ]);
   const containerd = await spawnContainerd(layout);
-  await waitFor(input, containerd, readyLimitMs).catch((cause: unknown) => giveUp(input, containerd, cause));
-  if (before.length > 0) await endLost(input, before).catch(tell);
-  if (held.length > 0) {
-    await releaseUnused(input, held).then((failures) => failures.forEach(onProgress), tell);
+  await waitUntilReadyOrTimeout(input, containerd, READY_TIMEOUT_MS).catch((cause: unknown) =>
+    abandon(input, containerd, cause),
+  );
+  if (tasksBefore.length > 0) await removeLostTasks(input, tasksBefore).catch(reportError);
+  if (allocatedLeases.length > 0) {
+    await releaseUnusedLeases(input, allocatedLeases).then((failures) => failures.forEach(onProgress), reportError);
   }
-  if (namespaces.length > 0) await removeUnused(input, namespaces).catch(tell);
+  if (namespaces.length > 0) await removeUnusedNamespaces(input, namespaces).catch(reportError);
   return { containerd, attached: false };
 }
 
-async function removeUnused({ cri, signal }: LaunchInput, namespaces: readonly string[]): Promise<void> {
+async function removeUnusedNamespaces({ cri, signal }: LaunchInput, namespaces: readonly string[]): Promise<void> {
   const { items } = await cri.listPodSandbox({ filter: undefined }, { signal });
   await removeNetNamespaces(namespaces, { cri, signal, sandboxes: items.map(({ id }) => id) });
 }
 
-async function endLost({ layout, cri, signal }: LaunchInput, before: readonly string[]): Promise<void> {
+async function removeLostTasks({ layout, cri, signal }: LaunchInput, tasksBefore: readonly string[]): Promise<void> {
   const [{ items: sandboxes }, { containers }] = await Promise.all([
     cri.listPodSandbox({ filter: undefined }, { signal }),
     cri.listContainers({ filter: undefined }, { signal }),
   ]);
-  for (const id of lostTasks(before, { sandboxes, containers })) await endTask(layout, id, signal);
+  for (const id of lostTasks(tasksBefore, { sandboxes, containers })) await removeTask(layout, id, signal);
 }
 
-async function releaseUnused({ layout, cri, signal }: LaunchInput, held: readonly Lease[]): Promise<readonly string[]> {
+async function releaseUnusedLeases(
+  { layout, cri, signal }: LaunchInput,
+  allocatedLeases: readonly Lease[],
+): Promise<readonly string[]> {
   const { items } = await cri.listPodSandbox({ filter: undefined }, { signal });
-  const cniPlugins = await cniPluginDirectory();
+  const cniPlugins = await findCniPluginDirectory();
   const sandboxes = items.map(({ id }) => id);
-  return releaseLeases(held, { sandboxes, layout, signal, ...(cniPlugins === undefined ? {} : { cniPlugins }) });
+  return releaseLeases(allocatedLeases, {
+    sandboxes,
+    layout,
+    signal,
+    ...(cniPlugins === undefined ? {} : { cniPlugins }),
+  });
 }
 
-async function wantedConfig({ layout, snapshotter }: LaunchInput): Promise<string> {
-  const cniPlugins = (await cniPluginDirectory()) ?? '';
-  const mayLower = await mayLowerOomScore();
-  return containerdConfig({ layout, sandboxImage: pauseImage, snapshotter, cniPlugins, mayLowerOomScore: mayLower });
+async function buildConfig({ layout, snapshotter }: LaunchInput): Promise<string> {
+  const cniPlugins = (await findCniPluginDirectory()) ?? '';
+  const mayLowerOomScore = await canLowerOomScore();
+  return containerdConfig({ layout, sandboxImage: PAUSE_IMAGE, snapshotter, cniPlugins, mayLowerOomScore });
 }
 
-async function answers(input: LaunchInput, containerd: RunningProcess): Promise<boolean> {
-  return waitFor(input, containerd, attachLimitMs).then(
+async function isResponsive(input: LaunchInput, containerd: RunningProcess): Promise<boolean> {
+  return waitUntilReadyOrTimeout(input, containerd, ATTACH_TIMEOUT_MS).then(
     () => true,
     () => {
       input.signal.throwIfAborted();
@@ -98,21 +114,21 @@ async function answers(input: LaunchInput, containerd: RunningProcess): Promise<
   );
 }
 
-function waitFor(
+function waitUntilReadyOrTimeout(
   { layout, cri, pause, signal }: LaunchInput,
   containerd: RunningProcess,
   limitMs: number,
 ): Promise<void> {
   const limit = startLimit(limitMs);
-  const ending = AbortSignal.any([signal, limit.signal]);
-  return becomeReady({ layout, cri, pause, signal: ending, lives: () => mayRun(containerd) }).finally(limit.end);
+  const abort = AbortSignal.any([signal, limit.signal]);
+  return waitUntilReady({ layout, cri, pause, signal: abort, isAlive: () => mayRun(containerd) }).finally(limit.end);
 }
 
 /**
- * What we started and cannot use must not stay. It is killed: a containerd that is asked to end while it loads the shims
- * that it finds takes them for dead, and ends their containers.
+ * Kills a containerd that did not become ready and throws. It is killed, because a containerd that is asked to stop
+ * while it loads existing shims considers them dead and terminates their containers.
  */
-async function giveUp(
+async function abandon(
   { layout, pause, signal }: LaunchInput,
   containerd: RunningProcess,
   cause: unknown,

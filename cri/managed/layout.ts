@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { withoutLinks } from '../../host/files/withoutLinks.ts';
+import { resolveLinks } from '../../host/files/withoutLinks.ts';
 
-/** Where everything of one private containerd lies, and the names of what it has outside its directory. */
+/** Paths of a private containerd, and the names of its resources outside its directory. */
 export interface Layout {
   readonly directory: string;
   readonly config: string;
@@ -11,57 +11,57 @@ export interface Layout {
   readonly bootIdFile: string;
   readonly root: string;
   readonly state: string;
-  /** What containerd has of tasks, a directory a sandbox or container. */
+  /** Bundles of tasks, with one directory per sandbox or container. */
   readonly bundles: string;
-  /** The runtime's own state, a directory a container. */
+  /** State of runc, with one directory per container. */
   readonly runcRoot: string;
-  /** The network namespaces of its sandboxes, each held by a mount. */
+  /** Network namespaces of the sandboxes, each pinned by a mount. */
   readonly netNamespaces: string;
   readonly cniConfig: string;
   readonly cniData: string;
   readonly subnetFile: string;
   readonly socket: string;
-  /** Holds the socket when the path of the directory is too long for one. */
+  /** Directory of the socket if the path of `directory` is too long for a socket. */
   readonly shortDirectory: string;
-  /** Name of the CNI network, of the cgroup, and of every rule that the network makes. */
+  /** Name of the CNI network, which also marks the rules of the network. */
   readonly network: string;
   readonly bridge: string;
   readonly cgroupParent: string;
 }
 
-/** The directory of what private containerds share on a host; it is gone after a boot. */
-export const sharedDirectory = '/run/statelet';
+/** Directory for data that private containerds on a host share. It does not survive a reboot. */
+export const SHARED_DIRECTORY = '/run/statelet';
 
-/** containerd's name for what the CRI makes. */
-export const NAMESPACE = 'k8s.io';
+/** containerd's namespace for objects of the CRI. */
+export const CRI_NAMESPACE = 'k8s.io';
 
-/** Bytes that the kernel takes for the path of a unix socket, without the NUL. */
-const socketPathLimit = 107;
+/** Maximum length of a unix socket's path in bytes, without the NUL. */
+const MAX_SOCKET_PATH_BYTES = 107;
 
 /**
- * The layout of the private containerd of a directory: the same directory always gives the same names, whatever links
- * lead to it, as the kernel's list of mounts does.
+ * Returns the layout for a directory. Symbolic links are resolved first, as in the kernel's list of mounts, so that a
+ * directory always has the same names.
  */
 export function layoutOf(directory: string): Layout {
-  const absolute = withoutLinks(resolve(directory));
-  const hash = createHash('sha256').update(absolute).digest('hex');
-  const shortDirectory = join(sharedDirectory, hash.slice(0, 12));
-  const inside = (...parts: string[]) => join(absolute, ...parts);
+  const realDirectory = resolveLinks(resolve(directory));
+  const hash = createHash('sha256').update(realDirectory).digest('hex');
+  const shortDirectory = join(SHARED_DIRECTORY, hash.slice(0, 12));
+  const pathInside = (...segments: string[]) => join(realDirectory, ...segments);
   return {
-    directory: absolute,
-    config: inside('config.toml'),
-    log: inside('containerd.log'),
-    pidFile: inside('containerd.pid'),
-    bootIdFile: inside('boot-id'),
-    root: inside('root'),
-    state: inside('state'),
-    bundles: inside('state', 'io.containerd.runtime.v2.task', NAMESPACE),
-    runcRoot: inside('state', 'runc'),
-    netNamespaces: inside('state', 'io.containerd.grpc.v1.cri', 'netns'),
-    cniConfig: inside('cni', 'net.d'),
-    cniData: inside('cni', 'networks'),
-    subnetFile: inside('cni', 'subnet'),
-    socket: join(socketFits(absolute) ? absolute : shortDirectory, 'containerd.sock'),
+    directory: realDirectory,
+    config: pathInside('config.toml'),
+    log: pathInside('containerd.log'),
+    pidFile: pathInside('containerd.pid'),
+    bootIdFile: pathInside('boot-id'),
+    root: pathInside('root'),
+    state: pathInside('state'),
+    bundles: pathInside('state', 'io.containerd.runtime.v2.task', CRI_NAMESPACE),
+    runcRoot: pathInside('state', 'runc'),
+    netNamespaces: pathInside('state', 'io.containerd.grpc.v1.cri', 'netns'),
+    cniConfig: pathInside('cni', 'net.d'),
+    cniData: pathInside('cni', 'networks'),
+    subnetFile: pathInside('cni', 'subnet'),
+    socket: join(fitsSocketPath(realDirectory) ? realDirectory : shortDirectory, 'containerd.sock'),
     shortDirectory,
     network: `statelet-${hash.slice(0, 12)}`,
     bridge: `statelet${hash.slice(0, 7)}`,
@@ -69,7 +69,7 @@ export function layoutOf(directory: string): Layout {
   };
 }
 
-/** containerd listens beside its socket on a second one with a longer name. */
-function socketFits(directory: string): boolean {
-  return Buffer.byteLength(join(directory, 'containerd.sock.ttrpc')) <= socketPathLimit;
+/** Whether the path of the socket is short enough. containerd adds a second socket with a longer name. */
+function fitsSocketPath(directory: string): boolean {
+  return Buffer.byteLength(join(directory, 'containerd.sock.ttrpc')) <= MAX_SOCKET_PATH_BYTES;
 }

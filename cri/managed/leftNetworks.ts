@@ -1,6 +1,6 @@
 /**
- * The network namespaces of sandboxes that were being made when containerd was killed: it knows nothing of them any more,
- * and each keeps its veth pair on the bridge.
+ * Removes the network namespaces of sandboxes whose creation was interrupted because containerd was killed. containerd
+ * has no record of them, and each would leave a veth pair on the bridge.
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -8,27 +8,34 @@ import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
 import type { Cri } from '../calls.ts';
 import type { Layout } from './layout.ts';
-import { mountsBelow } from './mounts.ts';
+import { mountPointsBelow } from './mounts.ts';
 import { run } from './program.ts';
 
-/** The network namespaces that there are now, by the files that hold them. */
-export async function netNamespaces({ netNamespaces: directory }: Layout): Promise<readonly string[]> {
+/** Lists the existing network namespaces by the files on which they are mounted. */
+export async function listNetNamespaces({ netNamespaces: directory }: Layout): Promise<readonly string[]> {
   return (await readdir(directory).catch(() => [])).map((name) => join(directory, name));
 }
 
-const infoSchema = z.object({
+const sandboxInfoSchema = z.object({
   runtimeSpec: z.object({
     linux: z.object({ namespaces: z.array(z.object({ type: z.string(), path: z.optional(z.string()) })) }),
   }),
 });
 
-type Sandboxes = Pick<Cri, 'podSandboxStatus'>;
+type SandboxStatusCri = Pick<Cri, 'podSandboxStatus'>;
 
-/** The file that holds the network namespace of a sandbox; undefined of one in that of the host, or that has gone. */
-async function netNamespaceOf(cri: Sandboxes, podSandboxId: string, signal: AbortSignal): Promise<string | undefined> {
+/**
+ * Returns the file of a sandbox's network namespace, or undefined if the sandbox is on the host network or no longer
+ * exists.
+ */
+async function readNetNamespace(
+  cri: SandboxStatusCri,
+  podSandboxId: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
     const { info } = await cri.podSandboxStatus({ podSandboxId, verbose: true }, { signal });
-    const { runtimeSpec } = infoSchema.parse(JSON.parse(info.info ?? ''));
+    const { runtimeSpec } = sandboxInfoSchema.parse(JSON.parse(info.info ?? ''));
     return runtimeSpec.linux.namespaces.find(({ type }) => type === 'network')?.path;
   } catch (cause) {
     if (cause instanceof NodeFailure && cause.reason === 'NotFound') return undefined;
@@ -38,21 +45,23 @@ async function netNamespaceOf(cri: Sandboxes, podSandboxId: string, signal: Abor
 }
 
 /**
- * Removes those that none of the sandboxes has; with them the kernel takes the veth pairs away. Where it cannot be told of
- * every sandbox which one it has, all stay.
+ * Removes the namespaces in `candidates` that no sandbox uses, with which the kernel removes their veth pairs. Removes
+ * nothing if the namespace of any sandbox is unknown.
  */
 export async function removeNetNamespaces(
-  held: readonly string[],
-  { cri, sandboxes, signal }: { cri: Sandboxes; sandboxes: readonly string[]; signal: AbortSignal },
+  candidates: readonly string[],
+  { cri, sandboxes, signal }: { cri: SandboxStatusCri; sandboxes: readonly string[]; signal: AbortSignal },
 ): Promise<void> {
-  const used = await Promise.all(sandboxes.map((id) => netNamespaceOf(cri, id, signal)));
-  // Their names are random and differ; the directory may have had another path when a sandbox was made.
-  const names = new Set(used.map((file) => basename(file ?? '')));
-  for (const file of held.filter((each) => !names.has(basename(each)))) await removeNetNamespace(file, signal);
+  const usedFiles = await Promise.all(sandboxes.map((id) => readNetNamespace(cri, id, signal)));
+  // Compare only the base names, which are random and unique, because the directory may have had a different path when
+  // the sandbox was created.
+  const usedNames = new Set(usedFiles.map((file) => basename(file ?? '')));
+  for (const file of candidates.filter((candidate) => !usedNames.has(basename(candidate))))
+    await removeNetNamespace(file, signal);
 }
 
 async function removeNetNamespace(file: string, signal: AbortSignal): Promise<void> {
-  const mounted = mountsBelow(join(file, '..'), await readFile('/proc/self/mountinfo', 'utf8'));
+  const mounted = mountPointsBelow(join(file, '..'), await readFile('/proc/self/mountinfo', 'utf8'));
   if (mounted.includes(file)) await run('umount', [file], { signal });
   await rm(file, { force: true });
 }

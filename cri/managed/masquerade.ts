@@ -4,30 +4,31 @@ import type { Layout } from './layout.ts';
 import { run } from './program.ts';
 
 /**
- * Lets the pods of a subnet out under the host's address, by one rule for all. A chain for each pod, as CNI's bridge
- * makes them, costs time at each start, and stays when the making of a pod's network is interrupted.
+ * Ensures that traffic from a subnet to other networks is masqueraded, with a single iptables rule for all pods. The
+ * CNI bridge plugin would create a chain per pod, which slows down every start and is left behind if the start is
+ * interrupted.
  */
 export async function masquerade({ network }: Layout, subnet: string, signal: AbortSignal): Promise<void> {
-  const rule = ruleFor(network, subnet);
-  const nat = (action: string) =>
-    run('iptables', ['--wait', LOCK_SECONDS, '--table', 'nat', action, 'POSTROUTING', ...rule], { signal });
-  await nat('--check').catch((error: unknown) => {
+  const rule = masqueradeRule(network, subnet);
+  const editNatTable = (action: string) =>
+    run('iptables', ['--wait', LOCK_TIMEOUT_SECONDS, '--table', 'nat', action, 'POSTROUTING', ...rule], { signal });
+  await editNatTable('--check').catch((error: unknown) => {
     if (!isMissingRule(error)) throw error;
-    return nat('--append');
+    return editNatTable('--append');
   });
 }
 
-/** How long another may hold the lock of the tables. */
-const LOCK_SECONDS = '5';
+/** Seconds to wait for the lock of iptables. */
+const LOCK_TIMEOUT_SECONDS = '5';
 
-/** With 1 it says that there is no such rule; with others that it could not look. */
+/** Whether iptables reported that the rule does not exist. Other exit codes mean that the check failed. */
 function isMissingRule(error: unknown): boolean {
   const cause = error instanceof NodeFailure ? error.cause : undefined;
   return cause instanceof ProgramFailure && cause.exitCode === 1;
 }
 
-/** What leaves the subnet and is not multicast, with the comment by which all of a network is found again. */
-const ruleFor = (network: string, subnet: string): string[] => [
+/** Matches packets that leave the subnet and are not multicast. The comment identifies the rules of a network. */
+const masqueradeRule = (network: string, subnet: string): string[] => [
   '--source',
   subnet,
   '!',

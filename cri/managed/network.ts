@@ -2,25 +2,25 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { findProgram } from '../../host/program.ts';
 import { cniConfig } from './config.ts';
-import { uplinkMtu } from './host.ts';
+import { readUplinkMtu } from './host.ts';
 import type { Layout } from './layout.ts';
 import { run } from './program.ts';
-import { holdSubnet, releaseSubnet } from './subnet.ts';
+import { releaseSubnet, reserveSubnet } from './subnet.ts';
 
-/** Writes the pods' network down for containerd, with a subnet that it keeps; gives that subnet. */
-export async function prepareNetwork(layout: Layout, wanted?: string): Promise<string> {
+/** Writes the CNI configuration of the pod network and returns the subnet that is reserved for it. */
+export async function prepareNetwork(layout: Layout, requestedSubnet?: string): Promise<string> {
   await mkdir(layout.cniConfig, { recursive: true });
-  const subnet = await holdSubnet(layout, wanted);
+  const subnet = await reserveSubnet(layout, requestedSubnet);
   const file = join(layout.cniConfig, '10-pods.conflist');
-  const text = cniConfig({ layout, subnet, mtu: await uplinkMtu() });
-  if ((await readFile(file, 'utf8').catch(() => '')) === text) return subnet;
-  // A running containerd reads it at once: it must never find a half.
-  await writeFile(`${file}.new`, text);
+  const config = cniConfig({ layout, subnet, mtu: await readUplinkMtu() });
+  if ((await readFile(file, 'utf8').catch(() => '')) === config) return subnet;
+  // Written atomically, because a running containerd reads the file immediately.
+  await writeFile(`${file}.new`, config);
   await rename(`${file}.new`, file);
   return subnet;
 }
 
-/** Removes what the network left on the host: links, rules, addresses, results. Only when no pod is left. */
+/** Removes the links, rules, IP addresses and results of the network from the host. Requires that no pod is left. */
 export async function removeNetwork(layout: Layout, signal: AbortSignal): Promise<void> {
   await removeLinks(layout, signal);
   await removeRules(layout, signal);
@@ -29,86 +29,94 @@ export async function removeNetwork(layout: Layout, signal: AbortSignal): Promis
   await releaseSubnet(layout);
 }
 
-/** The ends of the pods' cables go with their namespaces, but later: the kernel takes its time. */
+/** Removes the bridge and its veth ends, which the kernel removes only some time after their network namespaces. */
 async function removeLinks({ bridge }: Layout, signal: AbortSignal): Promise<void> {
   const ports = await readdir(`/sys/class/net/${bridge}/brif`).catch(() => undefined);
   if (ports === undefined) return;
-  // A cable may go by itself in between.
+  // The kernel may have removed the link in the meantime.
   for (const port of ports) await run('ip', ['link', 'delete', port], { signal }).catch(() => {});
   await run('ip', ['link', 'delete', bridge], { signal });
 }
 
-/** How often the rules are read again when they changed while they were to be removed. */
-const MOST_TRIES = 10;
+/** Maximum number of attempts to remove the rules if they change concurrently. */
+const MAX_ATTEMPTS = 10;
 
 async function removeRules({ network }: Layout, signal: AbortSignal): Promise<void> {
   if ((await findProgram('iptables-save')) === undefined) return;
-  for (let tries = 1; ; tries++) {
-    const removal = rulesToRemove(await run('iptables-save', ['-t', 'nat'], { signal }), network);
+  for (let attempt = 1; ; attempt++) {
+    const removal = ruleRemovalInput(await run('iptables-save', ['-t', 'nat'], { signal }), network);
     if (removal === undefined) return;
     try {
       await run('iptables-restore', ['--noflush', '--wait'], { signal, input: removal });
       return;
     } catch (error) {
-      // Another network may have changed the host ports' common chains in between: then nothing of ours was removed.
-      if (tries === MOST_TRIES || signal.aborted) throw error;
+      // A different network may have changed the shared host port chains in the meantime, in which case
+      // iptables-restore has changed nothing.
+      if (attempt === MAX_ATTEMPTS || signal.aborted) throw error;
     }
   }
 }
 
 /**
- * What `iptables-restore` must be told to remove a network's rules from the table that `iptables-save` showed: that
- * which masquerades its subnet, the chains that plugins made, the jumps to them, and the host ports' common chains when no network uses them any more.
+ * Returns the input for `iptables-restore` that removes a network's rules from the output of `iptables-save`, or
+ * undefined if there are none. This covers its masquerade rule, the chains of its plugins, the jumps to these chains,
+ * and the shared host port chains if no other network uses them.
  */
-export function rulesToRemove(saved: string, network: string): string | undefined {
+export function ruleRemovalInput(saved: string, network: string): string | undefined {
   const rules = saved.split('\n').filter((line) => line.startsWith('-A '));
   const ours = rules.filter((rule) => rule.includes(`name: \\"${network}\\"`));
-  const ownChains = new Set(ours.map(target).filter((name) => name !== undefined && isOwnChain(name)));
-  const jumps = ours.filter((rule) => ownChains.has(target(rule)) && !ownChains.has(chain(rule)));
-  const others = rules.filter((rule) => chain(rule) === hostPorts && !jumps.includes(rule));
-  const common = others.length > 0 ? [] : commonChains.filter((name) => saved.includes(`\n:${name} `));
-  const commonJumps = rules.filter(
-    (rule) => isIn(common, target(rule)) && !isIn(common, chain(rule)) && !ownChains.has(chain(rule)),
+  const ownChains = new Set(ours.map(targetOf).filter((name) => name !== undefined && isPluginChain(name)));
+  const jumps = ours.filter((rule) => ownChains.has(targetOf(rule)) && !ownChains.has(chainOf(rule)));
+  const otherJumps = rules.filter((rule) => chainOf(rule) === HOST_PORT_CHAIN && !jumps.includes(rule));
+  const unusedSharedChains = otherJumps.length > 0 ? [] : SHARED_CHAINS.filter((name) => saved.includes(`\n:${name} `));
+  const sharedJumps = rules.filter(
+    (rule) =>
+      isIn(unusedSharedChains, targetOf(rule)) &&
+      !isIn(unusedSharedChains, chainOf(rule)) &&
+      !ownChains.has(chainOf(rule)),
   );
-  const chains = [...ownChains, ...common];
-  const masquerades = ours.filter((rule) => chain(rule) === 'POSTROUTING' && target(rule) === 'MASQUERADE');
+  const chains = [...ownChains, ...unusedSharedChains];
+  const masquerades = ours.filter((rule) => chainOf(rule) === 'POSTROUTING' && targetOf(rule) === 'MASQUERADE');
   if (chains.length + masquerades.length === 0) return undefined;
   const lines = [
-    ...[...masquerades, ...jumps, ...commonJumps].map((rule) => rule.replace('-A', '-D')),
-    // Were the host ports' chain emptied, a rule that came there in between would go unseen: as it is, the whole fails.
-    ...chains.filter((name) => name !== hostPorts).map((name) => `-F ${name}`),
+    ...[...masquerades, ...jumps, ...sharedJumps].map((rule) => rule.replace('-A', '-D')),
+    // The host port chain is not flushed first, so that a rule added concurrently makes the whole transaction fail.
+    ...chains.filter((name) => name !== HOST_PORT_CHAIN).map((name) => `-F ${name}`),
     ...chains.map((name) => `-X ${name}`),
   ];
   return `*nat\n${lines.join('\n')}\nCOMMIT\n`;
 }
 
-const hostPorts = 'CNI-HOSTPORT-DNAT';
-const commonChains = [hostPorts, 'CNI-HOSTPORT-MASQ', 'CNI-HOSTPORT-SETMARK'];
+const HOST_PORT_CHAIN = 'CNI-HOSTPORT-DNAT';
+const SHARED_CHAINS = [HOST_PORT_CHAIN, 'CNI-HOSTPORT-MASQ', 'CNI-HOSTPORT-SETMARK'];
 
-function isOwnChain(name: string): boolean {
-  return name.startsWith('CNI-') && !commonChains.includes(name);
+function isPluginChain(name: string): boolean {
+  return name.startsWith('CNI-') && !SHARED_CHAINS.includes(name);
 }
 
 function isIn(names: readonly string[], name: string | undefined): boolean {
   return name !== undefined && names.includes(name);
 }
 
-function chain(rule: string): string | undefined {
+function chainOf(rule: string): string | undefined {
   return rule.split(' ')[1];
 }
 
-function target(rule: string): string | undefined {
+function targetOf(rule: string): string | undefined {
   return / -j (\S+)/.exec(rule)?.[1];
 }
 
-const results = '/var/lib/cni/results';
+const CNI_RESULTS_DIRECTORY = '/var/lib/cni/results';
 
-/** The CNI library notes what it gave each sandbox; it forgets it only when the sandbox is removed in order. */
+/**
+ * Removes the CNI library's cached results of this network. The library removes a result only if its sandbox is removed
+ * in an orderly way.
+ */
 async function removeResults({ network }: Layout): Promise<void> {
-  const files = await readdir(results).catch(() => []);
+  const files = await readdir(CNI_RESULTS_DIRECTORY).catch(() => []);
   const ids = files.flatMap((file) =>
     file.startsWith(`${network}-`) ? [file.slice(network.length + 1).split('-')[0]] : [],
   );
   const ours = files.filter((file) => ids.some((id) => id !== undefined && file.includes(`-${id}-`)));
-  await Promise.all(ours.map((file) => rm(join(results, file), { force: true })));
+  await Promise.all(ours.map((file) => rm(join(CNI_RESULTS_DIRECTORY, file), { force: true })));
 }

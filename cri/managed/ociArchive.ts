@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type TarEntry, tar } from './tar.ts';
 
-/** An image of one layer, as it is named and as its containers start. */
-interface ImageRecipe {
+/** Name, files and configuration of an image with a single layer. */
+interface ImageSource {
   readonly name: string;
   readonly files: readonly TarEntry[];
   readonly config: {
@@ -13,7 +13,7 @@ interface ImageRecipe {
   };
 }
 
-/** An image made: its id is the digest of its configuration, as runtimes tell it. */
+/** A built image. Its ID is the digest of its configuration, as in the CRI. */
 export interface BuiltImage {
   readonly name: string;
   readonly id: string;
@@ -26,46 +26,46 @@ interface Blob {
   readonly content: Buffer;
 }
 
-/** What the manifest of an image is called among the kinds of content. */
-export const ociManifestType = 'application/vnd.oci.image.manifest.v1+json';
+/** Media type of an image's manifest. */
+export const OCI_MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json';
 
-const platform = { architecture: process.arch === 'x64' ? 'amd64' : process.arch, os: 'linux' };
+const PLATFORM = { architecture: process.arch === 'x64' ? 'amd64' : process.arch, os: 'linux' };
 
-/** Makes an image out of its recipe; the same recipe always gives the same digests. */
-export function buildImage({ name, files, config }: ImageRecipe): BuiltImage {
-  const layer = blob(tar(files));
-  const configBlob = json({ ...platform, config, rootfs: { type: 'layers', diff_ids: [layer.digest] } });
-  const manifest = json({
+/** Builds an image. The same source always results in the same digests. */
+export function buildImage({ name, files, config }: ImageSource): BuiltImage {
+  const layer = toBlob(tar(files));
+  const configBlob = jsonBlob({ ...PLATFORM, config, rootfs: { type: 'layers', diff_ids: [layer.digest] } });
+  const manifest = jsonBlob({
     schemaVersion: 2,
-    mediaType: ociManifestType,
+    mediaType: OCI_MANIFEST_TYPE,
     config: descriptor('application/vnd.oci.image.config.v1+json', configBlob),
     layers: [descriptor('application/vnd.oci.image.layer.v1.tar', layer)],
   });
   return { name, id: configBlob.digest, manifest, blobs: [layer, configBlob, manifest] };
 }
 
-/** An OCI image archive with these images, as `ctr images import` reads it. */
+/** Returns an OCI archive of the images for `ctr images import`. */
 export function ociArchive(images: readonly BuiltImage[]): Buffer {
   const index = {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.index.v1+json',
     manifests: images.map(({ name, manifest }) => ({
-      ...descriptor(ociManifestType, manifest),
-      platform,
+      ...descriptor(OCI_MANIFEST_TYPE, manifest),
+      platform: PLATFORM,
       annotations: { 'io.containerd.image.name': name, 'org.opencontainers.image.ref.name': name.split(':').at(-1) },
     })),
   };
   const blobs = new Map(images.flatMap((image) => image.blobs.map(({ digest, content }) => [digest, content])));
   return tar([
-    file('oci-layout', Buffer.from('{"imageLayoutVersion":"1.0.0"}')),
-    file('index.json', Buffer.from(JSON.stringify(index))),
+    fileEntry('oci-layout', Buffer.from('{"imageLayoutVersion":"1.0.0"}')),
+    fileEntry('index.json', Buffer.from(JSON.stringify(index))),
     { type: 'directory', path: 'blobs', mode: 0o755 },
     { type: 'directory', path: 'blobs/sha256', mode: 0o755 },
-    ...[...blobs].map(([digest, content]) => file(`blobs/${digest.replace(':', '/')}`, content)),
+    ...[...blobs].map(([digest, content]) => fileEntry(`blobs/${digest.replace(':', '/')}`, content)),
   ]);
 }
 
-function file(path: string, content: Buffer): TarEntry {
+function fileEntry(path: string, content: Buffer): TarEntry {
   return { type: 'file', path, content, mode: 0o644 };
 }
 
@@ -73,10 +73,10 @@ function descriptor(mediaType: string, { digest, content }: Blob) {
   return { mediaType, digest, size: content.length };
 }
 
-function json(value: unknown): Blob {
-  return blob(Buffer.from(JSON.stringify(value)));
+function jsonBlob(value: unknown): Blob {
+  return toBlob(Buffer.from(JSON.stringify(value)));
 }
 
-function blob(content: Buffer): Blob {
+function toBlob(content: Buffer): Blob {
   return { digest: `sha256:${createHash('sha256').update(content).digest('hex')}`, content };
 }

@@ -2,23 +2,23 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { NodeFailure } from '../../base/failure.ts';
-import { otherwise } from '../../host/files/fileErrors.ts';
+import { orElse } from '../../host/files/fileErrors.ts';
 import { programEnvironment } from '../../host/program.ts';
 import {
-  commandLine,
+  findProcess,
   isRunning,
-  lookAtProcesses,
+  mapProcesses,
   mayRun,
-  processOf,
   type RunningProcess,
-  statOf,
+  readCommandLine,
+  readProcessStat,
 } from '../../host/runningProcess.ts';
 import type { Layout } from './layout.ts';
 
-/** Waits so many milliseconds. */
+/** Waits for a number of milliseconds. */
 export type Pause = (ms: number) => Promise<void>;
 
-/** Starts containerd in a session of its own, so that neither a terminal's Ctrl-C nor our end reaches it. */
+/** Starts containerd in its own session, so that neither Ctrl-C in a terminal nor the exit of the agent affects it. */
 export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
   const log = await open(layout.log, 'a');
   let child: ChildProcess | undefined;
@@ -34,10 +34,10 @@ export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
     const { pid } = child;
     if (pid === undefined) throw new Error('the spawned process has no pid');
     await writeFile(layout.pidFile, `${pid}\n`);
-    // One that has ended already never runs again; its log says why.
-    return (await processOf(pid)) ?? { pid, startedAt: '' };
+    // If the process has exited already, its log says why.
+    return (await findProcess(pid)) ?? { pid, startedAt: '' };
   } catch (cause) {
-    // Nobody would find it. It is killed, for it has just begun.
+    // Without a PID file no later start would find the process.
     child?.kill('SIGKILL');
     throw new NodeFailure('RuntimeUnavailable', 'containerd could not be started', { cause });
   } finally {
@@ -45,83 +45,83 @@ export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
   }
 }
 
-/** The containerd that runs with our configuration, whoever started it. */
+/** Finds the process that runs with this layout's configuration, even if another agent started it. */
 export async function findContainerd(layout: Layout): Promise<RunningProcess | undefined> {
-  const noted = Number(await readFile(layout.pidFile, 'utf8').catch(otherwise('')));
-  const known = noted > 0 ? await containerdOf(layout, noted) : undefined;
-  // The pid may not have been written down: whoever started it can be killed just then.
-  return known ?? (await lookAtProcesses((pid) => containerdOf(layout, pid))).at(0);
+  const recordedPid = Number(await readFile(layout.pidFile, 'utf8').catch(orElse('')));
+  const recorded = recordedPid > 0 ? await matchContainerd(layout, recordedPid) : undefined;
+  // The PID file may be missing, because the agent that started containerd can be killed before it writes the file.
+  return recorded ?? (await mapProcesses((pid) => matchContainerd(layout, pid))).at(0);
 }
 
-/** The process of this pid, where it is the containerd of our configuration. */
-async function containerdOf(layout: Layout, pid: number): Promise<RunningProcess | undefined> {
-  // First who it is: what has ended until its command line is read never runs again.
-  const found = await processOf(pid);
-  const [program, ...args] = found === undefined ? [] : await commandLine(pid);
+/** Returns the process with this PID if it is the containerd of the layout. */
+async function matchContainerd(layout: Layout, pid: number): Promise<RunningProcess | undefined> {
+  // Identify the process before reading its command line, because the PID may be reused in between.
+  const candidate = await findProcess(pid);
+  const [program, ...args] = candidate === undefined ? [] : await readCommandLine(pid);
   const isOurs = program?.split('/').at(-1) === 'containerd' && hasOption(args, '--config', layout.config);
-  return isOurs ? found : undefined;
+  return isOurs ? candidate : undefined;
 }
 
-/** A shim, and the sandbox that it holds with the containers in it. */
+/** The process that supervises the containers of one sandbox. */
 interface Shim {
   readonly pid: number;
   readonly sandboxId: string;
 }
 
-/** The shims of our containerd: each holds one pod, and outlives containerd. */
+/** Finds the shims of this containerd. A shim supervises one pod and survives containerd. */
 export async function findShims(layout: Layout): Promise<readonly Shim[]> {
-  return lookAtProcesses(async (pid) => {
-    const [program, ...args] = await commandLine(pid);
+  return mapProcesses(async (pid) => {
+    const [program, ...args] = await readCommandLine(pid);
     const isOurs =
       program?.split('/').at(-1) === 'containerd-shim-runc-v2' && hasOption(args, '-address', layout.socket);
     return isOurs ? { pid, sandboxId: args[args.indexOf('-id') + 1] ?? '' } : undefined;
   });
 }
 
-/** Kills a shim with all that it has started, such as a `runc` that has yet to make its container. */
+/** Kills a shim and all its descendants, such as a `runc` process that is about to create a container. */
 export async function killShim({ pid }: Shim): Promise<void> {
-  const parents = await parentsOfAll();
-  const descends = (each: number): boolean => {
-    const parent = parents.get(each);
-    return parent !== undefined && (parent === pid || descends(parent));
+  const parentPids = await readParentPids();
+  const isDescendant = (descendantPid: number): boolean => {
+    const parent = parentPids.get(descendantPid);
+    return parent !== undefined && (parent === pid || isDescendant(parent));
   };
-  // The shim first: it would start more.
-  for (const each of [pid, ...[...parents.keys()].filter(descends)]) kill(each, 'SIGKILL');
+  // The shim comes first, because it could start further processes.
+  for (const target of [pid, ...[...parentPids.keys()].filter(isDescendant)]) kill(target, 'SIGKILL');
 }
 
-async function parentsOfAll(): Promise<Map<number, number>> {
-  const found = await lookAtProcesses(async (pid) => [pid, Number((await statOf(pid))[1] ?? 0)] as const);
-  return new Map(found);
+async function readParentPids(): Promise<Map<number, number>> {
+  const entries = await mapProcesses(async (pid) => [pid, Number((await readProcessStat(pid))[1] ?? 0)] as const);
+  return new Map(entries);
 }
 
-/** Asks a process to end and waits for it, and kills it after `patienceMs`. */
-export async function endProcess(running: RunningProcess, patienceMs: number, pause: Pause): Promise<void> {
-  if (!(await endsBy('SIGTERM', running, patienceMs, pause))) await killProcess(running, pause);
+/** Terminates a process with SIGTERM, and with SIGKILL if it has not exited after `timeoutMs`. */
+export async function terminateProcess(running: RunningProcess, timeoutMs: number, pause: Pause): Promise<void> {
+  if (!(await exitsAfterSignal('SIGTERM', running, timeoutMs, pause))) await killProcess(running, pause);
 }
 
-/** Kills a process and waits until it is gone. */
+/** Kills a process and waits until it has exited. */
 export async function killProcess(running: RunningProcess, pause: Pause): Promise<void> {
-  if (await endsBy('SIGKILL', running, 5_000, pause)) return;
+  if (await exitsAfterSignal('SIGKILL', running, 5_000, pause)) return;
   throw new NodeFailure('RuntimeUnavailable', `process ${running.pid} did not exit`);
 }
 
-async function endsBy(
+async function exitsAfterSignal(
   signal: NodeJS.Signals,
   running: RunningProcess,
-  withinMs: number,
+  timeoutMs: number,
   pause: Pause,
 ): Promise<boolean> {
-  const stepMs = 10;
+  const intervalMs = 10;
   if (!(await isRunning(running))) return true;
   kill(running.pid, signal);
-  for (let waited = 0; waited < withinMs; waited += stepMs) {
+  for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += intervalMs) {
     if (!(await mayRun(running))) return true;
-    await pause(stepMs);
+    await pause(intervalMs);
   }
   return false;
 }
 
-/** Kills a process at once; one that is gone already is no error. */
+/** Sends a signal to a process. Does nothing if the process does not exist. */
 export function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

@@ -6,24 +6,24 @@ import type { Pause } from './process.ts';
 interface ReadyInput {
   readonly layout: Layout;
   readonly cri: Cri;
-  /** Whether the process is still there to wait for. */
-  readonly lives: () => Promise<boolean>;
+  /** Whether the containerd process still exists. */
+  readonly isAlive: () => Promise<boolean>;
   readonly pause: Pause;
-  /** Ends the wait. */
+  /** Cancels the wait. */
   readonly signal: AbortSignal;
 }
 
-/** Waits until containerd answers over CRI that its runtime and its network are ready. */
-export async function becomeReady({ layout, cri, lives, pause, signal }: ReadyInput): Promise<void> {
-  // Asked by hand first: a gRPC connection that is refused waits longer before it tries again.
-  while (!(await listens(layout.socket)) || !(await isReady(cri, signal))) {
+/** Waits until containerd reports over the CRI that the runtime and the network are ready. */
+export async function waitUntilReady({ layout, cri, isAlive, pause, signal }: ReadyInput): Promise<void> {
+  // Probes the socket first, because gRPC waits longer between attempts after a refused connection.
+  while (!(await isListening(layout.socket)) || !(await isReady(cri, signal))) {
     signal.throwIfAborted();
-    if (!(await lives())) throw new Error('containerd ended');
+    if (!(await isAlive())) throw new Error('containerd ended');
     await pause(10);
   }
 }
 
-function listens(socket: string): Promise<boolean> {
+function isListening(socket: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const connection = createConnection(socket);
   connection.once('connect', () => resolve(true)).once('error', () => resolve(false));

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { findProgram } from '../../host/program.ts';
 
-/** A program of this host that runs without any library beside it; undefined when there is none of this name. */
+/** Finds a statically linked program on this host. Returns undefined if there is none with this name. */
 export async function findStaticProgram(name: string): Promise<{ path: string; content: Buffer } | undefined> {
   const path = await findProgram(name);
   if (path === undefined) return undefined;
@@ -9,13 +9,15 @@ export async function findStaticProgram(name: string): Promise<{ path: string; c
   return isStatic(content) ? { path, content } : undefined;
 }
 
-const interpreterSegment = 3;
+const PT_INTERP = 3;
 
-/** Whether a 64-bit little-endian ELF file names no interpreter (the dynamic loader). */
+/** Whether a 64-bit little-endian ELF file has no interpreter, i.e. no dynamic loader. */
 export function isStatic(elf: Buffer): boolean {
   if (elf.length < 64 || elf.toString('latin1', 0, 6) !== '\u007fELF\u0002\u0001') return false;
-  const table = Number(elf.readBigUInt64LE(32));
-  const size = elf.readUInt16LE(54);
-  const types = Array.from({ length: elf.readUInt16LE(56) }, (_, index) => elf.readUInt32LE(table + index * size));
-  return !types.includes(interpreterSegment);
+  const tableOffset = Number(elf.readBigUInt64LE(32));
+  const entrySize = elf.readUInt16LE(54);
+  const segmentTypes = Array.from({ length: elf.readUInt16LE(56) }, (_, index) =>
+    elf.readUInt32LE(tableOffset + index * entrySize),
+  );
+  return !segmentTypes.includes(PT_INTERP);
 }

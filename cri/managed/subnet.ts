@@ -2,42 +2,42 @@ import { createHash } from 'node:crypto';
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
-import { type Layout, sharedDirectory } from './layout.ts';
+import { type Layout, SHARED_DIRECTORY } from './layout.ts';
 
-/** A block of IPv4 addresses: all whose bits under the mask are those of the base. */
+/** A block of IPv4 addresses: those whose bits under the mask equal `base`. */
 interface Block {
   readonly base: number;
   readonly mask: number;
 }
 
-/** Finds the subnet of the pods, an IPv4 /24, and holds it until `releaseSubnet`; its own from before is kept. */
-export async function holdSubnet(layout: Layout, wanted?: string): Promise<string> {
-  const before = await readText(layout.subnetFile);
-  const bridgeIsUp = await exists(join('/sys/class/net', layout.bridge));
-  if (before !== undefined && bridgeIsUp) {
-    if (wanted === undefined || wanted === before) return before;
-    const message = `pods are still running in ${before}: the pod network can be changed to ${wanted} once they have terminated`;
+/** Reserves an IPv4 subnet for the pods until `releaseSubnet`. Prefers the subnet that was used before. */
+export async function reserveSubnet(layout: Layout, requested?: string): Promise<string> {
+  const previous = await readOptional(layout.subnetFile);
+  const hasBridge = await exists(join('/sys/class/net', layout.bridge));
+  if (previous !== undefined && hasBridge) {
+    if (requested === undefined || requested === previous) return previous;
+    const message = `pods are still running in ${previous}: the pod network can be changed to ${requested} once they have terminated`;
     throw new NodeFailure('RuntimeUnavailable', message);
   }
   const routes = parseRoutes(await readFile('/proc/net/route', 'utf8'));
-  const candidates = wanted === undefined ? candidateSubnets(layout.directory, routes) : [wanted];
-  for (const subnet of before === undefined || wanted !== undefined ? candidates : [before, ...candidates]) {
-    if (wanted === undefined && routes.some((route) => overlaps(route, parseSubnet(subnet)))) continue;
-    if (await reserve(layout, subnet)) return subnet;
+  const candidates = requested === undefined ? candidateSubnets(layout.directory, routes) : [requested];
+  for (const subnet of previous === undefined || requested !== undefined ? candidates : [previous, ...candidates]) {
+    if (requested === undefined && routes.some((route) => overlaps(route, parseSubnet(subnet)))) continue;
+    if (await tryReserve(layout, subnet)) return subnet;
   }
   throw new NodeFailure('RuntimeUnavailable', 'no free private IPv4 subnet for the pods');
 }
 
-/** Gives the subnet back. */
+/** Releases the reservation of the subnet. */
 export async function releaseSubnet(layout: Layout): Promise<void> {
-  const subnet = await readText(layout.subnetFile);
+  const subnet = await readOptional(layout.subnetFile);
   if (subnet === undefined) return;
-  if ((await readText(reservationFile(subnet))) === layout.directory)
+  if ((await readOptional(reservationFile(subnet))) === layout.directory)
     await rm(reservationFile(subnet), { force: true });
   await rm(layout.subnetFile, { force: true });
 }
 
-/** The host's routes out of `/proc/net/route`, without the default route. */
+/** Parses the routes in `/proc/net/route` except the default route. */
 export function parseRoutes(table: string): Block[] {
   const rows = table
     .split('\n')
@@ -50,7 +50,7 @@ export function parseRoutes(table: string): Block[] {
   });
 }
 
-/** The private /24 subnets that no route touches, each directory beginning at another one. */
+/** Yields private /24 subnets that overlap no route. The directory determines which one comes first. */
 export function* candidateSubnets(directory: string, routes: readonly Block[]): Generator<string> {
   const start = createHash('sha256').update(directory).digest().readUInt16BE();
   for (let step = 0; step < 65_536; step++) {
@@ -60,7 +60,7 @@ export function* candidateSubnets(directory: string, routes: readonly Block[]): 
   }
 }
 
-/** `a.b.c.d/n` as a block. */
+/** Parses a subnet in CIDR notation. */
 export function parseSubnet(subnet: string): Block {
   const [address = '', length = '32'] = subnet.split('/');
   const bits = address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0);
@@ -68,7 +68,7 @@ export function parseSubnet(subnet: string): Block {
   return { base: (bits & mask) >>> 0, mask };
 }
 
-/** Whether two blocks share an address: then the larger one holds the smaller. */
+/** Whether two blocks overlap, in which case the larger one contains the smaller one. */
 export function overlaps(a: Block, b: Block): boolean {
   const mask = a.mask & b.mask;
   return (a.base & mask) === (b.base & mask);
@@ -78,18 +78,21 @@ function littleEndian(hex: string): number {
   return Buffer.from(hex, 'hex').readUInt32LE();
 }
 
-/** A reservation is a file that names its owner; what the owner wrote of the subnet before proves it. */
-async function reserve(layout: Layout, subnet: string): Promise<boolean> {
+/**
+ * Reserves a subnet with a file that contains the owner's directory. The reservation is valid only if the owner has
+ * recorded the subnet.
+ */
+async function tryReserve(layout: Layout, subnet: string): Promise<boolean> {
   const file = reservationFile(subnet);
   await mkdir(dirname(file), { recursive: true });
-  const owner = await readText(file);
+  const owner = await readOptional(file);
   if (owner !== undefined && owner !== layout.directory) {
-    if ((await readText(join(owner, 'cni', 'subnet'))) === subnet) return false;
+    if ((await readOptional(join(owner, 'cni', 'subnet'))) === subnet) return false;
     await rm(file, { force: true });
   }
   await writeFile(layout.subnetFile, subnet);
   if (owner === layout.directory) return true;
-  // Another may have reserved it since we looked: then the file is there and its own.
+  // Creating the file fails if another process has reserved the subnet in the meantime.
   return writeFile(file, layout.directory, { flag: 'wx' }).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
@@ -100,10 +103,10 @@ async function reserve(layout: Layout, subnet: string): Promise<boolean> {
 }
 
 function reservationFile(subnet: string): string {
-  return join(sharedDirectory, 'subnets', subnet.replace('/', '-'));
+  return join(SHARED_DIRECTORY, 'subnets', subnet.replace('/', '-'));
 }
 
-function readText(file: string): Promise<string | undefined> {
+function readOptional(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').then(
     (text) => text,
     () => undefined,

@@ -2,36 +2,36 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RunningProcess } from '../../host/runningProcess.ts';
 import type { Cri } from '../calls.ts';
 import type { Layout } from './layout.ts';
-import { endProcess, findContainerd, findShims, type Pause } from './process.ts';
+import { findContainerd, findShims, type Pause, terminateProcess } from './process.ts';
 import { tearDown } from './teardown.ts';
 
-/** What ran before a start of a private containerd: a start that is taken back leaves that as it was. */
-export interface Before {
-  /** The process of the containerd, where one ran. */
+/** State before the start of a private containerd, to which a reverted start returns. */
+export interface StateBefore {
+  /** The containerd process, or undefined if none was running. */
   readonly containerd: RunningProcess | undefined;
   readonly hasPods: boolean;
 }
 
-/** Notes what runs before a start. */
-export async function stateBefore(layout: Layout): Promise<Before> {
+/** Records the state before a start. */
+export async function readStateBefore(layout: Layout): Promise<StateBefore> {
   const [containerd, shims] = await Promise.all([findContainerd(layout), findShims(layout)]);
   return { containerd, hasPods: shims.length > 0 };
 }
 
 /**
- * Takes a start back that failed, or that is not wanted any more: ends the containerd that it has started, and removes
- * what that has on the host. With pods from before only the process ends: they need the rest.
+ * Reverts a failed or abandoned start: terminates the containerd that it started and removes what belongs to it from
+ * the host. If there were pods before, only the process is terminated, because the pods need the rest.
  */
-export async function takeBack(parts: {
+export async function revertStart(input: {
   readonly layout: Layout;
-  readonly before: Before;
+  readonly before: StateBefore;
   readonly connect: () => Cri;
   readonly pause: Pause;
 }): Promise<void> {
-  const { layout, before, connect, pause } = parts;
+  const { layout, before, connect, pause } = input;
   const running = await findContainerd(layout);
   if (running !== undefined && isDeepStrictEqual(running, before.containerd)) return;
-  // Before all else: it keeps what it knows of sandboxes for the next start.
-  if (running !== undefined) await endProcess(running, 5_000, pause);
+  // Terminated first, so that containerd persists its records of sandboxes for the next start.
+  if (running !== undefined) await terminateProcess(running, 5_000, pause);
   if (!before.hasPods) await tearDown({ layout, connect, pause, signal: new AbortController().signal });
 }

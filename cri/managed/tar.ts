@@ -1,25 +1,28 @@
-/** A file, directory or symbolic link of an archive; the path has no leading slash. */
+/** A file, directory or symbolic link in an archive. The path has no leading slash. */
 export type TarEntry = { readonly path: string } & (
   | { readonly type: 'file'; readonly content: Buffer; readonly mode: number }
   | { readonly type: 'directory'; readonly mode: number }
   | { readonly type: 'symlink'; readonly target: string }
 );
 
-const blockSize = 512;
+const BLOCK_BYTES = 512;
 
-/** A tar archive (ustar) of these entries, all of root and of the epoch: the same entries always give the same bytes. */
+/**
+ * Returns a ustar archive of the entries, owned by root and with the modification time 0, so that the same entries
+ * always result in the same bytes.
+ */
 export function tar(entries: readonly TarEntry[]): Buffer {
-  const parts = entries.flatMap((entry) => {
-    if (entry.type !== 'file') return [header(entry)];
-    return [header(entry), entry.content, Buffer.alloc(-entry.content.length & (blockSize - 1))];
+  const blocks = entries.flatMap((entry) => {
+    if (entry.type !== 'file') return [headerBlock(entry)];
+    return [headerBlock(entry), entry.content, Buffer.alloc(-entry.content.length & (BLOCK_BYTES - 1))];
   });
-  return Buffer.concat([...parts, Buffer.alloc(2 * blockSize)]);
+  return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK_BYTES)]);
 }
 
-const typeFlags = { file: '0', symlink: '2', directory: '5' } as const;
+const TYPE_FLAGS = { file: '0', symlink: '2', directory: '5' } as const;
 
-function header(entry: TarEntry): Buffer {
-  const block = Buffer.alloc(blockSize);
+function headerBlock(entry: TarEntry): Buffer {
+  const block = Buffer.alloc(BLOCK_BYTES);
   const path = entry.type === 'directory' ? `${entry.path}/` : entry.path;
   const target = entry.type === 'symlink' ? entry.target : '';
   if (Buffer.byteLength(path) > 100 || Buffer.byteLength(target) > 100)
@@ -30,9 +33,9 @@ function header(entry: TarEntry): Buffer {
   block.write(octal(0, 8), 116);
   block.write(octal(entry.type === 'file' ? entry.content.length : 0, 12), 124);
   block.write(octal(0, 12), 136);
-  // The checksum is taken with its own field full of blanks.
+  // The checksum is computed with blanks in its own field.
   block.write(' '.repeat(8), 148);
-  block.write(typeFlags[entry.type], 156);
+  block.write(TYPE_FLAGS[entry.type], 156);
   block.write(target, 157);
   block.write('ustar\u000000', 257, 'latin1');
   const sum = block.reduce((total, byte) => total + byte, 0);

@@ -1,23 +1,23 @@
-/** What a simulated container does once it is started. An empty one runs until it is stopped. */
+/** Behaviour of a simulated container after its start. Without any fields, the container runs until it is stopped. */
 export interface Behaviour {
-  /** Milliseconds after its start at which it ends by itself; absent: never. */
+  /** Milliseconds from the start until the container exits. Undefined means never. */
   readonly exitAfterMs?: number;
-  /** The exit code of its own end; 0 when absent. */
+  /** Exit code after `exitAfterMs`. Defaults to 0. */
   readonly exitCode?: number;
-  /** Its own end is the kernel's doing: 137, OOMKilled. */
+  /** Whether the exit after `exitAfterMs` is an OOM kill (137, OOMKilled). */
   readonly oom?: boolean;
-  /** Only SIGKILL ends it. */
+  /** Whether only SIGKILL terminates the container. */
   readonly ignoresSigterm?: boolean;
-  /** The exit code that it ends with on SIGTERM; 143 when absent. */
+  /** Exit code after SIGTERM. Defaults to 143. */
   readonly termExitCode?: number;
-  /** Milliseconds that it takes to end on SIGTERM; at once when absent. */
+  /** Milliseconds from SIGTERM to the exit. Defaults to 0. */
   readonly termAfterMs?: number;
-  /** Why it cannot be started at all, as the OCI runtime says it. */
+  /** Error of the OCI runtime with which every start fails. */
   readonly startError?: string;
 }
 
-/** The run of a container whose behaviour is asked for. */
-export interface Run {
+/** The run of a container for which a behaviour is requested. */
+export interface ContainerRun {
   readonly image: string;
   readonly podName: string;
   readonly podUid: string;
@@ -27,5 +27,8 @@ export interface Run {
   readonly args: readonly string[];
 }
 
-/** One behaviour for all runs, or one for each; undefined leaves it to the command. */
-export type BehaviourSource = Behaviour | ((run: Run) => Behaviour | undefined);
+/**
+ * One behaviour for all runs, or a function that returns the behaviour of a run. Undefined means that the command
+ * determines the behaviour.
+ */
+export type BehaviourSource = Behaviour | ((run: ContainerRun) => Behaviour | undefined);

@@ -1,9 +1,9 @@
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 
-/** The name of a gRPC status: `NOT_FOUND`. */
+/** Name of a gRPC status code, e.g. `NOT_FOUND`. */
 export type CodeName = keyof typeof status;
 
-/** An error as a gRPC server answers it and as a gRPC client gets it; `details` is its text. */
+/** An error as sent by a gRPC server and received by a gRPC client. `details` is the message. */
 export class CallError extends Error implements ServiceError {
   override readonly name = 'CallError';
   readonly code: status;
@@ -17,13 +17,13 @@ export class CallError extends Error implements ServiceError {
   }
 }
 
-/** The error of every call while the runtime is away, and of those that its going away cuts off. */
-export function gone(): CallError {
+/** Returns the error of calls while the runtime is down, and of calls that are in flight when it goes down. */
+export function runtimeDownError(): CallError {
   const message = 'connection error: desc = "transport: Error while dialing: connect: connection refused"';
   return new CallError('UNAVAILABLE', message);
 }
 
-/** Whether a call was cut off by the runtime's own going away. */
-export function isGone(error: unknown): boolean {
+/** Whether a call failed because the runtime went down. */
+export function isRuntimeDownError(error: unknown): boolean {
   return error instanceof CallError && error.code === status.UNAVAILABLE;
 }

@@ -1,19 +1,19 @@
 import type { Cri, CriCall } from '../calls.ts';
 import type * as wire from '../generated/runtime.ts';
 
-/** The calls that are served: those of the node agent, and what `crictl` asks for besides. */
-interface Served extends Omit<Cri, 'containerEvents' | 'close'> {
+/** The simulated calls: those of the node agent and those that only `crictl` uses. */
+interface SimulatedCalls extends Omit<Cri, 'containerEvents' | 'close'> {
   readonly podSandboxStats: CriCall<wire.PodSandboxStatsRequest, wire.PodSandboxStatsResponse>;
 }
 
-/** A call with one answer, by its name in the protocol. */
-export type CallName = keyof Served;
+/** Name of a unary call. */
+export type CallName = keyof SimulatedCalls;
 
-export type RequestOf<K extends CallName> = Parameters<Served[K]>[0];
+export type RequestOf<K extends CallName> = Parameters<SimulatedCalls[K]>[0];
 
-export type AnswerOf<K extends CallName> = Awaited<ReturnType<Served[K]>>;
+export type ResponseOf<K extends CallName> = Awaited<ReturnType<SimulatedCalls[K]>>;
 
-/** A call that arrived, answered or not. */
+/** A received call, whether or not it has been answered. */
 export interface LoggedCall {
   readonly call: CallName;
   readonly request: unknown;
@@ -21,7 +21,7 @@ export interface LoggedCall {
   readonly at: number;
 }
 
-/** Every call as the runtime does it: on wire messages, until the signal ends it. */
+/** Implementations of all calls. The signal cancels a call. */
 export type Operations = {
-  readonly [K in CallName]: (request: RequestOf<K>, signal: AbortSignal) => Promise<AnswerOf<K>>;
+  readonly [K in CallName]: (request: RequestOf<K>, signal: AbortSignal) => Promise<ResponseOf<K>>;
 };

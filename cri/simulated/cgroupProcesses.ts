@@ -3,45 +3,45 @@ import type { SimulatedRuntime } from './runtime.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 
 /**
- * What a simulated runtime runs, as a kernel's cgroups have it: of each container and sandbox one process, also of those
- * that the runtime has forgotten. They count as processes of the pod's own cgroup: those that a runtime makes in it are
- * not in the tree.
+ * Provides the processes of a simulated runtime for the simulated cgroup tree. Each container and sandbox has one
+ * process, including those that the runtime has lost track of. A process belongs to the pod's cgroup, because the tree
+ * does not contain the cgroups that a runtime creates below it.
  */
 export function cgroupProcesses(runtime: SimulatedRuntime): CgroupProcesses {
   return {
-    in: (path) => processesOf(runtime).flatMap(({ parent, process }) => (parent === `/${path}` ? [process] : [])),
+    in: (path) => listProcesses(runtime).flatMap(({ parent, process }) => (parent === `/${path}` ? [process] : [])),
     kill: (pid, why) => {
-      const found = processesOf(runtime).find(({ process }) => process.pid === pid);
-      if (found?.container !== undefined && why === 'OOM') runtime.oomKill(found.container);
-      else if (found !== undefined) runtime.killCgroup(found.cgroup);
+      const match = listProcesses(runtime).find(({ process }) => process.pid === pid);
+      if (match?.container !== undefined && why === 'OOM') runtime.oomKill(match.container);
+      else if (match !== undefined) runtime.killCgroup(match.cgroup);
     },
   };
 }
 
-interface Found {
+interface ListedProcess {
   readonly parent: string;
   readonly cgroup: string;
   readonly process: CgroupProcess;
-  /** The id of a container that the runtime knows. */
+  /** ID of the container if the runtime has a record of it. */
   readonly container?: string;
 }
 
-function processesOf(runtime: SimulatedRuntime): Found[] {
+function listProcesses(runtime: SimulatedRuntime): ListedProcess[] {
   const { strays } = runtime;
   return [
-    ...[...runtime.containers()].flatMap((each) =>
-      ofContainer(each).map((found) => ({ ...found, container: each.id })),
+    ...[...runtime.containers()].flatMap((container) =>
+      containerProcesses(container).map((listed) => ({ ...listed, container: container.id })),
     ),
-    ...[...strays.containers].flatMap(ofContainer),
-    ...[...runtime.sandboxes(), ...strays.sandboxes].flatMap(ofSandbox),
+    ...[...strays.containers].flatMap(containerProcesses),
+    ...[...runtime.sandboxes(), ...strays.sandboxes].flatMap(sandboxProcesses),
   ];
 }
 
-const ofContainer = ({ id, state, cgroupParent, cgroup, memoryBytes }: SimulatedContainer): Found[] =>
+const containerProcesses = ({ id, state, cgroupParent, cgroup, memoryBytes }: SimulatedContainer): ListedProcess[] =>
   state === 'running' ? [{ parent: cgroupParent, cgroup, process: { pid: pidOf(id), memoryBytes } }] : [];
 
-const ofSandbox = ({ id, ready, cgroupParent, cgroup }: SimulatedSandbox): Found[] =>
+const sandboxProcesses = ({ id, ready, cgroupParent, cgroup }: SimulatedSandbox): ListedProcess[] =>
   ready ? [{ parent: cgroupParent, cgroup, process: { pid: pidOf(id), memoryBytes: 0 } }] : [];
 
-/** The same in each run, and hardly ever that of another. */
+/** Returns a PID derived from the ID, so that it is the same in every run. Collisions are very unlikely. */
 const pidOf = (id: string): number => 2 + Number.parseInt(id.slice(0, 8), 16);

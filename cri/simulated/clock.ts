@@ -1,25 +1,28 @@
 import { CallError } from './callError.ts';
 
-/** Where the simulated runtime takes its time from; milliseconds. */
+/** Source of time for the simulated runtime, in milliseconds. */
 export interface Clock {
   now(): number;
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
 }
 
-/** A clock's moment as the CRI has it: nanoseconds since the epoch. */
+/** Converts a timestamp of the clock to the CRI's nanoseconds since the epoch. */
 export function nanoseconds(ms: number): bigint {
   return BigInt(Math.trunc(ms)) * 1_000_000n;
 }
 
-/** Waits `ms` milliseconds; rejects when the signal aborts first. Zero does not wait at all. */
+/** Waits `ms` milliseconds. Rejects if the signal aborts first. Returns immediately for zero. */
 export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  if (ms > 0) await within(new Promise<never>(() => {}), clock, ms, signal);
+  if (ms > 0) await happensWithin(new Promise<never>(() => {}), clock, ms, signal);
   else throwIfAborted(signal);
 }
 
-/** Whether the event comes within `ms` milliseconds (absent: however long it takes); rejects as `pause` does. */
-export function within(
+/**
+ * Whether an event happens within `ms` milliseconds, or at any time if `ms` is undefined. Rejects if the signal aborts
+ * first.
+ */
+export function happensWithin(
   event: Promise<unknown>,
   clock: Clock,
   ms: number | undefined,
@@ -27,12 +30,12 @@ export function within(
 ): Promise<boolean> {
   throwIfAborted(signal);
   return new Promise((resolve, reject) => {
-    const finish = (act: () => void) => {
+    const finish = (settle: () => void) => {
       if (timer !== undefined) clock.clearTimeout(timer);
       signal.removeEventListener('abort', abort);
-      act();
+      settle();
     };
-    const abort = () => finish(() => reject(reasonOf(signal)));
+    const abort = () => finish(() => reject(abortError(signal)));
     const timer = ms === undefined ? undefined : clock.setTimeout(() => finish(() => resolve(false)), ms);
     signal.addEventListener('abort', abort, { once: true });
     event.then(
@@ -43,10 +46,13 @@ export function within(
 }
 
 function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw reasonOf(signal);
+  if (signal.aborted) throw abortError(signal);
 }
 
-/** The runtime's own going away, or else that the caller has given up. */
-function reasonOf({ reason }: AbortSignal): CallError {
+/**
+ * Returns the error for an aborted signal, which is that of the runtime going down or else a cancellation by the
+ * caller.
+ */
+function abortError({ reason }: AbortSignal): CallError {
   return reason instanceof CallError ? reason : new CallError('CANCELLED', 'context canceled');
 }

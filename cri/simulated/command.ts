@@ -3,29 +3,32 @@ import type { Behaviour } from './behaviour.ts';
 import { scriptBehaviour } from './shell.ts';
 
 const SHELLS = new Set(['sh', 'ash', 'bash', 'dash']);
-const INSTANT = new Set(
+const INSTANT_PROGRAMS = new Set(
   'true : echo printf date mkdir touch cat rm cp mv ln ls set cd export test [ id env seq unset umask'.split(' '),
 );
 const UNIT_MS: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** What a command line does, as far as it is `sleep`, `true`, `false`, or a shell script of such; others run on. */
+/**
+ * Returns the behaviour of a command line. Supports `sleep`, `true`, `false`, programs that exit immediately, and shell
+ * scripts of these. Other commands never exit.
+ */
 export function behaviourOf(argv: readonly string[]): Behaviour {
   const [path = '', ...args] = argv;
   const program = path.slice(path.lastIndexOf('/') + 1);
   if (program === 'busybox') return behaviourOf(args);
-  if (SHELLS.has(program)) return shell(args);
-  if (program === 'sleep') return lasting(sleepMs(args), 0);
-  if (program === 'false') return lasting(0, 1);
-  return INSTANT.has(program) ? lasting(0, 0) : {};
+  if (SHELLS.has(program)) return shellBehaviour(args);
+  if (program === 'sleep') return exitAfter(sleepMs(args), 0);
+  if (program === 'false') return exitAfter(0, 1);
+  return INSTANT_PROGRAMS.has(program) ? exitAfter(0, 0) : {};
 }
 
-function shell(args: readonly string[]): Behaviour {
+function shellBehaviour(args: readonly string[]): Behaviour {
   const flag = args.findIndex((arg) => /^-[a-z]*c$/.test(arg));
-  if (flag === -1) return args.length === 0 ? lasting(0, 0) : {};
+  if (flag === -1) return args.length === 0 ? exitAfter(0, 0) : {};
   return scriptBehaviour(args[flag + 1] ?? '', behaviourOf);
 }
 
-function lasting(exitAfterMs: number | undefined, exitCode: number): Behaviour {
+function exitAfter(exitAfterMs: number | undefined, exitCode: number): Behaviour {
   return exitAfterMs === undefined ? {} : { exitAfterMs, exitCode };
 }
 

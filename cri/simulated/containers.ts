@@ -1,15 +1,15 @@
 import { messageOf } from '../../base/failure.ts';
 import type * as wire from '../generated/runtime.ts';
-import { findById, requireById, wholeId } from './byId.ts';
-import { CallError, isGone } from './callError.ts';
-import { within } from './clock.ts';
-import { beginWork, STAGES } from './cutOff.ts';
-import { tellOfContainer } from './effects.ts';
+import { expandId, findById, requireById } from './byId.ts';
+import { CallError, isRuntimeDownError } from './callError.ts';
+import { happensWithin } from './clock.ts';
+import { CALL_STAGES, startWork } from './cutOff.ts';
+import { notifyContainerChange } from './effects.ts';
 import { fullImageName } from './imageName.ts';
 import type { Images } from './images.ts';
 import { containerInfo } from './info.ts';
-import type { Lists } from './lists.ts';
-import { NameRegister } from './names.ts';
+import type { ListResults } from './lists.ts';
+import { NameRegistry } from './names.ts';
 import {
   ContainerRecord,
   containerStateName,
@@ -19,53 +19,53 @@ import {
   type SandboxRecord,
 } from './records.ts';
 import { updateResources } from './resizing.ts';
-import { endAsNotStarted, run, type StartRules } from './running.ts';
-import { containerStatus } from './statuses.ts';
-import type { World } from './world.ts';
+import { exitWithStartError, runContainer, type StartRules } from './running.ts';
+import type { RuntimeContext } from './runtimeContext.ts';
+import { toContainerStatus } from './statuses.ts';
 
-/** The runtime's containers and the calls that concern them. */
+/** The containers of the runtime and the calls on them. */
 export class Containers {
-  readonly #world: World;
+  readonly #context: RuntimeContext;
   readonly #records: Records;
-  readonly #lists: Lists;
+  readonly #lists: ListResults;
   readonly #images: Images;
-  readonly #rules: StartRules;
-  readonly names = new NameRegister('container');
+  readonly #startRules: StartRules;
+  readonly names = new NameRegistry('container');
 
-  constructor(world: World, records: Records, lists: Lists, images: Images, rules: StartRules) {
-    this.#world = world;
+  constructor(context: RuntimeContext, records: Records, lists: ListResults, images: Images, rules: StartRules) {
+    this.#context = context;
     this.#records = records;
     this.#lists = lists;
     this.#images = images;
-    this.#rules = rules;
+    this.#startRules = rules;
   }
 
   async create(
     { podSandboxId, config, sandboxConfig }: wire.CreateContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.CreateContainerResponse> {
-    const sandbox = this.#readySandbox(podSandboxId);
+    const sandbox = this.#requireReadySandbox(podSandboxId);
     if (!config?.metadata) throw new CallError('UNKNOWN', 'container config must include metadata');
     const { name, attempt } = config.metadata;
     const pod = sandboxConfig?.metadata ?? sandbox.metadata;
     const reservedName = [name, pod.name, pod.namespace, pod.uid, attempt].join('_');
-    const id = this.#world.newId();
+    const id = this.#context.newId();
     this.names.reserve(reservedName, id);
     let image: ContainerRecord['image'];
     try {
-      image = this.#resolve(config.image?.image ?? '');
-      await this.#world.work('createContainer', signal);
-      this.#readySandbox(podSandboxId);
+      image = this.#resolveImage(config.image?.image ?? '');
+      await this.#context.work('createContainer', signal);
+      this.#requireReadySandbox(podSandboxId);
     } catch (error) {
       this.names.release(reservedName);
       throw error;
     }
-    const createdAt = this.#world.clock.now();
+    const createdAt = this.#context.clock.now();
     const copy = structuredClone(config);
     const metadata = { name, attempt };
     const record = new ContainerRecord({ id, reservedName, sandbox, metadata, config: copy, image, createdAt });
     this.#records.containers.set(id, record);
-    tellOfContainer(this.#world, 'created', record);
+    notifyContainerChange(this.#context, 'created', record);
     return { containerId: id };
   }
 
@@ -76,16 +76,16 @@ export class Containers {
       throw new CallError('UNKNOWN', `failed to set starting state for container "${record.id}": ${refusal}`);
     }
     record.life = { state: 'created', starting: true };
-    const { ms, progress } = beginWork(this.#world, this.#world.latencyOf('startContainer'));
+    const { ms, progress } = startWork(this.#context, this.#context.latencyOf('startContainer'));
     try {
-      this.#requireSandbox(record);
-      await this.#world.work('startContainer', signal, ms);
-      this.#requireSandbox(record);
-      run(this.#world, record, this.#rules);
+      this.#assertSandboxReady(record);
+      await this.#context.work('startContainer', signal, ms);
+      this.#assertSandboxReady(record);
+      runContainer(this.#context, record, this.#startRules);
     } catch (error) {
       record.life = { state: 'created', starting: false };
-      if (!isGone(error)) endAsNotStarted(this.#world, record, messageOf(error));
-      else if (progress() >= STAGES.containerStarted) run(this.#world, record, this.#rules);
+      if (!isRuntimeDownError(error)) exitWithStartError(this.#context, record, messageOf(error));
+      else if (progress() >= CALL_STAGES.containerStarted) runContainer(this.#context, record, this.#startRules);
       throw error;
     }
     return {};
@@ -95,9 +95,9 @@ export class Containers {
     { containerId, timeout }: wire.StopContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.StopContainerResponse> {
-    const record = this.#world.absentStopsFail ? this.#find(containerId) : this.#findIfThere(containerId);
-    if (record) await this.#end(record, Number(timeout) * 1000, signal);
-    await this.#world.work('stopContainer', signal);
+    const record = this.#context.absentStopsFail ? this.#find(containerId) : this.#findOptional(containerId);
+    if (record) await this.#terminate(record, Number(timeout) * 1000, signal);
+    await this.#context.work('stopContainer', signal);
     return {};
   }
 
@@ -105,13 +105,13 @@ export class Containers {
     { containerId }: wire.RemoveContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.RemoveContainerResponse> {
-    const record = this.#findIfThere(containerId);
+    const record = this.#findOptional(containerId);
     if (!record) return {};
-    await this.#end(record, 0, signal);
-    this.requireRemovable(record);
+    await this.#terminate(record, 0, signal);
+    this.assertRemovable(record);
     record.removing = true;
     try {
-      await this.#world.work('removeContainer', signal);
+      await this.#context.work('removeContainer', signal);
     } finally {
       record.removing = false;
     }
@@ -120,39 +120,39 @@ export class Containers {
   }
 
   async list({ filter }: wire.ListContainersRequest, signal: AbortSignal): Promise<wire.ListContainersResponse> {
-    await this.#world.work('listContainers', signal);
-    const all = this.#lists.containers();
-    if (!filter) return { containers: [...all] };
-    const id = wholeId(this.#records.containers, filter.id);
-    const podSandboxId = wholeId(this.#records.sandboxes, filter.podSandboxId);
-    return { containers: all.filter((each) => matches(each, { ...filter, id, podSandboxId })) };
+    await this.#context.work('listContainers', signal);
+    const listed = this.#lists.containers();
+    if (!filter) return { containers: [...listed] };
+    const id = expandId(this.#records.containers, filter.id);
+    const podSandboxId = expandId(this.#records.sandboxes, filter.podSandboxId);
+    return { containers: listed.filter((container) => matches(container, { ...filter, id, podSandboxId })) };
   }
 
   async status(
     { containerId, verbose }: wire.ContainerStatusRequest,
     signal: AbortSignal,
   ): Promise<wire.ContainerStatusResponse> {
-    await this.#world.work('containerStatus', signal);
+    await this.#context.work('containerStatus', signal);
     const record = this.#find(containerId);
-    return { status: containerStatus(record), info: verbose ? containerInfo(record) : {} };
+    return { status: toContainerStatus(record), info: verbose ? containerInfo(record) : {} };
   }
 
-  /** There are no log files here: whoever wants one writes it. */
+  /** Does nothing, because there are no log files. */
   async reopenLog(
     { containerId }: wire.ReopenContainerLogRequest,
     signal: AbortSignal,
   ): Promise<wire.ReopenContainerLogResponse> {
-    await this.#world.work('reopenContainerLog', signal);
+    await this.#context.work('reopenContainerLog', signal);
     if (!isRunning(this.#find(containerId))) throw new CallError('UNKNOWN', 'container is not running');
     return {};
   }
 
-  /** There are no processes, and nothing is written; the words are those of containerd 2. */
+  /** Checks the container as containerd 2 does, but writes no checkpoint. */
   async checkpoint(
     { containerId }: wire.CheckpointContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.CheckpointContainerResponse> {
-    await this.#world.work('checkpointContainer', signal);
+    await this.#context.work('checkpointContainer', signal);
     const record = requireById(this.#records.containers, containerId, 'failed to find container');
     if (!isRunning(record)) throw new CallError('UNKNOWN', 'container is not running');
     return {};
@@ -162,47 +162,46 @@ export class Containers {
     request: wire.UpdateContainerResourcesRequest,
     signal: AbortSignal,
   ): Promise<wire.UpdateContainerResourcesResponse> {
-    await this.#world.work('updateContainerResources', signal);
+    await this.#context.work('updateContainerResources', signal);
     const record = requireById(this.#records.containers, request.containerId, 'failed to find container');
     updateResources(record, request);
     return {};
   }
 
-  /** The containers of a sandbox. */
-  of(sandbox: SandboxRecord): ContainerRecord[] {
+  listIn(sandbox: SandboxRecord): ContainerRecord[] {
     return [...this.#records.containers.values()].filter((record) => record.sandbox === sandbox);
   }
 
-  /** Kills what runs in a sandbox and waits until the exits show. */
-  async kill(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
-    await Promise.all(this.of(sandbox).map((record) => this.#end(record, 0, signal)));
+  /** Kills the containers of a sandbox and waits until their exits are reported. */
+  async killAll(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
+    await Promise.all(this.listIn(sandbox).map((record) => this.#terminate(record, 0, signal)));
   }
 
-  /** Takes a container out of the books, killing it if it runs. */
+  /** Removes the record of a container, killing it if it is running. */
   drop(record: ContainerRecord): void {
     if (!this.#records.containers.delete(record.id)) return;
     if (record.life.state === 'running') record.life.process.signal('SIGKILL');
     this.names.release(record.reservedName);
-    tellOfContainer(this.#world, 'removed', record);
+    notifyContainerChange(this.#context, 'removed', record);
   }
 
-  async #end(record: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {
-    await this.#endProcess(record, graceMs, signal);
+  async #terminate(record: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {
+    await this.#terminateProcess(record, graceMs, signal);
     record.unknown = false;
   }
 
-  async #endProcess({ life }: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {
+  async #terminateProcess({ life }: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {
     if (life.state !== 'running') return;
     if (graceMs > 0) {
       life.process.signal('SIGTERM');
-      if (await within(life.ended, this.#world.clock, graceMs, signal)) return;
+      if (await happensWithin(life.ended, this.#context.clock, graceMs, signal)) return;
     }
     life.process.signal('SIGKILL');
-    await within(life.ended, this.#world.clock, undefined, signal);
+    await happensWithin(life.ended, this.#context.clock, undefined, signal);
   }
 
-  /** Fails when a container cannot be removed now. */
-  requireRemovable(record: ContainerRecord): void {
+  /** Throws if the container cannot be removed now. */
+  assertRemovable(record: ContainerRecord): void {
     const refusal = removeRefusal(record);
     if (refusal === undefined) return;
     throw new CallError('UNKNOWN', `failed to set removing state for container "${record.id}": ${refusal}`);
@@ -212,23 +211,23 @@ export class Containers {
     return requireById(this.#records.containers, id, `an error occurred when try to find container "${id}"`);
   }
 
-  #findIfThere(id: string): ContainerRecord | undefined {
+  #findOptional(id: string): ContainerRecord | undefined {
     return findById(this.#records.containers, id, `an error occurred when try to find container "${id}"`);
   }
 
-  #readySandbox(id: string): SandboxRecord {
+  #requireReadySandbox(id: string): SandboxRecord {
     const sandbox = requireById(this.#records.sandboxes, id, `failed to find sandbox id "${id}"`);
     if (sandbox.ready) return sandbox;
     const reason = `no running task found: task ${sandbox.id} not found: not found`;
     throw new CallError('NOT_FOUND', `failed to get sandbox container task: ${reason}`);
   }
 
-  #requireSandbox({ sandbox }: ContainerRecord): void {
+  #assertSandboxReady({ sandbox }: ContainerRecord): void {
     requireById(this.#records.sandboxes, sandbox.id, `sandbox "${sandbox.id}" not found`);
     if (!sandbox.ready) throw new CallError('UNKNOWN', `sandbox container "${sandbox.id}" is not running`);
   }
 
-  #resolve(name: string): ContainerRecord['image'] {
+  #resolveImage(name: string): ContainerRecord['image'] {
     const image = this.#images.find(name);
     if (!image) throw new CallError('NOT_FOUND', `failed to resolve image "${name}": not found`);
     const [tag = fullImageName(name)] = image.repoTags;

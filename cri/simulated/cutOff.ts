@@ -1,24 +1,27 @@
-import type { World } from './world.ts';
+import type { RuntimeContext } from './runtimeContext.ts';
 
-/** How far a real containerd is after which share of the time, and so what it finds of a call that its end cut off. */
-export const STAGES = {
-  /** The sandbox is written down: it stays, not ready. */
+/**
+ * Progress of a real containerd's calls, as fractions of their duration, at which an interrupted call leaves state
+ * behind.
+ */
+export const CALL_STAGES = {
+  /** The sandbox is recorded. It remains, not ready. */
   sandboxKnown: 0.2,
-  /** So is its address. */
+  /** The address of the sandbox is recorded too. */
   sandboxAttached: 0.7,
-  /** The container's process runs. */
+  /** The container's process is running. */
   containerStarted: 0.8,
 } as const;
 
-/** Work whose progress can be asked for. */
+/** A call in progress. */
 export interface Work {
   readonly ms: number;
-  /** The share of its time that is over. */
+  /** Returns the fraction of the duration that has passed. */
   readonly progress: () => number;
 }
 
-/** Begins work of this length. */
-export function beginWork({ clock }: World, ms: number): Work {
-  const begun = clock.now();
-  return { ms, progress: () => (ms > 0 ? (clock.now() - begun) / ms : 0) };
+/** Starts work that takes `ms` milliseconds. */
+export function startWork({ clock }: RuntimeContext, ms: number): Work {
+  const startedAt = clock.now();
+  return { ms, progress: () => (ms > 0 ? (clock.now() - startedAt) / ms : 0) };
 }

@@ -1,7 +1,7 @@
 import { ContainerEventType } from '../generated/runtime.ts';
 import type { ContainerRecord, SandboxRecord } from './records.ts';
-import type { Change } from './views.ts';
-import type { World } from './world.ts';
+import type { RuntimeContext } from './runtimeContext.ts';
+import type { ChangeKind } from './views.ts';
 
 const EVENT_TYPES = {
   created: ContainerEventType.CONTAINER_CREATED_EVENT,
@@ -10,18 +10,18 @@ const EVENT_TYPES = {
   removed: ContainerEventType.CONTAINER_DELETED_EVENT,
 } as const;
 
-/** Tells what happened to a container: to the observer at once, and as an event. */
-export function tellOfContainer(world: World, kind: Change, container: ContainerRecord): void {
-  world.onEffect?.({ kind, sandbox: container.sandbox, container });
-  emit(world, kind, container.id, container.sandbox);
+/** Notifies the observer of a change to a container and emits a CRI event. */
+export function notifyContainerChange(context: RuntimeContext, kind: ChangeKind, container: ContainerRecord): void {
+  context.onEffect?.({ kind, sandbox: container.sandbox, container });
+  emit(context, kind, container.id, container.sandbox);
 }
 
-/** Tells what happened to a sandbox, likewise. */
-export function tellOfSandbox(world: World, kind: Change, sandbox: SandboxRecord): void {
-  world.onEffect?.({ kind, sandbox });
-  emit(world, kind, sandbox.id, sandbox);
+/** Notifies the observer of a change to a sandbox and emits a CRI event. */
+export function notifySandboxChange(context: RuntimeContext, kind: ChangeKind, sandbox: SandboxRecord): void {
+  context.onEffect?.({ kind, sandbox });
+  emit(context, kind, sandbox.id, sandbox);
 }
 
-function emit({ clock, events }: World, kind: Change, id: string, sandbox: SandboxRecord): void {
+function emit({ clock, events }: RuntimeContext, kind: ChangeKind, id: string, sandbox: SandboxRecord): void {
   events.emit({ type: EVENT_TYPES[kind], id, sandboxId: sandbox.id, podUid: sandbox.podUid, at: clock.now() });
 }

@@ -2,10 +2,10 @@ import { ContainerEventType } from '../generated/runtime.ts';
 import type { CallError } from './callError.ts';
 import type { Clock } from './clock.ts';
 
-/** Something that happened to a container or a sandbox, as the CRI's event stream tells it. */
+/** An event of a container or sandbox on the CRI's event stream. */
 export interface RuntimeEvent {
   readonly type: ContainerEventType;
-  /** The container's id, or the sandbox's own. */
+  /** ID of the container, or of the sandbox if the event is about the sandbox. */
   readonly id: string;
   readonly sandboxId: string;
   readonly podUid: string;
@@ -13,45 +13,45 @@ export interface RuntimeEvent {
   readonly at: number;
 }
 
-/** Whether the event is an exit: what container events are made of. */
+/** Whether the event is an exit, the only kind that `Cri.containerEvents` reports. */
 export function isExit(event: RuntimeEvent): boolean {
   return event.type === ContainerEventType.CONTAINER_STOPPED_EVENT;
 }
 
 export interface EventListener {
   readonly onEvent: (event: RuntimeEvent) => void;
-  /** The stream broke; nothing comes any more. */
+  /** Called when the stream breaks, after which no event follows. */
   readonly onBreak: (error: CallError) => void;
 }
 
 /**
- * What becomes of an event on its way: the milliseconds after which it is told, once for each number; none loses it. By
- * different times events come in another order.
+ * Returns the delays in milliseconds after which an event is delivered, once per delay. Without any delay, the event is
+ * lost. Different delays reorder events.
  */
-type EventWay = (event: RuntimeEvent) => readonly number[];
+type DeliveryDelays = (event: RuntimeEvent) => readonly number[];
 
-/** What becomes of events: told, kept until told again, lost, told twice, or each as a function says. */
-export type EventDelivery = 'normal' | 'paused' | 'dropped' | 'doubled' | EventWay;
+/** Delivery of events: immediate, deferred, lost, duplicated, or determined per event by a function. */
+export type EventDelivery = 'normal' | 'paused' | 'dropped' | 'doubled' | DeliveryDelays;
 
-const WAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', EventWay>> = {
+const DELIVERY_DELAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', DeliveryDelays>> = {
   normal: () => [0],
   dropped: () => [],
   doubled: () => [0, 0],
 };
 
-/** The runtime's event streams, with the ways in which they can go wrong. */
+/** The event streams of the runtime, with configurable delivery failures. */
 export class EventStreams {
   readonly #listeners = new Set<EventListener>();
-  readonly #kept: RuntimeEvent[] = [];
+  readonly #deferred: RuntimeEvent[] = [];
   readonly #clock: Clock;
   #delivery: EventDelivery = 'normal';
-  #held = false;
+  #isStalled = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Returns the way to unsubscribe. */
+  /** Subscribes to events. Returns a function that unsubscribes. */
   subscribe(listener: EventListener): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -59,33 +59,33 @@ export class EventStreams {
     };
   }
 
-  /** Changes what becomes of events from now on; those kept while paused are then treated so, in their order. */
+  /** Changes the delivery of future and deferred events. */
   deliver(delivery: EventDelivery): void {
     this.#delivery = delivery;
-    if (delivery !== 'paused') this.#tellKept();
+    if (delivery !== 'paused') this.#emitDeferred();
   }
 
-  /** Keeps events for as long as the runtime stands still, and then tells them. */
-  hold(held: boolean): void {
-    this.#held = held;
-    if (!held) this.#tellKept();
+  /** Defers all events while the runtime is stalled. */
+  setStalled(isStalled: boolean): void {
+    this.#isStalled = isStalled;
+    if (!isStalled) this.#emitDeferred();
   }
 
-  /** Loses some of the events that are kept. */
-  forget(isLost: (event: RuntimeEvent) => boolean): void {
-    this.#kept.splice(0, this.#kept.length, ...this.#kept.filter((event) => !isLost(event)));
+  /** Drops some of the deferred events. */
+  dropDeferred(isLost: (event: RuntimeEvent) => boolean): void {
+    this.#deferred.splice(0, this.#deferred.length, ...this.#deferred.filter((event) => !isLost(event)));
   }
 
   emit(event: RuntimeEvent): void {
-    if (this.#held || this.#delivery === 'paused') {
-      this.#kept.push(event);
+    if (this.#isStalled || this.#delivery === 'paused') {
+      this.#deferred.push(event);
       return;
     }
-    const way = typeof this.#delivery === 'function' ? this.#delivery : WAYS[this.#delivery];
-    for (const ms of way(event)) {
+    const delaysOf = typeof this.#delivery === 'function' ? this.#delivery : DELIVERY_DELAYS[this.#delivery];
+    for (const ms of delaysOf(event)) {
       const listeners = [...this.#listeners];
-      if (ms > 0) this.#clock.setTimeout(() => this.#tell(event, listeners), ms);
-      else this.#tell(event, listeners);
+      if (ms > 0) this.#clock.setTimeout(() => this.#deliverTo(event, listeners), ms);
+      else this.#deliverTo(event, listeners);
     }
   }
 
@@ -96,12 +96,12 @@ export class EventStreams {
     for (const listener of listeners) listener.onBreak(error);
   }
 
-  #tellKept(): void {
-    for (const event of this.#kept.splice(0)) this.emit(event);
+  #emitDeferred(): void {
+    for (const event of this.#deferred.splice(0)) this.emit(event);
   }
 
-  /** Only to those that still listen: an event on its way is lost with its stream. */
-  #tell(event: RuntimeEvent, listeners: readonly EventListener[]): void {
+  /** Skips listeners that have unsubscribed, because a delayed event is lost when its stream closes. */
+  #deliverTo(event: RuntimeEvent, listeners: readonly EventListener[]): void {
     for (const listener of listeners) if (this.#listeners.has(listener)) listener.onEvent(event);
   }
 }

@@ -1,78 +1,80 @@
 import type { CodeName } from './callError.ts';
 import type { CallName, RequestOf } from './callNames.ts';
 
-/** What goes wrong with a call, `*` for any. What is told of several kinds happens in the order of the fields. */
+/**
+ * A fault that is injected into a call, or into any call (`*`). If several kinds are set, they apply in the order of
+ * the fields.
+ */
 export interface Fault<K extends CallName | '*'> {
   readonly call: K;
-  /** How many matching calls it strikes; 1 when absent, `Infinity` for all. */
+  /** Number of matching calls that are affected. Defaults to 1. */
   readonly times?: number;
-  /** Which calls it strikes; all of them when absent. */
+  /** Selects the affected calls. Defaults to all. */
   readonly match?: (request: K extends CallName ? RequestOf<K> : unknown) => boolean;
-  /** Milliseconds before anything is done. */
+  /** Milliseconds to wait before the call is executed. */
   readonly delayMs?: number;
-  /** Nothing is done until the fault is released, or the caller gives up. */
+  /** Blocks the call until the fault is released or the caller cancels. */
   readonly hang?: boolean;
-  /** Fails without doing anything. */
+  /** Fails without executing the call. */
   readonly error?: { readonly code?: CodeName; readonly message: string };
-  /** The runtime goes away before or after it has done what was asked. */
+  /** Takes the runtime down before or after the call is executed. */
   readonly crash?: 'before' | 'after';
-  /** It is done, and the answer comes that many milliseconds later. */
+  /** Milliseconds by which the response is delayed after the call is executed. */
   readonly lateReplyMs?: number;
-  /** It is done, but fails with this error; what it has made is taken back as far as a real runtime does it. */
+  /** Fails after the call is executed. Effects are rolled back as far as a real runtime does. */
   readonly failsAfter?: { readonly code?: CodeName; readonly message: string };
-  /** It is done, but the caller gets an error, or no answer at all. */
+  /** Executes the call, but the caller gets an error or no response. */
   readonly lostReply?: 'error' | 'timeout';
 }
 
-/** A fault that was added. */
 export interface AddedFault {
-  /** How often it has struck. */
+  /** Returns the number of affected calls. */
   readonly hits: () => number;
-  /** Ends it: no further call is struck, and those that hang go on. */
+  /** Removes the fault and unblocks the calls that it blocks. */
   readonly release: () => void;
 }
 
-/** A fault as a call meets it. */
-export interface Strike {
+/** A fault that affects a call. */
+export interface InjectedFault {
   readonly fault: Omit<Fault<'*'>, 'call' | 'match' | 'times'>;
   /** Resolves when the fault is released. */
   readonly released: Promise<void>;
 }
 
-interface Entry {
+interface FaultEntry {
   readonly call: CallName | '*';
-  readonly take: (request: unknown) => Strike | undefined;
+  readonly match: (request: unknown) => InjectedFault | undefined;
 }
 
-/** The scripted faults; of several that match a call the first added strikes. */
+/** The injected faults. If several match a call, the one added first applies. */
 export class Faults {
-  #entries: readonly Entry[] = [];
+  #entries: readonly FaultEntry[] = [];
 
   add<K extends CallName | '*'>(fault: Fault<K>): AddedFault {
-    const { times = 1, match } = fault;
-    // A fault is only asked about requests of its own call.
-    const matches = match as ((request: unknown) => boolean) | undefined;
+    const { times = 1, match: predicate } = fault;
+    // Safe cast, because a fault is only matched against requests of its own call.
+    const matchesRequest = predicate as ((request: unknown) => boolean) | undefined;
     const { promise: released, resolve } = Promise.withResolvers<void>();
     let hits = 0;
-    const take = (request: unknown) => {
-      if (hits >= times || matches?.(request) === false) return undefined;
+    const match = (request: unknown) => {
+      if (hits >= times || matchesRequest?.(request) === false) return undefined;
       hits++;
-      if (hits === times) this.#entries = this.#entries.filter((other) => other !== entry);
+      if (hits === times) this.#entries = this.#entries.filter((candidate) => candidate !== entry);
       return { fault, released };
     };
-    const entry = { call: fault.call, take };
+    const entry = { call: fault.call, match };
     this.#entries = [...this.#entries, entry];
     const release = () => {
-      this.#entries = this.#entries.filter((other) => other !== entry);
+      this.#entries = this.#entries.filter((candidate) => candidate !== entry);
       resolve();
     };
     return { hits: () => hits, release };
   }
 
-  /** The fault that strikes this call, if any. */
-  take(call: CallName, request: unknown): Strike | undefined {
+  /** Returns the fault that affects a call, if any, and counts the hit. */
+  match(call: CallName, request: unknown): InjectedFault | undefined {
     for (const entry of this.#entries) {
-      const strike = entry.call === call || entry.call === '*' ? entry.take(request) : undefined;
+      const strike = entry.call === call || entry.call === '*' ? entry.match(request) : undefined;
       if (strike) return strike;
     }
     return undefined;

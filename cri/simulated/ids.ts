@@ -1,4 +1,4 @@
-/** A small generator of numbers in [0, 1), the same ones for the same seed (mulberry32). */
+/** Returns a generator of pseudorandom numbers in [0, 1), which are determined by the seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -9,23 +9,26 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Gives ids as containerd's: 64 hex digits, never the same twice, because the last ones count them. */
-export function idsFrom(random: () => number): () => string {
-  let given = 0;
+/**
+ * Returns a generator of IDs in containerd's format, which is 64 hex digits. The last digits are a counter, so the IDs
+ * are unique.
+ */
+export function createIdGenerator(random: () => number): () => string {
+  let count = 0;
   return () => {
-    const digits = Array.from({ length: 13 }, () => hex4(random())).join('');
-    return digits + (given++).toString(16).padStart(12, '0');
+    const digits = Array.from({ length: 13 }, () => fourHexDigits(random())).join('');
+    return digits + (count++).toString(16).padStart(12, '0');
   };
 }
 
-function hex4(fraction: number): string {
+function fourHexDigits(fraction: number): string {
   return Math.floor(fraction * 0x10000)
     .toString(16)
     .padStart(4, '0');
 }
 
-/** Gives process ids, each one more than the one before. */
-export function pidsFrom(first: number): () => number {
+/** Returns a generator of consecutive process IDs. */
+export function createPidGenerator(first: number): () => number {
   let next = first;
   return () => next++;
 }

@@ -1,91 +1,94 @@
 import type { CallOptions, Cri, CriCall } from '../calls.ts';
-import { cancelledFailure, hangingFailure, runtimeFailure } from '../failure.ts';
+import { cancelledFailure, runtimeFailure, timeoutFailure } from '../failure.ts';
 import { CallError } from './callError.ts';
-import type { AnswerOf, CallName, RequestOf } from './callNames.ts';
+import type { CallName, RequestOf, ResponseOf } from './callNames.ts';
 import { isExit } from './events.ts';
 import type { SimulatedRuntime } from './runtime.ts';
-import { underBoth } from './underBoth.ts';
+import { withEitherSignal } from './underBoth.ts';
 
-/** How long a call may take that names no limit (milliseconds): the default of the kubelet's runtimeRequestTimeout. */
+/** Default timeout of a call in milliseconds, which is that of the kubelet's runtimeRequestTimeout. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
-/** What of a runtime is called: the runtime itself, or what stands between it and one of its clients. */
-export type CalledRuntime = Pick<SimulatedRuntime, 'call' | 'subscribe' | 'isUp' | 'clock'>;
+/** The runtime, or a proxy between it and one of its clients. */
+export type CallableRuntime = Pick<SimulatedRuntime, 'call' | 'subscribe' | 'isUp' | 'clock'>;
 
 /**
- * A simulated runtime as the rest of the agent calls it, without a socket: the same answers and failures as over gRPC,
- * with all limits on the runtime's clock.
+ * Provides the CRI of a simulated runtime without a socket, with the same responses and failures as over gRPC. Timeouts
+ * run on the runtime's clock.
  */
 export function inProcessCri(
-  runtime: CalledRuntime,
+  runtime: CallableRuntime,
   { requestTimeoutMs = REQUEST_TIMEOUT_MS }: { requestTimeoutMs?: number } = {},
 ): Cri {
-  const usual = () => requestTimeoutMs;
-  // What the runtime is asked to wait for comes on top of the time that it has for answering.
-  const onTop = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
+  const defaultLimit = () => requestTimeoutMs;
+  // The timeout in the request is added to the time that the runtime has to respond.
+  const extendedLimit = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
   return {
-    version: limited(runtime, 'version', usual),
-    status: limited(runtime, 'status', usual),
-    updateRuntimeConfig: limited(runtime, 'updateRuntimeConfig', usual),
-    runtimeConfig: limited(runtime, 'runtimeConfig', usual),
-    runPodSandbox: limited(runtime, 'runPodSandbox', usual),
-    stopPodSandbox: limited(runtime, 'stopPodSandbox', usual),
-    removePodSandbox: limited(runtime, 'removePodSandbox', usual),
-    podSandboxStatus: limited(runtime, 'podSandboxStatus', usual),
-    listPodSandbox: limited(runtime, 'listPodSandbox', usual),
-    createContainer: limited(runtime, 'createContainer', usual),
-    startContainer: limited(runtime, 'startContainer', usual),
-    stopContainer: limited(runtime, 'stopContainer', onTop),
-    removeContainer: limited(runtime, 'removeContainer', usual),
-    listContainers: limited(runtime, 'listContainers', usual),
-    containerStatus: limited(runtime, 'containerStatus', usual),
-    reopenContainerLog: limited(runtime, 'reopenContainerLog', usual),
-    updateContainerResources: limited(runtime, 'updateContainerResources', usual),
-    checkpointContainer: limited(runtime, 'checkpointContainer', usual),
-    ...statsCalls(runtime, usual),
-    execSync: limited(runtime, 'execSync', onTop),
-    ...streamCalls(runtime, usual),
-    listImages: limited(runtime, 'listImages', usual),
-    imageStatus: limited(runtime, 'imageStatus', usual),
-    pullImage: limited(runtime, 'pullImage', () => undefined),
-    removeImage: limited(runtime, 'removeImage', usual),
+    version: callWithLimit(runtime, 'version', defaultLimit),
+    status: callWithLimit(runtime, 'status', defaultLimit),
+    updateRuntimeConfig: callWithLimit(runtime, 'updateRuntimeConfig', defaultLimit),
+    runtimeConfig: callWithLimit(runtime, 'runtimeConfig', defaultLimit),
+    runPodSandbox: callWithLimit(runtime, 'runPodSandbox', defaultLimit),
+    stopPodSandbox: callWithLimit(runtime, 'stopPodSandbox', defaultLimit),
+    removePodSandbox: callWithLimit(runtime, 'removePodSandbox', defaultLimit),
+    podSandboxStatus: callWithLimit(runtime, 'podSandboxStatus', defaultLimit),
+    listPodSandbox: callWithLimit(runtime, 'listPodSandbox', defaultLimit),
+    createContainer: callWithLimit(runtime, 'createContainer', defaultLimit),
+    startContainer: callWithLimit(runtime, 'startContainer', defaultLimit),
+    stopContainer: callWithLimit(runtime, 'stopContainer', extendedLimit),
+    removeContainer: callWithLimit(runtime, 'removeContainer', defaultLimit),
+    listContainers: callWithLimit(runtime, 'listContainers', defaultLimit),
+    containerStatus: callWithLimit(runtime, 'containerStatus', defaultLimit),
+    reopenContainerLog: callWithLimit(runtime, 'reopenContainerLog', defaultLimit),
+    updateContainerResources: callWithLimit(runtime, 'updateContainerResources', defaultLimit),
+    checkpointContainer: callWithLimit(runtime, 'checkpointContainer', defaultLimit),
+    ...statsCalls(runtime, defaultLimit),
+    execSync: callWithLimit(runtime, 'execSync', extendedLimit),
+    ...streamCalls(runtime, defaultLimit),
+    listImages: callWithLimit(runtime, 'listImages', defaultLimit),
+    imageStatus: callWithLimit(runtime, 'imageStatus', defaultLimit),
+    pullImage: callWithLimit(runtime, 'pullImage', () => undefined),
+    removeImage: callWithLimit(runtime, 'removeImage', defaultLimit),
     containerEvents: (onEvent, options) => containerEvents(runtime, onEvent, options),
     close: () => {},
   };
 }
 
 const statsCalls = (
-  runtime: CalledRuntime,
-  usual: () => number,
+  runtime: CallableRuntime,
+  defaultLimit: () => number,
 ): Pick<Cri, 'containerStats' | 'listContainerStats' | 'listPodSandboxStats' | 'imageFsInfo'> => ({
-  containerStats: limited(runtime, 'containerStats', usual),
-  listContainerStats: limited(runtime, 'listContainerStats', usual),
-  listPodSandboxStats: limited(runtime, 'listPodSandboxStats', usual),
-  imageFsInfo: limited(runtime, 'imageFsInfo', usual),
+  containerStats: callWithLimit(runtime, 'containerStats', defaultLimit),
+  listContainerStats: callWithLimit(runtime, 'listContainerStats', defaultLimit),
+  listPodSandboxStats: callWithLimit(runtime, 'listPodSandboxStats', defaultLimit),
+  imageFsInfo: callWithLimit(runtime, 'imageFsInfo', defaultLimit),
 });
 
-const streamCalls = (runtime: CalledRuntime, usual: () => number): Pick<Cri, 'exec' | 'attach' | 'portForward'> => ({
-  exec: limited(runtime, 'exec', usual),
-  attach: limited(runtime, 'attach', usual),
-  portForward: limited(runtime, 'portForward', usual),
+const streamCalls = (
+  runtime: CallableRuntime,
+  defaultLimit: () => number,
+): Pick<Cri, 'exec' | 'attach' | 'portForward'> => ({
+  exec: callWithLimit(runtime, 'exec', defaultLimit),
+  attach: callWithLimit(runtime, 'attach', defaultLimit),
+  portForward: callWithLimit(runtime, 'portForward', defaultLimit),
 });
 
-function limited<K extends CallName>(
-  runtime: CalledRuntime,
+function callWithLimit<K extends CallName>(
+  runtime: CallableRuntime,
   call: K,
-  limitOf: (request: RequestOf<K>) => number | undefined,
-): CriCall<RequestOf<K>, AnswerOf<K>> {
+  defaultLimitMs: (request: RequestOf<K>) => number | undefined,
+): CriCall<RequestOf<K>, ResponseOf<K>> {
   const name = methodName(call);
-  return async (request, { signal, timeoutMs }: CallOptions): Promise<AnswerOf<K>> => {
+  return async (request, { signal, timeoutMs }: CallOptions): Promise<ResponseOf<K>> => {
     if (signal.aborted) throw cancelledFailure(name, signal.reason);
-    const limitMs = timeoutMs ?? limitOf(request);
+    const limitMs = timeoutMs ?? defaultLimitMs(request);
     const limit = new AbortController();
     const timer = limitMs === undefined ? undefined : runtime.clock.setTimeout(() => limit.abort(), limitMs);
     try {
-      return await underBoth(signal, limit.signal, (either) => runtime.call(call, request, either));
+      return await withEitherSignal(signal, limit.signal, (either) => runtime.call(call, request, either));
     } catch (error) {
       if (signal.aborted) throw cancelledFailure(name, signal.reason);
-      if (limit.signal.aborted) throw hangingFailure(name, limitMs ?? 0, error);
+      if (limit.signal.aborted) throw timeoutFailure(name, limitMs ?? 0, error);
       throw error instanceof CallError ? runtimeFailure(name, error) : error;
     } finally {
       if (timer !== undefined) runtime.clock.clearTimeout(timer);
@@ -94,13 +97,13 @@ function limited<K extends CallName>(
 }
 
 function containerEvents(
-  runtime: CalledRuntime,
+  runtime: CallableRuntime,
   onEvent: Parameters<Cri['containerEvents']>[0],
   { signal, onOpen }: Parameters<Cri['containerEvents']>[1],
 ): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve, reject) => {
-    const end = () => {
+    const stop = () => {
       unsubscribe();
       resolve();
     };
@@ -110,17 +113,17 @@ function containerEvents(
         if (isExit(event)) onEvent({ containerId: event.id, createdAt: event.at === 0 ? undefined : event.at });
       },
       onBreak: (error) => {
-        signal.removeEventListener('abort', end);
+        signal.removeEventListener('abort', stop);
         reject(runtimeFailure('GetContainerEvents', error));
       },
     });
     if (!runtime.isUp) return;
-    signal.addEventListener('abort', end, { once: true });
+    signal.addEventListener('abort', stop, { once: true });
     onOpen();
   });
 }
 
-/** The protocol's name of a call, for messages: `runPodSandbox` is `RunPodSandbox`. */
+/** Returns the name of a call in the protocol, for messages, e.g. `RunPodSandbox` for `runPodSandbox`. */
 function methodName(call: CallName): string {
   return call.charAt(0).toUpperCase() + call.slice(1);
 }

@@ -1,10 +1,13 @@
 import type { CallName } from './callNames.ts';
 
-/** How long each call takes, in milliseconds. */
+/** Duration of each call in milliseconds. */
 type Latencies = Readonly<Record<CallName, number>>;
 
-/** About what containerd 1.6 takes with runc and the bridge plugin on two cores; a pull takes what the registry says. */
-const CONTAINERD: Latencies = {
+/**
+ * Approximate durations with containerd 1.6, runc and the bridge plugin on two cores. The registry determines the
+ * duration of a pull.
+ */
+const CONTAINERD_LATENCIES: Latencies = {
   version: 1,
   status: 1,
   updateRuntimeConfig: 1,
@@ -38,20 +41,19 @@ const CONTAINERD: Latencies = {
   removeImage: 5,
 };
 
-/** Every call that is simulated. */
-// The keys of a record of calls are calls.
-export const CALLS = Object.keys(CONTAINERD) as readonly CallName[];
+/** All simulated calls. */
+// Safe cast, because the keys of the record are the call names.
+export const CALLS = Object.keys(CONTAINERD_LATENCIES) as readonly CallName[];
 
-/** How long this call takes, in milliseconds; asked anew for each call. */
+/** Returns the duration of a call in milliseconds. Evaluated for each call. */
 export type LatencyOf = (call: CallName) => number;
 
-/** One number for every call, what differs from a real containerd, or a function that draws it; milliseconds. */
+/** A duration for all calls, overrides of containerd's durations, or a function, in milliseconds. */
 export type LatencyOption = number | Partial<Latencies> | LatencyOf;
 
-/** The latency of each call for what was asked for. */
-export function latencyFrom(option: LatencyOption = {}): LatencyOf {
+export function resolveLatency(option: LatencyOption = {}): LatencyOf {
   if (typeof option === 'function') return option;
   if (typeof option === 'number') return () => option;
-  const latencies = { ...CONTAINERD, ...option };
+  const latencies = { ...CONTAINERD_LATENCIES, ...option };
   return (call) => latencies[call];
 }

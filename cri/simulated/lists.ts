@@ -1,70 +1,73 @@
 import type { Container, PodSandbox } from '../generated/runtime.ts';
-import { listedContainer, listedSandbox, type Records } from './records.ts';
+import { type Records, toListedContainer, toListedSandbox } from './records.ts';
 
-/** Everything that the runtime lists. */
-export interface Listed {
+/** All objects that the runtime lists. */
+export interface ListedObjects {
   readonly sandboxes: readonly PodSandbox[];
   readonly containers: readonly Container[];
 }
 
-/** What lists show: everything there is, or what there was when they were frozen. */
-export class Lists {
+/** Results of list calls, which can be frozen in order to simulate stale lists. */
+export class ListResults {
   readonly #records: Records;
-  #frozen: Listed | undefined;
+  #frozen: ListedObjects | undefined;
   #random: (() => number) | undefined;
 
   constructor(records: Records) {
     this.#records = records;
   }
 
-  /** Lists show what is there now until they are thawed, whatever happens meanwhile. */
+  /** Freezes the lists in their current state until they are thawed. */
   freeze(): void {
-    this.#frozen = { sandboxes: this.#sandboxesNow(), containers: this.#containersNow() };
+    this.#frozen = { sandboxes: this.#listSandboxes(), containers: this.#listContainers() };
   }
 
   thaw(): void {
     this.#frozen = undefined;
   }
 
-  /** Lists that are frozen show from now on what is there now. */
+  /** Updates frozen lists to the current state. */
   renew(): void {
     if (this.#frozen) this.freeze();
   }
 
-  /** Lists come in another order each time, as a real runtime's, drawn from numbers in [0, 1); absent: by age again. */
+  /**
+   * Randomizes the order of lists, as in a real runtime, with numbers in [0, 1). Without an argument, restores the
+   * order by age.
+   */
   shuffle(random?: () => number): void {
     this.#random = random;
   }
 
   sandboxes(): readonly PodSandbox[] {
-    return shuffled(this.#frozen?.sandboxes ?? this.#sandboxesNow(), this.#random);
+    return shuffle(this.#frozen?.sandboxes ?? this.#listSandboxes(), this.#random);
   }
 
   containers(): readonly Container[] {
-    return shuffled(this.#frozen?.containers ?? this.#containersNow(), this.#random);
+    return shuffle(this.#frozen?.containers ?? this.#listContainers(), this.#random);
   }
 
-  /** Whether lists show the container of an id, where there is one. */
+  /** Whether the lists contain this container. If they are not frozen, they contain every existing container. */
   showsContainer(containerId: string): boolean {
     return this.#frozen?.containers.some(({ id }) => id === containerId) ?? true;
   }
 
-  /** Whether lists show the sandbox of an id, where there is one. */
+  /** Whether the lists contain this sandbox. If they are not frozen, they contain every existing sandbox. */
   showsSandbox(sandboxId: string): boolean {
     return this.#frozen?.sandboxes.some(({ id }) => id === sandboxId) ?? true;
   }
 
-  #sandboxesNow(): PodSandbox[] {
-    return Array.from(this.#records.sandboxes.values(), listedSandbox);
+  #listSandboxes(): PodSandbox[] {
+    return Array.from(this.#records.sandboxes.values(), toListedSandbox);
   }
 
-  #containersNow(): Container[] {
-    return Array.from(this.#records.containers.values(), listedContainer);
+  #listContainers(): Container[] {
+    return Array.from(this.#records.containers.values(), toListedContainer);
   }
 }
 
-function shuffled<T>(all: readonly T[], random: (() => number) | undefined): readonly T[] {
-  if (random === undefined) return all;
-  const drawn = all.map((each) => ({ each, at: random() }));
-  return drawn.sort((a, b) => a.at - b.at).map(({ each }) => each);
+function shuffle<T>(items: readonly T[], random: (() => number) | undefined): readonly T[] {
+  if (random === undefined) return items;
+  const keyed = items.map((item) => ({ item, sortKey: random() }));
+  return keyed.sort((a, b) => a.sortKey - b.sortKey).map(({ item }) => item);
 }

@@ -1,30 +1,30 @@
 import { CallError } from './callError.ts';
 
-/** The names in use: each is reserved for one id from the start of its making until it is removed. */
-export class NameRegister {
+/** Names in use. A name is reserved for one ID from the start of its creation until its removal. */
+export class NameRegistry {
   readonly #kind: string;
-  readonly #idOf = new Map<string, string>();
+  readonly #idsByName = new Map<string, string>();
 
-  /** `kind` is for messages: `sandbox`. */
+  /** Creates a registry. `kind` is used in messages, e.g. `sandbox`. */
   constructor(kind: string) {
     this.#kind = kind;
   }
 
-  /** Fails in containerd's words, and with its code, when the name is another's. */
+  /** Reserves a name. Throws containerd's error if the name is reserved for a different ID. */
   reserve(name: string, id: string): void {
-    const owner = this.#idOf.get(name);
+    const owner = this.#idsByName.get(name);
     if (owner !== undefined) {
       const message = `failed to reserve ${this.#kind} name "${name}": name "${name}" is reserved for "${owner}"`;
       throw new CallError('UNKNOWN', message);
     }
-    this.#idOf.set(name, id);
+    this.#idsByName.set(name, id);
   }
 
   isFree(name: string): boolean {
-    return !this.#idOf.has(name);
+    return !this.#idsByName.has(name);
   }
 
   release(name: string): void {
-    this.#idOf.delete(name);
+    this.#idsByName.delete(name);
   }
 }

@@ -2,12 +2,12 @@ import { AddressPool } from './addresses.ts';
 import { CallError } from './callError.ts';
 import type { SandboxRecord } from './records.ts';
 
-/** The pods' network: while it is not ready, no sandbox gets an address and none gives one back. */
+/** The pod network. While it is not ready, sandboxes neither get nor release IP addresses. */
 export class Network {
   readonly #pool: AddressPool;
   #problem: string | undefined;
   #awaitsConfiguration = false;
-  /** The addresses of the pods, once a client has sent them. */
+  /** Pod CIDR, once a client has sent it. */
   podCidr: string | undefined;
 
   readonly #additionalIps: (ip: string) => readonly string[];
@@ -17,18 +17,18 @@ export class Network {
     this.#additionalIps = additionalIps;
   }
 
-  /** Why it is not ready; absent when it is. */
+  /** The reason why the network is not ready, or undefined if it is ready. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Makes the network wait for the addresses of the pods, as that of a containerd with a `conf_template` does. */
+  /** Makes the network unready until the pod CIDR is configured, like a containerd with a `conf_template`. */
   awaitConfiguration(): void {
     this.#awaitsConfiguration = true;
     this.fail();
   }
 
-  /** Takes the addresses of the pods. As with containerd, no addresses change nothing. */
+  /** Sets the pod CIDR. Like containerd, ignores an empty one. */
   configure(podCidr: string): void {
     if (podCidr === '') return;
     this.podCidr = podCidr;
@@ -36,7 +36,7 @@ export class Network {
     this.#awaitsConfiguration = false;
   }
 
-  /** It is not ready any more, with what its plugin says about it. */
+  /** Makes the network unready with the error of its plugin. */
   fail(problem = 'cni plugin not initialized'): void {
     this.#problem = problem;
   }
@@ -45,33 +45,33 @@ export class Network {
     this.#problem = undefined;
   }
 
-  /** Changes how many pods can have an address at a time; those that have one keep it. */
+  /** Changes the number of IP addresses that can be in use. Assigned addresses stay valid. */
   limitAddresses(count: number): void {
-    this.#pool.limit(count);
+    this.#pool.resize(count);
   }
 
-  /** Assigns a sandbox its addresses. */
+  /** Assigns IP addresses to a sandbox. */
   attach(sandbox: SandboxRecord): void {
-    this.#requireReady('setup', sandbox);
-    sandbox.ip = this.#pool.take(sandbox.id);
+    this.#assertReady('setup', sandbox);
+    sandbox.ip = this.#pool.allocate(sandbox.id);
     sandbox.additionalIps = this.#additionalIps(sandbox.ip);
   }
 
-  /** Takes a sandbox off the network, as often as it is asked to. */
+  /** Detaches a sandbox from the network. Idempotent. */
   detach(sandbox: SandboxRecord): void {
-    this.#requireReady('destroy', sandbox);
+    this.#assertReady('destroy', sandbox);
     this.release(sandbox);
   }
 
-  /** Takes back a sandbox's address in any case. */
+  /** Releases the IP addresses of a sandbox even if the network is not ready. */
   release(sandbox: SandboxRecord): void {
-    if (sandbox.ip !== undefined) this.#pool.giveBack(sandbox.ip);
+    if (sandbox.ip !== undefined) this.#pool.release(sandbox.ip);
     delete sandbox.ip;
     sandbox.additionalIps = [];
   }
 
-  #requireReady(what: string, { id }: SandboxRecord): void {
+  #assertReady(action: string, { id }: SandboxRecord): void {
     if (this.#problem === undefined) return;
-    throw new CallError('UNKNOWN', `failed to ${what} network for sandbox "${id}": ${this.#problem}`);
+    throw new CallError('UNKNOWN', `failed to ${action} network for sandbox "${id}": ${this.#problem}`);
   }
 }

@@ -3,12 +3,12 @@ import type { Containers } from './containers.ts';
 import type { Images } from './images.ts';
 import type { Network } from './network.ts';
 import type { SimulatedRuntimeOptions } from './options.ts';
+import type { RuntimeContext } from './runtimeContext.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import { runtimeConfig, runtimeStatus, VERSION } from './selfReport.ts';
 import type { Stats } from './stats.ts';
-import type { World } from './world.ts';
 
-interface Parts {
+interface RuntimeComponents {
   readonly sandboxes: Sandboxes;
   readonly containers: Containers;
   readonly images: Images;
@@ -17,25 +17,26 @@ interface Parts {
   readonly streaming: Pick<Operations, 'exec' | 'attach' | 'portForward'>;
 }
 
-/** Which part of the runtime does which call. */
-export function operationsOf(
-  world: World,
-  { sandboxes, containers, images, network, stats, streaming }: Parts,
+/** Maps each call to the component that implements it. */
+export function createOperations(
+  context: RuntimeContext,
+  { sandboxes, containers, images, network, stats, streaming }: RuntimeComponents,
   execSync: Operations['execSync'],
   { features = {}, version }: Pick<SimulatedRuntimeOptions, 'features' | 'version'>,
 ): Operations {
-  const own = <Answer>(call: CallName, answer: () => Answer) => {
-    return (_: unknown, signal: AbortSignal) => world.work(call, signal).then(answer);
+  const respondWith = <Response>(call: CallName, respond: () => Response) => {
+    return (_: unknown, signal: AbortSignal) => context.work(call, signal).then(respond);
   };
   return {
-    version: own('version', () => ({ ...VERSION, ...version })),
-    status: ({ verbose }, signal) => world.work('status', signal).then(() => runtimeStatus(features, network, verbose)),
+    version: respondWith('version', () => ({ ...VERSION, ...version })),
+    status: ({ verbose }, signal) =>
+      context.work('status', signal).then(() => runtimeStatus(features, network, verbose)),
     updateRuntimeConfig: async ({ runtimeConfig: config }, signal) => {
-      await world.work('updateRuntimeConfig', signal);
+      await context.work('updateRuntimeConfig', signal);
       network.configure(config?.networkConfig?.podCidr ?? '');
       return {};
     },
-    runtimeConfig: own('runtimeConfig', runtimeConfig),
+    runtimeConfig: respondWith('runtimeConfig', runtimeConfig),
     runPodSandbox: (request, signal) => sandboxes.run(request, signal),
     stopPodSandbox: (request, signal) => sandboxes.stop(request, signal),
     removePodSandbox: (request, signal) => sandboxes.remove(request, signal),

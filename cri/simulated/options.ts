@@ -7,43 +7,45 @@ import type { LatencyOption } from './latency.ts';
 import type { ServeStream, SimulatedPorts } from './streams.ts';
 import type { RuntimeEffect } from './views.ts';
 
-/** What only some runtimes can do. */
-export interface RuntimeCan {
+/** Features that only some runtimes support. */
+export interface RuntimeFeatures {
   readonly userNamespaces?: boolean;
   readonly supplementalGroupsPolicy?: boolean;
 }
 
-/** What a simulated runtime is made of. */
 export interface SimulatedRuntimeOptions {
   readonly clock: Clock;
-  /** As a real containerd's when absent. */
+  /** Durations of calls. Defaults to those of containerd. */
   readonly latency?: LatencyOption;
   readonly images?: ImagesOption;
-  /** By image name. */
+  /** Behaviours of containers by image name. */
   readonly behaviours?: Readonly<Record<string, BehaviourSource>>;
   readonly exec?: ExecScript;
-  /** Serves exec, attach and port-forward (`serveSimulatedStreams`); absent: they are refused. */
+  /** Serves exec, attach and port-forward (see `serveSimulatedStreams`). If undefined, these calls are refused. */
   readonly streams?: ServeStream;
-  /** The ports of a pod that somebody listens at; absent: none. */
+  /** Returns a function that connects to a port of the pod. If undefined, no port is open. */
   readonly ports?: (pod: { readonly podUid: string }) => SimulatedPorts['dial'];
-  /** Numbers in [0, 1) that ids are made of; the same ones every time when absent. */
+  /** Random numbers in [0, 1) from which IDs are derived. Defaults to a fixed sequence. */
   readonly random?: () => number;
-  /** Whether stopping what does not exist fails with NOT_FOUND, as containerd up to 1.6 does; later ones succeed. */
+  /** Whether stopping a missing object fails with NOT_FOUND, as in containerd up to 1.6. Later versions succeed. */
   readonly absentStopsFail?: boolean;
-  /** Name and version that the runtime reports; its own if undefined. */
+  /** Name and version that the runtime reports. Defaults to those of the simulation. */
   readonly version?: { readonly runtimeName: string; readonly runtimeVersion: string };
-  /** What it can do that only some runtimes can: nothing when absent. */
-  readonly features?: RuntimeCan;
-  /** The runtime handlers that it has beside the default one; absent: any name will do. */
+  /** Optional features. Defaults to none. */
+  readonly features?: RuntimeFeatures;
+  /** Runtime handlers in addition to the default one. If undefined, any name is accepted. */
   readonly handlers?: readonly string[];
-  /** How many pods can have an address at a time; 65,000 when absent. */
+  /** Number of pod IP addresses that can be in use. Defaults to 65,000. */
   readonly addresses?: number;
-  /** The further addresses of a pod that has an IPv4 address; absent: pods have that address alone. */
+  /**
+   * Returns the additional IP addresses for a pod with this IPv4 address. If undefined, pods have only the IPv4
+   * address.
+   */
   readonly additionalIps?: (ip: string) => readonly string[];
-  /** Whether `calls` keeps every call that arrives; true when absent. A long run does without. */
+  /** Whether `calls` records every received call. Defaults to true. Long runs disable it in order to save memory. */
   readonly logCalls?: boolean;
-  /** Hears of each call before anything is done about it. */
+  /** Called before each call is executed. */
   readonly onCall?: (call: LoggedCall) => void;
-  /** Hears of each change to containers and sandboxes at the moment it happens, whatever becomes of its event. */
+  /** Called on each change to containers and sandboxes when it happens, regardless of the delivery of its event. */
   readonly onEffect?: (effect: RuntimeEffect) => void;
 }

@@ -1,50 +1,50 @@
 import type { Behaviour } from './behaviour.ts';
 import type { Clock } from './clock.ts';
 
-/** How a process ended, as the CRI reports it. */
+/** Exit of a process as reported by the CRI. */
 export interface Exit {
   readonly exitCode: number;
   readonly reason: string;
 }
 
-/** A process that runs: it ends once, by itself, by a signal, or by a test's hand. */
+/** A running process, which exits on its own, on a signal, or when a test calls `end`. */
 export interface Process {
   readonly signal: (name: 'SIGTERM' | 'SIGKILL') => void;
-  readonly end: (exit: Exit) => void;
+  readonly exit: (exit: Exit) => void;
 }
 
-/** The exit with this code. */
-export function exitWith(exitCode: number): Exit {
+/** Returns an exit with this code. */
+export function exitWithCode(exitCode: number): Exit {
   return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' };
 }
 
-/** Starts a process that behaves as told; `onExit` is called when it has ended. */
+/** Starts a process. `onExit` is called when it exits. */
 export function startProcess(clock: Clock, behaviour: Behaviour, onExit: (exit: Exit) => void): Process {
-  let ended = false;
-  let terminating = false;
+  let hasExited = false;
+  let isTerminating = false;
   let timer: unknown;
-  const end = (exit: Exit) => {
-    if (ended) return;
-    ended = true;
+  const exitProcess = (exit: Exit) => {
+    if (hasExited) return;
+    hasExited = true;
     if (timer !== undefined) clock.clearTimeout(timer);
     onExit(exit);
   };
-  const endAfter = (ms: number, exit: Exit) => {
+  const exitAfter = (ms: number, exit: Exit) => {
     if (timer !== undefined) clock.clearTimeout(timer);
-    timer = clock.setTimeout(() => end(exit), ms);
+    timer = clock.setTimeout(() => exitProcess(exit), ms);
   };
   const signal = (name: 'SIGTERM' | 'SIGKILL') => {
-    if (name === 'SIGKILL') return end(exitWith(137));
-    if (behaviour.ignoresSigterm || terminating || ended) return;
-    terminating = true;
-    const exit = exitWith(behaviour.termExitCode ?? 143);
-    if (behaviour.termAfterMs === undefined) end(exit);
-    else endAfter(behaviour.termAfterMs, exit);
+    if (name === 'SIGKILL') return exitProcess(exitWithCode(137));
+    if (behaviour.ignoresSigterm || isTerminating || hasExited) return;
+    isTerminating = true;
+    const exit = exitWithCode(behaviour.termExitCode ?? 143);
+    if (behaviour.termAfterMs === undefined) exitProcess(exit);
+    else exitAfter(behaviour.termAfterMs, exit);
   };
-  if (behaviour.exitAfterMs !== undefined) endAfter(behaviour.exitAfterMs, ownEnd(behaviour));
-  return { signal, end };
+  if (behaviour.exitAfterMs !== undefined) exitAfter(behaviour.exitAfterMs, plannedExit(behaviour));
+  return { signal, exit: exitProcess };
 }
 
-function ownEnd({ oom, exitCode }: Behaviour): Exit {
-  return oom ? { exitCode: 137, reason: 'OOMKilled' } : exitWith(exitCode ?? 0);
+function plannedExit({ oom, exitCode }: Behaviour): Exit {
+  return oom ? { exitCode: 137, reason: 'OOMKilled' } : exitWithCode(exitCode ?? 0);
 }

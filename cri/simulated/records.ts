@@ -13,31 +13,31 @@ import { nanoseconds } from './clock.ts';
 import type { Process } from './process.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 
-/** A sandbox that was made and is not removed. Times are milliseconds since the epoch. */
+/** A sandbox that has been created and not removed. Timestamps are milliseconds since the epoch. */
 export class SandboxRecord implements SimulatedSandbox {
-  /** Another one after a restart that gives other ids. */
+  /** Changes if the runtime restarts with different IDs. */
   id: string;
   readonly reservedName: string;
   readonly metadata: PodSandboxMetadata;
   readonly config: PodSandboxConfig;
   readonly runtimeHandler: string;
   readonly createdAt: number;
-  /** Of its own process, for as long as that runs. */
+  /** PID of the sandbox's process while that is running. */
   readonly pid: number;
   ready = true;
   ip?: string;
   additionalIps: readonly string[] = [];
 
   constructor(
-    made: Pick<SandboxRecord, 'id' | 'reservedName' | 'metadata' | 'config' | 'runtimeHandler' | 'createdAt' | 'pid'>,
+    fields: Pick<SandboxRecord, 'id' | 'reservedName' | 'metadata' | 'config' | 'runtimeHandler' | 'createdAt' | 'pid'>,
   ) {
-    this.id = made.id;
-    this.reservedName = made.reservedName;
-    this.metadata = made.metadata;
-    this.config = made.config;
-    this.runtimeHandler = made.runtimeHandler;
-    this.createdAt = made.createdAt;
-    this.pid = made.pid;
+    this.id = fields.id;
+    this.reservedName = fields.reservedName;
+    this.metadata = fields.metadata;
+    this.config = fields.config;
+    this.runtimeHandler = fields.runtimeHandler;
+    this.createdAt = fields.createdAt;
+    this.pid = fields.pid;
   }
 
   get podUid(): string {
@@ -73,15 +73,15 @@ export class SandboxRecord implements SimulatedSandbox {
   }
 }
 
-/** How far a container is; a created one may be about to be started. */
-type Life =
+/** Lifecycle state of a container. `starting` is set while a start is in progress. */
+type Lifecycle =
   | { readonly state: 'created'; readonly starting: boolean }
   | {
       readonly state: 'running';
       readonly startedAt: number;
       readonly pid: number;
       readonly process: Process;
-      /** Resolves when the exit shows. */
+      /** Resolves when the exit is reported. */
       readonly ended: Promise<void>;
     }
   | {
@@ -93,42 +93,45 @@ type Life =
       readonly message?: string;
     };
 
-/** A container that was made and is not removed. */
+/** A container that has been created and not removed. */
 export class ContainerRecord implements SimulatedContainer {
-  /** Another one after a restart that gives other ids. */
+  /** Changes if the runtime restarts with different IDs. */
   id: string;
   readonly reservedName: string;
   readonly sandbox: SandboxRecord;
   readonly metadata: ContainerMetadata;
   readonly config: ContainerConfig;
-  /** The image's id and the name under which the runtime shows it. */
+  /** ID and digest of the image, and the name under which the runtime reports it. */
   readonly image: { readonly id: string; readonly name: string; readonly digest: string };
   readonly createdAt: number;
-  life: Life = { state: 'created', starting: false };
-  /** What it uses while it runs. */
+  life: Lifecycle = { state: 'created', starting: false };
+  /** Memory that the container uses while running. */
   memoryBytes = 1024 * 1024;
   removing = false;
-  /** Whether the runtime could not take it up when it started, as when its log cannot be opened. */
+  /** Whether the runtime failed to recover the container when it started, e.g. because it could not open the log. */
   unknown = false;
-  /** Whether it could not read either what it had noted of it, which is lost then (`unknownContainerStatus` in containerd). */
+  /**
+   * Whether the runtime could not read the container's stored status either, which is then lost
+   * (`unknownContainerStatus` in containerd).
+   */
   unread = false;
-  /** Whether the kernel has ever killed a process in it for want of memory. */
+  /** Whether the kernel has OOM-killed any process in the container. */
   oomKilled = false;
 
   constructor(
-    made: Pick<ContainerRecord, 'id' | 'reservedName' | 'sandbox' | 'metadata' | 'config' | 'image' | 'createdAt'>,
+    fields: Pick<ContainerRecord, 'id' | 'reservedName' | 'sandbox' | 'metadata' | 'config' | 'image' | 'createdAt'>,
   ) {
-    this.id = made.id;
-    this.reservedName = made.reservedName;
-    this.sandbox = made.sandbox;
-    this.metadata = made.metadata;
-    this.config = made.config;
-    this.image = made.image;
-    this.createdAt = made.createdAt;
+    this.id = fields.id;
+    this.reservedName = fields.reservedName;
+    this.sandbox = fields.sandbox;
+    this.metadata = fields.metadata;
+    this.config = fields.config;
+    this.image = fields.image;
+    this.createdAt = fields.createdAt;
   }
 
-  /** The runtime has started, and takes it up if it can. */
-  doubt({
+  /** Recovers the container at a start of the runtime, or fails to. */
+  recover({
     unknown,
     unread,
   }: { readonly [kind in 'unknown' | 'unread']?: (container: ContainerRecord) => boolean }): void {
@@ -160,7 +163,7 @@ export class ContainerRecord implements SimulatedContainer {
     return this.config.labels;
   }
 
-  get state(): Life['state'] {
+  get state(): Lifecycle['state'] {
     return this.life.state;
   }
 
@@ -194,7 +197,7 @@ export class ContainerRecord implements SimulatedContainer {
   }
 }
 
-/** Everything that the runtime has. */
+/** All objects of the runtime. */
 export interface Records {
   readonly sandboxes: Map<string, SandboxRecord>;
   readonly containers: Map<string, ContainerRecord>;
@@ -206,28 +209,27 @@ const CONTAINER_STATES = {
   exited: ContainerState.CONTAINER_EXITED,
 } as const;
 
-/** A container's state as the CRI has it. */
+/** Returns the state of a container in the CRI. */
 export function containerState({ life, unknown }: ContainerRecord): ContainerState {
   return unknown ? ContainerState.CONTAINER_UNKNOWN : CONTAINER_STATES[life.state];
 }
 
-/** A container's state as containerd's messages name it. */
+/** Returns the state of a container as in containerd's messages. */
 export function containerStateName({ life, unknown }: ContainerRecord): string {
   return unknown ? 'CONTAINER_UNKNOWN' : `CONTAINER_${life.state.toUpperCase()}`;
 }
 
-/** Whether a container runs and the runtime knows that. */
+/** Whether a container is running and the runtime reports it as running. */
 export function isRunning(record: ContainerRecord): boolean {
   return containerState(record) === ContainerState.CONTAINER_RUNNING;
 }
 
-/** A sandbox's state as the CRI has it. */
 function sandboxState({ ready }: SandboxRecord): PodSandboxState {
   return ready ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY;
 }
 
-/** A sandbox as a list shows it. */
-export function listedSandbox(record: SandboxRecord): PodSandbox {
+/** Converts a sandbox to an entry of a list. */
+export function toListedSandbox(record: SandboxRecord): PodSandbox {
   return {
     id: record.id,
     metadata: { ...record.metadata },
@@ -239,8 +241,8 @@ export function listedSandbox(record: SandboxRecord): PodSandbox {
   };
 }
 
-/** A container as a list shows it. */
-export function listedContainer(record: ContainerRecord): Container {
+/** Converts a container to an entry of a list. */
+export function toListedContainer(record: ContainerRecord): Container {
   const { image, metadata, labels, annotations } = record.config;
   return {
     id: record.id,
@@ -256,7 +258,7 @@ export function listedContainer(record: ContainerRecord): Container {
   };
 }
 
-/** Whether the labels carry everything that the selector asks for. */
+/** Whether the labels match the selector. */
 export function matchesLabels(
   labels: Readonly<Record<string, string>>,
   selector: Readonly<Record<string, string>>,

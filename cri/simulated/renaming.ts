@@ -1,59 +1,59 @@
-import type { Lists } from './lists.ts';
-import type { NameRegister } from './names.ts';
+import type { ListResults } from './lists.ts';
+import type { NameRegistry } from './names.ts';
 import type { ContainerRecord, Records, SandboxRecord } from './records.ts';
-import type { Names } from './strays.ts';
+import type { RuntimeContext } from './runtimeContext.ts';
+import type { ReservedNames } from './strays.ts';
 import type { SimulatedSandbox } from './views.ts';
-import type { World } from './world.ts';
 
-interface Renamed {
+interface RenamedObjects {
   readonly records: Records;
-  readonly names: Names;
-  readonly lists: Lists;
+  readonly names: ReservedNames;
+  readonly lists: ListResults;
 }
 
 /**
- * Gives sandboxes other ids, and the containers in them: all else of them is as it was, and nobody knows the old ids any
- * more. Nothing is told of it but to the observer: a runtime that comes back tells of no change.
+ * Changes the IDs of the selected sandboxes and their containers. Everything else about them stays the same, and the
+ * previous IDs become invalid. Only the observer is notified, because a restarted runtime reports no changes.
  */
-export function giveOtherIds(
-  { newId, events, onEffect }: World,
-  { records: { sandboxes, containers }, names, lists }: Renamed,
-  picks: (sandbox: SimulatedSandbox) => boolean,
+export function changeIds(
+  { newId, events, onEffect }: RuntimeContext,
+  { records: { sandboxes, containers }, names, lists }: RenamedObjects,
+  shouldRename: (sandbox: SimulatedSandbox) => boolean,
 ): void {
-  const picked = new Set([...sandboxes.values()].filter(picks));
-  const inside = new Set([...containers.values()].filter(({ sandbox }) => picked.has(sandbox)));
-  const former = new Map<SandboxRecord | ContainerRecord, string>([
-    ...rename(sandboxes, picked, names.sandboxes, newId),
-    ...rename(containers, inside, names.containers, newId),
+  const renamedSandboxes = new Set([...sandboxes.values()].filter(shouldRename));
+  const renamedContainers = new Set([...containers.values()].filter(({ sandbox }) => renamedSandboxes.has(sandbox)));
+  const previousIds = new Map<SandboxRecord | ContainerRecord, string>([
+    ...rename(sandboxes, renamedSandboxes, names.sandboxes, newId),
+    ...rename(containers, renamedContainers, names.containers, newId),
   ]);
-  if (former.size === 0) return;
-  const ids = new Set(former.values());
-  events.forget(({ id }) => ids.has(id));
+  if (previousIds.size === 0) return;
+  const invalidIds = new Set(previousIds.values());
+  events.dropDeferred(({ id }) => invalidIds.has(id));
   lists.renew();
-  for (const [record, formerId] of former) {
-    const about = 'sandbox' in record ? { sandbox: record.sandbox, container: record } : { sandbox: record };
-    onEffect?.({ kind: 'renamed', ...about, formerId });
+  for (const [record, previousId] of previousIds) {
+    const subject = 'sandbox' in record ? { sandbox: record.sandbox, container: record } : { sandbox: record };
+    onEffect?.({ kind: 'renamed', ...subject, formerId: previousId });
   }
 }
 
-/** They stay in the order of their age. Returns the ids that they had. */
+/** Renames records without changing their order and returns the previous IDs. */
 function rename<R extends SandboxRecord | ContainerRecord>(
-  known: Map<string, R>,
-  picked: ReadonlySet<R>,
-  names: NameRegister,
+  recordsById: Map<string, R>,
+  selected: ReadonlySet<R>,
+  names: NameRegistry,
   newId: () => string,
 ): ReadonlyMap<R, string> {
-  const all = [...known.values()];
-  const former = new Map<R, string>();
-  known.clear();
-  for (const record of all) {
-    if (picked.has(record)) {
-      former.set(record, record.id);
+  const records = [...recordsById.values()];
+  const previousIds = new Map<R, string>();
+  recordsById.clear();
+  for (const record of records) {
+    if (selected.has(record)) {
+      previousIds.set(record, record.id);
       record.id = newId();
       names.release(record.reservedName);
       names.reserve(record.reservedName, record.id);
     }
-    known.set(record.id, record);
+    recordsById.set(record.id, record);
   }
-  return former;
+  return previousIds;
 }

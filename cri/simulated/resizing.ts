@@ -2,7 +2,7 @@ import { LinuxContainerResources, type UpdateContainerResourcesRequest } from '.
 import { CallError } from './callError.ts';
 import type { ContainerRecord } from './records.ts';
 
-/** Gives a container other resources; one that does not run has them for later. */
+/** Updates the resources of a container. They also apply to a container that is not running yet. */
 export function updateResources(record: ContainerRecord, { linux }: UpdateContainerResourcesRequest): void {
   if (record.removing) {
     throw new CallError('UNKNOWN', `failed to update resources: container "${record.id}" is in removing state`);

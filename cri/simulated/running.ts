@@ -1,51 +1,51 @@
-import type { Behaviour, BehaviourSource, Run } from './behaviour.ts';
+import type { Behaviour, BehaviourSource, ContainerRun } from './behaviour.ts';
 import { CallError } from './callError.ts';
 import { behaviourOf } from './command.ts';
-import { tellOfContainer } from './effects.ts';
+import { notifyContainerChange } from './effects.ts';
 import { startProcess } from './process.ts';
 import type { ContainerRecord } from './records.ts';
-import type { World } from './world.ts';
+import type { RuntimeContext } from './runtimeContext.ts';
 
-/** What containers do once they are started. */
+/** Rules for the behaviour of started containers. */
 export interface StartRules {
-  /** By an image's full name; what has none here does as its command says. */
+  /** Behaviours by full image name. For other images, the command determines the behaviour. */
   readonly behaviours: ReadonlyMap<string, BehaviourSource>;
-  /** Milliseconds by which an exit's event precedes the status that shows it. */
+  /** Milliseconds by which the event of an exit precedes the changed status. */
   readonly eventLeadMs: () => number;
 }
 
-/** Starts a created container's process. Fails in the OCI runtime's words when it cannot be started. */
-export function run(world: World, record: ContainerRecord, rules: StartRules): void {
+/** Starts the process of a created container. Throws the OCI runtime's error if it cannot be started. */
+export function runContainer(context: RuntimeContext, record: ContainerRecord, rules: StartRules): void {
   const behaviour = behaviourFor(record, rules);
   if (behaviour.startError !== undefined) throw startError(behaviour.startError);
-  const startedAt = world.clock.now();
-  const { promise: ended, resolve } = Promise.withResolvers<void>();
-  const process = startProcess(world.clock, behaviour, (exit) => {
-    const finishedAt = world.clock.now();
-    const show = () => {
+  const startedAt = context.clock.now();
+  const { promise: exited, resolve } = Promise.withResolvers<void>();
+  const process = startProcess(context.clock, behaviour, (exit) => {
+    const finishedAt = context.clock.now();
+    const reportExit = () => {
       if (record.life.state === 'running') record.life = { state: 'exited', startedAt, finishedAt, ...exit };
       resolve();
     };
-    showExit(world, record, rules.eventLeadMs(), show);
+    publishExit(context, record, rules.eventLeadMs(), reportExit);
   });
-  record.life = { state: 'running', startedAt, pid: world.newPid(), process, ended };
-  tellOfContainer(world, 'started', record);
+  record.life = { state: 'running', startedAt, pid: context.newPid(), process, ended: exited };
+  notifyContainerChange(context, 'started', record);
 }
 
-/** Ends a container whose start has failed, as far as it has come. */
-export function endAsNotStarted(world: World, record: ContainerRecord, message: string): void {
+/** Moves a container whose start has failed to the exited state. */
+export function exitWithStartError(context: RuntimeContext, record: ContainerRecord, message: string): void {
   const { life } = record;
-  const finishedAt = world.clock.now();
+  const finishedAt = context.clock.now();
   record.life = { state: 'exited', finishedAt, exitCode: 128, reason: 'StartError', message };
   if (life.state === 'running') life.process.signal('SIGKILL');
-  // Of a process that never ran containerd sends no event.
-  else world.onEffect?.({ kind: 'ended', sandbox: record.sandbox, container: record });
+  // containerd sends no event if the process never ran.
+  else context.onEffect?.({ kind: 'ended', sandbox: record.sandbox, container: record });
 }
 
-function showExit(world: World, record: ContainerRecord, leadMs: number, show: () => void): void {
-  if (leadMs > 0) world.clock.setTimeout(show, leadMs);
+function publishExit(context: RuntimeContext, record: ContainerRecord, leadMs: number, show: () => void): void {
+  if (leadMs > 0) context.clock.setTimeout(show, leadMs);
   else show();
-  tellOfContainer(world, 'ended', record);
+  notifyContainerChange(context, 'ended', record);
 }
 
 function behaviourFor(
@@ -54,7 +54,7 @@ function behaviourFor(
 ): Behaviour {
   const { command, args, metadata } = config;
   const source = behaviours.get(image);
-  const run: Run = {
+  const containerRun: ContainerRun = {
     image,
     podName: sandbox.metadata.name,
     podUid: sandbox.metadata.uid,
@@ -63,9 +63,9 @@ function behaviourFor(
     command,
     args,
   };
-  const scripted = typeof source === 'function' ? source(run) : source;
+  const behaviour = typeof source === 'function' ? source(containerRun) : source;
   const argv = [...command, ...args];
-  return scripted ?? (argv.length > 0 ? behaviourOf(argv) : {});
+  return behaviour ?? (argv.length > 0 ? behaviourOf(argv) : {});
 }
 
 function startError(reason: string): CallError {

@@ -1,72 +1,84 @@
 import type { Container, LinuxContainerResources, PodSandbox } from '../generated/runtime.ts';
 import type { BehaviourSource } from './behaviour.ts';
-import { gone } from './callError.ts';
-import type { AnswerOf, CallName, LoggedCall, Operations, RequestOf } from './callNames.ts';
+import { runtimeDownError } from './callError.ts';
+import type { CallName, LoggedCall, Operations, RequestOf, ResponseOf } from './callNames.ts';
 import type { Clock } from './clock.ts';
 import { Containers } from './containers.ts';
+import { createRuntimeContext } from './createRuntimeContext.ts';
 import { type EventListener, EventStreams } from './events.ts';
 import { type ExecScript, execSync } from './exec.ts';
 import { Faults } from './faults.ts';
 import { fullImageName } from './imageName.ts';
 import { Images } from './images.ts';
-import { Lists } from './lists.ts';
+import { ListResults } from './lists.ts';
 import { Network } from './network.ts';
-import { operationsOf } from './operations.ts';
+import { createOperations } from './operations.ts';
 import type { SimulatedRuntimeOptions } from './options.ts';
-import { exitWith } from './process.ts';
-import { type ContainerRecord, listedContainer, listedSandbox, type Records, type SandboxRecord } from './records.ts';
-import { giveOtherIds } from './renaming.ts';
-import { endAsNotStarted } from './running.ts';
+import { exitWithCode } from './process.ts';
+import {
+  type ContainerRecord,
+  type Records,
+  type SandboxRecord,
+  toListedContainer,
+  toListedSandbox,
+} from './records.ts';
+import { changeIds } from './renaming.ts';
+import { exitWithStartError } from './running.ts';
+import type { RuntimeContext } from './runtimeContext.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { Stall } from './stall.ts';
 import { Stats } from './stats.ts';
-import { type Names, type Picks, Strays } from './strays.ts';
-import { streamingOf } from './streaming.ts';
-import { struck } from './struck.ts';
-import { underBoth } from './underBoth.ts';
-import { type Undo, undoOf } from './undo.ts';
+import { type ObjectSelector, type ReservedNames, Strays } from './strays.ts';
+import { createStreamingCalls } from './streaming.ts';
+import { callWithFault } from './struck.ts';
+import { withEitherSignal } from './underBoth.ts';
+import { createRollbacks, type Rollbacks } from './undo.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
-import type { World } from './world.ts';
-import { worldOf } from './worldOf.ts';
 
-/** How the runtime comes back. */
+/** Options of a restart. */
 export interface RestartOptions {
-  /** Whether containers have run on meanwhile; not after a reboot. Or which have: a dead shim ends those of its pod. */
-  readonly keepContainers?: boolean | Picks;
-  /** What it does not know any more, although it runs on: everything after its store was lost. */
-  readonly forget?: Picks;
-  /** Whether it finds again what it had forgotten. */
+  /**
+   * Whether containers kept running, which they do not after a reboot. A function selects the survivors, e.g. if a
+   * single shim died.
+   */
+  readonly keepContainers?: boolean | ObjectSelector;
+  /** Selects objects of which the runtime loses its records although they keep running. */
+  readonly forget?: ObjectSelector;
+  /** Whether the runtime recovers records that it had lost. */
   readonly recall?: boolean;
-  /** The sandboxes that have other ids then, with their containers: nothing else of them changes. */
+  /** Selects sandboxes that get different IDs, together with their containers. */
   readonly rename?: (sandbox: SimulatedSandbox) => boolean;
-  /** The running containers that it cannot take up, as when their logs cannot be opened: until it restarts again. */
+  /**
+   * Selects running containers that the runtime fails to recover until the next restart, e.g. because it cannot open
+   * their logs.
+   */
   readonly unknown?: (container: SimulatedContainer) => boolean;
-  /** Of which of these it cannot read either what it had noted. */
+  /** Selects those of the unrecovered containers whose stored status cannot be read either. */
   readonly unread?: (container: SimulatedContainer) => boolean;
 }
 
-/** A CRI v1 runtime without containers: its states, names, addresses and errors are those of a real one. */
+/** A CRI v1 runtime that runs no containers. Its states, names, addresses and errors are those of containerd. */
 export class SimulatedRuntime {
-  /** Every call that arrived, the oldest first, unless it was told not to keep them. */
+  /** All received calls, the oldest first, unless `logCalls` is false. */
   readonly calls: LoggedCall[] = [];
   readonly faults = new Faults();
   readonly events: EventStreams;
   readonly clock: Clock;
   readonly images: Images;
   readonly network: Network;
-  readonly lists: Lists;
-  /** Milliseconds by which the event of an exit comes before the status shows it. */
+  readonly lists: ListResults;
+  /** Milliseconds by which the event of an exit precedes the changed status. */
   eventLeadMs = 0;
-  /** How commands in containers are answered. */
+  /** Determines the results of commands in containers. */
   exec: ExecScript | undefined;
   readonly #behaviours = new Map<string, BehaviourSource>();
   readonly #records: Records = { sandboxes: new Map(), containers: new Map() };
-  readonly #world: World;
+  readonly #context: RuntimeContext;
   readonly #stall: Stall;
   readonly #sandboxes: Sandboxes;
   readonly #operations: Operations;
-  readonly #undo: Undo;
-  readonly #names: Names;
+  readonly #undo: Rollbacks;
+  readonly #names: ReservedNames;
   readonly #strays: Strays;
   readonly #log: ((call: LoggedCall) => void) | undefined;
   #life: AbortController | undefined = new AbortController();
@@ -76,17 +88,17 @@ export class SimulatedRuntime {
     this.clock = clock;
     this.events = new EventStreams(clock);
     this.network = new Network(addresses, options.additionalIps);
-    this.lists = new Lists(this.#records);
+    this.lists = new ListResults(this.#records);
     this.#stall = new Stall(clock);
     this.exec = options.exec;
     this.#log = this.#logger(options);
-    this.#world = worldOf(options, this.events, this.#stall);
-    for (const [image, source] of Object.entries(behaviours)) this.behave(image, source);
-    this.images = new Images(this.#world, images);
+    this.#context = createRuntimeContext(options, this.events, this.#stall);
+    for (const [image, source] of Object.entries(behaviours)) this.setBehaviour(image, source);
+    this.images = new Images(this.#context, images);
     const rules = { behaviours: this.#behaviours, eventLeadMs: () => this.eventLeadMs };
-    const containers = new Containers(this.#world, this.#records, this.lists, this.images, rules);
-    this.#sandboxes = new Sandboxes(this.#world, this.#records, containers, this.lists, this.network);
-    this.#undo = undoOf(this.#world, this.#records, this.#sandboxes, containers);
+    const containers = new Containers(this.#context, this.#records, this.lists, this.images, rules);
+    this.#sandboxes = new Sandboxes(this.#context, this.#records, containers, this.lists, this.network);
+    this.#undo = createRollbacks(this.#context, this.#records, this.#sandboxes, containers);
     this.#names = { sandboxes: this.#sandboxes.names, containers: containers.names };
     this.#strays = new Strays(this.#records, this.#names, this.network);
     const parts = {
@@ -94,144 +106,152 @@ export class SimulatedRuntime {
       containers,
       images: this.images,
       network: this.network,
-      stats: new Stats(this.#world, this.#records, this.images),
-      streaming: streamingOf(this.#world, this.#records, () => ({ ...options, exec: this.exec })),
+      stats: new Stats(this.#context, this.#records, this.images),
+      streaming: createStreamingCalls(this.#context, this.#records, () => ({ ...options, exec: this.exec })),
     };
-    const exec: Operations['execSync'] = (...call) => execSync(this.#world, this.#records, this.exec, ...call);
-    this.#operations = operationsOf(this.#world, parts, exec, options);
+    const exec: Operations['execSync'] = (...call) => execSync(this.#context, this.#records, this.exec, ...call);
+    this.#operations = createOperations(this.#context, parts, exec, options);
   }
 
-  /** Does a call on wire messages. Rejects with a `CallError`, as a gRPC client sees it. */
-  async call<K extends CallName>(call: K, request: RequestOf<K>, signal: AbortSignal): Promise<AnswerOf<K>> {
+  /** Executes a call. Rejects with a `CallError`, which is the error that a gRPC client receives. */
+  async call<K extends CallName>(call: K, request: RequestOf<K>, signal: AbortSignal): Promise<ResponseOf<K>> {
     this.#log?.({ call, request, at: this.clock.now() });
     const life = this.#life;
-    if (!life) throw gone();
+    if (!life) throw runtimeDownError();
     try {
-      return await underBoth(signal, life.signal, async (both) => {
-        await this.#stall.passed(both);
-        const strike = this.faults.take(call, request);
+      return await withEitherSignal(signal, life.signal, async (both) => {
+        await this.#stall.waitUntilResumed(both);
+        const strike = this.faults.match(call, request);
         const act = () => this.#operations[call](request, both);
-        const undo = (answer: AnswerOf<K>, message: string) => this.#undo[call]?.(request, answer, message);
+        const undo = (answer: ResponseOf<K>, message: string) => this.#undo[call]?.(request, answer, message);
         const crash = () => this.down();
-        const answer = await (strike ? struck(strike, this.#world, both, { act, undo, crash }) : act());
-        await this.#stall.passed(both);
+        const answer = await (strike
+          ? callWithFault(strike, this.#context, both, { execute: act, undo, crash })
+          : act());
+        await this.#stall.waitUntilResumed(both);
         return answer;
       });
     } catch (error) {
-      throw life.signal.aborted ? gone() : error;
+      throw life.signal.aborted ? runtimeDownError() : error;
     }
   }
 
-  /** Follows the runtime's events; the stream breaks at once while the runtime is away. Returns the way to end it. */
+  /**
+   * Subscribes to events and returns a function that unsubscribes. The stream breaks immediately while the runtime is
+   * down.
+   */
   subscribe(listener: EventListener): () => void {
     if (this.#life) return this.events.subscribe(listener);
-    listener.onBreak(gone());
+    listener.onBreak(runtimeDownError());
     return () => {};
   }
 
-  /** Whether it answers. */
+  /** Whether the runtime responds. */
   get isUp(): boolean {
     return this.#life !== undefined;
   }
 
-  /** The runtime goes away: calls under way and all further ones fail with UNAVAILABLE, streams break. */
+  /** Takes the runtime down. Calls in flight and further calls fail with UNAVAILABLE, and event streams break. */
   down(): void {
     const life = this.#life;
     this.#life = undefined;
-    life?.abort(gone());
-    this.events.breakAll(gone());
+    life?.abort(runtimeDownError());
+    this.events.breakAll(runtimeDownError());
     this.resume();
   }
 
-  /** The runtime comes (back) up. Containers have run on meanwhile, unless they are not kept, as after a reboot. */
+  /** Restarts the runtime. By default, containers keep running. */
   restart({ keepContainers = true, forget, rename, recall = false, ...doubts }: RestartOptions = {}): void {
     this.down();
-    // After a reboot nothing is left of what made its lists old.
+    // A reboot removes the cause of stale lists.
     if (!keepContainers) this.lists.thaw();
     if (keepContainers !== true) this.#loseProcesses(keepContainers || (() => false));
     if (recall) this.#strays.recall();
     if (forget) this.#strays.forget(forget);
-    if (rename) giveOtherIds(this.#world, { records: this.#records, names: this.#names, lists: this.lists }, rename);
-    for (const each of this.#records.containers.values()) each.doubt(doubts);
+    if (rename) changeIds(this.#context, { records: this.#records, names: this.#names, lists: this.lists }, rename);
+    for (const container of this.#records.containers.values()) container.recover(doubts);
     this.#life = new AbortController();
   }
 
-  /** The runtime stands still: nothing is answered and no event told until it resumes; containers run on. */
+  /** Stalls the runtime: it responds to no call and delivers no event until it resumes. Containers continue to run. */
   stall(): void {
-    this.#stall.begin();
-    this.events.hold(true);
+    this.#stall.start();
+    this.events.setStalled(true);
   }
 
-  /** It goes on: with the calls that nobody has given up meanwhile, and the events. */
+  /** Resumes a stalled runtime with the calls that have not been cancelled and the deferred events. */
   resume(): void {
     this.#stall.end();
-    this.events.hold(false);
+    this.events.setStalled(false);
   }
 
-  /** Gives an image's containers a behaviour, from their next start on. */
-  behave(image: string, source: BehaviourSource): void {
+  /** Sets the behaviour of an image's containers from their next start on. */
+  setBehaviour(image: string, source: BehaviourSource): void {
     this.#behaviours.set(fullImageName(image), source);
   }
 
-  /** Ends a running container's process. */
-  exitContainer(id: string, exitCode: number, reason = exitWith(exitCode).reason): void {
-    this.#running(id).process.end({ exitCode, reason });
+  /** Exits the process of a running container. */
+  exitContainer(id: string, exitCode: number, reason = exitWithCode(exitCode).reason): void {
+    this.#requireRunning(id).process.exit({ exitCode, reason });
   }
 
-  /** The kernel kills a process of a running container for want of memory: its first, or another and it runs on. */
+  /** OOM-kills a process of a running container. If it is a child process, the container keeps running. */
   oomKill(id: string, { child = false }: { child?: boolean } = {}): void {
-    this.#running(id);
-    this.#container(id).oomKilled = true;
+    this.#requireRunning(id);
+    this.#requireContainer(id).oomKilled = true;
     if (!child) this.exitContainer(id, 137);
   }
 
-  /** Lets a container use so much memory. */
+  /** Sets the memory usage of a container. */
   useMemory(id: string, bytes: number): void {
-    this.#container(id).memoryBytes = bytes;
+    this.#requireContainer(id).memoryBytes = bytes;
   }
 
-  /** The resources that a container was last given. */
+  /** Returns the current resources of a container. */
   resourcesOf(id: string): LinuxContainerResources | undefined {
-    return this.#container(id).config.linux?.resources;
+    return this.#requireContainer(id).config.linux?.resources;
   }
 
-  /** The start of a container fails on its way: it has ended with that, as with containerd (`StartContainer` in internal/cri/server). */
+  /**
+   * Makes the start of a container fail, after which the container has exited as in containerd (`StartContainer` in
+   * internal/cri/server).
+   */
   failStart(id: string, message: string): void {
     const record = this.#records.containers.get(id);
-    if (record?.state === 'created') endAsNotStarted(this.#world, record, message);
+    if (record?.state === 'created') exitWithStartError(this.#context, record, message);
   }
 
-  /** Removes a sandbox with its containers at once, as somebody beside the agent might. */
+  /** Removes a sandbox and its containers immediately, as other software might. */
   removeSandbox(id: string): void {
-    this.#sandboxes.drop(this.#sandbox(id));
+    this.#sandboxes.drop(this.#requireSandbox(id));
   }
 
-  /** Ends a sandbox's own process: it is not ready any more, while its containers run on. */
+  /** Kills the process of a sandbox. The sandbox becomes not ready, while its containers continue to run. */
   killSandbox(id: string): void {
-    this.#sandboxes.kill(this.#sandbox(id));
+    this.#sandboxes.kill(this.#requireSandbox(id));
   }
 
-  /** The container of this id, unless it is removed. */
+  /** Returns the container with this ID, or undefined if it does not exist. */
   container(id: string): SimulatedContainer | undefined {
     return this.#records.containers.get(id);
   }
 
-  /** Every container that is not removed, the oldest first. */
+  /** Lists all containers, the oldest first. */
   containers(): Iterable<SimulatedContainer> {
     return this.#records.containers.values();
   }
 
-  /** Every sandbox that is not removed, the oldest first. */
+  /** Lists all sandboxes, the oldest first. */
   sandboxes(): Iterable<SimulatedSandbox> {
     return this.#records.sandboxes.values();
   }
 
-  /** What runs or is left on the host that the runtime has forgotten. */
+  /** Objects that still exist on the host although the runtime has lost its records of them. */
   get strays(): { readonly sandboxes: Iterable<SimulatedSandbox>; readonly containers: Iterable<SimulatedContainer> } {
     return this.#strays;
   }
 
-  /** Kills every process in this cgroup and below it, as writing to `cgroup.kill` does. */
+  /** Kills all processes in a cgroup and below it, as writing to `cgroup.kill` does. */
   killCgroup(path: string): void {
     const isIn = (cgroup: string) => cgroup === path || cgroup.startsWith(`${path}/`);
     for (const { life, cgroup } of this.#allContainers()) {
@@ -240,18 +260,18 @@ export class SimulatedRuntime {
     for (const sandbox of this.#allSandboxes()) if (isIn(sandbox.cgroup)) this.#sandboxes.kill(sandbox);
   }
 
-  /** All that a list of sandboxes and one of containers would show now, without a call. */
+  /** Returns what list calls for sandboxes and containers would return now. */
   contents(): { readonly sandboxes: PodSandbox[]; readonly containers: Container[] } {
     const { sandboxes, containers } = this.#records;
     return {
-      sandboxes: [...sandboxes.values()].map(listedSandbox),
-      containers: [...containers.values()].map(listedContainer),
+      sandboxes: [...sandboxes.values()].map(toListedSandbox),
+      containers: [...containers.values()].map(toListedContainer),
     };
   }
 
-  /** What the event stream tells of a pod with an event; empty when its sandbox is gone. */
-  picture(sandboxId: string): ReturnType<Sandboxes['picture']> {
-    return this.#sandboxes.picture(sandboxId);
+  /** Returns the pod's statuses that accompany its events. Undefined if the sandbox does not exist. */
+  podStatuses(sandboxId: string): ReturnType<Sandboxes['podStatuses']> {
+    return this.#sandboxes.podStatuses(sandboxId);
   }
 
   #logger({ logCalls = true, onCall }: SimulatedRuntimeOptions): ((call: LoggedCall) => void) | undefined {
@@ -262,30 +282,30 @@ export class SimulatedRuntime {
     };
   }
 
-  #container(id: string): ContainerRecord {
+  #requireContainer(id: string): ContainerRecord {
     const record = this.#records.containers.get(id);
     if (!record) throw new Error(`there is no container ${id}`);
     return record;
   }
 
-  #running(id: string) {
-    const { life } = this.#container(id);
+  #requireRunning(id: string) {
+    const { life } = this.#requireContainer(id);
     if (life.state !== 'running') throw new Error(`container ${id} is not running`);
     return life;
   }
 
-  #sandbox(id: string): SandboxRecord {
+  #requireSandbox(id: string): SandboxRecord {
     const record = this.#records.sandboxes.get(id);
     if (!record) throw new Error(`there is no sandbox ${id}`);
     return record;
   }
 
-  #loseProcesses(isKept: Picks): void {
+  #loseProcesses(survives: ObjectSelector): void {
     for (const container of this.#allContainers()) {
       const { life } = container;
-      if (life.state === 'running' && !isKept(container)) life.process.end({ exitCode: 255, reason: 'Unknown' });
+      if (life.state === 'running' && !survives(container)) life.process.exit({ exitCode: 255, reason: 'Unknown' });
     }
-    for (const sandbox of this.#allSandboxes()) if (!isKept(sandbox)) this.#sandboxes.kill(sandbox);
+    for (const sandbox of this.#allSandboxes()) if (!survives(sandbox)) this.#sandboxes.kill(sandbox);
   }
 
   #allContainers(): readonly ContainerRecord[] {
@@ -297,7 +317,6 @@ export class SimulatedRuntime {
   }
 }
 
-/** Makes a runtime that has nothing but the images told. */
 export function createSimulatedRuntime(options: SimulatedRuntimeOptions): SimulatedRuntime {
   return new SimulatedRuntime(options);
 }

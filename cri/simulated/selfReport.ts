@@ -6,9 +6,9 @@ import {
 } from '../generated/runtime.ts';
 import { runtimeInfo } from './info.ts';
 import type { Network } from './network.ts';
-import type { RuntimeCan } from './options.ts';
+import type { RuntimeFeatures } from './options.ts';
 
-/** What the runtime says it is. */
+/** Version that the runtime reports. */
 export const VERSION: VersionResponse = {
   version: '0.1.0',
   runtimeName: 'simulated',
@@ -16,9 +16,9 @@ export const VERSION: VersionResponse = {
   runtimeApiVersion: 'v1',
 };
 
-/** What the runtime says of its own health, and what it can do. */
+/** Returns the conditions and the features of the runtime. */
 export function runtimeStatus(
-  { userNamespaces = false, supplementalGroupsPolicy = false }: RuntimeCan,
+  { userNamespaces = false, supplementalGroupsPolicy = false }: RuntimeFeatures,
   { problem }: Network,
   verbose: boolean,
 ): StatusResponse {
@@ -40,7 +40,7 @@ function networkNotReady(problem: string) {
   return { status: false, reason: 'NetworkPluginNotReady', message: `Network plugin returns error: ${problem}` };
 }
 
-/** What the runtime says of its configuration. */
+/** Returns the configuration that the runtime reports. */
 export function runtimeConfig(): RuntimeConfigResponse {
   return { linux: { cgroupDriver: CgroupDriver.CGROUPFS } };
 }

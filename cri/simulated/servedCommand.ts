@@ -1,75 +1,75 @@
 import { Buffer } from 'node:buffer';
 import { finished, pipeline } from 'node:stream/promises';
-import { STREAM_TYPE } from '../streaming/remoteCommand.ts';
+import { STREAM_TYPE_HEADER } from '../streaming/remoteCommand.ts';
 import type { SpdyStream } from '../streaming/spdyStream.ts';
 import { type Clock, pause } from './clock.ts';
 import type { SimulatedCommand } from './streams.ts';
 
-/** What a process is told to have ended with that was killed with its container. */
-const KILLED = 137;
+/** Exit code that is reported for a process that was killed with its container. */
+const KILLED_EXIT_CODE = 137;
 
-/** How many streams a client opens for it: one for its end comes on top of what it asked for. */
-export const streamsOf = ({ stdin, stdout, stderr, tty }: SimulatedCommand): number =>
+/** Returns the number of streams that a client opens for a command, which includes the error stream. */
+export const streamCount = ({ stdin, stdout, stderr, tty }: SimulatedCommand): number =>
   1 + [stdin, stdout, stderr, tty].filter(Boolean).length;
 
-/** Says what it has to say, and how it has ended. */
+/** Serves a command: writes its output and sends its exit status. */
 export async function serveCommand(
   command: SimulatedCommand,
   streams: readonly SpdyStream[],
-  { clock, left }: { readonly clock: Clock; readonly left: Promise<unknown> },
+  { clock, disconnected }: { readonly clock: Clock; readonly disconnected: Promise<unknown> },
 ): Promise<void> {
-  const named = (type: string) => streams.find(({ headers }) => headers.get(STREAM_TYPE) === type);
-  const [stdin, stdout, stderr, error] = ['stdin', 'stdout', 'stderr', 'error'].map(named);
-  named('resize')?.resume();
-  const over = new AbortController();
+  const streamOfType = (type: string) => streams.find(({ headers }) => headers.get(STREAM_TYPE_HEADER) === type);
+  const [stdin, stdout, stderr, error] = ['stdin', 'stdout', 'stderr', 'error'].map(streamOfType);
+  streamOfType('resize')?.resume();
+  const exited = new AbortController();
   const exitCode = await Promise.race([
-    left.then(() => KILLED),
-    command.ended.then(() => (command.kind === 'attach' ? 0 : KILLED)),
-    spoken(command, { stdin, stdout, stderr }, clock, over.signal),
+    disconnected.then(() => KILLED_EXIT_CODE),
+    command.ended.then(() => (command.kind === 'attach' ? 0 : KILLED_EXIT_CODE)),
+    runToExit(command, { stdin, stdout, stderr }, clock, exited.signal),
   ]);
-  over.abort();
+  exited.abort();
   for (const stream of [stdout, stderr]) stream?.end();
   error?.end(Buffer.from(statusOf(exitCode)));
-  await Promise.all([stdout, stderr, error].map(sent));
+  await Promise.all([stdout, stderr, error].map(flushed));
 }
 
-interface Spoken {
+interface StandardStreams {
   readonly stdin: SpdyStream | undefined;
   readonly stdout: SpdyStream | undefined;
   readonly stderr: SpdyStream | undefined;
 }
 
-/** The exit code, once there is one. */
-async function spoken(
-  { kind, answer }: SimulatedCommand,
-  { stdin, stdout, stderr }: Spoken,
+/** Runs the command and returns its exit code. */
+async function runToExit(
+  { kind, result }: SimulatedCommand,
+  { stdin, stdout, stderr }: StandardStreams,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<number> {
   if (kind === 'attach') {
-    // The process of a container reads nothing, and ends with it.
+    // The simulated main process reads no input and never exits on its own.
     stdin?.resume();
     return await new Promise(() => {});
   }
-  if (answer === undefined) {
+  if (result === undefined) {
     if (stdin && stdout) await pipeline(stdin, stdout, { signal }).catch(() => {});
     else if (stdin) await finished(stdin.resume(), { signal, writable: false }).catch(() => {});
     return 0;
   }
   stdin?.resume();
-  stdout?.write(answer.stdout ?? '');
-  stderr?.write(answer.stderr ?? '');
-  await pause(clock, answer.afterMs ?? 0, signal).catch(() => {});
-  return answer.exitCode ?? 0;
+  stdout?.write(result.stdout ?? '');
+  stderr?.write(result.stderr ?? '');
+  await pause(clock, result.afterMs ?? 0, signal).catch(() => {});
+  return result.exitCode ?? 0;
 }
 
-const sent = (stream: SpdyStream | undefined): Promise<void> =>
+const flushed = (stream: SpdyStream | undefined): Promise<void> =>
   new Promise((resolve) => {
     if (stream === undefined || stream.writableFinished || stream.destroyed) return resolve();
     stream.once('finish', resolve).once('close', () => resolve());
   });
 
-/** The last word of a command, as containerd writes it. */
+/** Returns the Status of a command in containerd's format. */
 function statusOf(exitCode: number): string {
   if (exitCode === 0) return JSON.stringify({ metadata: {}, status: 'Success' });
   return JSON.stringify({

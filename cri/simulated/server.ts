@@ -10,25 +10,25 @@ import {
 import type { ContainerEventResponse, GetEventsRequest } from '../generated/runtime.ts';
 import { ImageServiceService, PodSandboxStatus, RuntimeServiceService } from '../generated/runtime.ts';
 import { CallError } from './callError.ts';
-import type { AnswerOf, CallName, RequestOf } from './callNames.ts';
+import type { CallName, RequestOf, ResponseOf } from './callNames.ts';
 import { nanoseconds } from './clock.ts';
 import type { RuntimeEvent } from './events.ts';
 import { CALLS } from './latency.ts';
 import type { SimulatedRuntime } from './runtime.ts';
 
-const MESSAGE_BYTES = 16 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Serves a simulated runtime over gRPC on a unix socket, which it takes over if it is there. Calls that are not
- * simulated answer UNIMPLEMENTED. Returns the way to close it.
+ * Serves a simulated runtime over gRPC on a unix socket, replacing an existing socket. Calls that are not simulated
+ * fail with UNIMPLEMENTED.
  */
 export async function serveSimulatedRuntime(
   runtime: SimulatedRuntime,
   socketPath: string,
 ): Promise<{ close: () => Promise<void> }> {
   const server = new Server({
-    'grpc.max_send_message_length': MESSAGE_BYTES,
-    'grpc.max_receive_message_length': MESSAGE_BYTES,
+    'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   });
   const streams = { getContainerEvents: streamEvents(runtime) };
   server.addService(RuntimeServiceService, { ...handlers(runtime, RuntimeServiceService), ...streams });
@@ -46,24 +46,24 @@ export async function serveSimulatedRuntime(
   return { close };
 }
 
-/** The calls of a service that are simulated. */
+/** Returns the handlers of a service's simulated calls. */
 function handlers(runtime: SimulatedRuntime, service: object): UntypedServiceImplementation {
   const calls = CALLS.filter((call) => Object.hasOwn(service, call));
   return Object.fromEntries(calls.map((call) => [call, handler(runtime, call)]));
 }
 
-function handler<K extends CallName>(runtime: SimulatedRuntime, call: K): handleUnaryCall<RequestOf<K>, AnswerOf<K>> {
-  return (incoming, answer) => {
+function handler<K extends CallName>(runtime: SimulatedRuntime, call: K): handleUnaryCall<RequestOf<K>, ResponseOf<K>> {
+  return (incoming, respond) => {
     const cancel = new AbortController();
     incoming.on('cancelled', () => cancel.abort());
     runtime.call(call, incoming.request, cancel.signal).then(
-      (value) => answer(null, value),
-      (error: unknown) => answer(asCallError(error)),
+      (value) => respond(null, value),
+      (error: unknown) => respond(toCallError(error)),
     );
   };
 }
 
-function asCallError(error: unknown): CallError {
+function toCallError(error: unknown): CallError {
   return error instanceof CallError ? error : new CallError('INTERNAL', String(error));
 }
 
@@ -74,7 +74,7 @@ function streamEvents(runtime: SimulatedRuntime) {
       onBreak: (error) => stream.emit('error', error),
     });
     stream.on('cancelled', unsubscribe);
-    // Headers at once: they tell the client that from now on it misses nothing.
+    // Send the headers immediately, because they tell the client that the subscription is active.
     if (runtime.isUp) stream.sendMetadata(new Metadata());
   };
 }
@@ -83,9 +83,9 @@ function eventMessage(
   runtime: SimulatedRuntime,
   { type, id, sandboxId, podUid, at }: RuntimeEvent,
 ): ContainerEventResponse {
-  const picture = runtime.picture(sandboxId) ?? {
+  const statuses = runtime.podStatuses(sandboxId) ?? {
     podSandboxStatus: PodSandboxStatus.create({ id: sandboxId, metadata: { uid: podUid } }),
     containersStatuses: [],
   };
-  return { containerId: id, containerEventType: type, createdAt: nanoseconds(at), ...picture };
+  return { containerId: id, containerEventType: type, createdAt: nanoseconds(at), ...statuses };
 }

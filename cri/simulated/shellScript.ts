@@ -1,13 +1,16 @@
-import { type Token, tokensOf } from './shellTokens.ts';
+import { type Token, tokenize } from './shellTokens.ts';
 
-/** One command of a shell script, what joins it to the one before, and whether it runs in the background. */
+/** A command of a shell script with the operator before it. `background` is set if `&` follows. */
 export interface Statement {
   readonly command: Command;
   readonly join: '&&' | '||' | ';';
   readonly background: boolean;
 }
 
-/** A command; words are as written. An `endless` one is a `while` or `until`: what it waits for is not followed. */
+/**
+ * A command, whose words are unexpanded. `while` and `until` loops are `endless`, because their conditions are not
+ * evaluated.
+ */
 export type Command =
   | { readonly kind: 'simple'; readonly words: readonly string[] }
   | { readonly kind: 'endless' }
@@ -15,9 +18,9 @@ export type Command =
   | { readonly kind: 'group' | 'subshell'; readonly body: Statement[] }
   | { readonly kind: 'function'; readonly name: string; readonly body: Statement[] };
 
-/** Reads a script, as far as simple commands, lists, groups, functions and loops go. */
-export function statementsOf(script: string): Statement[] {
-  return list({ tokens: tokensOf(script), at: 0 });
+/** Parses a script. Supports simple commands, lists, groups, functions and loops. */
+export function parseScript(script: string): Statement[] {
+  return parseStatements({ tokens: tokenize(script), at: 0 });
 }
 
 interface Cursor {
@@ -25,52 +28,52 @@ interface Cursor {
   at: number;
 }
 
-/** The statements up to a closing word or parenthesis, or to the script's end. */
-function list(cursor: Cursor, end?: string): Statement[] {
+/** Parses statements up to a closing word or parenthesis, or to the end of the script. */
+function parseStatements(cursor: Cursor, end?: string): Statement[] {
   const statements: Statement[] = [];
   let join: Statement['join'] = ';';
   for (;;) {
     const token = cursor.tokens[cursor.at++];
     if (token === undefined || token.text === end) return statements;
-    if (!token.word && token.text !== '(') {
+    if (!token.isWord && token.text !== '(') {
       join = token.text === '&&' || token.text === '||' ? token.text : ';';
       continue;
     }
-    const command = commandFrom(cursor, token);
+    const command = parseCommand(cursor, token);
     statements.push({ command, join, background: cursor.tokens[cursor.at]?.text === '&' });
     join = ';';
   }
 }
 
-function commandFrom(cursor: Cursor, { text }: Token): Command {
-  if (text === '(') return { kind: 'subshell', body: list(cursor, ')') };
-  if (text === '{') return { kind: 'group', body: list(cursor, '}') };
-  if (text === 'for') return loopOver(cursor);
+function parseCommand(cursor: Cursor, { text }: Token): Command {
+  if (text === '(') return { kind: 'subshell', body: parseStatements(cursor, ')') };
+  if (text === '{') return { kind: 'group', body: parseStatements(cursor, '}') };
+  if (text === 'for') return parseForLoop(cursor);
   if (text === 'while' || text === 'until') {
-    list(cursor, 'do');
-    list(cursor, 'done');
+    parseStatements(cursor, 'do');
+    parseStatements(cursor, 'done');
     return { kind: 'endless' };
   }
   if (cursor.tokens[cursor.at]?.text === '(') {
-    wordsTo(cursor, '{');
-    return { kind: 'function', name: text, body: list(cursor, '}') };
+    readWordsUntil(cursor, '{');
+    return { kind: 'function', name: text, body: parseStatements(cursor, '}') };
   }
   const words = [text];
-  for (let next = cursor.tokens[cursor.at]; next?.word; next = cursor.tokens[++cursor.at]) words.push(next.text);
+  for (let next = cursor.tokens[cursor.at]; next?.isWord; next = cursor.tokens[++cursor.at]) words.push(next.text);
   return { kind: 'simple', words };
 }
 
-function loopOver(cursor: Cursor): Command {
-  const [name = '', , ...items] = wordsTo(cursor, 'do');
-  return { kind: 'for', name, items, body: list(cursor, 'done') };
+function parseForLoop(cursor: Cursor): Command {
+  const [name = '', , ...items] = readWordsUntil(cursor, 'do');
+  return { kind: 'for', name, items, body: parseStatements(cursor, 'done') };
 }
 
-/** The words before a certain one, which is passed as well. */
-function wordsTo(cursor: Cursor, end: string): string[] {
+/** Reads words up to a terminating word, which is consumed. */
+function readWordsUntil(cursor: Cursor, end: string): string[] {
   const words: string[] = [];
   for (;;) {
     const token = cursor.tokens[cursor.at++];
     if (token === undefined || token.text === end) return words;
-    if (token.word) words.push(token.text);
+    if (token.isWord) words.push(token.text);
   }
 }

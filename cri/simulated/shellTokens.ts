@@ -1,36 +1,36 @@
-/** A word of a shell script as it is written, or what stands between words. */
+/** A word of a shell script, unexpanded, or an operator. */
 export interface Token {
   readonly text: string;
-  readonly word: boolean;
+  readonly isWord: boolean;
 }
 
 const PART = String.raw`'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s\S]|\$\(\([^\n]*?\)\)|\$\([^()]*\)|[^\s;&|<>()'"\\]`;
 const IGNORED = String.raw`\\\n|#[^\n]*|(?:&>>?|\d*(?:>>|>&|<&|>|<))[ \t]*(?:${PART})+`;
 const TOKEN = new RegExp(String.raw`${IGNORED}|(&&|\|\||[;&|\n()])|((?:${PART})+)`, 'g');
 
-/** The words and separators of a script; comments and redirections do not count for what it does. */
-export function tokensOf(script: string): Token[] {
+/** Splits a script into words and operators. Ignores comments and redirections, which do not affect the behaviour. */
+export function tokenize(script: string): Token[] {
   return [...script.matchAll(TOKEN)].flatMap(([, separator, word]): Token[] => {
-    if (separator !== undefined) return [{ text: separator, word: false }];
-    return word === undefined ? [] : [{ text: word, word: true }];
+    if (separator !== undefined) return [{ text: separator, isWord: false }];
+    return word === undefined ? [] : [{ text: word, isWord: true }];
   });
 }
 
-/** The values of a script's variables by name. */
+/** Values of shell variables by name. */
 export type Variables = ReadonlyMap<string, string>;
 
 const QUOTED = /'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|((?:\$\(\([^\n]*?\)\)|\$\([^()]*\)|[^'"\\])+)/g;
 const EXPANSION =
   /\\([\s\S])|\$\(\([^\n]*?\)\)|\$\(\s*seq\s+([^()]*)\)|\$\([^()]*\)|\$(?:\{(\w+)\}|([A-Za-z_]\w*))|\$[!?@*#$\d]/g;
 
-/** A word's values with its quotes off: those of `$NAME` and `$(seq …)` are known, others are taken as empty. */
+/** Expands a word and removes its quotes. Supports `$NAME` and `$(seq …)`; other expansions are empty. */
 export function expand(word: string, variables: Variables): string[] {
-  let quoted = false;
-  const text = word.replace(QUOTED, (_all, single?: string, double?: string, escaped?: string, plain?: string) => {
-    quoted ||= plain === undefined;
+  let isQuoted = false;
+  const expanded = word.replace(QUOTED, (_all, single?: string, double?: string, escaped?: string, plain?: string) => {
+    isQuoted ||= plain === undefined;
     return single ?? escaped ?? substitute(double ?? plain ?? '', variables);
   });
-  return quoted ? [text] : text.split(/\s+/).filter(Boolean);
+  return isQuoted ? [expanded] : expanded.split(/\s+/).filter(Boolean);
 }
 
 function substitute(text: string, variables: Variables): string {
@@ -40,10 +40,13 @@ function substitute(text: string, variables: Variables): string {
   });
 }
 
-/** As many commands of a script as are followed. */
+/** Maximum number of commands of a script to follow. */
 export const STEP_LIMIT = 10_000;
 
-/** The numbers that `seq` prints: `seq LAST`, `seq FIRST LAST` or `seq FIRST STEP LAST`; at most `STEP_LIMIT`. */
+/**
+ * Returns the numbers that `seq` prints, at most `STEP_LIMIT`. The arguments are `LAST`, `FIRST LAST` or `FIRST STEP
+ * LAST`.
+ */
 function seq(args: readonly string[]): number[] {
   const numbers = args.map(Number);
   const [first = 1, last = first] = numbers.length === 1 ? [1, ...numbers] : [numbers[0], numbers.at(-1)];

@@ -1,29 +1,29 @@
-import { type Clock, within } from './clock.ts';
+import { type Clock, happensWithin } from './clock.ts';
 
-/** Whether the runtime stands still, as a process does that is stopped or waits for its disk. */
+/** A stall of the runtime, like that of a process that is stopped or waits for its disk. */
 export class Stall {
   readonly #clock: Clock;
-  #over: PromiseWithResolvers<void> | undefined;
+  #resumed: PromiseWithResolvers<void> | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  get isOn(): boolean {
-    return this.#over !== undefined;
+  get isActive(): boolean {
+    return this.#resumed !== undefined;
   }
 
-  begin(): void {
-    this.#over ??= Promise.withResolvers<void>();
+  start(): void {
+    this.#resumed ??= Promise.withResolvers<void>();
   }
 
   end(): void {
-    this.#over?.resolve();
-    this.#over = undefined;
+    this.#resumed?.resolve();
+    this.#resumed = undefined;
   }
 
-  /** Waits until it goes on; rejects when the signal aborts first. */
-  async passed(signal: AbortSignal): Promise<void> {
-    while (this.#over) await within(this.#over.promise, this.#clock, undefined, signal);
+  /** Waits while the runtime is stalled. Rejects if the signal aborts first. */
+  async waitUntilResumed(signal: AbortSignal): Promise<void> {
+    while (this.#resumed) await happensWithin(this.#resumed.promise, this.#clock, undefined, signal);
   }
 }

@@ -1,38 +1,38 @@
-/** What containers and pods use, where there are none: plausible figures that follow from what the runtime has. */
+/** Plausible resource usage of simulated containers and pods, derived from the state of the runtime. */
 import * as wire from '../generated/runtime.ts';
-import { requireById, wholeId } from './byId.ts';
+import { expandId, requireById } from './byId.ts';
 import { CallError } from './callError.ts';
 import { nanoseconds } from './clock.ts';
 import type { Images } from './images.ts';
 import { IMAGE_FILESYSTEM } from './info.ts';
 import {
   type ContainerRecord,
-  listedContainer,
-  listedSandbox,
   matchesLabels,
   type Records,
   type SandboxRecord,
+  toListedContainer,
+  toListedSandbox,
 } from './records.ts';
-import type { World } from './world.ts';
+import type { RuntimeContext } from './runtimeContext.ts';
 
-/** A container uses a hundredth of a core while it runs. */
+/** CPU usage of a running container, a hundredth of a core. */
 const NANO_CORES = 10_000_000;
-/** The processor time and the memory of a sandbox's own process. */
+/** CPU time and memory of a sandbox's process. */
 const SANDBOX_CPU_NANOSECONDS = 20_000_000;
 const SANDBOX_MEMORY_BYTES = 256 * 1024;
-/** What each container has written to its own layer. */
-const LAYER = { bytes: 32 * 1024, inodes: 8 };
-const INODES_OF_IMAGE = 400;
-const BYTES_A_SECOND = { received: 200, sent: 100 };
+/** Usage of each container's writable layer. */
+const LAYER_USAGE = { bytes: 32 * 1024, inodes: 8 };
+const INODES_PER_IMAGE = 400;
+const NETWORK_BYTES_PER_SECOND = { received: 200, sent: 100 };
 
-/** The calls about what is used. */
+/** The calls for resource usage. */
 export class Stats {
-  readonly #world: World;
+  readonly #context: RuntimeContext;
   readonly #records: Records;
   readonly #images: Images;
 
-  constructor(world: World, records: Records, images: Images) {
-    this.#world = world;
+  constructor(context: RuntimeContext, records: Records, images: Images) {
+    this.#context = context;
     this.#records = records;
     this.#images = images;
   }
@@ -41,7 +41,7 @@ export class Stats {
     { containerId }: wire.ContainerStatsRequest,
     signal: AbortSignal,
   ): Promise<wire.ContainerStatsResponse> {
-    await this.#world.work('containerStats', signal);
+    await this.#context.work('containerStats', signal);
     const record = requireById(this.#records.containers, containerId, 'failed to find container');
     if (record.life.state !== 'running') throw new CallError('UNKNOWN', 'unexpected metrics response: []');
     return { stats: this.#containerStats(record) };
@@ -51,65 +51,68 @@ export class Stats {
     { filter }: wire.ListContainerStatsRequest,
     signal: AbortSignal,
   ): Promise<wire.ListContainerStatsResponse> {
-    await this.#world.work('listContainerStats', signal);
-    const id = wholeId(this.#records.containers, filter?.id ?? '');
-    const sandboxId = wholeId(this.#records.sandboxes, filter?.podSandboxId ?? '');
-    const wanted = [...this.#records.containers.values()].filter(
-      (each) =>
-        (id === '' || each.id === id) &&
-        (sandboxId === '' || each.sandbox.id === sandboxId) &&
-        matchesLabels(each.labels, filter?.labelSelector ?? {}),
+    await this.#context.work('listContainerStats', signal);
+    const id = expandId(this.#records.containers, filter?.id ?? '');
+    const sandboxId = expandId(this.#records.sandboxes, filter?.podSandboxId ?? '');
+    const matching = [...this.#records.containers.values()].filter(
+      (container) =>
+        (id === '' || container.id === id) &&
+        (sandboxId === '' || container.sandbox.id === sandboxId) &&
+        matchesLabels(container.labels, filter?.labelSelector ?? {}),
     );
-    return { stats: wanted.map((each) => this.#containerStats(each)) };
+    return { stats: matching.map((each) => this.#containerStats(each)) };
   }
 
   async sandbox(
     { podSandboxId }: wire.PodSandboxStatsRequest,
     signal: AbortSignal,
   ): Promise<wire.PodSandboxStatsResponse> {
-    await this.#world.work('podSandboxStats', signal);
-    const sentence = `an error occurred when trying to find sandbox ${podSandboxId}`;
-    return { stats: this.#sandboxStats(requireById(this.#records.sandboxes, podSandboxId, sentence)) };
+    await this.#context.work('podSandboxStats', signal);
+    const errorPrefix = `an error occurred when trying to find sandbox ${podSandboxId}`;
+    return { stats: this.#sandboxStats(requireById(this.#records.sandboxes, podSandboxId, errorPrefix)) };
   }
 
-  /** With a filter only sandboxes that are ready; without one it fails if there is another. */
+  /**
+   * Lists the stats of sandboxes. With a filter, only ready sandboxes match. Without one, the call fails if any sandbox
+   * is not ready.
+   */
   async listSandboxes(
     { filter }: wire.ListPodSandboxStatsRequest,
     signal: AbortSignal,
   ): Promise<wire.ListPodSandboxStatsResponse> {
-    await this.#world.work('listPodSandboxStats', signal);
-    const all = [...this.#records.sandboxes.values()];
-    const id = wholeId(this.#records.sandboxes, filter?.id ?? '');
-    const matches = ({ id: own, ready, labels }: SandboxRecord) =>
+    await this.#context.work('listPodSandboxStats', signal);
+    const sandboxes = [...this.#records.sandboxes.values()];
+    const id = expandId(this.#records.sandboxes, filter?.id ?? '');
+    const matchesFilter = ({ id: own, ready, labels }: SandboxRecord) =>
       ready && (id === '' || own === id) && matchesLabels(labels, filter?.labelSelector ?? {});
-    return { stats: (filter ? all.filter(matches) : all).map((each) => this.#sandboxStats(each)) };
+    return { stats: (filter ? sandboxes.filter(matchesFilter) : sandboxes).map((each) => this.#sandboxStats(each)) };
   }
 
   async imageFs(_: wire.ImageFsInfoRequest, signal: AbortSignal): Promise<wire.ImageFsInfoResponse> {
-    await this.#world.work('imageFsInfo', signal);
+    await this.#context.work('imageFsInfo', signal);
     const images = this.#images.all();
     const layers = this.#records.containers.size + this.#records.sandboxes.size;
-    const bytes = images.reduce((sum, { size }) => sum + Number(size), layers * LAYER.bytes);
-    const usage = this.#usage(bytes, images.length * INODES_OF_IMAGE + layers * LAYER.inodes);
+    const bytes = images.reduce((sum, { size }) => sum + Number(size), layers * LAYER_USAGE.bytes);
+    const usage = this.#usage(bytes, images.length * INODES_PER_IMAGE + layers * LAYER_USAGE.inodes);
     return { imageFilesystems: [usage], containerFilesystems: [] };
   }
 
   #now(): bigint {
-    return nanoseconds(this.#world.clock.now());
+    return nanoseconds(this.#context.clock.now());
   }
 
   #usage(bytes: number, inodes: number): wire.FilesystemUsage {
     return {
       timestamp: this.#now(),
       fsId: { mountpoint: IMAGE_FILESYSTEM },
-      usedBytes: value(bytes),
-      inodesUsed: value(inodes),
+      usedBytes: uint64(bytes),
+      inodesUsed: uint64(inodes),
     };
   }
 
   #containerStats(record: ContainerRecord): wire.ContainerStats {
-    const { id, metadata, labels, annotations } = listedContainer(record);
-    const writableLayer = this.#usage(LAYER.bytes, LAYER.inodes);
+    const { id, metadata, labels, annotations } = toListedContainer(record);
+    const writableLayer = this.#usage(LAYER_USAGE.bytes, LAYER_USAGE.inodes);
     const attributes = { id, metadata, labels, annotations };
     if (record.life.state !== 'running') return wire.ContainerStats.fromPartial({ attributes, writableLayer });
     const cpu = this.#cpu(this.#cpuNanoseconds(record), NANO_CORES);
@@ -118,14 +121,14 @@ export class Stats {
 
   #cpuNanoseconds({ life }: ContainerRecord): number {
     if (life.state !== 'running') return 0;
-    return Math.max(1, ((this.#world.clock.now() - life.startedAt) * NANO_CORES) / 1000);
+    return Math.max(1, ((this.#context.clock.now() - life.startedAt) * NANO_CORES) / 1000);
   }
 
   #cpu(usedNanoseconds: number, nanoCores: number): wire.CpuUsage {
     return wire.CpuUsage.fromPartial({
       timestamp: this.#now(),
-      usageCoreNanoSeconds: value(usedNanoseconds),
-      usageNanoCores: value(nanoCores),
+      usageCoreNanoSeconds: uint64(usedNanoseconds),
+      usageNanoCores: uint64(nanoCores),
     });
   }
 
@@ -137,18 +140,18 @@ export class Stats {
   #memoryUsage(bytes: number, availableBytes: number): wire.MemoryUsage {
     return wire.MemoryUsage.fromPartial({
       timestamp: this.#now(),
-      workingSetBytes: value(bytes),
-      availableBytes: value(availableBytes),
-      usageBytes: value(bytes),
-      rssBytes: value(bytes),
-      pageFaults: value(bytes / 4096),
-      majorPageFaults: value(0),
+      workingSetBytes: uint64(bytes),
+      availableBytes: uint64(availableBytes),
+      usageBytes: uint64(bytes),
+      rssBytes: uint64(bytes),
+      pageFaults: uint64(bytes / 4096),
+      majorPageFaults: uint64(0),
     });
   }
 
   #sandboxStats(record: SandboxRecord): wire.PodSandboxStats {
-    requireStats(record);
-    const { id, metadata, labels, annotations } = listedSandbox(record);
+    assertHasStats(record);
+    const { id, metadata, labels, annotations } = toListedSandbox(record);
     const containers = [...this.#records.containers.values()].filter(({ sandbox }) => sandbox === record);
     const running = containers.filter(({ life }) => life.state === 'running');
     const cpu = running.reduce((sum, each) => sum + this.#cpuNanoseconds(each), SANDBOX_CPU_NANOSECONDS);
@@ -158,24 +161,24 @@ export class Stats {
       cpu: this.#cpu(cpu, running.length * NANO_CORES),
       memory: this.#memoryUsage(memory, 0),
       network: record.onHostNetwork ? undefined : this.#network(record),
-      process: { timestamp: this.#now(), processCount: value(running.length) },
+      process: { timestamp: this.#now(), processCount: uint64(running.length) },
       containers: containers.map((each) => this.#containerStats(each)),
     };
     return { attributes: { id, metadata, labels, annotations }, linux, windows: undefined };
   }
 
   #network({ createdAt }: SandboxRecord): wire.NetworkUsage {
-    const seconds = (this.#world.clock.now() - createdAt) / 1000;
-    const rxBytes = value(seconds * BYTES_A_SECOND.received);
-    const txBytes = value(seconds * BYTES_A_SECOND.sent);
-    const errors = { rxErrors: value(0), txErrors: value(0) };
+    const seconds = (this.#context.clock.now() - createdAt) / 1000;
+    const rxBytes = uint64(seconds * NETWORK_BYTES_PER_SECOND.received);
+    const txBytes = uint64(seconds * NETWORK_BYTES_PER_SECOND.sent);
+    const errors = { rxErrors: uint64(0), txErrors: uint64(0) };
     const defaultInterface = { name: 'eth0', rxBytes, txBytes, ...errors };
     return { timestamp: this.#now(), defaultInterface, interfaces: [] };
   }
 }
 
-/** Fails as containerd does of a sandbox that has no figures. */
-function requireStats({ id, ready, cgroupParent }: SandboxRecord): void {
+/** Throws containerd's error if the sandbox has no stats. */
+function assertHasStats({ id, ready, cgroupParent }: SandboxRecord): void {
   if (cgroupParent === '') {
     const message = `failed to get cgroup metrics for sandbox ${id} because cgroupPath is empty`;
     throw new CallError('UNKNOWN', `failed getting metrics for sandbox ${id}: ${message}`);
@@ -185,6 +188,6 @@ function requireStats({ id, ready, cgroupParent }: SandboxRecord): void {
   throw new CallError('UNKNOWN', `failed to decode pod sandbox metrics ${id}: ${message}`);
 }
 
-function value(amount: number): wire.UInt64Value {
+function uint64(amount: number): wire.UInt64Value {
   return { value: BigInt(Math.trunc(amount)) };
 }

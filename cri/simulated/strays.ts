@@ -1,42 +1,42 @@
-import type { NameRegister } from './names.ts';
+import type { NameRegistry } from './names.ts';
 import type { Network } from './network.ts';
 import type { ContainerRecord, Records, SandboxRecord } from './records.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 
-/** Picks sandboxes and containers. */
-export type Picks = (each: SimulatedSandbox | SimulatedContainer) => boolean;
+/** Selects sandboxes and containers. */
+export type ObjectSelector = (object: SimulatedSandbox | SimulatedContainer) => boolean;
 
-/** The names in use of both. */
-export interface Names {
-  readonly sandboxes: NameRegister;
-  readonly containers: NameRegister;
+/** Names in use for sandboxes and for containers. */
+export interface ReservedNames {
+  readonly sandboxes: NameRegistry;
+  readonly containers: NameRegistry;
 }
 
 /**
- * What the runtime has forgotten, because its store was lost or it could not read all of it when it started: processes
- * run on without its knowing, addresses stay taken, and names are free again.
+ * Objects of which the runtime has lost its records, because its store was lost or partly unreadable at a start. Their
+ * processes continue to run and their addresses stay allocated, but their names are free.
  */
 export class Strays {
   readonly sandboxes = new Set<SandboxRecord>();
   readonly containers = new Set<ContainerRecord>();
   readonly #records: Records;
-  readonly #names: Names;
+  readonly #names: ReservedNames;
   readonly #network: Network;
 
-  constructor(records: Records, names: Names, network: Network) {
+  constructor(records: Records, names: ReservedNames, network: Network) {
     this.#records = records;
     this.#names = names;
     this.#network = network;
   }
 
-  forget(picks: Picks): void {
-    this.#giveUpEnded();
-    move(this.#records.sandboxes, this.sandboxes, this.#names.sandboxes, picks);
-    move(this.#records.containers, this.containers, this.#names.containers, picks);
+  forget(selector: ObjectSelector): void {
+    this.#dropExited();
+    moveToStrays(this.#records.sandboxes, this.sandboxes, this.#names.sandboxes, selector);
+    moveToStrays(this.#records.containers, this.containers, this.#names.containers, selector);
   }
 
-  /** What has ended by the next loss nobody finds again. */
-  #giveUpEnded(): void {
+  /** Drops exited objects, which the runtime can no longer recover. */
+  #dropExited(): void {
     for (const container of this.containers) if (container.life.state === 'exited') this.containers.delete(container);
     for (const sandbox of this.sandboxes) {
       if (sandbox.ready) continue;
@@ -45,38 +45,38 @@ export class Strays {
     }
   }
 
-  /** The runtime finds again what it had forgotten, except where another has the name now, of it or of its sandbox. */
+  /** Recovers lost objects, unless their name or that of their sandbox has been reused. */
   recall(): void {
     const { sandboxes, containers } = this.#records;
-    moveBack(this.sandboxes, sandboxes, this.#names.sandboxes, () => true);
-    moveBack(this.containers, containers, this.#names.containers, ({ sandbox }) => sandboxes.has(sandbox.id));
+    moveFromStrays(this.sandboxes, sandboxes, this.#names.sandboxes, () => true);
+    moveFromStrays(this.containers, containers, this.#names.containers, ({ sandbox }) => sandboxes.has(sandbox.id));
   }
 }
 
-function move<R extends SandboxRecord | ContainerRecord>(
-  known: Map<string, R>,
+function moveToStrays<R extends SandboxRecord | ContainerRecord>(
+  recordsById: Map<string, R>,
   strays: Set<R>,
-  names: NameRegister,
-  picks: Picks,
+  names: NameRegistry,
+  selector: ObjectSelector,
 ): void {
-  for (const record of known.values()) {
-    if (!picks(record)) continue;
-    known.delete(record.id);
+  for (const record of recordsById.values()) {
+    if (!selector(record)) continue;
+    recordsById.delete(record.id);
     names.release(record.reservedName);
     strays.add(record);
   }
 }
 
-function moveBack<R extends SandboxRecord | ContainerRecord>(
+function moveFromStrays<R extends SandboxRecord | ContainerRecord>(
   strays: Set<R>,
-  known: Map<string, R>,
-  names: NameRegister,
-  isPossible: (record: R) => boolean,
+  recordsById: Map<string, R>,
+  names: NameRegistry,
+  canRecover: (record: R) => boolean,
 ): void {
   for (const record of strays) {
-    if (!names.isFree(record.reservedName) || !isPossible(record)) continue;
+    if (!names.isFree(record.reservedName) || !canRecover(record)) continue;
     strays.delete(record);
     names.reserve(record.reservedName, record.id);
-    known.set(record.id, record);
+    recordsById.set(record.id, record);
   }
 }

@@ -1,4 +1,4 @@
-/** The streaming server of a simulated runtime: what it speaks is real, what it says is made up. */
+/** Streaming server of the simulated runtime. The protocols are real, but the commands are simulated. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -8,85 +8,89 @@ import type { SpdyConnection } from '../streaming/spdyConnection.ts';
 import type { SpdyStream } from '../streaming/spdyStream.ts';
 import { acceptSpdy } from '../streaming/upgrade.ts';
 import type { Clock } from './clock.ts';
-import { serveCommand, streamsOf } from './servedCommand.ts';
+import { serveCommand, streamCount } from './servedCommand.ts';
 import { servePorts } from './servedPorts.ts';
 import type { ServeStream, SimulatedStream } from './streams.ts';
 
 const COMMAND_PROTOCOLS = ['v4.channel.k8s.io'];
 const PORT_PROTOCOLS = ['portforward.k8s.io'];
 
-/** A URL that nobody has come to is forgotten after so long, in milliseconds. */
-const URL_MS = 60_000;
+/** Time limit for connecting to a URL, in milliseconds. */
+const URL_LIFETIME_MS = 60_000;
 
-/** Serves on loopback from the first stream on. */
+/** Creates a streaming server on the loopback interface, which starts with the first stream. */
 export function serveSimulatedStreams(clock: Clock): {
   readonly streams: ServeStream;
-  /** Ends every connection; the next stream is served again. */
+  /** Closes the server and all connections. The next stream starts it again. */
   readonly close: () => Promise<void>;
 } {
-  const waiting = new Map<string, { readonly stream: SimulatedStream; readonly timer: unknown }>();
-  const take = (path: string) => {
-    const found = waiting.get(path);
-    if (found !== undefined) clock.clearTimeout(found.timer);
-    waiting.delete(path);
-    return found?.stream;
+  const pending = new Map<string, { readonly stream: SimulatedStream; readonly timer: unknown }>();
+  const takeStream = (path: string) => {
+    const entry = pending.get(path);
+    if (entry !== undefined) clock.clearTimeout(entry.timer);
+    pending.delete(path);
+    return entry?.stream;
   };
   const connections = new Set<SpdyConnection>();
   let server: Promise<Server> | undefined;
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const stream = take(request.url ?? '');
+    const stream = takeStream(request.url ?? '');
     if (stream === undefined) return void socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
-    const connection = accept(stream, { request, socket, head }, clock);
+    const connection = acceptConnection(stream, { request, socket, head }, clock);
     if (connection === undefined) return;
     connections.add(connection);
     void connection.ended.then(() => connections.delete(connection));
   };
   const streams: ServeStream = async (stream) => {
-    server ??= listening(upgrade);
+    server ??= startServer(upgrade);
     const { port } = addressOf(await server);
     const path = `/${stream.kind}/${randomBytes(6).toString('base64url')}`;
-    waiting.set(path, { stream, timer: clock.setTimeout(() => take(path), URL_MS) });
+    pending.set(path, { stream, timer: clock.setTimeout(() => takeStream(path), URL_LIFETIME_MS) });
     return `http://127.0.0.1:${port}${path}`;
   };
   const close = async () => {
-    const served = server;
+    const closing = server;
     server = undefined;
-    for (const path of waiting.keys()) take(path);
+    for (const path of pending.keys()) takeStream(path);
     for (const connection of connections) connection.close();
-    if (served === undefined) return;
-    (await served).close().closeAllConnections();
+    if (closing === undefined) return;
+    (await closing).close().closeAllConnections();
   };
   return { streams, close };
 }
 
-async function listening(upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): Promise<Server> {
+async function startServer(upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): Promise<Server> {
   const server = createServer((_, response) => void response.writeHead(400).end('Upgrade request required\n'));
   server.on('upgrade', upgrade).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // It keeps no process alive that has nothing else to do.
+  // The server does not prevent the process from exiting.
   return server.unref();
 }
 
-// A server that listens at a port has such an address.
+// Safe cast, because a server on a TCP port has an `AddressInfo`.
 const addressOf = (server: Server): AddressInfo => server.address() as AddressInfo;
 
-interface Asked {
+interface UpgradeRequest {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
 }
 
-function accept(stream: SimulatedStream, { request, socket, head }: Asked, clock: Clock): SpdyConnection | undefined {
-  const isOfPorts = stream.kind === 'portForward';
-  const opened: SpdyStream[] = [];
+function acceptConnection(
+  stream: SimulatedStream,
+  { request, socket, head }: UpgradeRequest,
+  clock: Clock,
+): SpdyConnection | undefined {
+  const isPortForward = stream.kind === 'portForward';
+  const openStreams: SpdyStream[] = [];
   const accepted = acceptSpdy(request, socket, head, {
-    protocols: isOfPorts ? PORT_PROTOCOLS : COMMAND_PROTOCOLS,
-    onStream: (each) => {
-      opened.push(each);
-      if (stream.kind === 'portForward') return servePorts(stream, opened, each);
-      if (opened.length < streamsOf(stream) || accepted === undefined) return;
+    protocols: isPortForward ? PORT_PROTOCOLS : COMMAND_PROTOCOLS,
+    onStream: (opened) => {
+      openStreams.push(opened);
+      if (stream.kind === 'portForward') return servePorts(stream, openStreams, opened);
+      if (openStreams.length < streamCount(stream) || accepted === undefined) return;
       const { connection } = accepted;
-      void serveCommand(stream, opened, { clock, left: connection.ended }).then(() => connection.close());
+      void serveCommand(stream, openStreams, { clock, disconnected: connection.ended }).then(() => connection.close());
     },
   });
   return accepted?.connection;

@@ -1,38 +1,39 @@
 import type { Duplex } from 'node:stream';
 
-/** A command or a process of a simulated container, as it is served to whoever comes to its URL. */
+/** A command or the main process of a simulated container, which is served to the client that connects to its URL. */
 export interface SimulatedCommand {
   readonly kind: 'exec' | 'attach';
   readonly stdin: boolean;
   readonly stdout: boolean;
   readonly stderr: boolean;
   readonly tty: boolean;
-  /** What it says and how it ends; undefined: it says what it is told, and ends with that. */
-  readonly answer: ExecAnswer | undefined;
-  /** Resolves when the container has ended. */
+  /**
+   * Result of the command. If undefined, the command copies its input to its output and exits at the end of the input.
+   */
+  readonly result: ExecResult | undefined;
+  /** Resolves when the container exits. */
   readonly ended: Promise<void>;
 }
 
 /** The ports of a simulated pod. */
 export interface SimulatedPorts {
   readonly kind: 'portForward';
-  /** A connection to one of its ports; undefined: nobody listens there. */
+  /** Connects to a port. Returns undefined if the port is closed. */
   readonly dial: (port: number) => Duplex | undefined;
-  /** Resolves when the sandbox is stopped or the runtime is gone; absent: that is not known. */
+  /** Resolves when the sandbox is stopped or the runtime goes down. Undefined if nothing reports this. */
   readonly ended?: Promise<void>;
 }
 
 export type SimulatedStream = SimulatedCommand | SimulatedPorts;
 
-/** What serves the streams of a simulated runtime: gives the URL of one. */
+/** Serves a stream of the simulated runtime and returns its URL. */
 export type ServeStream = (stream: SimulatedStream) => Promise<string>;
 
-/** What a command in a container answers. */
-export interface ExecAnswer {
-  /** 0 when absent. */
+export interface ExecResult {
+  /** Defaults to 0. */
   readonly exitCode?: number;
   readonly stdout?: string;
   readonly stderr?: string;
-  /** Milliseconds that it runs; none when absent. */
+  /** Duration of the command in milliseconds. Defaults to 0. */
   readonly afterMs?: number;
 }

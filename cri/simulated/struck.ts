@@ -1,41 +1,41 @@
-import { CallError, gone } from './callError.ts';
-import { pause, within } from './clock.ts';
-import type { Strike } from './faults.ts';
-import type { World } from './world.ts';
+import { CallError, runtimeDownError } from './callError.ts';
+import { happensWithin, pause } from './clock.ts';
+import type { InjectedFault } from './faults.ts';
+import type { RuntimeContext } from './runtimeContext.ts';
 
-/** A call as a fault finds it. */
-interface StruckCall<Answer> {
-  readonly act: () => Promise<Answer>;
-  /** Takes back what was done, as far as a real runtime does it. */
-  readonly undo: (answer: Answer, message: string) => void;
-  /** How the runtime goes away. */
+/** A call into which a fault is injected. */
+interface FaultyCall<Response> {
+  readonly execute: () => Promise<Response>;
+  /** Rolls back the call, as far as a real runtime does. */
+  readonly undo: (answer: Response, message: string) => void;
+  /** Takes the runtime down. */
   readonly crash: () => void;
 }
 
-/** Does a call that a fault strikes. */
-export async function struck<Answer>(
-  { fault, released }: Strike,
-  { clock }: World,
+/** Executes a call with an injected fault. */
+export async function callWithFault<Response>(
+  { fault, released }: InjectedFault,
+  { clock }: RuntimeContext,
   signal: AbortSignal,
-  { act, undo, crash }: StruckCall<Answer>,
-): Promise<Answer> {
+  { execute, undo, crash }: FaultyCall<Response>,
+): Promise<Response> {
   await pause(clock, fault.delayMs ?? 0, signal);
-  if (fault.hang) await within(released, clock, undefined, signal);
+  if (fault.hang) await happensWithin(released, clock, undefined, signal);
   if (fault.error) throw new CallError(fault.error.code ?? 'UNKNOWN', fault.error.message);
-  if (fault.crash === 'before') crashing(crash);
-  const answer = await act();
-  if (fault.crash === 'after') crashing(crash);
+  if (fault.crash === 'before') crashRuntime(crash);
+  const response = await execute();
+  if (fault.crash === 'after') crashRuntime(crash);
   await pause(clock, fault.lateReplyMs ?? 0, signal);
   if (fault.failsAfter) {
-    undo(answer, fault.failsAfter.message);
+    undo(response, fault.failsAfter.message);
     throw new CallError(fault.failsAfter.code ?? 'UNKNOWN', fault.failsAfter.message);
   }
   if (fault.lostReply === 'error') throw new CallError('UNAVAILABLE', 'error reading from server: EOF');
-  if (fault.lostReply === 'timeout') await within(released, clock, undefined, signal);
-  return answer;
+  if (fault.lostReply === 'timeout') await happensWithin(released, clock, undefined, signal);
+  return response;
 }
 
-function crashing(crash: () => void): never {
+function crashRuntime(crash: () => void): never {
   crash();
-  throw gone();
+  throw runtimeDownError();
 }

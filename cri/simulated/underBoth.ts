@@ -1,24 +1,24 @@
 /**
- * Runs `act` with a signal that aborts as soon as one of these two does, for the same reason. Unlike one of `AbortSignal.any` it does not
- * depend on when garbage is collected, and nothing of it is left on a signal that lives long.
+ * Runs `act` with a signal that aborts as soon as either signal does, with the same reason. In contrast to
+ * `AbortSignal.any`, it does not depend on garbage collection and leaves no listener on long-lived signals.
  */
-export async function underBoth<T>(
-  one: AbortSignal,
-  other: AbortSignal,
+export async function withEitherSignal<T>(
+  first: AbortSignal,
+  second: AbortSignal,
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const both = new AbortController();
-  const abortAs = ({ reason }: AbortSignal) => both.abort(reason);
-  const abortAsOne = () => abortAs(one);
-  const abortAsOther = () => abortAs(other);
-  if (one.aborted) abortAsOne();
-  else if (other.aborted) abortAsOther();
-  one.addEventListener('abort', abortAsOne);
-  other.addEventListener('abort', abortAsOther);
+  const combined = new AbortController();
+  const abortAs = ({ reason }: AbortSignal) => combined.abort(reason);
+  const abortAsFirst = () => abortAs(first);
+  const abortAsSecond = () => abortAs(second);
+  if (first.aborted) abortAsFirst();
+  else if (second.aborted) abortAsSecond();
+  first.addEventListener('abort', abortAsFirst);
+  second.addEventListener('abort', abortAsSecond);
   try {
-    return await act(both.signal);
+    return await act(combined.signal);
   } finally {
-    one.removeEventListener('abort', abortAsOne);
-    other.removeEventListener('abort', abortAsOther);
+    first.removeEventListener('abort', abortAsFirst);
+    second.removeEventListener('abort', abortAsSecond);
   }
 }

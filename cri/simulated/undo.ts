@@ -1,17 +1,27 @@
-import type { AnswerOf, CallName, RequestOf } from './callNames.ts';
+import type { CallName, RequestOf, ResponseOf } from './callNames.ts';
 import type { Containers } from './containers.ts';
 import type { Records } from './records.ts';
-import { endAsNotStarted } from './running.ts';
+import { exitWithStartError } from './running.ts';
+import type { RuntimeContext } from './runtimeContext.ts';
 import type { Sandboxes } from './sandboxes.ts';
-import type { World } from './world.ts';
 
-/** What a real runtime takes back of a call that was done and then failed; of other calls everything stays done. */
-export type Undo = {
-  readonly [K in CallName]?: (request: RequestOf<K>, answer: AnswerOf<K>, message: string) => void;
+/**
+ * Rollback by a real runtime of a call that was executed and then failed. Calls without an entry are not rolled back.
+ */
+export type Rollbacks = {
+  readonly [K in CallName]?: (request: RequestOf<K>, answer: ResponseOf<K>, message: string) => void;
 };
 
-/** A failed sandbox stays, not ready; a failed container does not; a failed start ends what it has started. */
-export function undoOf(world: World, records: Records, sandboxes: Sandboxes, containers: Containers): Undo {
+/**
+ * Returns the rollbacks. A failed sandbox remains, not ready. A failed container is removed. A failed start terminates
+ * the container.
+ */
+export function createRollbacks(
+  context: RuntimeContext,
+  records: Records,
+  sandboxes: Sandboxes,
+  containers: Containers,
+): Rollbacks {
   return {
     runPodSandbox: (_, { podSandboxId }) => {
       const record = records.sandboxes.get(podSandboxId);
@@ -23,7 +33,7 @@ export function undoOf(world: World, records: Records, sandboxes: Sandboxes, con
     },
     startContainer: ({ containerId }, _, message) => {
       const record = records.containers.get(containerId);
-      if (record) endAsNotStarted(world, record, message);
+      if (record) exitWithStartError(context, record, message);
     },
   };
 }

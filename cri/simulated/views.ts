@@ -1,7 +1,7 @@
-/** What the runtime has, as programs look at it: live and read-only, without a call and without copies. */
+/** Live read-only views of the runtime's objects, available without calls or copies. */
 import type { ContainerConfig, Mount } from '../generated/runtime.ts';
 
-/** A sandbox as it is now. Times are milliseconds since the epoch. */
+/** Current state of a sandbox. Timestamps are milliseconds since the epoch. */
 export interface SimulatedSandbox {
   readonly id: string;
   readonly podUid: string;
@@ -9,18 +9,17 @@ export interface SimulatedSandbox {
   readonly namespace: string;
   readonly attempt: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** Whether its own process runs. */
+  /** Whether the sandbox's process is running. */
   readonly ready: boolean;
-  /** Absent with the host's network, and once it is stopped. */
+  /** Undefined on the host network and once the sandbox has stopped. */
   readonly ip?: string;
   readonly createdAt: number;
-  /** The cgroup of the pod. */
   readonly cgroupParent: string;
-  /** The cgroup of its own process, below the pod's. */
+  /** Cgroup of the sandbox's process, below that of the pod. */
   readonly cgroup: string;
 }
 
-/** A container as it is now. Times are milliseconds since the epoch. */
+/** Current state of a container. Timestamps are milliseconds since the epoch. */
 export interface SimulatedContainer {
   readonly id: string;
   readonly sandbox: SimulatedSandbox;
@@ -31,34 +30,36 @@ export interface SimulatedContainer {
   readonly attempt: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly state: 'created' | 'running' | 'exited';
-  /** The name in full of the image that it was made of. */
+  /** Full name of the container's image. */
   readonly imageName: string;
-  /** What it was made with; its resources as they are now. */
+  /** Configuration of the container, with its current resources. */
   readonly config: Readonly<Pick<ContainerConfig, 'command' | 'args' | 'envs' | 'linux'>>;
   readonly mounts: readonly Readonly<Mount>[];
   readonly createdAt: number;
-  /** Absent unless it was started. */
+  /** Undefined before the start. */
   readonly startedAt: number | undefined;
-  /** Of one that has ended. */
+  /** Undefined before the exit. */
   readonly exitCode: number | undefined;
-  /** Where its output goes; empty: nowhere. */
+  /** Path of the log. Empty if the output is discarded. */
   readonly logPath: string;
-  /** What it uses while it runs. */
+  /** Memory usage while the container runs. */
   readonly memoryBytes: number;
-  /** The cgroup of the pod. */
   readonly cgroupParent: string;
-  /** The cgroup of its processes, below the pod's. */
+  /** Cgroup of the container's processes, below that of the pod. */
   readonly cgroup: string;
 }
 
-/** What happened to a container or, if there is none, to the sandbox itself; `renamed`: it has had the id `formerId` so far. */
-export type RuntimeEffect = About &
-  ({ readonly kind: Change } | { readonly kind: 'renamed'; readonly formerId: string });
+/**
+ * A change to a container or, if `container` is undefined, to the sandbox. `formerId` is the previous ID of a `renamed`
+ * object.
+ */
+export type RuntimeEffect = ChangeSubject &
+  ({ readonly kind: ChangeKind } | { readonly kind: 'renamed'; readonly formerId: string });
 
-/** What changes by a call, or by itself. */
-export type Change = 'created' | 'started' | 'ended' | 'removed';
+/** A change that is caused by a call or that happens on its own. */
+export type ChangeKind = 'created' | 'started' | 'ended' | 'removed';
 
-interface About {
+interface ChangeSubject {
   readonly sandbox: SimulatedSandbox;
   readonly container?: SimulatedContainer;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
 
-/** A Status of Kubernetes, as the error stream of a remote command has it in the end. */
+/** The Kubernetes Status that the error stream of a remote command ends with. */
 const statusShape = z.object({
   status: z.optional(z.string()),
   message: z.optional(z.string()),
@@ -13,25 +13,30 @@ const statusShape = z.object({
   ),
 });
 
-const broken = (what: string): NodeFailure => new NodeFailure('StreamFailed', `error stream protocol error: ${what}`);
+const protocolError = (problem: string): NodeFailure =>
+  new NodeFailure('StreamFailed', `error stream protocol error: ${problem}`);
 
-/** The exit code of a command that has run; throws with the runtime's words when it has not (as in client-go's v4.go). */
-export function readCommandStatus(text: string): number {
-  const { status, message = '', reason, details } = read(text);
+/**
+ * Returns the exit code in the Status of a command. Throws with the runtime's message if the command did not run (as in
+ * client-go's v4.go).
+ */
+export function readCommandStatus(json: string): number {
+  const { status, message = '', reason, details } = parseStatus(json);
   if (status === 'Success') return 0;
-  if (status !== 'Failure') throw broken('unknown error');
+  if (status !== 'Failure') throw protocolError('unknown error');
   if (reason !== 'NonZeroExitCode') throw new NodeFailure('RuntimeError', message);
-  const cause = details?.causes?.find((each) => each.reason === 'ExitCode');
-  if (cause === undefined) throw broken('no ExitCode cause given');
+  const cause = details?.causes?.find((candidate) => candidate.reason === 'ExitCode');
+  if (cause === undefined) throw protocolError('no ExitCode cause given');
   const code = cause.message ?? '';
-  if (!/^\d{1,3}$/.test(code) || Number(code) > 255) throw broken(`invalid exit code value ${JSON.stringify(code)}`);
+  if (!/^\d{1,3}$/.test(code) || Number(code) > 255)
+    throw protocolError(`invalid exit code value ${JSON.stringify(code)}`);
   return Number(code);
 }
 
-function read(text: string): z.infer<typeof statusShape> {
+function parseStatus(json: string): z.infer<typeof statusShape> {
   try {
-    return statusShape.parse(JSON.parse(text));
+    return statusShape.parse(JSON.parse(json));
   } catch {
-    throw broken(`expected a Status, got ${JSON.stringify(text)}`);
+    throw protocolError(`expected a Status, got ${JSON.stringify(json)}`);
   }
 }

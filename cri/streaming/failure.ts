@@ -1,15 +1,15 @@
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 
-/** What a peer has sent is not SPDY/3.1, or more than anybody needs: the connection ends with it. */
-export const malformed = (what: string): NodeFailure =>
-  new NodeFailure('StreamFailed', `the streaming connection was ended: ${what}`);
+/** Failure of a connection whose peer violates SPDY/3.1 or a limit. The connection is closed. */
+export const protocolFailure = (problem: string): NodeFailure =>
+  new NodeFailure('StreamFailed', `the streaming connection was ended: ${problem}`);
 
-/** The peer, or the way to it, is gone. */
-export const connectionEnded = (cause?: unknown): NodeFailure => {
-  const why = cause === undefined ? '' : `: ${messageOf(cause)}`;
-  return new NodeFailure('StreamFailed', `the streaming connection has ended${why}`, { cause });
+/** Failure of a connection that the peer closed or that broke. */
+export const connectionClosed = (cause?: unknown): NodeFailure => {
+  const suffix = cause === undefined ? '' : `: ${messageOf(cause)}`;
+  return new NodeFailure('StreamFailed', `the streaming connection has ended${suffix}`, { cause });
 };
 
-/** The peer takes no such stream, or not one more. */
-export const refused = (status: number): NodeFailure =>
+/** Failure of a stream that the peer refused, because of its kind or because there are too many. */
+export const streamRefused = (status: number): NodeFailure =>
   new NodeFailure('StreamFailed', `a stream was refused with the status ${status}`);

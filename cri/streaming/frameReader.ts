@@ -1,72 +1,78 @@
-import { malformed } from './failure.ts';
-import { type Frame, HEAD_BYTES, type Head, readControl, readHead } from './frames.ts';
+import { protocolFailure } from './failure.ts';
+import { FRAME_HEADER_BYTES, type Frame, type FrameHeader, parseControlFrame, parseFrameHeader } from './frames.ts';
 
-/** More than the headers of any stream need. What DATA frames carry is handed on in parts: they may have any length. */
-export const CONTROL_LIMIT = 64 * 1024;
+/**
+ * Maximum size of a control frame, in bytes, which is more than the headers of any stream need. DATA frames are
+ * forwarded in parts and may have any length.
+ */
+export const MAX_CONTROL_FRAME_BYTES = 64 * 1024;
 
-type Current = Head & { left: number };
+type CurrentFrame = FrameHeader & { remainingBytes: number };
 
-/** Makes frames of the bytes of a connection, in whatever parts they come; throws at the first that are none. */
+/**
+ * Parses the bytes of a connection into frames, regardless of how they are split into chunks. Throws at the first
+ * invalid frame.
+ */
 export class FrameReader {
-  /** What has come of a head, or of what a control frame has behind it. */
-  #parts: Uint8Array[] = [];
-  #wanted = HEAD_BYTES;
-  #current: Current | undefined;
+  /** Bytes received so far of a frame header or of a control frame's payload. */
+  #chunks: Uint8Array[] = [];
+  #missingHeaderBytes = FRAME_HEADER_BYTES;
+  #current: CurrentFrame | undefined;
 
-  /** Whether a frame has begun and is not complete. */
-  get isWithin(): boolean {
-    return this.#current !== undefined || this.#wanted !== HEAD_BYTES;
+  /** Whether a frame has been received only in part. */
+  get isIncomplete(): boolean {
+    return this.#current !== undefined || this.#missingHeaderBytes !== FRAME_HEADER_BYTES;
   }
 
-  /** The frames, or parts of DATA frames, that these bytes complete. */
+  /** Yields the control frames that a chunk completes and the parts of DATA frames that it contains. */
   *read(chunk: Uint8Array): Generator<Frame> {
     for (let rest = chunk; ; ) {
-      const taken = rest.subarray(0, this.#current ? this.#current.left : this.#wanted);
-      rest = rest.subarray(taken.length);
-      const frame = this.#take(taken);
+      const bytes = rest.subarray(0, this.#current ? this.#current.remainingBytes : this.#missingHeaderBytes);
+      rest = rest.subarray(bytes.length);
+      const frame = this.#consume(bytes);
       if (frame) yield frame;
       if (rest.length === 0) return;
     }
   }
 
-  #take(bytes: Uint8Array): Frame | undefined {
-    if (this.#current && !this.#current.isControl) return this.#takeData(this.#current, bytes);
-    this.#parts.push(bytes);
+  #consume(bytes: Uint8Array): Frame | undefined {
+    if (this.#current && !this.#current.isControl) return this.#consumeData(this.#current, bytes);
+    this.#chunks.push(bytes);
     if (this.#current === undefined) {
-      this.#wanted -= bytes.length;
-      if (this.#wanted > 0) return undefined;
-      return this.#begin(readHead(this.#joined()));
+      this.#missingHeaderBytes -= bytes.length;
+      if (this.#missingHeaderBytes > 0) return undefined;
+      return this.#startFrame(parseFrameHeader(this.#takeBuffered()));
     }
-    this.#current.left -= bytes.length;
-    return this.#current.left > 0 ? undefined : this.#endControl(this.#current);
+    this.#current.remainingBytes -= bytes.length;
+    return this.#current.remainingBytes > 0 ? undefined : this.#completeControl(this.#current);
   }
 
-  #begin(head: Head): Frame | undefined {
-    this.#wanted = HEAD_BYTES;
-    if (head.isControl && head.length > CONTROL_LIMIT)
-      throw malformed(`a frame says that it has ${head.length} bytes, more than ${CONTROL_LIMIT}`);
-    const current = { ...head, left: head.length };
+  #startFrame(head: FrameHeader): Frame | undefined {
+    this.#missingHeaderBytes = FRAME_HEADER_BYTES;
+    if (head.isControl && head.length > MAX_CONTROL_FRAME_BYTES)
+      throw protocolFailure(`a frame says that it has ${head.length} bytes, more than ${MAX_CONTROL_FRAME_BYTES}`);
+    const current = { ...head, remainingBytes: head.length };
     this.#current = current;
     if (head.length > 0) return undefined;
-    return current.isControl ? this.#endControl(current) : this.#takeData(current, new Uint8Array());
+    return current.isControl ? this.#completeControl(current) : this.#consumeData(current, new Uint8Array());
   }
 
-  #takeData(current: Current & { isControl: false }, data: Uint8Array): Frame | undefined {
-    current.left -= data.length;
-    const isLast = current.left === 0;
+  #consumeData(current: CurrentFrame & { isControl: false }, data: Uint8Array): Frame | undefined {
+    current.remainingBytes -= data.length;
+    const isLast = current.remainingBytes === 0;
     if (isLast) this.#current = undefined;
     if (data.length === 0 && !isLast) return undefined;
     return { type: 'data', streamId: current.streamId, fin: current.fin && isLast, data };
   }
 
-  #endControl({ type, flags }: Current & { isControl: true }): Frame | undefined {
+  #completeControl({ type, flags }: CurrentFrame & { isControl: true }): Frame | undefined {
     this.#current = undefined;
-    return readControl(type, flags, this.#joined());
+    return parseControlFrame(type, flags, this.#takeBuffered());
   }
 
-  #joined(): Buffer {
-    const joined = Buffer.concat(this.#parts);
-    this.#parts = [];
+  #takeBuffered(): Buffer {
+    const joined = Buffer.concat(this.#chunks);
+    this.#chunks = [];
     return joined;
   }
 }

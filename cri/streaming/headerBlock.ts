@@ -1,46 +1,46 @@
-import { malformed } from './failure.ts';
+import { protocolFailure } from './failure.ts';
 
-/** Names in lower case, and values. */
+/** Headers by lower-case name. */
 export type Headers = ReadonlyMap<string, string>;
 
-/** A stream of a remote command has one header, one of port forwarding three. */
-const COUNT_LIMIT = 100;
+/** Maximum number of headers of a stream. Remote commands use one and port forwarding uses three. */
+const MAX_HEADERS = 100;
 
-/** The headers of a stream as bytes that are not yet compressed. */
+/** Encodes the headers of a stream, without compression. */
 export function encodeHeaders(headers: Headers): Buffer {
-  const texts = [...headers].flatMap(([name, value]) => [name.toLowerCase(), value].map((text) => Buffer.from(text)));
-  return Buffer.concat([word(headers.size), ...texts.flatMap((text) => [word(text.length), text])]);
+  const fields = [...headers].flatMap(([name, value]) => [name.toLowerCase(), value].map((text) => Buffer.from(text)));
+  return Buffer.concat([uint32(headers.size), ...fields.flatMap((text) => [uint32(text.length), text])]);
 }
 
-function word(value: number): Buffer {
+function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
 }
 
-/** The headers of a stream; throws when the bytes are not exactly such headers. */
+/** Decodes the headers of a stream. Throws if the bytes are not exactly one header block. */
 export function decodeHeaders(bytes: Buffer): Headers {
-  let at = 0;
-  const number = () => {
-    if (at + 4 > bytes.length) throw malformed('the headers of a stream break off');
-    at += 4;
-    return bytes.readUInt32BE(at - 4);
+  let offset = 0;
+  const readUint32 = () => {
+    if (offset + 4 > bytes.length) throw protocolFailure('the headers of a stream break off');
+    offset += 4;
+    return bytes.readUInt32BE(offset - 4);
   };
-  const text = () => {
-    const length = number();
-    if (length > bytes.length - at) throw malformed('the headers of a stream break off');
-    at += length;
-    return bytes.toString('utf8', at - length, at);
+  const readString = () => {
+    const length = readUint32();
+    if (length > bytes.length - offset) throw protocolFailure('the headers of a stream break off');
+    offset += length;
+    return bytes.toString('utf8', offset - length, offset);
   };
-  const count = number();
-  if (count > COUNT_LIMIT) throw malformed(`a stream has ${count} headers, more than ${COUNT_LIMIT}`);
+  const count = readUint32();
+  if (count > MAX_HEADERS) throw protocolFailure(`a stream has ${count} headers, more than ${MAX_HEADERS}`);
   const headers = new Map<string, string>();
   for (let index = 0; index < count; index++) {
-    const name = text();
-    if (name === '' || name !== name.toLowerCase()) throw malformed('a header has no name, or one with capitals');
-    if (headers.has(name)) throw malformed('a stream has a header twice');
-    headers.set(name, text());
+    const name = readString();
+    if (name === '' || name !== name.toLowerCase()) throw protocolFailure('a header has no name, or one with capitals');
+    if (headers.has(name)) throw protocolFailure('a stream has a header twice');
+    headers.set(name, readString());
   }
-  if (at !== bytes.length) throw malformed('something follows the headers of a stream');
+  if (offset !== bytes.length) throw protocolFailure('something follows the headers of a stream');
   return headers;
 }

@@ -1,42 +1,47 @@
 import { constants, createDeflate, createInflate } from 'node:zlib';
-import { connectionEnded, malformed } from './failure.ts';
+import { connectionClosed, protocolFailure } from './failure.ts';
 import { decodeHeaders, encodeHeaders, type Headers } from './headerBlock.ts';
 import { headerDictionary } from './headerDictionary.ts';
 
-/** What headers may come to once they are decompressed: a few bytes can stand for very many. */
-export const HEADERS_LIMIT = 64 * 1024;
+/** Maximum size of decompressed headers in bytes, because a few compressed bytes can expand to many. */
+export const MAX_HEADERS_BYTES = 64 * 1024;
 
-/** One direction of a connection: all its headers are one stream of zlib, flushed behind each block. */
-interface Side<From, To> {
-  /** Blocks are converted one after the other, in the order in which they are given. */
+/**
+ * Codec for one direction of a connection, in which all headers form a single zlib stream that is flushed after each
+ * block.
+ */
+interface HeaderCodec<From, To> {
+  /** Converts blocks sequentially, in the order of the calls. */
   convert(from: From): Promise<To>;
-  /** Gives its memory back. */
+  /** Releases the memory of zlib. */
   close(): void;
 }
 
-/** Compresses headers that are sent. */
-export function headerCompressor(): Side<Headers, Buffer> {
-  // The window holds the dictionary and some headers; the usual one would take 256 KiB for a few hundred bytes.
+/** Returns the compressor for sent headers. */
+export function headerCompressor(): HeaderCodec<Headers, Buffer> {
+  // A window for the dictionary and a few headers. The default would take 256 KiB for a few hundred bytes.
   const options = { windowBits: 12, memLevel: 4, level: constants.Z_BEST_COMPRESSION };
   const zlib = createDeflate({ ...options, dictionary: headerDictionary(), flush: constants.Z_SYNC_FLUSH });
-  const { convert, close } = side(zlib);
+  const { convert, close } = sequentialCodec(zlib);
   return { convert: (headers) => convert(encodeHeaders(headers)), close };
 }
 
-/** Decompresses headers that have come; what is not their like, or more than `HEADERS_LIMIT`, is refused. */
-export function headerDecompressor(): Side<Uint8Array, Headers> {
-  const { convert, close } = side(createInflate({ dictionary: headerDictionary(), flush: constants.Z_SYNC_FLUSH }));
+/** Returns the decompressor for received headers. Rejects invalid headers and those larger than `MAX_HEADERS_BYTES`. */
+export function headerDecompressor(): HeaderCodec<Uint8Array, Headers> {
+  const { convert, close } = sequentialCodec(
+    createInflate({ dictionary: headerDictionary(), flush: constants.Z_SYNC_FLUSH }),
+  );
   return { convert: async (block) => decodeHeaders(await convert(block)), close };
 }
 
-function side(zlib: Zlib): Side<Uint8Array, Buffer> {
-  let last: Promise<unknown> = Promise.resolve();
-  // Whoever waits for a block hears of it; nobody else has to.
+function sequentialCodec(zlib: Zlib): HeaderCodec<Uint8Array, Buffer> {
+  let previous: Promise<unknown> = Promise.resolve();
+  // The pending conversion reports the error.
   zlib.on('error', () => {});
   return {
     convert: (block) => {
-      const converted = last.then(() => flushed(zlib, block));
-      last = converted.catch(() => {});
+      const converted = previous.then(() => convertBlock(zlib, block));
+      previous = converted.catch(() => {});
       return converted;
     },
     close: () => void zlib.destroy(),
@@ -45,31 +50,34 @@ function side(zlib: Zlib): Side<Uint8Array, Buffer> {
 
 type Zlib = ReturnType<typeof createDeflate> | ReturnType<typeof createInflate>;
 
-/** What zlib makes of a block, all of it: it calls back once it has nothing more to give. */
-async function flushed(zlib: Zlib, block: Uint8Array): Promise<Buffer> {
-  if (zlib.destroyed) throw connectionEnded();
+/**
+ * Passes a block through zlib and collects all its output. The write callback is called after the output is complete.
+ */
+async function convertBlock(zlib: Zlib, block: Uint8Array): Promise<Buffer> {
+  if (zlib.destroyed) throw connectionClosed();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const parts: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let length = 0;
-  const take = (part: Buffer) => {
-    parts.push(part);
-    length += part.length;
-    if (length > HEADERS_LIMIT) reject(malformed(`the headers of a stream are longer than ${HEADERS_LIMIT} bytes`));
+  const collect = (chunk: Buffer) => {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_HEADERS_BYTES)
+      reject(protocolFailure(`the headers of a stream are longer than ${MAX_HEADERS_BYTES} bytes`));
   };
-  const refuse = (error: Error) =>
-    reject(malformed(`the headers of a stream cannot be decompressed: ${error.message}`));
-  const end = () => reject(malformed('the compression of headers was ended'));
-  const close = () => reject(connectionEnded());
-  zlib.on('data', take).on('error', refuse).on('end', end).on('close', close);
-  // Its error is told by the event.
+  const rejectInvalid = (error: Error) =>
+    reject(protocolFailure(`the headers of a stream cannot be decompressed: ${error.message}`));
+  const rejectEnd = () => reject(protocolFailure('the compression of headers was ended'));
+  const rejectClosed = () => reject(connectionClosed());
+  zlib.on('data', collect).on('error', rejectInvalid).on('end', rejectEnd).on('close', rejectClosed);
+  // An error is reported by the event.
   zlib.write(block, (error) => error ?? resolve());
   try {
     await promise;
-    return Buffer.concat(parts);
+    return Buffer.concat(chunks);
   } catch (error) {
     zlib.destroy();
     throw error;
   } finally {
-    zlib.off('data', take).off('error', refuse).off('end', end).off('close', close);
+    zlib.off('data', collect).off('error', rejectInvalid).off('end', rejectEnd).off('close', rejectClosed);
   }
 }

@@ -1,4 +1,6 @@
-/** What both sides of SPDY/3 suppose that the other has sent before (section 2.6.10.1 of the draft): words with their lengths. */
+/**
+ * Words of the SPDY/3 header dictionary (section 2.6.10.1 of the draft), in which each word is preceded by its length.
+ */
 const WORDS = [
   'options',
   'head',
@@ -67,8 +69,8 @@ const WORDS = [
   'origin',
 ];
 
-/** And a text that follows them. */
-const TEXT = [
+/** Text that follows the words in the dictionary. */
+const TRAILING_TEXT = [
   '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505',
   '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden',
   '404 Not Found500 Internal Server Error501 Not',
@@ -78,9 +80,9 @@ const TEXT = [
   'publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.',
 ].join('');
 
-/** The dictionary of zlib for the headers of streams. */
+/** Returns the zlib dictionary for headers. */
 export const headerDictionary = (): Buffer =>
   Buffer.concat([
     ...WORDS.flatMap((word) => [Buffer.from([0, 0, 0, word.length]), Buffer.from(word)]),
-    Buffer.from(TEXT),
+    Buffer.from(TRAILING_TEXT),
   ]);

@@ -1,48 +1,57 @@
-/** A command in a container, or the process that it runs, over a SPDY connection: `v4.channel.k8s.io`. */
+/** Runs a command in a container, or attaches to its process, over a SPDY connection (`v4.channel.k8s.io`). */
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { NodeFailure } from '../../base/failure.ts';
 import { startLimit } from '../../base/limit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import { readCommandStatus } from './commandStatus.ts';
-import { connectionEnded } from './failure.ts';
+import { connectionClosed } from './failure.ts';
 import type { SpdyConnection } from './spdyConnection.ts';
 import type { SpdyStream } from './spdyStream.ts';
 
-/** The versions in which the last word of a remote command is a Status with its exit code; over SPDY they are the same. */
+/**
+ * Protocol versions in which a remote command ends with a Status that contains the exit code. They are identical over
+ * SPDY.
+ */
 export const COMMAND_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
 
-/** The header that says what a stream is. */
-export const STREAM_TYPE = 'streamtype';
+/** Name of the header with the type of a stream. */
+export const STREAM_TYPE_HEADER = 'streamtype';
 
-/** In columns and rows. */
+/** Size of a terminal in columns and rows. */
 export interface TerminalSize {
   readonly Width: number;
   readonly Height: number;
 }
 
-/** What a remote command reads and writes; what is absent it does not have. Where it writes to is ended with it. */
+/**
+ * Standard streams of a remote command. An undefined stream is not attached. The output streams are ended when the
+ * command exits.
+ */
 export interface CommandStreams {
   readonly stdin?: Readable | undefined;
   readonly stdout?: Writable | undefined;
-  /** None with a terminal: there all that is written comes by stdout. */
+  /** Undefined with a terminal, which writes all output to stdout. */
   readonly stderr?: Writable | undefined;
-  /** Whether the command has a terminal, and how the sizes of the one on this side are told: now and with each change. */
+  /**
+   * Terminal of the command. `followSize` calls its argument with the current size and after each change, until the
+   * returned function is called. Undefined if there is no terminal.
+   */
   readonly tty?: { followSize(tell: (size: TerminalSize) => void): () => void } | undefined;
 }
 
-/** The peer waits for the streams as long as that, in milliseconds. */
-const OPENING_MS = 30_000;
+/** Time limit for opening the streams, in milliseconds. The peer has the same limit. */
+const OPEN_TIMEOUT_MS = 30_000;
 
-/** So often the peer is asked for a sign of life, in milliseconds: it ends connections on which nothing happens for long. */
-const PING_MS = 60_000;
+/** Interval between pings in milliseconds, because the peer closes idle connections. */
+const PING_INTERVAL_MS = 60_000;
 
-/** More than any Status has. */
-const STATUS_BYTES = 1024 * 1024;
+/** Maximum size of a Status in bytes. */
+const MAX_STATUS_BYTES = 1024 * 1024;
 
 /**
- * Runs a remote command to its end on a connection, which is closed then; gives the exit code. Rejects with the runtime's
- * words where the command did not run.
+ * Runs a remote command on a connection and returns the exit code. Closes the connection afterwards. Rejects with the
+ * runtime's message if the command did not run.
  */
 export async function runRemoteCommand(
   connection: SpdyConnection,
@@ -51,76 +60,84 @@ export async function runRemoteCommand(
 ): Promise<number> {
   const abort = () => connection.close();
   signal.addEventListener('abort', abort);
-  const over = new AbortController();
+  const completed = new AbortController();
   try {
     signal.throwIfAborted();
-    const opened = await openStreams(connection, streams);
-    const status = statusOf(opened.error).finally(() => {
-      // All output comes before it: a server that is held up by what it has still to read does not get to end the streams.
-      for (const stream of [opened.stdout, opened.stderr]) stream?.receiveEnd();
+    const remoteStreams = await openStreams(connection, streams);
+    const status = readStatus(remoteStreams.error).finally(() => {
+      // The peer sends all output before the Status, but a peer blocked by its own unread input does not close the
+      // output streams.
+      for (const stream of [remoteStreams.stdout, remoteStreams.stderr]) stream?.receiveEnd();
     });
     status.catch(() => {});
-    void keepAlive(connection, over.signal);
-    followSizes(opened.resize, streams, over.signal);
-    if (opened.stdin && streams.stdin) void feed(streams.stdin, opened.stdin, over.signal);
-    await Promise.all([copy(opened.stdout, streams.stdout), copy(opened.stderr, streams.stderr)]);
-    return await codeOf(connection, await status);
+    void keepAlive(connection, completed.signal);
+    followSizes(remoteStreams.resize, streams, completed.signal);
+    if (remoteStreams.stdin && streams.stdin) void copyInput(streams.stdin, remoteStreams.stdin, completed.signal);
+    await Promise.all([
+      copyOutput(remoteStreams.stdout, streams.stdout),
+      copyOutput(remoteStreams.stderr, streams.stderr),
+    ]);
+    return await exitCodeFrom(connection, await status);
   } catch (error) {
     throw signal.aborted ? new NodeFailure('Cancelled', 'the command was left', { cause: error }) : error;
   } finally {
     signal.removeEventListener('abort', abort);
-    over.abort();
+    completed.abort();
     connection.close();
   }
 }
 
 async function openStreams(connection: SpdyConnection, { stdin, stdout, stderr, tty }: CommandStreams) {
-  const limit = startLimit(OPENING_MS);
-  const open = (type: string) => connection.open(new Map([[STREAM_TYPE, type]]));
-  const openIf = async (is: unknown, type: string) => (is ? open(type) : undefined);
-  const all = Promise.all([
-    open('error'),
-    openIf(stdin, 'stdin'),
-    openIf(stdout, 'stdout'),
-    openIf(stderr && !tty, 'stderr'),
-    openIf(tty, 'resize'),
+  const limit = startLimit(OPEN_TIMEOUT_MS);
+  const openStream = (type: string) => connection.open(new Map([[STREAM_TYPE_HEADER, type]]));
+  const openStreamIf = async (isRequested: unknown, type: string) => (isRequested ? openStream(type) : undefined);
+  const opening = Promise.all([
+    openStream('error'),
+    openStreamIf(stdin, 'stdin'),
+    openStreamIf(stdout, 'stdout'),
+    openStreamIf(stderr && !tty, 'stderr'),
+    openStreamIf(tty, 'resize'),
   ]);
   try {
-    const [error, input, output, errors, resize] = await unlessAborted(all, limit.signal);
+    const [error, input, output, errors, resize] = await unlessAborted(opening, limit.signal);
     return { error, stdin: input, stdout: output, stderr: errors, resize };
   } catch (cause) {
-    all.catch(() => {});
+    opening.catch(() => {});
     if (!limit.signal.aborted) throw cause;
-    throw new NodeFailure('StreamFailed', `the runtime has not accepted the streams within ${OPENING_MS / 1_000} s`);
+    throw new NodeFailure(
+      'StreamFailed',
+      `the runtime has not accepted the streams within ${OPEN_TIMEOUT_MS / 1_000} s`,
+    );
   } finally {
     limit.end();
   }
 }
 
-/** What the peer says in the end; the connection may have ended before. */
-async function codeOf(connection: SpdyConnection, status: string): Promise<number> {
+/** Returns the exit code. Without a Status, rejects with the error of the connection. */
+async function exitCodeFrom(connection: SpdyConnection, status: string): Promise<number> {
   if (status !== '') return readCommandStatus(status);
-  // It ends its streams first, and the connection next.
-  const error = await Promise.race([connection.ended, passing(OPENING_MS)]);
-  throw error ?? connectionEnded('it was not told how the command has ended');
+  // The peer closes its streams before the connection.
+  const error = await Promise.race([connection.ended, delay(OPEN_TIMEOUT_MS)]);
+  throw error ?? connectionClosed('it was not told how the command has ended');
 }
 
-function passing(ms: number): Promise<undefined> {
+function delay(ms: number): Promise<undefined> {
   return new Promise((resolve) => startLimit(ms).signal.addEventListener('abort', () => resolve(undefined)));
 }
 
-/** The Status, as soon as it is complete; empty where there is none. */
-async function statusOf(stream: SpdyStream): Promise<string> {
-  const parts: Buffer[] = [];
+/** Returns the Status as soon as it is complete, or an empty string if there is none. */
+async function readStatus(stream: SpdyStream): Promise<string> {
+  const chunks: Buffer[] = [];
   let length = 0;
-  for await (const part of stream) {
-    length += part.length;
-    if (length > STATUS_BYTES) throw new NodeFailure('StreamFailed', `a Status has more than ${STATUS_BYTES} bytes`);
-    parts.push(part);
-    const text = Buffer.concat(parts).toString('utf8');
-    if (text.endsWith('}') && isJson(text)) return text;
+  for await (const chunk of stream) {
+    length += chunk.length;
+    if (length > MAX_STATUS_BYTES)
+      throw new NodeFailure('StreamFailed', `a Status has more than ${MAX_STATUS_BYTES} bytes`);
+    chunks.push(chunk);
+    const contents = Buffer.concat(chunks).toString('utf8');
+    if (contents.endsWith('}') && isJson(contents)) return contents;
   }
-  return Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function isJson(text: string): boolean {
@@ -132,28 +149,31 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Its end is passed on, so that the command sees it; what nobody reads any more is given up. */
-async function feed(from: Readable, to: SpdyStream, signal: AbortSignal): Promise<void> {
+/**
+ * Copies input including its end, so that the command receives EOF. Errors are ignored, because the command may stop
+ * reading.
+ */
+async function copyInput(from: Readable, to: SpdyStream, signal: AbortSignal): Promise<void> {
   await pipeline(from, to, { signal }).catch(() => {});
 }
 
-/** A reader that is gone does not end the command: how it ends is still told. */
-async function copy(from: SpdyStream | undefined, to: Writable | undefined): Promise<void> {
+/** Copies output. A reader that has gone does not stop the command, whose exit code is still reported. */
+async function copyOutput(from: SpdyStream | undefined, to: Writable | undefined): Promise<void> {
   if (from && to) await pipeline(from, to).catch(() => {});
 }
 
-function followSizes(stream: SpdyStream | undefined, { tty }: CommandStreams, over: AbortSignal): void {
+function followSizes(stream: SpdyStream | undefined, { tty }: CommandStreams, signal: AbortSignal): void {
   if (stream === undefined || tty === undefined) return;
-  over.addEventListener(
+  signal.addEventListener(
     'abort',
     tty.followSize((size) => stream.write(`${JSON.stringify(size)}\n`)),
   );
 }
 
-async function keepAlive(connection: SpdyConnection, over: AbortSignal): Promise<void> {
-  const ended = new Promise<void>((resolve) => over.addEventListener('abort', () => resolve()));
-  while (!over.aborted) {
-    await Promise.race([ended, passing(PING_MS)]);
-    if (!over.aborted) await connection.ping().catch(() => {});
+async function keepAlive(connection: SpdyConnection, signal: AbortSignal): Promise<void> {
+  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  while (!signal.aborted) {
+    await Promise.race([aborted, delay(PING_INTERVAL_MS)]);
+    if (!signal.aborted) await connection.ping().catch(() => {});
   }
 }

@@ -1,56 +1,58 @@
 import { Duplex } from 'node:stream';
-import { connectionEnded, refused } from './failure.ts';
-import { RESET } from './frames.ts';
+import { connectionClosed, streamRefused } from './failure.ts';
+import { RESET_STATUS } from './frames.ts';
 import type { Headers } from './headerBlock.ts';
 
-/** What of a connection its streams need: all of it resolves once the bytes are on their way. */
+/**
+ * The operations of a connection that its streams use. Promises resolve when the bytes have been written to the socket.
+ */
 export interface StreamWire {
   data(streamId: number, data: Uint8Array, fin: boolean): Promise<void>;
   reset(streamId: number, status: number): Promise<void>;
-  /** It is over on both sides, or was given up on one. */
-  over(streamId: number): void;
+  /** Reports that both sides have finished or that the stream was destroyed. */
+  release(streamId: number): void;
 }
 
-/** So much of a stream is kept for a slow reader before the connection stops reading. */
-const UNREAD_BYTES = 64 * 1024;
+/** Number of bytes that are buffered for a slow reader before reading from the connection stops. */
+const READ_BUFFER_BYTES = 64 * 1024;
 
-/** As large as the parts in which a kubelet and containerd copy, or twice that. */
-const DATA_BYTES = 64 * 1024;
+/** Maximum size of a DATA frame, which is at least that of the kubelet's and containerd's copy buffers. */
+const MAX_DATA_BYTES = 64 * 1024;
 
 /**
- * One stream of a SPDY connection. Its end, and the end of what the peer sends, are told apart (FLAG_FIN); a reset by the
- * peer ends both: what has come before can still be read, what is written from then on is dropped, as in spdystream.
+ * A stream of a SPDY connection. Each direction ends separately (FLAG_FIN). A reset by the peer ends both: received
+ * data can still be read and further writes are dropped, as in spdystream.
  */
 export class SpdyStream extends Duplex {
   readonly id: number;
   readonly headers: Headers;
-  /** Resolves once the peer has accepted it. */
+  /** Resolves once the peer has accepted the stream. */
   readonly accepted: Promise<void>;
   readonly #wire: StreamWire;
-  readonly #accepted = Promise.withResolvers<void>();
-  #readers: (() => void)[] = [];
+  readonly #acceptance = Promise.withResolvers<void>();
+  #pendingReceives: (() => void)[] = [];
   #state: 'open' | 'reset' | 'lost' = 'open';
   #hasReceivedEnd = false;
 
   constructor(id: number, headers: Headers, wire: StreamWire) {
-    super({ readableHighWaterMark: UNREAD_BYTES, writableHighWaterMark: DATA_BYTES });
+    super({ readableHighWaterMark: READ_BUFFER_BYTES, writableHighWaterMark: MAX_DATA_BYTES });
     this.id = id;
     this.headers = headers;
     this.#wire = wire;
-    this.accepted = this.#accepted.promise;
-    // Who does not wait for it hears of a failure by the stream itself.
+    this.accepted = this.#acceptance.promise;
+    // The stream itself reports the failure to users that do not await `accepted`.
     this.accepted.catch(() => {});
   }
 
   accept(): void {
-    this.#accepted.resolve();
+    this.#acceptance.resolve();
   }
 
-  /** Takes what the peer has sent; resolves when there is room for more. */
+  /** Buffers data from the peer and waits until there is room for more. */
   async receive(data: Uint8Array): Promise<void> {
     if (data.length === 0 || this.destroyed || this.#hasReceivedEnd) return;
     if (this.push(data)) return;
-    await new Promise<void>((resolve) => this.#readers.push(resolve));
+    await new Promise<void>((resolve) => this.#pendingReceives.push(resolve));
   }
 
   receiveEnd(): void {
@@ -61,22 +63,22 @@ export class SpdyStream extends Duplex {
 
   receiveReset(status: number): void {
     this.#state = 'reset';
-    this.#accepted.reject(refused(status));
+    this.#acceptance.reject(streamRefused(status));
     this.receiveEnd();
     this.end();
   }
 
-  /** The connection has ended; by what, it tells itself. What has come before can still be read. */
-  lose(): void {
+  /** Ends the stream because the connection is closed, which reports the error. Received data can still be read. */
+  handleConnectionClosed(): void {
     this.#state = 'lost';
-    this.#accepted.reject(connectionEnded());
-    this.#resume();
+    this.#acceptance.reject(connectionClosed());
+    this.#resumeReceiving();
     this.receiveEnd();
     this.end();
   }
 
   override _read(): void {
-    this.#resume();
+    this.#resumeReceiving();
   }
 
   override _write(chunk: Buffer, _: string, done: (error?: Error | null) => void): void {
@@ -84,25 +86,25 @@ export class SpdyStream extends Duplex {
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    const sent = this.#state === 'open' ? this.#wire.data(this.id, new Uint8Array(), true) : Promise.resolve();
-    sent.then(() => done(), done);
+    const finSent = this.#state === 'open' ? this.#wire.data(this.id, new Uint8Array(), true) : Promise.resolve();
+    finSent.then(() => done(), done);
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    const isWhole = this.#hasReceivedEnd && this.writableFinished;
-    if (!isWhole && this.#state === 'open') this.#wire.reset(this.id, RESET.cancel).catch(() => {});
-    this.#wire.over(this.id);
-    this.#accepted.reject(error ?? connectionEnded());
-    this.#resume();
+    const isComplete = this.#hasReceivedEnd && this.writableFinished;
+    if (!isComplete && this.#state === 'open') this.#wire.reset(this.id, RESET_STATUS.cancel).catch(() => {});
+    this.#wire.release(this.id);
+    this.#acceptance.reject(error ?? connectionClosed());
+    this.#resumeReceiving();
     done(error);
   }
 
   async #send(chunk: Buffer): Promise<void> {
-    for (let at = 0; at < chunk.length && this.#state === 'open'; at += DATA_BYTES)
-      await this.#wire.data(this.id, chunk.subarray(at, at + DATA_BYTES), false);
+    for (let offset = 0; offset < chunk.length && this.#state === 'open'; offset += MAX_DATA_BYTES)
+      await this.#wire.data(this.id, chunk.subarray(offset, offset + MAX_DATA_BYTES), false);
   }
 
-  #resume(): void {
-    for (const resolve of this.#readers.splice(0)) resolve();
+  #resumeReceiving(): void {
+    for (const resolve of this.#pendingReceives.splice(0)) resolve();
   }
 }

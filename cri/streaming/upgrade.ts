@@ -1,4 +1,4 @@
-/** The way to SPDY/3.1: an HTTP request that asks for it, with the protocols that are to be spoken over its streams. */
+/** Upgrades HTTP connections to SPDY/3.1, negotiating the protocol of the streams. */
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -9,109 +9,111 @@ const SPDY = 'SPDY/3.1';
 const PROTOCOL_HEADER = 'X-Stream-Protocol-Version';
 const ACCEPTED_HEADER = 'X-Accepted-Stream-Protocol-Versions';
 
-/** So much of a refusal is told. */
-const REFUSAL_BYTES = 4 * 1024;
+/** Maximum number of characters of a refusal to report. */
+const MAX_REFUSAL_LENGTH = 4 * 1024;
 
-/** How a streaming server is dialled. */
+/** Options for connecting to a streaming server. */
 export interface DialOptions {
-  /** Those that this side speaks, the best one first. */
+  /** Supported protocols, the preferred one first. */
   readonly protocols: readonly string[];
   readonly signal: AbortSignal;
-  /** How long the server may take, in milliseconds. */
-  readonly limitMs: number;
+  /** Time limit for the response of the server, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
-/** A connection, and which of the protocols is spoken on it. */
-export interface Dialled {
+/** A connection and the negotiated protocol. */
+export interface DialResult {
   readonly connection: SpdyConnection;
   readonly protocol: string;
 }
 
-/** Dials a streaming server; rejects with its words when it refuses. */
-export async function dialSpdy(url: URL, { protocols, signal, limitMs }: DialOptions): Promise<Dialled> {
-  const limit = startLimit(limitMs);
-  const either = AbortSignal.any([signal, limit.signal]);
+/** Connects to a streaming server. Rejects with the server's message if it refuses. */
+export async function dialSpdy(url: URL, { protocols, signal, timeoutMs }: DialOptions): Promise<DialResult> {
+  const limit = startLimit(timeoutMs);
+  const eitherSignal = AbortSignal.any([signal, limit.signal]);
   try {
-    const { response, socket, head } = await dialUpgrade(url, protocols, either);
+    const { response, socket, head } = await dialUpgrade(url, protocols, eitherSignal);
     const protocol = response.headers['x-stream-protocol-version'];
-    const spoken = protocols.find((each) => each === protocol);
-    if (spoken === undefined || response.headers.upgrade?.toLowerCase() !== SPDY.toLowerCase()) {
+    const negotiated = protocols.find((candidate) => candidate === protocol);
+    if (negotiated === undefined || response.headers.upgrade?.toLowerCase() !== SPDY.toLowerCase()) {
       socket.destroy();
-      throw failed(`it speaks ${protocol ?? 'no protocol'}, expected ${protocols.join(' or ')} over ${SPDY}`);
+      throw dialFailure(`it speaks ${protocol ?? 'no protocol'}, expected ${protocols.join(' or ')} over ${SPDY}`);
     }
     if (head.length > 0) socket.unshift(head);
-    return { connection: new SpdyConnection(socket, { side: 'client' }), protocol: spoken };
+    return { connection: new SpdyConnection(socket, { side: 'client' }), protocol: negotiated };
   } catch (error) {
     if (signal.aborted) throw new NodeFailure('Cancelled', 'the streaming connection was cancelled', { cause: error });
-    throw limit.signal.aborted ? failed(`it has not answered within ${limitMs / 1_000} s`) : error;
+    throw limit.signal.aborted ? dialFailure(`it has not answered within ${timeoutMs / 1_000} s`) : error;
   } finally {
     limit.end();
   }
 }
 
-const failed = (why: string, cause?: unknown): NodeFailure =>
-  new NodeFailure('StreamFailed', `the streaming server of the runtime cannot be used: ${why}`, { cause });
+const dialFailure = (reason: string, cause?: unknown): NodeFailure =>
+  new NodeFailure('StreamFailed', `the streaming server of the runtime cannot be used: ${reason}`, { cause });
 
-export interface Upgraded {
+export interface UpgradeResult {
   readonly response: IncomingMessage;
   readonly socket: Duplex;
-  /** What has come behind the response. */
+  /** Bytes received after the response. */
   readonly head: Buffer;
 }
 
-/** Requests SPDY of a streaming server; rejects with the server's words when it refuses. */
-export function dialUpgrade(url: URL, protocols: readonly string[], signal: AbortSignal): Promise<Upgraded> {
-  const { promise, resolve, reject } = Promise.withResolvers<Upgraded>();
+/** Requests an upgrade to SPDY from a streaming server. Rejects with the server's message if it refuses. */
+export function dialUpgrade(url: URL, protocols: readonly string[], signal: AbortSignal): Promise<UpgradeResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<UpgradeResult>();
   const headers: OutgoingHttpHeaders = { Connection: 'Upgrade', Upgrade: SPDY, [PROTOCOL_HEADER]: [...protocols] };
-  const asked = request(url, { method: 'POST', headers, agent: false, signal });
-  asked.on('error', (error) => reject(failed(messageOf(error), error)));
-  asked.on('upgrade', (response, socket, head) => {
-    // The connection tells of its own.
-    asked.removeAllListeners('error').on('error', () => {});
+  const upgradeRequest = request(url, { method: 'POST', headers, agent: false, signal });
+  upgradeRequest.on('error', (error) => reject(dialFailure(messageOf(error), error)));
+  upgradeRequest.on('upgrade', (response, socket, head) => {
+    // From here on, the connection reports its own errors.
+    upgradeRequest.removeAllListeners('error').on('error', () => {});
     resolve({ response, socket, head });
   });
-  asked.on('response', (response) => {
+  upgradeRequest.on('response', (response) => {
     const { statusCode, statusMessage } = response;
-    refusalOf(response).then(
-      (text) => reject(failed(`${statusCode} ${statusMessage ?? ''}: ${text}`)),
-      (error: unknown) => reject(failed(messageOf(error), error)),
+    readRefusal(response).then(
+      (text) => reject(dialFailure(`${statusCode} ${statusMessage ?? ''}: ${text}`)),
+      (error: unknown) => reject(dialFailure(messageOf(error), error)),
     );
   });
-  asked.end();
+  upgradeRequest.end();
   return promise;
 }
 
-async function refusalOf(response: IncomingMessage): Promise<string> {
+async function readRefusal(response: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) {
     text += chunk;
-    if (text.length > REFUSAL_BYTES) break;
+    if (text.length > MAX_REFUSAL_LENGTH) break;
   }
-  return text.slice(0, REFUSAL_BYTES).trim();
+  return text.slice(0, MAX_REFUSAL_LENGTH).trim();
 }
 
-/** What a server does with those who dial it. */
+/** Options for accepting connections as a server. */
 export interface AcceptOptions {
-  /** Those that it speaks; which of them is spoken is up to the client. */
+  /** Supported protocols. The client's preference decides. */
   readonly protocols: readonly string[];
   readonly onStream: NonNullable<SpdyOptions['onStream']>;
 }
 
 /**
- * Answers a request that asks for SPDY, as the event `upgrade` of a server of Node.js has it. Undefined when it was refused,
- * with the words of a kubelet.
+ * Handles an `upgrade` event of a Node.js server that requests SPDY. Returns undefined if the request was refused, with
+ * the same responses as a kubelet.
  */
-export function acceptSpdy(asked: IncomingMessage, socket: Duplex, head: Buffer, options: AcceptOptions) {
-  const wanted = (asked.headersDistinct['x-stream-protocol-version'] ?? []).flatMap((each) => each.split(/ *, */));
-  const protocol = wanted.find((each) => options.protocols.includes(each));
-  if (asked.headers.upgrade?.toLowerCase() !== SPDY.toLowerCase())
+export function acceptSpdy(request: IncomingMessage, socket: Duplex, head: Buffer, options: AcceptOptions) {
+  const requestedProtocols = (request.headersDistinct['x-stream-protocol-version'] ?? []).flatMap((each) =>
+    each.split(/ *, */),
+  );
+  const protocol = requestedProtocols.find((candidate) => options.protocols.includes(candidate));
+  if (request.headers.upgrade?.toLowerCase() !== SPDY.toLowerCase())
     return refuse(socket, '400 Bad Request', `unable to upgrade: expected ${SPDY}`);
-  if (wanted.length === 0)
+  if (requestedProtocols.length === 0)
     return refuse(socket, '400 Bad Request', `unable to upgrade: ${PROTOCOL_HEADER} is required`);
   if (protocol === undefined) {
-    const offered = options.protocols.map((each) => `${ACCEPTED_HEADER}: ${each}`);
-    const message = `unable to upgrade: unable to negotiate protocol: client supports [${wanted.join(' ')}], server accepts [${options.protocols.join(' ')}]`;
-    return refuse(socket, '403 Forbidden', message, offered);
+    const acceptedHeaders = options.protocols.map((each) => `${ACCEPTED_HEADER}: ${each}`);
+    const message = `unable to upgrade: unable to negotiate protocol: client supports [${requestedProtocols.join(' ')}], server accepts [${options.protocols.join(' ')}]`;
+    return refuse(socket, '403 Forbidden', message, acceptedHeaders);
   }
   const lines = ['Connection: Upgrade', `Upgrade: ${SPDY}`, `${PROTOCOL_HEADER}: ${protocol}`];
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`);

@@ -1,19 +1,19 @@
-/** The cgroup that this process is in. */
+/** The cgroup of this process. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { messageOf } from '../../base/failure.ts';
 import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
-import { makeCgroup } from './files.ts';
+import { createCgroup } from './files.ts';
 import type { Hierarchy } from './hierarchies.ts';
 
 /**
- * The path of the agent's own cgroup below the root of the hierarchy, by the text of `/proc/self/cgroup` (`getContainer`
- * in `pkg/kubelet/cm/container_manager_linux.go`). Empty for the root. Undefined on cgroup v1 if cpu and memory have
- * different cgroups, because no cgroup then has the usage of the agent.
+ * Returns the path of the agent's cgroup relative to the root of the hierarchy, from the contents of
+ * `/proc/self/cgroup` (`getContainer` in `pkg/kubelet/cm/container_manager_linux.go`). Empty for the root. Undefined on
+ * cgroup v1 if cpu and memory have different cgroups, because then no cgroup has the agent's usage.
  */
-export function agentCgroup(text: string): string | undefined {
+export function parseAgentCgroup(contents: string): string | undefined {
   const paths = new Map<string, string>();
-  for (const line of text.split('\n')) {
+  for (const line of contents.split('\n')) {
     const [, controllers = '', path = ''] = /^\d+:([^:]*):\/(.*)$/.exec(line) ?? [];
     if (line !== '') for (const controller of controllers.split(',')) paths.set(controller, path);
   }
@@ -23,22 +23,22 @@ export function agentCgroup(text: string): string | undefined {
   return paths.get('name=systemd') ?? cpu;
 }
 
-/** Reads the path of the agent's own cgroup. Undefined if the host has no cgroups. */
+/** Reads the path of the agent's cgroup. Undefined if the host has no cgroups. */
 export function readAgentCgroup(): string | undefined {
   try {
-    return agentCgroup(readFileSync('/proc/self/cgroup', 'utf8'));
+    return parseAgentCgroup(readFileSync('/proc/self/cgroup', 'utf8'));
   } catch {
     return undefined;
   }
 }
 
-/** The path of a configured cgroup below the root of a hierarchy. */
-const pathOf = (name: string): string => normalize(`/${name}`).slice(1);
+/** Returns the path of a configured cgroup relative to the root of a hierarchy. */
+const configuredPath = (name: string): string => normalize(`/${name}`).slice(1);
 
-/** Whether the process is in this cgroup. */
-export const isAgentIn = (name: string, current = readAgentCgroup()): boolean => current === pathOf(name);
+/** Whether this process is in the cgroup. */
+export const isAgentIn = (name: string, current = readAgentCgroup()): boolean => current === configuredPath(name);
 
-interface MoveParts {
+interface MoveOptions {
   readonly hierarchies: readonly Hierarchy[];
   readonly cgroupfs?: Cgroupfs;
   readonly pid?: number;
@@ -46,21 +46,21 @@ interface MoveParts {
 
 /**
  * Creates a cgroup in each hierarchy and moves this process to it, as a kubelet does for `kubeletCgroups`
- * (`ensureProcessInContainerWithOOMScore` in `pkg/kubelet/cm/container_manager_linux.go`). Returns a sentence that says why
- * the process could not be moved, or undefined if it was.
+ * (`ensureProcessInContainerWithOOMScore` in `pkg/kubelet/cm/container_manager_linux.go`). Returns an error message, or
+ * undefined on success.
  */
 export async function moveAgentTo(
   name: string,
-  { hierarchies, cgroupfs = hostCgroupfs, pid = process.pid }: MoveParts,
+  { hierarchies, cgroupfs = hostCgroupfs, pid = process.pid }: MoveOptions,
 ): Promise<string | undefined> {
-  const path = pathOf(name);
+  const path = configuredPath(name);
   try {
-    await makeCgroup({ cgroupfs, hierarchies, path }, () => true);
+    await createCgroup({ cgroupfs, hierarchies, path }, () => true);
     for (const { root, version, controllers } of hierarchies) {
-      // On a host with v1, the hierarchy of v2 has no controllers, and only systemd uses it.
+      // On a host with v1, the v2 hierarchy has no controllers and is only used by systemd.
       if (version === 'v2' && controllers.length === 0) continue;
       await cgroupfs.mkdir(join(root, path));
-      if (version === 'v1' && controllers.includes('cpuset')) await inheritCpus(cgroupfs, root, path);
+      if (version === 'v1' && controllers.includes('cpuset')) await copyCpusetFromParent(cgroupfs, root, path);
       await cgroupfs.write(join(root, path, 'cgroup.procs'), String(pid));
     }
     return undefined;
@@ -69,13 +69,13 @@ export async function moveAgentTo(
   }
 }
 
-/** Copies CPUs and memory nodes from parent to child, because on v1 a cgroup of cpuset without them takes no process. */
-async function inheritCpus(cgroupfs: Cgroupfs, root: string, path: string): Promise<void> {
+/** Copies CPUs and memory nodes from the parents, because a v1 cpuset cgroup without them accepts no process. */
+async function copyCpusetFromParent(cgroupfs: Cgroupfs, root: string, path: string): Promise<void> {
   if (path === '' || path === '.') return;
-  await inheritCpus(cgroupfs, root, dirname(path));
+  await copyCpusetFromParent(cgroupfs, root, dirname(path));
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-    const own = cgroupfs.read(join(root, path, file))?.trim();
+    const value = cgroupfs.read(join(root, path, file))?.trim();
     const inherited = cgroupfs.read(join(root, dirname(path), file))?.trim();
-    if (own === '' && inherited) await cgroupfs.write(join(root, path, file), inherited);
+    if (value === '' && inherited) await cgroupfs.write(join(root, path, file), inherited);
   }
 }

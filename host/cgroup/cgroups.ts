@@ -2,31 +2,38 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { CgroupSetUp } from '../../kubernetes/resources/cgroup.ts';
 
 /**
- * What a node does with its pods' cgroups (C25); where the host forbids it, nothing, and never a failure of a pod. Each
- * call does one thing: when something is tried again is up to who calls.
+ * The cgroups of a node's pods (C25). If the host forbids changes, the calls do nothing and pods do not fail. Retries
+ * are up to the caller.
  */
 export interface Cgroups {
   /**
-   * Makes what is above the pods' cgroups with its limits, and makes up for what pods lack; as long as pods of somebody
-   * else are there nothing that they share is changed. Fails with `FailedNodeAllocatableEnforcement`. Idempotent.
+   * Creates the cgroups above those of the pods with their limits, and retries missing limits of pods. While pods of
+   * other agents are in the tree, shared cgroups are not changed. Fails with `FailedNodeAllocatableEnforcement`.
+   * Idempotent.
    */
   setUp(): Promise<CgroupSetUp>;
-  /** Makes a pod's cgroup with its limits; one that is there stays as it is. */
+  /** Creates the cgroup of a pod with its limits. An existing one is not changed. */
   prepare(pod: Pod): Promise<void>;
-  /** Lets a pod's cgroup have at least what the pod may use: before its containers grow. */
+  /** Raises the limits of a pod's cgroup to at least those of the pod. Call it before containers grow. */
   raise(pod: Pod): Promise<void>;
-  /** Lets a pod's cgroup have exactly what the pod may use: after its containers have shrunk. */
+  /** Sets the limits of a pod's cgroup to exactly those of the pod. Call it after containers have shrunk. */
   trim(pod: Pod): Promise<void>;
-  /** Whether anybody has made it. */
+  /** Whether the cgroup exists, regardless of who created it. */
   has(pod: Pod): boolean;
-  /** Whether anything runs in one of its name, be it made for another class. */
+  /** Whether any process is in a cgroup with the pod's name, in any QoS class. */
   isPopulated(pod: Pod): Promise<boolean>;
-  /** Whether something of another agent may be in it: anything runs there, or there are more of its name than were made here. */
+  /**
+   * Whether the cgroup may contain processes of a different agent, because it is populated or because there are more
+   * cgroups with its name than were created here.
+   */
   mayBeShared(pod: Pod): Promise<boolean>;
-  /** Kills what is left in it, whatever the runtime knows of that. */
+  /** Kills all processes in the cgroup, including those that the runtime has no record of. */
   kill(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** Kills what is left in it, and removes it, unless the host forbids that; the pod no longer counts in its class. */
+  /**
+   * Kills all processes in the cgroup and removes it, unless the host forbids this. The pod no longer counts in its QoS
+   * class.
+   */
   remove(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** The pod of this UID no longer counts in its class, and limits that it lacks are not retried; what is there stays. */
+  /** Stops counting a pod in its QoS class and retrying its missing limits. Existing cgroups are not changed. */
   forget(uid: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Makes cgroups as directories and writes their limits, in whatever hierarchies the host has. */
+/** Creates cgroup directories and writes limits in all hierarchies. */
 import { dirname, join } from 'node:path';
 import { allDone } from '../../base/allDone.ts';
 import { type CgroupFile, type Controller, cgroupFiles } from '../../kubernetes/resources/cgroupFiles.ts';
@@ -6,40 +6,39 @@ import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
 
-/** Where a cgroup is: below the root of each hierarchy. */
+/** A cgroup, which exists in each hierarchy. */
 export interface Cgroup {
   readonly cgroupfs: Cgroupfs;
   readonly hierarchies: readonly Hierarchy[];
-  /** Relative, in directories: `kubepods.slice/kubepods-burstable.slice`. */
+  /** Relative path in directories, e.g. `kubepods.slice/kubepods-burstable.slice`. */
   readonly path: string;
 }
 
 const CONTROLLERS: readonly Controller[] = ['cpu', 'memory', 'pids', 'hugetlb'];
 
-/** Whether a cgroup is there. */
 export function hasCgroup({ cgroupfs, hierarchies, path }: Cgroup): boolean {
   const root = hierarchyOf(hierarchies, 'cpu')?.root ?? hierarchies[0]?.root;
   return root !== undefined && cgroupfs.exists(join(root, path));
 }
 
 /**
- * Makes the directories of a cgroup where it is limited; on v2 its controllers are turned on in all above it that may be
- * changed.
+ * Creates the directories of a cgroup in the hierarchies with limits. On v2, enables the controllers in all parents
+ * that may be changed.
  */
-export async function makeCgroup(cgroup: Cgroup, mayChange: (path: string) => boolean): Promise<void> {
+export async function createCgroup(cgroup: Cgroup, mayChange: (path: string) => boolean): Promise<void> {
   const { cgroupfs, hierarchies, path } = cgroup;
-  const used = new Set(CONTROLLERS.flatMap((controller) => hierarchyOf(hierarchies, controller) ?? []));
+  const usedHierarchies = new Set(CONTROLLERS.flatMap((controller) => hierarchyOf(hierarchies, controller) ?? []));
   await allDone(
-    Array.from(used, async (hierarchy) => {
-      if (hierarchy.version === 'v2') await delegate(cgroupfs, hierarchy, { path: dirname(path), mayChange });
+    Array.from(usedHierarchies, async (hierarchy) => {
+      if (hierarchy.version === 'v2') await enableControllers(cgroupfs, hierarchy, { path: dirname(path), mayChange });
       const directory = join(hierarchy.root, path);
       if (!cgroupfs.exists(directory)) await cgroupfs.mkdir(directory);
     }),
   );
 }
 
-/** On v2 a cgroup has the controllers that its parent passes on; that one has them of its own parent. */
-async function delegate(
+/** Enables controllers for the children of a v2 cgroup, which first requires them in its parents. */
+async function enableControllers(
   cgroupfs: Cgroupfs,
   hierarchy: Hierarchy,
   { path, mayChange }: { readonly path: string; readonly mayChange: (path: string) => boolean },
@@ -47,78 +46,81 @@ async function delegate(
   if (!mayChange(path)) return;
   const directory = join(hierarchy.root, path);
   const file = join(directory, 'cgroup.subtree_control');
-  const passed = wordsIn(cgroupfs, file) ?? [];
-  const isWanted = (each: string) => hierarchy.controllers.includes(each) && !passed.includes(each);
-  const wanted = ['cpuset', ...CONTROLLERS].filter(isWanted);
-  if (wanted.length === 0) return;
-  if (path !== '.') await delegate(cgroupfs, hierarchy, { path: dirname(path), mayChange });
+  const enabled = readWords(cgroupfs, file) ?? [];
+  const isRequired = (controller: string) =>
+    hierarchy.controllers.includes(controller) && !enabled.includes(controller);
+  const required = ['cpuset', ...CONTROLLERS].filter(isRequired);
+  if (required.length === 0) return;
+  if (path !== '.') await enableControllers(cgroupfs, hierarchy, { path: dirname(path), mayChange });
   await cgroupfs.mkdir(directory);
-  // Above may be one that is not to be changed, and does not pass on all of them.
-  const given = wordsIn(cgroupfs, join(directory, 'cgroup.controllers')) ?? wanted;
-  const passable = wanted.filter((each) => given.includes(each));
-  if (passable.length > 0) await cgroupfs.write(file, passable.map((each) => `+${each}`).join(' '));
+  // A parent that may not be changed may not provide all controllers.
+  const available = readWords(cgroupfs, join(directory, 'cgroup.controllers')) ?? required;
+  const enableable = required.filter((controller) => available.includes(controller));
+  if (enableable.length > 0) await cgroupfs.write(file, enableable.map((controller) => `+${controller}`).join(' '));
 }
 
-/** On v2: the controllers that these limits need and that are not passed on to the cgroup. */
+/** Returns the controllers that the limits require but that are not available in a v2 cgroup. */
 export function missingControllers(cgroup: Cgroup, limits: CgroupLimits): Controller[] {
   const { cgroupfs, hierarchies, path } = cgroup;
-  const needed = cgroupFiles(limits, (controller) => hierarchyOf(hierarchies, controller)?.version);
-  const isMissingHere = (controller: Controller) => {
+  const requiredFiles = cgroupFiles(limits, (controller) => hierarchyOf(hierarchies, controller)?.version);
+  const isUnavailable = (controller: Controller) => {
     const hierarchy = hierarchyOf(hierarchies, controller);
     if (hierarchy?.version !== 'v2') return false;
-    return wordsIn(cgroupfs, join(hierarchy.root, path, 'cgroup.controllers'))?.includes(controller) === false;
+    return readWords(cgroupfs, join(hierarchy.root, path, 'cgroup.controllers'))?.includes(controller) === false;
   };
-  return [...new Set(needed.map(({ controller }) => controller))].filter(isMissingHere);
+  return [...new Set(requiredFiles.map(({ controller }) => controller))].filter(isUnavailable);
 }
 
-/** What it means that a cgroup has not all controllers that it needs. */
-export const notPassedOn = (cgroup: string, controllers: string): string =>
+/** Returns the message for a cgroup without all required controllers. */
+export const missingControllersMessage = (cgroup: string, controllers: string): string =>
   `${cgroup} lacks the controllers ${controllers}, as its parent cgroup does not delegate them: limits that need them are not enforced`;
 
-const wordsIn = (cgroupfs: Cgroupfs, file: string): string[] | undefined => cgroupfs.read(file)?.trim().split(/\s+/);
+const readWords = (cgroupfs: Cgroupfs, file: string): string[] | undefined => cgroupfs.read(file)?.trim().split(/\s+/);
 
-/** Writes the limits of a cgroup that is there. */
+/** Writes the limits of an existing cgroup. */
 export async function writeLimits(cgroup: Cgroup, limits: CgroupLimits): Promise<void> {
-  await eachController(cgroup, limits, (file) => write(cgroup, file));
+  await forEachFile(cgroup, limits, (file) => writeFile(cgroup, file));
 }
 
-/** Writes only those limits that give a cgroup more than it has: its children may then grow. */
+/** Writes only the limits that are higher than the current ones, so that the children may grow. */
 export async function raiseLimits(cgroup: Cgroup, limits: CgroupLimits): Promise<void> {
-  await eachController(cgroup, limits, async (file) => {
-    const present = cgroup.cgroupfs.read(pathOf(cgroup, file));
-    if (present !== undefined && amount(file.value) > amount(present)) await write(cgroup, file);
+  await forEachFile(cgroup, limits, async (file) => {
+    const current = cgroup.cgroupfs.read(filePath(cgroup, file));
+    if (current !== undefined && parseLimit(file.value) > parseLimit(current)) await writeFile(cgroup, file);
   });
 }
 
-/** The files of one controller one after the other, for some depend on others; the controllers side by side. */
-async function eachController(
+/**
+ * Processes the files of one controller sequentially, because some depend on others, and the controllers concurrently.
+ */
+async function forEachFile(
   { hierarchies }: Cgroup,
   limits: CgroupLimits,
-  act: (file: CgroupFile) => Promise<void>,
+  process: (file: CgroupFile) => Promise<void>,
 ): Promise<void> {
   const files = cgroupFiles(limits, (controller) => hierarchyOf(hierarchies, controller)?.version);
-  const inOrder = async (own: readonly CgroupFile[]) => {
-    for (const file of own) await act(file);
+  const processSequentially = async (controllerFiles: readonly CgroupFile[]) => {
+    for (const file of controllerFiles) await process(file);
   };
-  await allDone([...Map.groupBy(files, ({ controller }) => controller).values()].map(inOrder));
+  await allDone([...Map.groupBy(files, ({ controller }) => controller).values()].map(processSequentially));
 }
 
-const pathOf = ({ hierarchies, path }: Cgroup, { controller, file }: CgroupFile): string =>
+const filePath = ({ hierarchies, path }: Cgroup, { controller, file }: CgroupFile): string =>
   join(hierarchyOf(hierarchies, controller)?.root ?? '', path, file);
 
-/** A limit as a number; none is the largest. */
-function amount(text: string): number {
-  const [first = ''] = text.trim().split(' ');
-  return first === 'max' || first === '-1' ? Number.POSITIVE_INFINITY : Number(first);
+/** Parses a limit. No limit is Infinity. */
+function parseLimit(contents: string): number {
+  const [limit = ''] = contents.trim().split(' ');
+  return limit === 'max' || limit === '-1' ? Number.POSITIVE_INFINITY : Number(limit);
 }
 
-async function write(cgroup: Cgroup, file: CgroupFile): Promise<void> {
-  const path = pathOf(cgroup, file);
+async function writeFile(cgroup: Cgroup, file: CgroupFile): Promise<void> {
+  const path = filePath(cgroup, file);
   try {
     await cgroup.cgroupfs.write(path, file.value);
   } catch (error) {
-    // A kernel without this part of a controller has no file for it, nor has a cgroup to which its controller is not
-    // passed on; the kernel lets nobody make one (`EACCES`).
+    // If the kernel lacks this part of a controller, or the controller is not enabled for the cgroup, the file does not
+    // exist and cannot be created (`EACCES`).
     if (cgroup.cgroupfs.exists(path)) throw error;
   }
 }

@@ -1,50 +1,54 @@
-/** The cgroup hierarchies that the host has mounted: one a controller on v1, one for all on v2, or both at once. */
+/** The mounted cgroup hierarchies: one per controller on v1, a single one on v2, or both at once. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface Hierarchy {
-  /** Where it is mounted. */
+  /** Mount point of the hierarchy. */
   readonly root: string;
   readonly version: 'v1' | 'v2';
-  /** What can be limited in it; none in the hierarchies that only name or track processes. */
+  /** Available controllers. Empty for hierarchies that only name or track processes. */
   readonly controllers: readonly string[];
 }
 
-/** Reads what is mounted now: it does not change while a node runs. */
+/** Reads the mounted hierarchies, which do not change while a node is running. */
 export async function readHierarchies(): Promise<readonly Hierarchy[]> {
-  const found = parseHierarchies(await readFile('/proc/self/mountinfo', 'utf8'));
+  const mounted = parseHierarchies(await readFile('/proc/self/mountinfo', 'utf8'));
   return Promise.all(
-    found.map(async (hierarchy) => {
+    mounted.map(async (hierarchy) => {
       if (hierarchy.version === 'v1') return hierarchy;
-      const text = await readFile(join(hierarchy.root, 'cgroup.controllers'), 'utf8').catch(() => '');
-      return { ...hierarchy, controllers: text.split(/\s+/).filter((each) => each !== '') };
+      const controllers = await readFile(join(hierarchy.root, 'cgroup.controllers'), 'utf8').catch(() => '');
+      return { ...hierarchy, controllers: controllers.split(/\s+/).filter((controller) => controller !== '') };
     }),
   );
 }
 
-/** Five fields (the last the mount point), options and more, a dash, the type, the source, the options of the hierarchy. */
-const LINE = /^(?:\S+ ){4}(\S+) .*? - (cgroup2?) \S+ (\S+)/;
+/**
+ * A line of mountinfo: five fields of which the last is the mount point, options and more, a dash, the type, the
+ * source, the options of the hierarchy.
+ */
+const MOUNTINFO_LINE = /^(?:\S+ ){4}(\S+) .*? - (cgroup2?) \S+ (\S+)/;
 
-/** Reads the hierarchies off the text of a `mountinfo` file; of one that is mounted twice, the shorter path. */
+/** Parses the hierarchies in a `mountinfo` file. If a hierarchy is mounted twice, the shorter path applies. */
 export function parseHierarchies(mountinfo: string): Hierarchy[] {
-  const found = new Map<string, Hierarchy>();
+  const hierarchies = new Map<string, Hierarchy>();
   for (const line of mountinfo.split('\n')) {
-    const [, root, type, options = ''] = LINE.exec(line) ?? [];
+    const [, root, type, options = ''] = MOUNTINFO_LINE.exec(line) ?? [];
     if (root === undefined) continue;
-    const controllers = type === 'cgroup' ? controllersOf(options) : [];
+    const controllers = type === 'cgroup' ? parseControllers(options) : [];
     const key = type === 'cgroup' ? controllers.join() || options : 'unified';
-    const known = found.get(key);
-    if (known !== undefined && known.root.length <= root.length) continue;
-    found.set(key, { root, version: type === 'cgroup' ? 'v1' : 'v2', controllers });
+    const existing = hierarchies.get(key);
+    if (existing !== undefined && existing.root.length <= root.length) continue;
+    hierarchies.set(key, { root, version: type === 'cgroup' ? 'v1' : 'v2', controllers });
   }
-  return [...found.values()];
+  return [...hierarchies.values()];
 }
 
-/** The options that are no controllers. */
-const PLAIN = /^(ro|rw|xattr|noprefix|clone_children|cpuset_v2_mode|name=.*|release_agent=.*)$/;
+/** Mount options that are not controllers. */
+const OTHER_OPTIONS = /^(ro|rw|xattr|noprefix|clone_children|cpuset_v2_mode|name=.*|release_agent=.*)$/;
 
-const controllersOf = (options: string): string[] => options.split(',').filter((option) => !PLAIN.test(option));
+const parseControllers = (options: string): string[] =>
+  options.split(',').filter((option) => !OTHER_OPTIONS.test(option));
 
-/** The hierarchy in which a controller is, if it is in any. */
+/** Returns the hierarchy of a controller, if there is one. */
 export const hierarchyOf = (hierarchies: readonly Hierarchy[], controller: string): Hierarchy | undefined =>
   hierarchies.find(({ controllers }) => controllers.includes(controller));

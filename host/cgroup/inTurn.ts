@@ -1,14 +1,17 @@
-/** One after the other, so that the last word stands; who comes while one is at work shares the next. */
-export function inTurn(act: () => Promise<void>): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
+/**
+ * Returns a function that runs `act` sequentially. Calls during a run share the next run, so that the latest state
+ * always applies.
+ */
+export function coalesceCalls(act: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
-  const actNext = () => {
+  const runNext = () => {
     next = undefined;
     return act();
   };
   return () => {
-    next ??= last.then(actNext, actNext);
-    last = next;
-    return last;
+    next ??= current.then(runNext, runNext);
+    current = next;
+    return current;
   };
 }

@@ -1,4 +1,4 @@
-/** The cgroups above a node's containers (C25): that of all pods, those of the QoS classes, and one for each pod. */
+/** The cgroups above those of containers (C25): the parent of all pods, one per QoS class, and one per pod. */
 
 import { allDone } from '../../base/allDone.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -15,52 +15,60 @@ import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import { isForbidden } from '../files/fileErrors.ts';
 import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
 import type { Cgroups } from './cgroups.ts';
-import { hasCgroup, makeCgroup, missingControllers, notPassedOn, raiseLimits, writeLimits } from './files.ts';
-import { inTurn } from './inTurn.ts';
+import {
+  createCgroup,
+  hasCgroup,
+  missingControllers,
+  missingControllersMessage,
+  raiseLimits,
+  writeLimits,
+} from './files.ts';
+import { coalesceCalls } from './inTurn.ts';
 import { sharedCgroups } from './others.ts';
 import { PodsTree, type PodsTreeParts } from './podsTree.ts';
-import { holdsProcesses, killCgroup } from './processes.ts';
+import { hasProcesses, killCgroup } from './processes.ts';
 import { removeCgroupTree } from './remove.ts';
 
 export interface PodCgroupsParts extends Omit<PodsTreeParts, 'cgroupfs'> {
-  /** The host's own when absent. */
+  /** Defaults to the host's. */
   readonly cgroupfs?: Cgroupfs;
   readonly rules: CgroupRules;
-  /** What all pods together may use. */
+  /** Resources that all pods together may use. */
   readonly enforced: Capacity;
-  /** The UIDs of the pods that are this agent's, whose cgroups a former run may have made. */
+  /** Returns the UIDs of this agent's pods, whose cgroups an earlier run may have created. */
   readonly ownPods: () => Promise<readonly string[]>;
-  /** Waits so many milliseconds; rejects when the signal aborts. */
+  /** Waits for a number of milliseconds. Rejects if the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Told, once each, of what the host does not let be done, and goes on without. */
+  /** Called once for each operation that the host forbids. The agent continues without it. */
   readonly onWarning: (message: string) => void;
 }
 
-const ALL = ['kubepods'];
-const TIERS = ['burstable', 'besteffort'] as const;
+const ALL_PODS = ['kubepods'];
+const QOS_CLASSES = ['burstable', 'besteffort'] as const;
 
-/** The cgroups of a node's pods, in whatever hierarchies the host has. */
 export class PodCgroups implements Cgroups {
   readonly #parts: PodCgroupsParts & PodsTreeParts;
   readonly #tree: PodsTree;
   readonly #shared: ReturnType<typeof sharedCgroups>;
-  /** The pods that have a cgroup, for the share of their class. */
-  readonly #present = new Map<string, PodSpec>();
-  readonly #prepared = new Set<string>();
-  /** Those that were made here and have yet to get their limits. */
-  readonly #unlimited = new Set<string>();
-  /** Pods whose cgroups could not have all their limits, as one above does not pass on what they need; and what they lack. */
-  readonly #lacking = new Map<string, { readonly pod: Pod; readonly message: string }>();
-  /** What is at work on cgroups of pods now, by uid: be it that nobody waits for it any more. */
-  readonly #atWork = new Map<string, Promise<unknown>>();
-  /** Made once, whoever asks first; what failed is tried again by the next. */
-  #above: Promise<void> | undefined;
-  /** Whether the limit of all pods is in force. */
+  /** Specs of the pods with a cgroup, from which the CPU shares of the QoS classes are computed. */
+  readonly #podSpecs = new Map<string, PodSpec>();
+  readonly #preparedUids = new Set<string>();
+  /** Paths of cgroups that were created here and do not have their limits yet. */
+  readonly #pathsWithoutLimits = new Set<string>();
+  /**
+   * Pods for which controllers are missing, because a parent cgroup does not provide them, with the resulting message.
+   */
+  readonly #podsWithMissingLimits = new Map<string, { readonly pod: Pod; readonly message: string }>();
+  /** Operations on pod cgroups in progress by UID, including those that no caller awaits any longer. */
+  readonly #pendingByUid = new Map<string, Promise<unknown>>();
+  /** Setup of the parent cgroups, shared by all callers. After a failure, the next caller retries it. */
+  #parentsSetup: Promise<void> | undefined;
+  /** Whether the limit of all pods is enforced. */
   #isEnforced = false;
   #burstableShares: number | undefined;
-  #warnedOf = '';
-  /** Why the host does not let any cgroup be made: nothing is tried again then. */
-  #forbidden: string | undefined;
+  #lastWarnedControllers = '';
+  /** Reason why the host forbids creating cgroups. Once set, nothing is retried. */
+  #forbiddenMessage: string | undefined;
 
   constructor(parts: PodCgroupsParts) {
     const { cgroupfs = hostCgroupfs } = parts;
@@ -71,223 +79,236 @@ export class PodCgroups implements Cgroups {
 
   async setUp(): Promise<CgroupSetUp> {
     const { place } = this.#parts;
-    await this.#unlessForbidden(async () => {
-      await this.#ensureAbove();
-      await this.#enforce();
-      // The share of a class that is there is that of its pods, which may not be known yet.
-      const share = this.#present.size > 0 ? this.#share() : Promise.resolve();
-      const makeUp = Array.from(this.#lacking.values(), ({ pod }) => this.#noted(pod.metadata.uid, this.#makeOwn(pod)));
-      await allDone([share, ...makeUp]);
+    await this.#runUnlessForbidden(async () => {
+      await this.#ensureParents();
+      await this.#enforceAllPodsLimit();
+      // Without known pods, keep the current CPU shares of the class, which include pods that are not known yet.
+      const updateShares = this.#podSpecs.size > 0 ? this.#share() : Promise.resolve();
+      const retries = Array.from(this.#podsWithMissingLimits.values(), ({ pod }) =>
+        this.#track(pod.metadata.uid, this.#createPodCgroup(pod)),
+      );
+      await allDone([updateShares, ...retries]);
     }).catch((cause) => {
-      throw new NodeFailure('FailedNodeAllocatableEnforcement', notEnforced(place, messageOf(cause)), { cause });
+      throw new NodeFailure('FailedNodeAllocatableEnforcement', notEnforcedMessage(place, messageOf(cause)), { cause });
     });
-    if (this.#forbidden !== undefined) return { outcome: 'forbidden', warnings: [this.#forbidden] };
-    const others = this.#shared.why();
-    const lacking = Array.from(this.#lacking.values(), ({ message }) => message);
-    if (others === undefined) return { outcome: 'enforced', warnings: lacking };
-    return { outcome: 'shared', warnings: [notEnforced(place, others), ...lacking] };
+    if (this.#forbiddenMessage !== undefined) return { outcome: 'forbidden', warnings: [this.#forbiddenMessage] };
+    const sharedMessage = this.#shared.sharedMessage();
+    const missingLimits = Array.from(this.#podsWithMissingLimits.values(), ({ message }) => message);
+    if (sharedMessage === undefined) return { outcome: 'enforced', warnings: missingLimits };
+    return { outcome: 'shared', warnings: [notEnforcedMessage(place, sharedMessage), ...missingLimits] };
   }
 
   prepare(pod: Pod): Promise<void> {
     const { uid } = pod.metadata;
-    const preparing = this.#ofPod(async () => {
-      this.#shared.noteOwn(uid);
-      await this.#ensureAbove();
-      this.#present.set(uid, pod.spec);
-      const makeOnce = async () => {
-        if (this.#prepared.has(uid)) return;
-        await this.#makeOwn(pod);
-        this.#prepared.add(uid);
+    const preparation = this.#runForPod(async () => {
+      this.#shared.addOwn(uid);
+      await this.#ensureParents();
+      this.#podSpecs.set(uid, pod.spec);
+      const createOnce = async () => {
+        if (this.#preparedUids.has(uid)) return;
+        await this.#createPodCgroup(pod);
+        this.#preparedUids.add(uid);
       };
-      await allDone([this.#share(), makeOnce()]);
+      await allDone([this.#share(), createOnce()]);
     });
-    return this.#noted(uid, preparing);
+    return this.#track(uid, preparation);
   }
 
   raise(pod: Pod): Promise<void> {
-    return this.#ofPod(async () => {
-      this.#present.set(pod.metadata.uid, pod.spec);
-      await this.#shareAgain();
-      await raiseLimits(this.#tree.cgroupOf(podCgroupNames(pod)), podCgroupLimits(pod.spec, this.#parts.rules));
+    return this.#runForPod(async () => {
+      this.#podSpecs.set(pod.metadata.uid, pod.spec);
+      await this.#refreshShares();
+      await raiseLimits(this.#tree.toCgroup(podCgroupNames(pod)), podCgroupLimits(pod.spec, this.#parts.rules));
     });
   }
 
   trim(pod: Pod): Promise<void> {
-    return this.#ofPod(() => this.#tree.set(podCgroupNames(pod), podCgroupLimits(pod.spec, this.#parts.rules)));
+    return this.#runForPod(() =>
+      this.#tree.setLimits(podCgroupNames(pod), podCgroupLimits(pod.spec, this.#parts.rules)),
+    );
   }
 
   has(pod: Pod): boolean {
-    return hasCgroup(this.#tree.cgroupOf(podCgroupNames(pod)));
+    return hasCgroup(this.#tree.toCgroup(podCgroupNames(pod)));
   }
 
   async isPopulated(pod: Pod): Promise<boolean> {
     const { cgroupfs, hierarchies } = this.#parts;
-    const paths = this.#namesOf(pod).map((names) => this.#tree.nameOf(names));
-    return (await Promise.all(paths.map((path) => holdsProcesses({ cgroupfs, hierarchies, path })))).some(Boolean);
+    const paths = this.#candidateNames(pod).map((names) => this.#tree.runtimeName(names));
+    return (await Promise.all(paths.map((path) => hasProcesses({ cgroupfs, hierarchies, path })))).some(Boolean);
   }
 
   async mayBeShared(pod: Pod): Promise<boolean> {
     const { uid } = pod.metadata;
-    const own = this.#present.has(uid) || this.#prepared.has(uid) ? 1 : 0;
-    const made = this.#namesOf(pod).filter((names) => hasCgroup(this.#tree.cgroupOf(names)));
-    return made.length > own || this.isPopulated(pod);
+    const expectedCount = this.#podSpecs.has(uid) || this.#preparedUids.has(uid) ? 1 : 0;
+    const existing = this.#candidateNames(pod).filter((names) => hasCgroup(this.#tree.toCgroup(names)));
+    return existing.length > expectedCount || this.isPopulated(pod);
   }
 
   async kill(pod: Pod, signal: AbortSignal): Promise<void> {
     const { cgroupfs, hierarchies, wait } = this.#parts;
-    for (const names of this.#namesOf(pod)) {
-      await killCgroup({ cgroupfs, hierarchies, path: this.#tree.nameOf(names), signal, wait });
+    for (const names of this.#candidateNames(pod)) {
+      await killCgroup({ cgroupfs, hierarchies, path: this.#tree.runtimeName(names), signal, wait });
     }
   }
 
   async remove(pod: Pod, signal: AbortSignal): Promise<void> {
     const { cgroupfs, hierarchies, wait, onWarning } = this.#parts;
     const { uid } = pod.metadata;
-    await this.#atWork.get(uid);
-    this.#lacking.delete(uid);
+    await this.#pendingByUid.get(uid);
+    this.#podsWithMissingLimits.delete(uid);
     await this.kill(pod, signal);
-    for (const names of this.#namesOf(pod)) {
-      if (hasCgroup(this.#tree.cgroupOf(names))) {
+    for (const names of this.#candidateNames(pod)) {
+      if (hasCgroup(this.#tree.toCgroup(names))) {
         await this.#tree.stop(names).catch((error) => onWarning(messageOf(error)));
       }
-      await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.nameOf(names), signal, wait }).catch((error) => {
-        // Where the host lets no cgroup be made, what is there stays; else it may be read-only only for a while.
-        if (this.#forbidden === undefined || !isForbidden(error)) throw error;
-      });
+      await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.runtimeName(names), signal, wait }).catch(
+        (error) => {
+          // If the host forbids creating cgroups, existing ones remain. Otherwise it may be read-only only temporarily.
+          if (this.#forbiddenMessage === undefined || !isForbidden(error)) throw error;
+        },
+      );
     }
     await this.forget(uid);
   }
 
   async forget(uid: string): Promise<void> {
     this.#shared.forget(uid);
-    for (const known of [this.#present, this.#prepared, this.#lacking]) known.delete(uid);
-    if (this.#burstableShares !== undefined) await this.#ofPod(() => this.#shareAgain());
+    for (const collection of [this.#podSpecs, this.#preparedUids, this.#podsWithMissingLimits]) collection.delete(uid);
+    if (this.#burstableShares !== undefined) await this.#runForPod(() => this.#refreshShares());
   }
 
-  /** What the host forbids is tried once. */
-  async #unlessForbidden(act: () => Promise<void>): Promise<void> {
-    if (this.#forbidden !== undefined) return;
+  /** Runs an operation unless the host has forbidden an earlier one. */
+  async #runUnlessForbidden(operation: () => Promise<void>): Promise<void> {
+    if (this.#forbiddenMessage !== undefined) return;
     try {
-      await act();
+      await operation();
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      const isNews = this.#forbidden === undefined;
-      this.#forbidden = `pod cgroups are left to the runtime: ${messageOf(error)}`;
-      if (isNews) this.#parts.onWarning(this.#forbidden);
+      const isFirst = this.#forbiddenMessage === undefined;
+      this.#forbiddenMessage = `pod cgroups are left to the runtime: ${messageOf(error)}`;
+      if (isFirst) this.#parts.onWarning(this.#forbiddenMessage);
     }
   }
 
-  #ofPod(act: () => Promise<void>): Promise<void> {
-    return this.#unlessForbidden(act).catch((cause) => {
+  #runForPod(operation: () => Promise<void>): Promise<void> {
+    return this.#runUnlessForbidden(operation).catch((cause) => {
       const message = `unable to ensure pod container exists: ${messageOf(cause)}`;
       throw new NodeFailure('FailedCreatePodContainer', message, { cause });
     });
   }
 
-  /** What was set up for pods of this agent alone, or beside those of others, is set up again when that has changed. */
-  readonly #lookForOthers = inTurn(async (): Promise<void> => {
-    if (!(await this.#shared.look())) return;
+  /**
+   * Discards the setup if pods of other agents have appeared or disappeared, so that the parent cgroups are set up
+   * again.
+   */
+  readonly #checkSharing = coalesceCalls(async (): Promise<void> => {
+    if (!(await this.#shared.refresh())) return;
     this.#burstableShares = undefined;
-    this.#above = undefined;
+    this.#parentsSetup = undefined;
   });
 
-  async #ensureAbove(): Promise<void> {
-    await this.#lookForOthers();
-    this.#above ??= this.#makeAbove().catch((error) => {
-      this.#above = undefined;
+  async #ensureParents(): Promise<void> {
+    await this.#checkSharing();
+    this.#parentsSetup ??= this.#createParents().catch((error) => {
+      this.#parentsSetup = undefined;
       throw error;
     });
-    await this.#above;
+    await this.#parentsSetup;
   }
 
-  async #makeAbove(): Promise<void> {
+  async #createParents(): Promise<void> {
     const { enforced, rules } = this.#parts;
     if (!this.#shared.isShared()) {
-      const { wasThere } = await this.#make(ALL, nodeCgroupLimits(enforced));
-      this.#isEnforced = !wasThere;
+      const { wasThere: existed } = await this.#createWithLimits(ALL_PODS, nodeCgroupLimits(enforced));
+      this.#isEnforced = !existed;
     }
-    for (const tier of TIERS) await this.#make([...ALL, tier], tierCgroupLimits(tier, this.#present.values(), rules));
+    for (const tier of QOS_CLASSES)
+      await this.#createWithLimits([...ALL_PODS, tier], tierCgroupLimits(tier, this.#podSpecs.values(), rules));
   }
 
-  /** What runs may already use more than is to be allowed: then the old limit stays until it can be set. */
-  async #enforce(): Promise<void> {
+  /**
+   * Sets the limit of all pods. If the pods already use more than the new limit, the old one stays until this succeeds.
+   */
+  async #enforceAllPodsLimit(): Promise<void> {
     if (this.#isEnforced || this.#shared.isShared()) return;
-    await this.#tree.set(ALL, nodeCgroupLimits(this.#parts.enforced));
+    await this.#tree.setLimits(ALL_PODS, nodeCgroupLimits(this.#parts.enforced));
     this.#isEnforced = true;
   }
 
-  async #shareAgain(): Promise<void> {
-    await this.#lookForOthers();
+  async #refreshShares(): Promise<void> {
+    await this.#checkSharing();
     await this.#share();
   }
 
-  /** To be called once others were looked for. */
-  readonly #share = inTurn(async (): Promise<void> => {
-    const burstable = [...ALL, 'burstable'];
-    if (!this.#shared.mayChange(this.#tree.cgroupOf(burstable).path)) return;
-    const { cpuShares } = tierCgroupLimits('burstable', this.#present.values(), this.#parts.rules);
+  /** Must be called after `checkSharing`. */
+  readonly #share = coalesceCalls(async (): Promise<void> => {
+    const burstable = [...ALL_PODS, 'burstable'];
+    if (!this.#shared.mayChange(this.#tree.toCgroup(burstable).path)) return;
+    const { cpuShares } = tierCgroupLimits('burstable', this.#podSpecs.values(), this.#parts.rules);
     if (cpuShares === this.#burstableShares || cpuShares === undefined) return;
-    await this.#tree.set(burstable, { cpuShares });
+    await this.#tree.setLimits(burstable, { cpuShares });
     this.#burstableShares = cpuShares;
   });
 
-  /** The removal of the pod's cgroup waits for it. */
-  #noted(uid: string, work: Promise<void>): Promise<void> {
-    const all = Promise.allSettled([this.#atWork.get(uid), work]).finally(() => {
-      if (this.#atWork.get(uid) === all) this.#atWork.delete(uid);
+  /** Tracks an operation, so that the removal of the pod's cgroup waits for it. */
+  #track(uid: string, operation: Promise<void>): Promise<void> {
+    const tracked = Promise.allSettled([this.#pendingByUid.get(uid), operation]).finally(() => {
+      if (this.#pendingByUid.get(uid) === tracked) this.#pendingByUid.delete(uid);
     });
-    this.#atWork.set(uid, all);
-    return work;
+    this.#pendingByUid.set(uid, tracked);
+    return operation;
   }
 
-  async #makeOwn(pod: Pod): Promise<void> {
+  async #createPodCgroup(pod: Pod): Promise<void> {
     const names = podCgroupNames(pod);
     const limits = podCgroupLimits(pod.spec, this.#parts.rules);
-    await this.#make(names, limits);
-    const cgroup = this.#tree.cgroupOf(names);
+    await this.#createWithLimits(names, limits);
+    const cgroup = this.#tree.toCgroup(names);
     const missing = missingControllers(cgroup, limits).join(', ');
-    if (missing === '') return void this.#lacking.delete(pod.metadata.uid);
-    const message = notPassedOn(this.#tree.nameOf(names), missing);
-    this.#lacking.set(pod.metadata.uid, { pod, message });
-    this.#unlimited.add(cgroup.path);
-    if (missing !== this.#warnedOf) this.#parts.onWarning(message);
-    this.#warnedOf = missing;
+    if (missing === '') return void this.#podsWithMissingLimits.delete(pod.metadata.uid);
+    const message = missingControllersMessage(this.#tree.runtimeName(names), missing);
+    this.#podsWithMissingLimits.set(pod.metadata.uid, { pod, message });
+    this.#pathsWithoutLimits.add(cgroup.path);
+    if (missing !== this.#lastWarnedControllers) this.#parts.onWarning(message);
+    this.#lastWarnedControllers = missing;
   }
 
-  async #make(names: readonly string[], limits: CgroupLimits): Promise<{ wasThere: boolean }> {
-    const { mayChange, noteMade } = this.#shared;
-    const cgroup = this.#tree.cgroupOf(names);
-    const isThere = hasCgroup(cgroup);
-    const wasThere = isThere && !this.#unlimited.has(cgroup.path);
-    if (!isThere && !isPodName(names)) noteMade(cgroup.path);
+  async #createWithLimits(names: readonly string[], limits: CgroupLimits): Promise<{ wasThere: boolean }> {
+    const { mayChange, addCreated: noteMade } = this.#shared;
+    const cgroup = this.#tree.toCgroup(names);
+    const exists = hasCgroup(cgroup);
+    const wasThere = exists && !this.#pathsWithoutLimits.has(cgroup.path);
+    if (!exists && !isPodName(names)) noteMade(cgroup.path);
     if (!wasThere) {
-      this.#unlimited.add(cgroup.path);
+      this.#pathsWithoutLimits.add(cgroup.path);
       await this.#tree.start(names, limits);
     }
-    await makeCgroup(cgroup, mayChange);
-    // What runs in one that is there may use more than it is to have from now on: only `trim` takes that away.
+    await createCgroup(cgroup, mayChange);
+    // Processes in an existing cgroup may use more than the new limits, so limits are only raised here. `trim` lowers
+    // them.
     if (mayChange(cgroup.path)) await (wasThere ? raiseLimits : writeLimits)(cgroup, limits);
-    this.#unlimited.delete(cgroup.path);
+    this.#pathsWithoutLimits.delete(cgroup.path);
     return { wasThere };
   }
 
   /**
-   * The cgroup that was made here, and any that was made for a version of the pod of another class, be it by an earlier
-   * agent; of a pod that nobody wants any more the class is not known.
+   * Returns the names of the pod's cgroup and of cgroups for other QoS classes, which an earlier version of the pod may
+   * have had, possibly with an earlier agent. The class of an unwanted pod is unknown.
    */
-  #namesOf(pod: Pod): (readonly string[])[] {
-    const own = `pod${pod.metadata.uid}`;
-    const all = [[...ALL, own], ...TIERS.map((tier) => [...ALL, tier, own])];
-    if (!this.#prepared.has(pod.metadata.uid)) return all;
-    const present = podCgroupNames(pod).join('/');
-    return all.filter((names) => names.join('/') === present || hasCgroup(this.#tree.cgroupOf(names)));
+  #candidateNames(pod: Pod): (readonly string[])[] {
+    const podName = `pod${pod.metadata.uid}`;
+    const candidates = [[...ALL_PODS, podName], ...QOS_CLASSES.map((tier) => [...ALL_PODS, tier, podName])];
+    if (!this.#preparedUids.has(pod.metadata.uid)) return candidates;
+    const preparedName = podCgroupNames(pod).join('/');
+    return candidates.filter((names) => names.join('/') === preparedName || hasCgroup(this.#tree.toCgroup(names)));
   }
 }
 
-/** The kubelet's words for a limit of all pods that is not in force. */
-function notEnforced({ cgroupRoot }: CgroupPlace, why: string): string {
-  const names = [...cgroupRoot.split('/').filter(Boolean), ...ALL].map((name) => JSON.stringify(name)).join(' ');
-  return `Failed to update Node Allocatable Limits [${names}]: ${why}`;
+/** Returns the kubelet's message for a limit of all pods that is not enforced. */
+function notEnforcedMessage({ cgroupRoot }: CgroupPlace, reason: string): string {
+  const names = [...cgroupRoot.split('/').filter(Boolean), ...ALL_PODS].map((name) => JSON.stringify(name)).join(' ');
+  return `Failed to update Node Allocatable Limits [${names}]: ${reason}`;
 }
 
 const isPodName = (names: readonly string[]): boolean => names.at(-1)?.startsWith('pod') === true;

@@ -1,4 +1,4 @@
-/** The node's tree of cgroups by the names in it: as directories and, where systemd makes them, also as slices. */
+/** The node's cgroup tree, addressed by names. With systemd, the cgroups are also slices. */
 
 import { type CgroupPlace, cgroupPath } from '../../kubernetes/resources/cgroup.ts';
 import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
@@ -15,7 +15,7 @@ export interface PodsTreeParts {
   readonly systemd: CallSystemd;
 }
 
-/** Names cgroups as the runtime does (`['kubepods', 'burstable']`), and tells systemd what becomes of them. */
+/** Converts names such as `['kubepods', 'burstable']` to cgroups and manages the corresponding systemd slices. */
 export class PodsTree {
   readonly #parts: PodsTreeParts;
   readonly #version: Hierarchy['version'];
@@ -27,28 +27,28 @@ export class PodsTree {
     this.#isSystemd = parts.place.cgroupDriver === 'systemd';
   }
 
-  nameOf(names: readonly string[]): string {
+  runtimeName(names: readonly string[]): string {
     return cgroupPath(names, this.#parts.place);
   }
 
-  cgroupOf(names: readonly string[]): Cgroup {
+  toCgroup(names: readonly string[]): Cgroup {
     const { cgroupfs, hierarchies } = this.#parts;
-    return { cgroupfs, hierarchies, path: relativePath(this.nameOf(names)) };
+    return { cgroupfs, hierarchies, path: relativePath(this.runtimeName(names)) };
   }
 
-  /** Before its directories are made. */
+  /** Starts the slice. Must be called before the directories are created. */
   async start(names: readonly string[], limits: CgroupLimits): Promise<void> {
-    if (this.#isSystemd) await startSlice(this.#parts.systemd, this.nameOf(names), limits, this.#version);
+    if (this.#isSystemd) await startSlice(this.#parts.systemd, this.runtimeName(names), limits, this.#version);
   }
 
-  /** Gives one that is there exactly these limits. */
-  async set(names: readonly string[], limits: CgroupLimits): Promise<void> {
-    if (this.#isSystemd) await setSlice(this.#parts.systemd, this.nameOf(names), limits, this.#version);
-    await writeLimits(this.cgroupOf(names), limits);
+  /** Sets exactly these limits on an existing cgroup. */
+  async setLimits(names: readonly string[], limits: CgroupLimits): Promise<void> {
+    if (this.#isSystemd) await setSlice(this.#parts.systemd, this.runtimeName(names), limits, this.#version);
+    await writeLimits(this.toCgroup(names), limits);
   }
 
-  /** Before its directories are removed. */
+  /** Stops the slice. Must be called before the directories are removed. */
   async stop(names: readonly string[]): Promise<void> {
-    if (this.#isSystemd) await stopSlice(this.#parts.systemd, this.nameOf(names));
+    if (this.#isSystemd) await stopSlice(this.#parts.systemd, this.runtimeName(names));
   }
 }

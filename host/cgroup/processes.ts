@@ -1,39 +1,46 @@
-/** Kills what is left in a cgroup: processes that the runtime does not know, or does not end. */
+/** Kills the remaining processes in a cgroup, which the runtime has no record of or fails to terminate. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
-import { type CgroupWork, childCgroups, relativePath } from './remove.ts';
+import { type CgroupOperation, childCgroups, relativePath } from './remove.ts';
 
-const TRIES = 40;
-const WAIT_MS = 25;
-/** As many as a message can name. */
-const MOST_NAMED = 5;
+const MAX_ATTEMPTS = 40;
+const RETRY_DELAY_MS = 25;
+/** Maximum number of processes to name in a message. */
+const MAX_NAMED_PROCESSES = 5;
 
 /**
- * Kills every process in a cgroup and in all below it, and waits for their end; a cgroup that is not there has none.
- * Fails with `FailedKillPod` when some live on after a second, as one that waits for a device does.
+ * Kills all processes in a cgroup and its descendants, and waits until they have exited. Succeeds if the cgroup does
+ * not exist. Fails with `FailedKillPod` if processes survive for a second, e.g. because they wait for a device.
  */
-export async function killCgroup({ cgroupfs, hierarchies, path: cgroup, signal, wait }: CgroupWork): Promise<void> {
-  const relative = relativePath(cgroup);
-  const roots = hierarchies.map(({ root }) => path.join(root, relative));
-  for (let tries = 1; ; tries += 1) {
-    signal.throwIfAborted();
-    const left = (await Promise.all(roots.map((root) => killBelow(cgroupfs, root)))).flat();
-    if (left.length === 0) return;
-    if (tries === TRIES) throw new NodeFailure('FailedKillPod', stillThere(cgroupfs, cgroup, [...new Set(left)]));
-    await wait(WAIT_MS, signal);
-  }
-}
-
-/** Whether there is a process in a cgroup or in one below it, in any hierarchy. */
-export async function holdsProcesses({
+export async function killCgroup({
   cgroupfs,
   hierarchies,
   path: cgroup,
-}: Pick<CgroupWork, 'cgroupfs' | 'hierarchies' | 'path'>): Promise<boolean> {
+  signal,
+  wait,
+}: CgroupOperation): Promise<void> {
   const relative = relativePath(cgroup);
-  const held = await Promise.all(hierarchies.map(({ root }) => isBusy(cgroupfs, path.join(root, relative))));
-  return held.some(Boolean);
+  const roots = hierarchies.map(({ root }) => path.join(root, relative));
+  for (let attempt = 1; ; attempt += 1) {
+    signal.throwIfAborted();
+    const remaining = (await Promise.all(roots.map((root) => killTree(cgroupfs, root)))).flat();
+    if (remaining.length === 0) return;
+    if (attempt === MAX_ATTEMPTS)
+      throw new NodeFailure('FailedKillPod', survivorsMessage(cgroupfs, cgroup, [...new Set(remaining)]));
+    await wait(RETRY_DELAY_MS, signal);
+  }
+}
+
+/** Whether any process is in a cgroup or its descendants, in any hierarchy. */
+export async function hasProcesses({
+  cgroupfs,
+  hierarchies,
+  path: cgroup,
+}: Pick<CgroupOperation, 'cgroupfs' | 'hierarchies' | 'path'>): Promise<boolean> {
+  const relative = relativePath(cgroup);
+  const results = await Promise.all(hierarchies.map(({ root }) => isBusy(cgroupfs, path.join(root, relative))));
+  return results.some(Boolean);
 }
 
 async function isBusy(cgroupfs: Cgroupfs, directory: string): Promise<boolean> {
@@ -43,16 +50,16 @@ async function isBusy(cgroupfs: Cgroupfs, directory: string): Promise<boolean> {
   return (await Promise.all(children.map((child) => isBusy(cgroupfs, child)))).some(Boolean);
 }
 
-/** Gives the processes that there were in it. */
-async function killBelow(cgroupfs: Cgroupfs, directory: string): Promise<number[]> {
+/** Kills the processes of a cgroup and its descendants, and returns their PIDs. */
+async function killTree(cgroupfs: Cgroupfs, directory: string): Promise<number[]> {
   const children = await childCgroups(cgroupfs, directory);
-  const own = cgroupfs.kill(directory);
-  const below = children.map((child) => killBelow(cgroupfs, child));
-  return [own, ...(await Promise.all(below))].flat();
+  const pids = cgroupfs.kill(directory);
+  const descendants = children.map((child) => killTree(cgroupfs, child));
+  return [pids, ...(await Promise.all(descendants))].flat();
 }
 
-function stillThere(cgroupfs: Cgroupfs, cgroup: string, processes: readonly number[]): string {
-  const named = processes.slice(0, MOST_NAMED).map((pid) => `${pid} (${cgroupfs.processName(pid)})`);
-  const more = processes.length > MOST_NAMED ? ` and ${processes.length - MOST_NAMED} more` : '';
-  return `processes in the cgroup ${cgroup} survive SIGKILL: ${named.join(', ')}${more}`;
+function survivorsMessage(cgroupfs: Cgroupfs, cgroup: string, processes: readonly number[]): string {
+  const names = processes.slice(0, MAX_NAMED_PROCESSES).map((pid) => `${pid} (${cgroupfs.processName(pid)})`);
+  const more = processes.length > MAX_NAMED_PROCESSES ? ` and ${processes.length - MAX_NAMED_PROCESSES} more` : '';
+  return `processes in the cgroup ${cgroup} survive SIGKILL: ${names.join(', ')}${more}`;
 }

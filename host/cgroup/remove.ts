@@ -1,61 +1,62 @@
-/** Removes cgroups in whatever hierarchies the host has: v1 controllers, v2, or both at once. */
+/** Removes cgroups in all hierarchies. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { errorCode, isForbidden, isMissing } from '../files/fileErrors.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import type { Hierarchy } from './hierarchies.ts';
 
-/** What is done to one cgroup, wherever the host has it. */
-export interface CgroupWork {
+/** Parameters of an operation on one cgroup. */
+export interface CgroupOperation {
   readonly cgroupfs: Cgroupfs;
   readonly hierarchies: readonly Hierarchy[];
-  /** Below each hierarchy's root: `kubepods/burstable/pod<uid>`, or a systemd slice by its name. */
+  /**
+   * Path relative to the root of each hierarchy, e.g. `kubepods/burstable/pod<uid>`, or the name of a systemd slice.
+   */
   readonly path: string;
   readonly signal: AbortSignal;
-  /** Waits so many milliseconds; rejects when the signal aborts. */
+  /** Waits for a number of milliseconds. Rejects if the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-const BUSY_TRIES = 20;
-const BUSY_WAIT_MS = 25;
-const SLICE = '.slice';
+const MAX_ATTEMPTS = 20;
+const RETRY_DELAY_MS = 25;
+const SLICE_SUFFIX = '.slice';
 
 /**
- * Removes a cgroup and all below it from every hierarchy; one that is not there is removed already. A cgroup stays
- * busy for a moment after its last process has ended: it is tried again for half a second, then it fails with
- * `FailedKillPod`.
+ * Removes a cgroup and its descendants from every hierarchy. Succeeds if it does not exist. Retries for half a second,
+ * because a cgroup stays busy for a moment after its last process has exited, and then fails with `FailedKillPod`.
  */
-export async function removeCgroupTree(removal: CgroupWork): Promise<void> {
+export async function removeCgroupTree(removal: CgroupOperation): Promise<void> {
   const relative = relativePath(removal.path);
   await Promise.all(removal.hierarchies.map(({ root }) => removeWithRetries(path.join(root, relative), removal)));
 }
 
-async function removeWithRetries(directory: string, { cgroupfs, signal, wait }: CgroupWork): Promise<void> {
+async function removeWithRetries(directory: string, { cgroupfs, signal, wait }: CgroupOperation): Promise<void> {
   for (let attempt = 1; !(await tryRemove(cgroupfs, directory, signal)); attempt += 1) {
-    if (attempt === BUSY_TRIES) {
+    if (attempt === MAX_ATTEMPTS) {
       throw new NodeFailure('FailedKillPod', `the cgroup ${directory} cannot be removed: it still has processes`);
     }
-    await wait(BUSY_WAIT_MS, signal);
+    await wait(RETRY_DELAY_MS, signal);
   }
 }
 
-/** Removes a cgroup with its children, the deepest first; false while it is busy. */
+/** Removes a cgroup and its descendants. Returns false if it is busy. */
 async function tryRemove(cgroupfs: Cgroupfs, directory: string, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
-  if (await removeOne(cgroupfs, directory)) return true;
+  if (await removeDirectory(cgroupfs, directory)) return true;
   const children = await childCgroups(cgroupfs, directory);
   if (children.length === 0) return false;
   const removed = await Promise.all(children.map((child) => tryRemove(cgroupfs, child, signal)));
-  return removed.every(Boolean) && (await removeOne(cgroupfs, directory));
+  return removed.every(Boolean) && (await removeDirectory(cgroupfs, directory));
 }
 
-async function removeOne(cgroupfs: Cgroupfs, directory: string): Promise<boolean> {
+async function removeDirectory(cgroupfs: Cgroupfs, directory: string): Promise<boolean> {
   try {
     await cgroupfs.rmdir(directory);
     return true;
   } catch (error) {
     if (isMissing(error)) return true;
-    // Where nothing may be changed the kernel does not look whether there is anything to remove.
+    // On a read-only file system, the kernel does not check whether the cgroup exists.
     if (isForbidden(error) && !cgroupfs.exists(directory)) return true;
     const code = errorCode(error);
     if (code === 'EBUSY' || code === 'ENOTEMPTY') return false;
@@ -63,7 +64,10 @@ async function removeOne(cgroupfs: Cgroupfs, directory: string): Promise<boolean
   }
 }
 
-/** None of one that is not there; what cannot be read for another reason may well have some. */
+/**
+ * Returns the children of a cgroup, or an empty list if it does not exist. Throws if they cannot be read for a
+ * different reason.
+ */
 export async function childCgroups(cgroupfs: Cgroupfs, directory: string): Promise<readonly string[]> {
   try {
     return await cgroupfs.children(directory);
@@ -74,20 +78,20 @@ export async function childCgroups(cgroupfs: Cgroupfs, directory: string): Promi
 }
 
 /**
- * A cgroup's directories below the root of a hierarchy. Only a cgroup below a root may be named: at the root itself
- * those of others would be changed.
+ * Converts a cgroup's name to its path relative to a hierarchy's root. Throws for the root itself, where cgroups of
+ * other software would be changed.
  */
 export function relativePath(cgroup: string): string {
-  const segments = cgroup.split('/').filter((part) => part !== '');
-  if (segments.length === 0 || segments.some((part) => part === '.' || part === '..')) {
+  const segments = cgroup.split('/').filter((segment) => segment !== '');
+  if (segments.length === 0 || segments.some((segment) => segment === '.' || segment === '..')) {
     const message = `${JSON.stringify(cgroup)} is not a cgroup of its own`;
     throw new NodeFailure('FailedValidation', message);
   }
-  return segments.length === 1 && cgroup.endsWith(SLICE) ? slicePath(cgroup) : segments.join('/');
+  return segments.length === 1 && cgroup.endsWith(SLICE_SUFFIX) ? slicePath(cgroup) : segments.join('/');
 }
 
-/** A slice lies in the slices that its name's dashes count: `a-b.slice` is `a.slice/a-b.slice`. */
+/** Converts the name of a slice to its path, which its dashes determine: `a-b.slice` is `a.slice/a-b.slice`. */
 function slicePath(slice: string): string {
-  const parts = slice.slice(0, -SLICE.length).split('-');
-  return parts.map((_, index) => `${parts.slice(0, index + 1).join('-')}${SLICE}`).join('/');
+  const segments = slice.slice(0, -SLICE_SUFFIX.length).split('-');
+  return segments.map((_, index) => `${segments.slice(0, index + 1).join('-')}${SLICE_SUFFIX}`).join('/');
 }

@@ -1,22 +1,27 @@
-/** Walks trees that a container made: by handles of directories, so that no name is too long or a link by surprise. */
+/**
+ * Walks directory trees that containers can modify. Directory handles avoid problems with long paths and symbolic
+ * links.
+ */
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 
-/** What is in a directory; its name in bytes, for it need not be text. */
+/** A directory entry. The name is in bytes, because it need not be valid UTF-8. */
 export interface Entry {
   readonly name: Buffer;
   readonly isDirectory: boolean;
 }
 
-/** What the directory of a handle has, a few at a time, however many there are. */
-export async function* entriesIn(fd: number): AsyncGenerator<Entry> {
-  // Node.js takes this encoding, and then gives each name in bytes; its types do not say so.
-  const inBytes = { encoding: 'buffer' as BufferEncoding };
-  for await (const entry of await opendir(`/proc/self/fd/${fd}`, inBytes)) {
+/** Yields the entries of an open directory in small batches, regardless of their number. */
+export async function* readEntries(fd: number): AsyncGenerator<Entry> {
+  // Safe casts, because Node.js supports this encoding and then returns names as buffers, although its types do not say
+  // so.
+  const bufferEncoding = { encoding: 'buffer' as BufferEncoding };
+  for await (const entry of await opendir(`/proc/self/fd/${fd}`, bufferEncoding)) {
     const { name } = entry as unknown as Dirent<Buffer>;
     yield { name, isDirectory: entry.isDirectory() };
   }
 }
 
-/** A path to what has this name in the directory of a handle. */
-export const within = (fd: number, name: Buffer): Buffer => Buffer.concat([Buffer.from(`/proc/self/fd/${fd}/`), name]);
+/** Returns a path to an entry of an open directory. */
+export const entryPath = (fd: number, name: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`/proc/self/fd/${fd}/`), name]);

@@ -1,4 +1,6 @@
-/** A file system as the agent uses one: the host's own, or one in memory. All that it fails with are errors of Node's. */
+/**
+ * The file system interface of the agent, implemented by the host and by a simulation. Failures are errors of Node.js.
+ */
 import { constants, type Dirent, lstatSync, readFileSync, type Stats, watch } from 'node:fs';
 import {
   chmod,
@@ -18,14 +20,13 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises';
-import { fileTail } from './fileTail.ts';
+import { readTail } from './fileTail.ts';
 import { gzipFile } from './gzipFile.ts';
 import { mountsUnder } from './mountinfo.ts';
 import type { MountPoint } from './mountPoint.ts';
 import { removeTree } from './removeTree.ts';
 import { isSamePath } from './withoutLinks.ts';
 
-/** What a look at a file tells. */
 export type FileStats = Pick<
   Stats,
   | 'isFile'
@@ -43,15 +44,13 @@ export type FileStats = Pick<
   | 'ctimeMs'
 >;
 
-/** What is in a directory. */
 type DirectoryEntry = Pick<Dirent, 'name' | 'isDirectory' | 'isSymbolicLink'>;
 
-/** An open file or directory. */
 export interface OpenFile {
   readFile(options?: { readonly signal?: AbortSignal }): Promise<Buffer>;
-  /** Where it was opened to append, after all that is there. */
+  /** Writes the file. If it was opened for appending, writes after the existing contents. */
   writeFile(data: string | Uint8Array): Promise<void>;
-  /** Makes its content durable; of a directory, which names are in it. */
+  /** Makes the contents of a file or the entries of a directory durable. */
   sync(): Promise<void>;
   chmod(mode: number): Promise<void>;
   stat(): Promise<FileStats>;
@@ -59,44 +58,43 @@ export interface OpenFile {
 }
 
 /**
- * The kind of a change in a directory: an `entry` was created, removed or renamed, or the `content` or the mode of a file
- * has changed. Undefined if the watcher does not know it.
+ * Kind of a change in a directory: an `entry` was created, removed or renamed, or the `content` or the mode of a file
+ * has changed. Undefined if unknown.
  */
 export type DirectoryChange = 'entry' | 'content' | undefined;
 
-/** What follows a directory. */
 export interface DirectoryWatcher {
   close(): void;
 }
 
 export interface WriteOptions {
   readonly mode?: number;
-  /** It is durable at the end. */
+  /** Whether the contents are durable when the call returns. */
   readonly flush?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** What of `node:fs` is used on the files of a node. Modes, flags and options mean what they mean there. */
+/** The part of `node:fs` that the node uses. Modes, flags and options have the same meaning. */
 export interface FileSystem {
-  /** So many calls can be under way at a time, of all who make any: nothing takes its thread from one that hangs. */
+  /** Number of concurrent calls, shared by all callers. A call that hangs blocks one of the threads. */
   readonly threads: number;
   chmod(path: string, mode: number): Promise<void>;
-  /** Gives it, be it a link, to a user and a group; -1 leaves one as it is. */
+  /** Changes the owner and the group of a file or link. -1 leaves the value unchanged. */
   lchown(path: string, uid: number, gid: number): Promise<void>;
   lstat(path: string): Promise<FileStats>;
   stat(path: string): Promise<FileStats>;
-  /** `recursive`: the answer is the first directory that was made, undefined where all are there. */
+  /** Creates a directory. With `recursive`, returns the first created directory, or undefined if all exist. */
   mkdir(path: string, options?: { readonly recursive?: boolean; readonly mode?: number }): Promise<string | undefined>;
-  /** Makes a directory whose name is the prefix and something that makes it the only one. */
+  /** Creates a directory with a unique name that starts with the prefix. */
   mkdtemp(prefix: string): Promise<string>;
   open(path: string, flags: string | number, mode?: number): Promise<OpenFile>;
   readdir(path: string): Promise<string[]>;
   entries(path: string): Promise<readonly DirectoryEntry[]>;
-  /** The names as they are, which need not be UTF-8. */
+  /** Returns the names in bytes, because they need not be valid UTF-8. */
   readdirBytes(path: string): Promise<Buffer[]>;
   readFile(path: string, options?: { readonly signal?: AbortSignal }): Promise<string>;
-  /** The last bytes of a file, at most so many; no link to one, and nothing that is none. */
-  tail(path: string, most: number): Promise<Buffer>;
+  /** Returns the last bytes of a regular file, at most `maxBytes`. Does not follow links. */
+  tail(path: string, maxBytes: number): Promise<Buffer>;
   readlink(path: string): Promise<string>;
   realpath(path: string): Promise<string>;
   rename(from: string, to: string): Promise<void>;
@@ -104,18 +102,24 @@ export interface FileSystem {
   symlink(target: string, path: string): Promise<void>;
   unlink(path: string): Promise<void>;
   writeFile(path: string, data: string | Uint8Array, options?: WriteOptions): Promise<void>;
-  /** Writes the content of a file, compressed, to another, which gets the rights of the first and is durable at the end. */
+  /** Compresses a file into a new file with the same mode. The new file is durable when the call returns. */
   gzip(from: string, to: string, signal: AbortSignal): Promise<void>;
-  /** Deletes a tree, if it is there; fails with `FailedUnmount`, and deletes nothing where anything is mounted in it. */
+  /**
+   * Deletes a directory tree if it exists. Fails with `FailedUnmount` if anything is mounted in it, in which case
+   * nothing is deleted.
+   */
   removeTree(directory: string, signal: AbortSignal): Promise<void>;
-  /** What is mounted at a directory and below it, the last mounted first. */
+  /** Lists the mount points at a directory and below it, the latest mount first. */
   mountsUnder(directory: string, signal: AbortSignal): Promise<readonly MountPoint[]>;
-  /** Undefined where there is nothing. */
+  /** Returns undefined if the path does not exist. */
   lstatSync(path: string): FileStats | undefined;
   readFileSync(path: string): string;
-  /** Whether two paths lead to one place, through whatever links. */
-  isSamePathSync(one: string, other: string): boolean;
-  /** Reports the name of each entry of a directory that was created, changed or removed. Null if the name is not known. */
+  /** Whether two paths resolve to the same file. */
+  isSamePathSync(a: string, b: string): boolean;
+  /**
+   * Reports the names of entries that are created, changed or removed in a directory. The name is null if it is
+   * unknown.
+   */
   watch(
     directory: string,
     listeners: {
@@ -125,15 +129,15 @@ export interface FileSystem {
   ): DirectoryWatcher;
 }
 
-/** Opens what may be a device or a pipe for reading, without waiting for whoever writes it. */
+/** Flags for opening a device or pipe without waiting for a writer. */
 export const NON_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** As many as libuv has where nobody says otherwise. */
-const THREADS = 4;
+/** Default size of libuv's thread pool. */
+const DEFAULT_THREADS = 4;
 
-/** The host's own. */
+/** The host's file system. */
 export const hostFiles: FileSystem = {
-  threads: Number(process.env.UV_THREADPOOL_SIZE) || THREADS,
+  threads: Number(process.env.UV_THREADPOOL_SIZE) || DEFAULT_THREADS,
   chmod,
   lchown,
   lstat,
@@ -152,7 +156,7 @@ export const hostFiles: FileSystem = {
   entries: (path) => readdir(path, { withFileTypes: true }),
   readdirBytes: (path) => readdir(path, { encoding: 'buffer' }),
   readFile: (path, options) => readFile(path, { encoding: 'utf8', ...options }),
-  tail: fileTail,
+  tail: readTail,
   gzip: gzipFile,
   removeTree,
   mountsUnder,

@@ -1,7 +1,7 @@
-/** What is mounted at a path. */
+/** A mount point. */
 export interface MountPoint {
-  /** An absolute path without symbolic links. */
+  /** Absolute path without symbolic links. */
   readonly path: string;
-  /** The file system's type: `tmpfs`, `cgroup2`, … */
+  /** Type of the file system, e.g. `tmpfs` or `cgroup2`. */
   readonly type: string;
 }

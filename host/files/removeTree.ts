@@ -1,64 +1,67 @@
-/** Deletes a directory tree, never what is mounted below it or what links in it point to. */
+/** Deletes directory trees without entering mounts or following links. */
 import { constants, type FileHandle, open, rmdir, unlink } from 'node:fs/promises';
 import { NodeFailure } from '../../base/failure.ts';
 import { ProgramFailure, runProgram } from '../program.ts';
-import { entriesIn, within } from './entries.ts';
+import { entryPath, readEntries } from './entries.ts';
 import { errorCode, isMissing, isTooLong } from './fileErrors.ts';
 import { mountsUnder } from './mountinfo.ts';
 
-const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** What is deleted here. A program of its own does more than that faster, and at any depth. */
-const MOST_ENTRIES = 500;
-const MOST_DEPTH = 20;
+const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /**
- * A tree that grows as fast as it is deleted must not be deleted for ever: whoever asked tries again. Half a million files
- * go within it on a disk that deletes no more than 600 a second.
+ * Maximum size of a tree that is deleted in this process. For larger ones, a separate program is faster and supports
+ * any depth.
  */
-const LIMIT_MS = 15 * 60_000;
-const MOST_WORDS = 500;
+const MAX_ENTRIES = 500;
+const MAX_DEPTH = 20;
+/**
+ * Timeout in milliseconds, because a tree that grows as fast as it is deleted would take forever. The caller retries.
+ * The time suffices for half a million files on a disk that deletes 600 per second.
+ */
+const TIMEOUT_MS = 15 * 60_000;
+const MAX_MESSAGE_LENGTH = 500;
 
 /**
- * Deletes a tree; a tree that is not there is deleted already. With a mount point in it nothing is deleted and it
- * fails with `FailedUnmount`, as it does with what cannot be deleted. No other file system is entered.
+ * Deletes a tree. Succeeds if it does not exist. Fails with `FailedUnmount` if it contains a mount point, in which case
+ * nothing is deleted, or if something cannot be deleted. Does not enter other file systems.
  */
 export async function removeTree(directory: string, signal: AbortSignal): Promise<void> {
   const mounts = await mountsUnder(directory, signal);
   if (mounts.length > 0) {
-    const list = mounts.map((mount) => mount.path).join(', ');
-    throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${list}`);
+    const paths = mounts.map((mount) => mount.path).join(', ');
+    throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${paths}`);
   }
   signal.throwIfAborted();
-  // Whatever hinders it, the program tells it in words with the path.
+  // If this fails, the program reports the error with the path.
   if (await removeSmall(directory, signal).catch(() => false)) return;
   signal.throwIfAborted();
   await removeByProgram(directory, signal);
 }
 
-/** False when the tree is too large for it. */
+/** Deletes a small tree in this process. Returns false if the tree is too large. */
 async function removeSmall(directory: string, signal: AbortSignal): Promise<boolean> {
-  const root = await open(directory, DIRECTORY).catch(unlessAbsent);
+  const root = await open(directory, DIRECTORY_FLAGS).catch(ignoreAbsent);
   if (root === undefined) return true;
   const { dev } = await root.stat();
-  let left = MOST_ENTRIES;
+  let remainingEntries = MAX_ENTRIES;
   const empty = async (handle: FileHandle, depth: number): Promise<boolean> => {
-    for await (const { name, isDirectory } of entriesIn(handle.fd)) {
+    for await (const { name, isDirectory } of readEntries(handle.fd)) {
       signal.throwIfAborted();
-      left -= 1;
-      if (left < 0 || depth > MOST_DEPTH) return false;
-      const inner = within(handle.fd, name);
-      if (!isDirectory) await unlink(inner).catch(unlessMissing);
-      else if (!(await removeInner(inner, depth))) return false;
+      remainingEntries -= 1;
+      if (remainingEntries < 0 || depth > MAX_DEPTH) return false;
+      const innerPath = entryPath(handle.fd, name);
+      if (!isDirectory) await unlink(innerPath).catch(ignoreMissing);
+      else if (!(await removeInnerDirectory(innerPath, depth))) return false;
     }
     return true;
   };
-  const removeInner = async (inner: Buffer, depth: number): Promise<boolean> => {
-    const handle = await open(inner, DIRECTORY);
+  const removeInnerDirectory = async (innerPath: Buffer, depth: number): Promise<boolean> => {
+    const handle = await open(innerPath, DIRECTORY_FLAGS);
     try {
       if ((await handle.stat()).dev !== dev || !(await empty(handle, depth + 1))) return false;
     } finally {
       await handle.close();
     }
-    await rmdir(inner);
+    await rmdir(innerPath);
     return true;
   };
   try {
@@ -70,31 +73,36 @@ async function removeSmall(directory: string, signal: AbortSignal): Promise<bool
   return true;
 }
 
-/** Ignores that nothing exists there. `ENOTDIR` is an error here, because it says that something else does. */
-function unlessAbsent(error: unknown): undefined {
+/** Ignores that the path does not exist. `ENOTDIR` is an error, because it means that something else exists. */
+function ignoreAbsent(error: unknown): undefined {
   if (errorCode(error) !== 'ENOENT' && !isTooLong(error)) throw error;
 }
 
-function unlessMissing(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }
 
-/** By coreutils' `rm`: it takes any name, any depth and any number of files, and none of this process's time. */
+/**
+ * Deletes a tree with coreutils' `rm`, which supports any name, depth and number of files and does not block this
+ * process.
+ */
 async function removeByProgram(directory: string, signal: AbortSignal): Promise<void> {
   const args = ['--recursive', '--force', '--one-file-system', '--', directory];
-  await runProgram('rm', args, { signal, limitMs: LIMIT_MS }).catch((error: unknown) => {
+  await runProgram('rm', args, { signal, timeoutMs: TIMEOUT_MS }).catch((error: unknown) => {
     if (!(error instanceof ProgramFailure)) throw error;
-    throw new NodeFailure('FailedUnmount', `${directory} has not been deleted yet: ${whyNot(error)}`, { cause: error });
+    throw new NodeFailure('FailedUnmount', `${directory} has not been deleted yet: ${failureReason(error)}`, {
+      cause: error,
+    });
   });
 }
 
-function whyNot({ message, isLate }: ProgramFailure): string {
-  if (isLate)
-    return `timed out after ${LIMIT_MS / 60_000} minutes: it is very large, or something is still writing to it`;
-  const [first = ''] = message.split('\n').filter(Boolean);
-  const words = first.slice(0, MOST_WORDS);
-  return isOption(words) ? `${words}: GNU coreutils rm is required` : words;
+function failureReason({ message, hasTimedOut }: ProgramFailure): string {
+  if (hasTimedOut)
+    return `timed out after ${TIMEOUT_MS / 60_000} minutes: it is very large, or something is still writing to it`;
+  const [firstLine = ''] = message.split('\n').filter(Boolean);
+  const shortened = firstLine.slice(0, MAX_MESSAGE_LENGTH);
+  return isUnsupportedOption(shortened) ? `${shortened}: GNU coreutils rm is required` : shortened;
 }
 
-/** That of busybox, for one, does not know how to stay on one file system. */
-const isOption = (words: string): boolean => /(unrecognized|invalid|illegal|unknown) option/.test(words);
+/** Whether the message is about an unsupported option, e.g. because busybox lacks --one-file-system. */
+const isUnsupportedOption = (message: string): boolean => /(unrecognized|invalid|illegal|unknown) option/.test(message);

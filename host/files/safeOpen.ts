@@ -1,6 +1,6 @@
 /**
- * The way into a volume (C26). Whoever writes into it may put symlinks there, also while this is at work: so it goes down
- * by handles of directories, one name at a time, and follows none.
+ * Opens paths in volumes (C26). Containers may create symbolic links in a volume at any time, so paths are opened name
+ * by name through directory handles, without following links.
  */
 import { createReadStream } from 'node:fs';
 import { chmod, constants, type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
@@ -9,65 +9,70 @@ import { messageOf } from '../../base/failure.ts';
 import { errorCode, isMissing } from './fileErrors.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
-/** A handle to a name itself: nothing is read, no device or pipe is opened. Linux has it, Node.js does not name it. */
+/**
+ * Flag for a handle to a path without opening a file, device or pipe. Linux supports it, but Node.js has no constant
+ * for it.
+ */
 export const O_PATH = 0o10000000;
-const PRIVATE = 0o750;
-/** All bits of a mode but the type of the file: permissions, setuid, setgid and sticky. */
+const PRIVATE_MODE = 0o750;
+/** Mode bits without the file type: permissions, setuid, setgid and sticky. */
 const MODE_BITS = 0o7777n;
 
 /**
- * Opens a path within a volume, to be closed by the caller. Symlinks that stay within are followed. With `make`, missing
- * directories are created with the mode of the volume, including setgid and sticky (`doSafeMakeDir` in
- * `pkg/volume/util/subpath/subpath_linux.go`).
+ * Opens a path in a volume. The caller must close the handle. Symbolic links that stay inside the volume are followed.
+ * With `make`, missing directories are created with the mode of the volume, including setgid and sticky
+ * (`doSafeMakeDir` in `pkg/volume/util/subpath/subpath_linux.go`).
  */
 export async function openWithin(
   volume: string,
   subPath: string,
-  { make }: { readonly make: boolean },
+  { make: create }: { readonly make: boolean },
 ): Promise<FileHandle> {
   const root = await realpath(volume);
-  return descend(root, await resolved(root, subPath), make);
+  return openNames(root, await resolveNames(root, subPath), create);
 }
 
-/** Reads a file within a volume; undefined when there is none. Refuses what is no file, or larger than it may be. */
-export async function readInside(volume: string, subPath: string, largest: number): Promise<string | undefined> {
-  const handle = await openWithin(volume, subPath, { make: false }).catch(unlessAbsent);
+/**
+ * Reads a file in a volume. Returns undefined if it does not exist. Throws if it is not a regular file or is too large.
+ */
+export async function readInside(volume: string, subPath: string, maxBytes: number): Promise<string | undefined> {
+  const handle = await openWithin(volume, subPath, { make: false }).catch(undefinedIfMissing);
   if (handle === undefined) return undefined;
   try {
-    const found = await handle.stat();
-    if (!found.isFile()) throw new Error(`${subPath} is not a file`);
-    // Not by its size: whoever writes it may make it grow meanwhile.
-    const text = await readStart(`/proc/self/fd/${handle.fd}`, largest + 1);
-    if (text.length > largest) throw new Error(`${subPath} is larger than ${largest} bytes`);
-    return text.toString('utf8');
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new Error(`${subPath} is not a file`);
+    // The size in `stats` is not sufficient, because the file may grow in the meantime.
+    const contents = await readStart(`/proc/self/fd/${handle.fd}`, maxBytes + 1);
+    if (contents.length > maxBytes) throw new Error(`${subPath} is larger than ${maxBytes} bytes`);
+    return contents.toString('utf8');
   } finally {
     await handle.close();
   }
 }
 
-async function readStart(file: string, most: number): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const part of createReadStream(file, { end: most - 1 })) parts.push(part);
-  return Buffer.concat(parts);
+async function readStart(file: string, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of createReadStream(file, { end: maxBytes - 1 })) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
-function unlessAbsent(error: unknown): undefined {
+function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }
 
-/** The names that lead to a path within the volume once its symlinks are followed; the last ones may be missing. */
-async function resolved(root: string, subPath: string): Promise<string[]> {
+/** Resolves the symbolic links of a path and returns its names relative to the root. The last ones may not exist. */
+async function resolveNames(root: string, subPath: string): Promise<string[]> {
   const names = subPath.split('/').filter((name) => name !== '' && name !== '.');
-  for (let known = names.length; ; known -= 1) {
-    const real = await realPathOf(path.join(root, ...names.slice(0, known)));
-    if (real === undefined && known > 0) continue;
-    const inside = path.relative(root, real ?? root).split('/');
-    if (inside[0] === '..') throw new Error(`${subPath} leads outside the volume`);
-    return [...inside.filter((name) => name !== ''), ...names.slice(known)];
+  for (let existingCount = names.length; ; existingCount -= 1) {
+    const realPath = await resolveExisting(path.join(root, ...names.slice(0, existingCount)));
+    if (realPath === undefined && existingCount > 0) continue;
+    const relativeNames = path.relative(root, realPath ?? root).split('/');
+    if (relativeNames[0] === '..') throw new Error(`${subPath} leads outside the volume`);
+    return [...relativeNames.filter((name) => name !== ''), ...names.slice(existingCount)];
   }
 }
 
-async function realPathOf(file: string): Promise<string | undefined> {
+async function resolveExisting(file: string): Promise<string | undefined> {
   try {
     return await realpath(file);
   } catch (error) {
@@ -76,32 +81,32 @@ async function realPathOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Opens the names one below the other, each by the handle of its parent. */
-async function descend(root: string, names: readonly string[], make: boolean): Promise<FileHandle> {
-  let here = await open(root, O_PATH | O_NOFOLLOW | O_DIRECTORY);
+/** Opens nested names, each through the handle of its parent. */
+async function openNames(root: string, names: readonly string[], create: boolean): Promise<FileHandle> {
+  let current = await open(root, O_PATH | O_NOFOLLOW | O_DIRECTORY);
   try {
-    const { mode } = await here.stat({ bigint: true });
+    const { mode } = await current.stat({ bigint: true });
     for (const name of names) {
-      const next = await enter(`/proc/self/fd/${here.fd}/${name}`, name, make ? mode & MODE_BITS : undefined);
-      await here.close();
-      here = next;
+      const next = await openName(`/proc/self/fd/${current.fd}/${name}`, name, create ? mode & MODE_BITS : undefined);
+      await current.close();
+      current = next;
     }
-    return here;
+    return current;
   } catch (error) {
-    await here.close();
+    await current.close();
     throw error;
   }
 }
 
-/** Opens one name. With `mode`, a missing one is created as a directory of that mode. */
-async function enter(file: string, name: string, mode: bigint | undefined): Promise<FileHandle> {
-  const made = mode !== undefined && (await makeMissing(file));
+/** Opens one name. With `mode`, a missing directory is created with this mode. */
+async function openName(file: string, name: string, mode: bigint | undefined): Promise<FileHandle> {
+  const wasCreated = mode !== undefined && (await createIfMissing(file));
   const handle = await open(file, O_PATH | O_NOFOLLOW);
   try {
-    const found = await handle.stat({ bigint: true });
-    if (found.isSymbolicLink()) throw new Error(`${name} is a dangling symlink`);
-    // By its handle: whatever has this name meanwhile, this is what was opened.
-    if (made && found.isDirectory()) await chmod(`/proc/self/fd/${handle.fd}`, Number(mode));
+    const stats = await handle.stat({ bigint: true });
+    if (stats.isSymbolicLink()) throw new Error(`${name} is a dangling symlink`);
+    // By handle, because a different file may have this name in the meantime.
+    if (wasCreated && stats.isDirectory()) await chmod(`/proc/self/fd/${handle.fd}`, Number(mode));
     return handle;
   } catch (error) {
     await handle.close();
@@ -109,10 +114,10 @@ async function enter(file: string, name: string, mode: bigint | undefined): Prom
   }
 }
 
-/** Makes a directory where there is nothing; says whether it did. */
-async function makeMissing(file: string): Promise<boolean> {
+/** Creates a directory and returns whether it did not exist before. */
+async function createIfMissing(file: string): Promise<boolean> {
   try {
-    await mkdir(file, { mode: PRIVATE });
+    await mkdir(file, { mode: PRIVATE_MODE });
     return true;
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false;

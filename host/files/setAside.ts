@@ -1,22 +1,22 @@
-/** Renames damaged files of the agent, and directories in the place of its files, instead of deleting them. */
+/** Renames damaged files of the agent, and directories at the paths of its files, instead of deleting them. */
 import { errorCode } from './fileErrors.ts';
 import type { FileSystem } from './fileSystem.ts';
 
-const CORRUPT = '.corrupt';
-/** Maximum number of names that are tried. */
+const CORRUPT_SUFFIX = '.corrupt';
+/** Maximum number of names to try. */
 const MAX_NAMES = 100;
-/** Error codes of a rename to a name that a directory has. */
-const IS_TAKEN: ReadonlySet<string> = new Set(['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST']);
+/** Error codes of a rename to the path of an existing directory. */
+const TAKEN_CODES: ReadonlySet<string> = new Set(['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST']);
 
-/** Renames something to `<file>.corrupt`, or with a number after it if a directory has that name. Returns the ending. */
-export async function setAside(files: Pick<FileSystem, 'rename'>, file: string): Promise<string> {
-  for (let number = 1; ; number += 1) {
-    const ending = number === 1 ? CORRUPT : `${CORRUPT}-${number}`;
+/** Renames a file to `<file>.corrupt`, with a number appended if a directory has that name. Returns the suffix. */
+export async function quarantine(files: Pick<FileSystem, 'rename'>, file: string): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    const suffix = attempt === 1 ? CORRUPT_SUFFIX : `${CORRUPT_SUFFIX}-${attempt}`;
     try {
-      await files.rename(file, file + ending);
-      return ending;
+      await files.rename(file, file + suffix);
+      return suffix;
     } catch (error) {
-      if (!IS_TAKEN.has(errorCode(error) ?? '') || number === MAX_NAMES) throw error;
+      if (!TAKEN_CODES.has(errorCode(error) ?? '') || attempt === MAX_NAMES) throw error;
     }
   }
 }

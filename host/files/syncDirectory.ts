@@ -1,6 +1,6 @@
 import type { FileSystem } from './fileSystem.ts';
 
-/** Makes the renames and deletions in a directory durable. */
+/** Makes renames and deletions in a directory durable. */
 export async function syncDirectory(files: Pick<FileSystem, 'open'>, directory: string): Promise<void> {
   const handle = await files.open(directory, 'r');
   try {

@@ -3,60 +3,62 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseMountInfo } from './mountinfo.ts';
 import type { MountPoint } from './mountPoint.ts';
 
-/** A path without symbolic links, as far as it exists. */
-export function withoutLinks(path: string): string {
+/** Resolves the symbolic links in the existing part of a path. */
+export function resolveLinks(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path === dirname(path) ? path : join(withoutLinks(dirname(path)), basename(path));
+    return path === dirname(path) ? path : join(resolveLinks(dirname(path)), basename(path));
   }
 }
 
-/** File systems that may not answer, for somebody else does. */
-const REMOTE = /^(nfs\d?|cifs|smb\w*|ceph|9p|afs|lustre|glusterfs|gfs2|ocfs2|autofs|fuse(\..*)?)$/;
-/** As many as the kernel follows. */
-const MOST_LINKS = 40;
+/** File systems that depend on a server or a user process and therefore may hang. */
+const REMOTE_TYPES = /^(nfs\d?|cifs|smb\w*|ceph|9p|afs|lustre|glusterfs|gfs2|ocfs2|autofs|fuse(\..*)?)$/;
+/** Maximum number of symbolic links, like the kernel's. */
+const MAX_LINKS = 40;
 
 /**
- * A path without symbolic links, as far as it exists and lies on a file system of this machine: what is mounted from
- * elsewhere is not looked at, for a look may hang in the kernel.
+ * Resolves the symbolic links in the existing part of a path, but only on local file systems, because accessing a
+ * remote one may hang.
  */
-export function withoutLocalLinks(path: string, mounts: readonly MountPoint[] = mountedNow()): string {
-  const isRemote = (place: string) => REMOTE.test(mounts.findLast((mount) => mount.path === place)?.type ?? '');
-  const rest = partsOf(resolve(path));
-  let real = '/';
-  for (let links = 0; rest.length > 0 && links <= MOST_LINKS; ) {
-    const next = join(real, rest.shift() ?? '');
-    if (isRemote(next)) return join(next, ...rest);
-    const link = linkAt(next);
+export function resolveLocalLinks(path: string, mounts: readonly MountPoint[] = readMounts()): string {
+  const isRemote = (path: string) => REMOTE_TYPES.test(mounts.findLast((mount) => mount.path === path)?.type ?? '');
+  const remaining = splitPath(resolve(path));
+  let resolved = '/';
+  for (let links = 0; remaining.length > 0 && links <= MAX_LINKS; ) {
+    const next = join(resolved, remaining.shift() ?? '');
+    if (isRemote(next)) return join(next, ...remaining);
+    const link = readLink(next);
     if (link === undefined) {
-      real = next;
+      resolved = next;
       continue;
     }
     links += 1;
-    if (isAbsolute(link)) real = '/';
-    rest.unshift(...partsOf(link));
+    if (isAbsolute(link)) resolved = '/';
+    remaining.unshift(...splitPath(link));
   }
-  return join(real, ...rest);
+  return join(resolved, ...remaining);
 }
 
-/** Whether two paths lead to one place, through whatever links on file systems of this machine: others may not answer. */
-export function isSamePath(one: string, other: string): boolean {
-  if (one === other) return true;
-  const mounts = mountedNow();
-  return withoutLocalLinks(one, mounts) === withoutLocalLinks(other, mounts);
+/**
+ * Whether two paths resolve to the same file. Links on remote file systems are not resolved, because accessing these
+ * may hang.
+ */
+export function isSamePath(a: string, b: string): boolean {
+  if (a === b) return true;
+  const mounts = readMounts();
+  return resolveLocalLinks(a, mounts) === resolveLocalLinks(b, mounts);
 }
 
-const partsOf = (path: string): string[] => path.split('/').filter((part) => part !== '');
+const splitPath = (path: string): string[] => path.split('/').filter((name) => name !== '');
 
-/** What is mounted now, as this process sees it. */
-const mountedNow = (): readonly MountPoint[] => parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'));
+const readMounts = (): readonly MountPoint[] => parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'));
 
-function linkAt(path: string): string | undefined {
+function readLink(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
-    // It is no link, or is not there.
+    // The path is not a link or does not exist.
     return undefined;
   }
 }

@@ -1,41 +1,41 @@
-/** Cuts a log into its lines. */
+/** Splits a log into lines. */
 
 const NEWLINE = 10;
-/** A part of a log: a line with its break, or some of a line that is too long to be held. */
+/** A line with its line break, or a part of a very long line. */
 export interface LinePart {
   readonly bytes: Buffer;
   readonly isStart: boolean;
 }
 
-/** A line that is longer is told in parts: no runtime writes such. */
-const LONGEST_LINE = 256 * 1_024;
+/** Maximum number of bytes to buffer. Longer lines, which no runtime writes, are yielded in parts. */
+const MAX_BUFFERED_BYTES = 256 * 1_024;
 
-/** Makes lines of blocks of any size, and holds no more than a line. */
+/** Splits blocks of any size into lines. Buffers at most one line. */
 export class LineSplitter {
-  #rest: Buffer = Buffer.alloc(0);
-  #isWithin = false;
+  #incomplete: Buffer = Buffer.alloc(0);
+  #isInsideLine = false;
 
   *parts(block: Buffer): Generator<LinePart> {
-    const bytes = this.#rest.length === 0 ? block : Buffer.concat([this.#rest, block]);
-    let from = 0;
-    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
-      yield this.#part(bytes.subarray(from, end + 1), false);
-      from = end + 1;
+    const bytes = this.#incomplete.length === 0 ? block : Buffer.concat([this.#incomplete, block]);
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+      yield this.#toPart(bytes.subarray(start, end + 1), false);
+      start = end + 1;
     }
-    this.#rest = bytes.subarray(from);
-    if (this.#rest.length > LONGEST_LINE) yield* this.rest(true);
+    this.#incomplete = bytes.subarray(start);
+    if (this.#incomplete.length > MAX_BUFFERED_BYTES) yield* this.flush(true);
   }
 
-  /** What has no end yet, once nothing more is waited for. */
-  *rest(goesOn = false): Generator<LinePart> {
-    const bytes = this.#rest;
-    this.#rest = Buffer.alloc(0);
-    if (bytes.length > 0) yield this.#part(bytes, goesOn);
+  /** Yields the incomplete last line, once no more data is expected. */
+  *flush(continues = false): Generator<LinePart> {
+    const bytes = this.#incomplete;
+    this.#incomplete = Buffer.alloc(0);
+    if (bytes.length > 0) yield this.#toPart(bytes, continues);
   }
 
-  #part(bytes: Buffer, goesOn: boolean): LinePart {
-    const isStart = !this.#isWithin;
-    this.#isWithin = goesOn;
+  #toPart(bytes: Buffer, continues: boolean): LinePart {
+    const isStart = !this.#isInsideLine;
+    this.#isInsideLine = continues;
     return { bytes, isStart };
   }
 }

@@ -1,46 +1,46 @@
 import { hostFiles } from '../files/fileSystem.ts';
 
-/** Counts down so many milliseconds, or until the signal aborts. */
+/** Waits for a number of milliseconds or until the signal aborts. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<unknown>;
 
-/** How often who follows a log looks by itself, in milliseconds: where nothing tells of changes, that is all there is. */
-const LOOK_MS = 1_000;
+/** Interval of polling in milliseconds. Polling is required where file changes are not reported. */
+const POLL_INTERVAL_MS = 1_000;
 
-/** Wakes who follows a log: when anything changes in its directory, and every second. */
+/** Wakes the reader that follows a log, on every change in the log's directory and once a second. */
 export class LogChanges {
   readonly #pause: Pause;
-  readonly #ending = new AbortController();
-  #isLooking = false;
+  readonly #closed = new AbortController();
+  #isPolling = false;
   #changed = Promise.withResolvers<void>();
 
   constructor(directory: string, pause: Pause, signal: AbortSignal) {
     this.#pause = pause;
-    const ended = this.#ending.signal;
-    signal.addEventListener('abort', this.wake, { once: true, signal: ended });
-    ended.addEventListener('abort', watchIfPossible(directory, this.wake), { once: true });
+    const closedSignal = this.#closed.signal;
+    signal.addEventListener('abort', this.wake, { once: true, signal: closedSignal });
+    closedSignal.addEventListener('abort', tryWatch(directory, this.wake), { once: true });
   }
 
-  /** Waits for a change since it was waited for last. Meanwhile a look is taken, a second after the one before at most. */
-  async next(look: () => Promise<void>): Promise<void> {
-    if (!this.#isLooking) void this.#look(look);
+  /** Waits for the next change. Calls `poll` in the background, at most once per second. */
+  async nextChange(poll: () => Promise<void>): Promise<void> {
+    if (!this.#isPolling) void this.#pollOnce(poll);
     await this.#changed.promise;
     this.#changed = Promise.withResolvers();
   }
 
   wake = (): void => this.#changed.resolve();
 
-  end = (): void => this.#ending.abort();
+  close = (): void => this.#closed.abort();
 
-  async #look(look: () => Promise<void>): Promise<void> {
-    this.#isLooking = true;
-    await Promise.all([look(), this.#pause(LOOK_MS, this.#ending.signal)]);
-    this.#isLooking = false;
+  async #pollOnce(poll: () => Promise<void>): Promise<void> {
+    this.#isPolling = true;
+    await Promise.all([poll(), this.#pause(POLL_INTERVAL_MS, this.#closed.signal)]);
+    this.#isPolling = false;
     this.wake();
   }
 }
 
-/** The kernel watches no more than so many directories of a user. */
-function watchIfPossible(directory: string, onChange: () => void): () => void {
+/** Watches a directory, unless the user's limit of inotify watches is reached. */
+function tryWatch(directory: string, onChange: () => void): () => void {
   try {
     const watcher = hostFiles.watch(directory, { onChange, onError: () => {} });
     return () => watcher.close();

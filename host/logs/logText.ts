@@ -1,95 +1,98 @@
-/** Makes of the lines of a log what is asked for: as a kubelet does, parts of a line together, times, and no more than so much. */
+/**
+ * Formats the lines of a log like the kubelet: joins partial lines, adds timestamps, filters by time and limits the
+ * size.
+ */
 import type { LinePart } from './lineSplitter.ts';
-import { logLine, moment, shownTime } from './logLine.ts';
+import { formatTimestamp, parseLogLine, toMilliseconds } from './logLine.ts';
 
 export interface TextOptions {
-  /** Only what was written since this moment, in milliseconds since the epoch. */
+  /** Omits lines before this time, in milliseconds since the epoch. */
   readonly since?: number | undefined;
-  /** Each line begins with its time. */
+  /** Whether each line starts with its timestamp. */
   readonly timestamps?: boolean | undefined;
-  /** So many bytes at most, times included; a line is cut anywhere. */
+  /** Maximum number of bytes including timestamps. The last line may be cut. */
   readonly limitBytes?: number | undefined;
 }
 
-const BREAK = Buffer.from('\n');
+const LINE_BREAK = Buffer.from('\n');
 const NEWLINE = 10;
 
 export class LogText {
   readonly #options: TextOptions;
-  #left: number;
-  #out: Buffer[] = [];
-  /** How many whole lines are still to be left out. */
-  #skip = 0;
-  /** Of the line that is read: whether it is told, goes on with the next, and ends in a line break. */
-  #isTold = false;
+  #remainingBytes: number;
+  #output: Buffer[] = [];
+  /** Number of complete lines still to be skipped. */
+  #linesToSkip = 0;
+  /** State of the current line: whether it is written, is partial, and has ended with a line break. */
+  #isWritten = false;
   #isPartial = false;
   #hasEnded = true;
-  /** Whether the next thing told begins a line. */
-  #isBeginning = true;
-  #hasLine = false;
-  #strange: Buffer | undefined;
+  /** Whether the next output starts a line. */
+  #isAtLineStart = true;
+  #hasValidLine = false;
+  #firstInvalidLine: Buffer | undefined;
 
   constructor(options: TextOptions) {
     this.#options = options;
-    this.#left = options.limitBytes ?? Infinity;
+    this.#remainingBytes = options.limitBytes ?? Infinity;
   }
 
-  /** Leaves out so many whole lines from here on. */
+  /** Skips a number of complete lines. */
   skip(lines: number): void {
-    this.#skip = lines;
+    this.#linesToSkip = lines;
   }
 
-  /** Takes a line, or a part of one that is too long to be held. */
-  take({ bytes, isStart }: LinePart): void {
+  /** Adds a line, or a part of a very long line. */
+  add({ bytes, isStart }: LinePart): void {
     this.#hasEnded = bytes.at(-1) === NEWLINE;
-    if (isStart) this.#begin(bytes);
-    else this.#put(this.#isPartial && this.#hasEnded ? bytes.subarray(0, -1) : bytes);
+    if (isStart) this.#addLineStart(bytes);
+    else this.#write(this.#isPartial && this.#hasEnded ? bytes.subarray(0, -1) : bytes);
   }
 
-  /** A file is at its end: a line that was cut off there does not go on in the next file. */
+  /** Ends a file. A line that is incomplete at the end of a file does not continue in the next file. */
   endFile(): void {
-    if (!this.#hasEnded) this.#put(BREAK);
+    if (!this.#hasEnded) this.#write(LINE_BREAK);
     this.#hasEnded = true;
   }
 
-  /** What there is to tell since it was last asked. */
-  taken(): Buffer | undefined {
-    const [first, ...others] = this.#out;
-    this.#out = [];
-    return others.length === 0 || first === undefined ? first : Buffer.concat([first, ...others]);
+  /** Returns the output since the last call, if any. */
+  takeOutput(): Buffer | undefined {
+    const [first, ...rest] = this.#output;
+    this.#output = [];
+    return rest.length === 0 || first === undefined ? first : Buffer.concat([first, ...rest]);
   }
 
-  /** Whether nothing more will be told, as it may not be more. */
+  /** Whether the size limit has been reached. */
   isFull(): boolean {
-    return this.#left <= 0;
+    return this.#remainingBytes <= 0;
   }
 
-  /** The first line that is none of a log's format, as long as there was none that is. */
-  strange(): Buffer | undefined {
-    return this.#hasLine ? undefined : this.#strange;
+  /** Returns the first line that is not in the log format, unless a valid line precedes or follows. */
+  invalidLine(): Buffer | undefined {
+    return this.#hasValidLine ? undefined : this.#firstInvalidLine;
   }
 
-  #begin(bytes: Buffer): void {
-    const line = logLine(bytes);
+  #addLineStart(bytes: Buffer): void {
+    const line = parseLogLine(bytes);
     const { since, timestamps = false } = this.#options;
-    const isAsked = line !== undefined && (since === undefined || moment(line.time) >= since);
-    this.#isTold = this.#skip === 0 && isAsked;
+    const isIncluded = line !== undefined && (since === undefined || toMilliseconds(line.time) >= since);
+    this.#isWritten = this.#linesToSkip === 0 && isIncluded;
     if (line === undefined) {
-      this.#strange ??= bytes.subarray(0, 80);
+      this.#firstInvalidLine ??= bytes.subarray(0, 80);
       return;
     }
-    this.#hasLine = true;
+    this.#hasValidLine = true;
     this.#isPartial = line.isPartial;
-    if (this.#skip > 0 && !line.isPartial) this.#skip -= 1;
-    if (timestamps && this.#isBeginning) this.#put(Buffer.from(`${shownTime(line.time)} `));
-    this.#put(line.text);
-    if (this.#isTold) this.#isBeginning = !line.isPartial;
+    if (this.#linesToSkip > 0 && !line.isPartial) this.#linesToSkip -= 1;
+    if (timestamps && this.#isAtLineStart) this.#write(Buffer.from(`${formatTimestamp(line.time)} `));
+    this.#write(line.text);
+    if (this.#isWritten) this.#isAtLineStart = !line.isPartial;
   }
 
-  #put(bytes: Buffer): void {
-    if (!this.#isTold || bytes.length === 0) return;
-    const fitting = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes;
-    this.#left -= fitting.length;
-    if (fitting.length > 0) this.#out.push(fitting);
+  #write(bytes: Buffer): void {
+    if (!this.#isWritten || bytes.length === 0) return;
+    const fitting = bytes.length > this.#remainingBytes ? bytes.subarray(0, this.#remainingBytes) : bytes;
+    this.#remainingBytes -= fitting.length;
+    if (fitting.length > 0) this.#output.push(fitting);
   }
 }

@@ -1,136 +1,149 @@
-/** Opens the files of a log, all as they were at one moment, while a rotation may rename, compress and remove them. */
+/** Opens the files of a log in a consistent state, while a rotation may rename, compress and remove them. */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
 import { openWithin } from '../files/safeOpen.ts';
-import { plainName, setAsideOf } from '../pods/logNames.ts';
+import { plainName, rotatedFilesOf } from '../pods/logNames.ts';
 
-/** Where the log of a run of a container is. */
-export interface LogPlace {
-  /** The directory of all pods' logs; what lies in it leads nowhere else. */
+/** Location of the log of one container run. */
+export interface LogLocation {
+  /** Directory of all pods' logs. Links in it are not followed. */
   readonly root: string;
-  /** The container's own, below it. */
+  /** Directory of the container below `root`. */
   readonly directory: string;
-  /** `3` of `3.log`. */
+  /** Number of the run, e.g. `3` for `3.log`. */
   readonly run: number;
 }
 
-/** A file of a log; that it is renamed or removed means nothing to who has it open. */
+/** An open file of a log, which remains readable if it is renamed or removed. */
 export interface LogFile {
-  /** For messages. */
+  /** Path for messages. */
   readonly path: string;
   readonly handle: FileHandle;
 }
 
-/** The files of a log at one moment. */
+/** The open files of a log. */
 export interface OpenLog {
-  /** The oldest first; the last one is written to. */
+  /** The oldest file first. The last one is being written. */
   readonly files: readonly LogFile[];
-  /** What had been set aside, by the names before compression. */
-  readonly known: ReadonlySet<string>;
+  /** Names of all rotated files that have been opened, without the suffix for compression. */
+  readonly knownNames: ReadonlySet<string>;
 }
 
-/** The directory of a container's logs, and what can be done there. */
+/** Directory of a container's logs. */
 export interface LogDirectory {
-  /** As this process finds it, whatever becomes of its name. */
+  /** Path through a handle, which does not depend on the directory's name. */
   readonly path: string;
   open(): Promise<OpenLog>;
-  /** What was set aside and is not among the known, the oldest first, and then the present file; those that are there. */
-  openNew(known: ReadonlySet<string>): Promise<OpenLog>;
-  /** Whether a file is still the one that is written to. */
-  isPresent(file: LogFile): Promise<boolean>;
-  /** Whether the directory itself was removed. */
-  isGone(): Promise<boolean>;
+  /**
+   * Opens rotated files that are not in `known`, the oldest first, and then the current file. Files that do not exist
+   * are omitted.
+   */
+  openNewFiles(knownNames: ReadonlySet<string>): Promise<OpenLog>;
+  /** Whether a file is still the one that is being written. */
+  isCurrent(file: LogFile): Promise<boolean>;
+  /** Whether the directory has been removed. */
+  isRemoved(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** What is no plain file is not waited for, and no link is followed. */
-const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-/** A log is rotated every few seconds at most: a look that meets a rotation each time is past belief. */
-const MOST_LOOKS = 20;
+/** Flags that avoid blocking on special files and do not follow links. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+/**
+ * Maximum number of attempts. Logs rotate every few seconds at most, so it is very unlikely that every attempt
+ * coincides with a rotation.
+ */
+const MAX_ATTEMPTS = 20;
 
-/** Opens the directory of a log; undefined where there is none yet. */
-export async function openLogDirectory({ root, directory, run }: LogPlace): Promise<LogDirectory | undefined> {
+/** Opens the directory of a log. Returns undefined if it does not exist. */
+export async function openLogDirectory({ root, directory, run }: LogLocation): Promise<LogDirectory | undefined> {
   const handle = await openWithin(root, relative(root, directory), { make: false }).catch((cause: unknown) => {
     if (isMissing(cause)) return undefined;
     throw new NodeFailure('FailedRead', `${directory}: ${messageOf(cause)}`, { cause });
   });
-  return handle && new Directory(handle, directory, `${run}.log`);
+  return handle && new OpenLogDirectory(handle, directory, `${run}.log`);
 }
 
-class Directory implements LogDirectory {
+class OpenLogDirectory implements LogDirectory {
   readonly path: string;
   readonly #handle: FileHandle;
-  readonly #shown: string;
-  readonly #log: string;
+  readonly #displayPath: string;
+  readonly #logName: string;
 
-  constructor(handle: FileHandle, shown: string, log: string) {
+  constructor(handle: FileHandle, displayPath: string, logName: string) {
     this.path = `/proc/self/fd/${handle.fd}`;
     this.#handle = handle;
-    this.#shown = shown;
-    this.#log = log;
+    this.#displayPath = displayPath;
+    this.#logName = logName;
   }
 
-  open = (): Promise<OpenLog> => this.openNew(new Set());
+  open = (): Promise<OpenLog> => this.openNewFiles(new Set());
 
-  async openNew(known: ReadonlySet<string>): Promise<OpenLog> {
-    for (let looks = 1; ; looks += 1) {
-      const names = await this.#namesBut(known);
-      const files = await this.#openAll([...names, this.#log]);
-      const isSame = files !== undefined && (await this.#isStill(names, known, files));
-      if (files && (isSame || looks === MOST_LOOKS))
-        return { files, known: new Set([...known, ...names.map(plainName)]) };
+  async openNewFiles(knownNames: ReadonlySet<string>): Promise<OpenLog> {
+    for (let attempt = 1; ; attempt += 1) {
+      const names = await this.#listRotated(knownNames);
+      const files = await this.#openFiles([...names, this.#logName]);
+      const isConsistent = files !== undefined && (await this.#isUnchanged(names, knownNames, files));
+      if (files && (isConsistent || attempt === MAX_ATTEMPTS))
+        return { files, knownNames: new Set([...knownNames, ...names.map(plainName)]) };
       await closeAll(files ?? []);
-      if (looks === MOST_LOOKS) throw new NodeFailure('FailedRead', `${this.#shown}: its files change all the time`);
+      if (attempt === MAX_ATTEMPTS)
+        throw new NodeFailure('FailedRead', `${this.#displayPath}: its files change all the time`);
     }
   }
 
-  async isPresent({ handle }: LogFile): Promise<boolean> {
-    const [own, present] = [await handle.stat(), await this.#present()];
-    return present !== undefined && own.ino === present.ino && own.dev === present.dev;
+  async isCurrent({ handle }: LogFile): Promise<boolean> {
+    const [ownStats, currentStats] = [await handle.stat(), await this.#statCurrent()];
+    return currentStats !== undefined && ownStats.ino === currentStats.ino && ownStats.dev === currentStats.dev;
   }
 
-  async isGone(): Promise<boolean> {
+  async isRemoved(): Promise<boolean> {
     return (await this.#handle.stat()).nlink === 0;
   }
 
   close = (): Promise<void> => this.#handle.close();
 
-  async #namesBut(known: ReadonlySet<string>): Promise<readonly string[]> {
+  async #listRotated(knownNames: ReadonlySet<string>): Promise<readonly string[]> {
     const names = await readdir(this.path).catch(unlessMissing);
-    return setAsideOf(this.#log, names ?? []).files.filter((name) => !known.has(plainName(name)));
+    return rotatedFilesOf(this.#logName, names ?? []).files.filter((name) => !knownNames.has(plainName(name)));
   }
 
-  /** Undefined where one that was set aside has been compressed or removed meanwhile; the present one may be missing. */
-  async #openAll(names: readonly string[]): Promise<LogFile[] | undefined> {
+  /**
+   * Opens files. Returns undefined if a rotated file has been compressed or removed in the meantime. The current file
+   * may be missing.
+   */
+  async #openFiles(names: readonly string[]): Promise<LogFile[] | undefined> {
     const files: LogFile[] = [];
     try {
       for (const name of names) {
-        const handle = await open(`${this.path}/${name}`, READ).catch(unlessMissing);
-        if (handle !== undefined) files.push({ path: `${this.#shown}/${name}`, handle });
-        else if (name !== this.#log) return await closeAll(files);
+        const handle = await open(`${this.path}/${name}`, READ_FLAGS).catch(unlessMissing);
+        if (handle !== undefined) files.push({ path: `${this.#displayPath}/${name}`, handle });
+        else if (name !== this.#logName) return await closeAll(files);
         if (handle && !(await handle.stat()).isFile()) throw new Error('it is not a regular file');
       }
     } catch (cause) {
       await closeAll(files);
-      throw new NodeFailure('FailedRead', `${this.#shown}: ${messageOf(cause)}`, { cause });
+      throw new NodeFailure('FailedRead', `${this.#displayPath}: ${messageOf(cause)}`, { cause });
     }
     return files;
   }
 
-  async #isStill(names: readonly string[], known: ReadonlySet<string>, files: readonly LogFile[]): Promise<boolean> {
-    const now = await this.#namesBut(known);
-    if (now.length !== names.length || now.some((name, at) => name !== names[at])) return false;
-    const last = files.length > names.length ? files.at(-1) : undefined;
-    return last ? this.isPresent(last) : (await this.#present()) === undefined;
+  async #isUnchanged(
+    names: readonly string[],
+    knownNames: ReadonlySet<string>,
+    files: readonly LogFile[],
+  ): Promise<boolean> {
+    const currentNames = await this.#listRotated(knownNames);
+    if (currentNames.length !== names.length || currentNames.some((name, index) => name !== names[index])) return false;
+    const current = files.length > names.length ? files.at(-1) : undefined;
+    return current ? this.isCurrent(current) : (await this.#statCurrent()) === undefined;
   }
 
-  #present = () => lstat(`${this.path}/${this.#log}`).catch(unlessMissing);
+  #statCurrent = () => lstat(`${this.path}/${this.#logName}`).catch(unlessMissing);
 }
 
-/** Closes files that nobody reads any more. */
 export async function closeAll(files: readonly LogFile[]): Promise<undefined> {
   await Promise.all(files.map(({ handle }) => handle.close()));
 }

@@ -1,145 +1,155 @@
-/** Reads the log of a run of a container: all of its files in their order, and further as it is written. */
+/** Reads the log of a container run, which consists of several files, and optionally follows it. */
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { type LinePart, LineSplitter } from './lineSplitter.ts';
-import { blocksOf, headOf, isCompressed, isDamage, plainBlocks } from './logBlocks.ts';
+import { isCompressed, isDamagedFile, plainBlocks, readBlocks, readHead } from './logBlocks.ts';
 import { LogChanges, type Pause } from './logChanges.ts';
 import { LogText, type TextOptions } from './logText.ts';
-import { closeAll, type LogDirectory, type LogFile, type LogPlace, type OpenLog, openLogDirectory } from './openLog.ts';
-import { type TailStart, tailStart } from './tailStart.ts';
+import {
+  closeAll,
+  type LogDirectory,
+  type LogFile,
+  type LogLocation,
+  type OpenLog,
+  openLogDirectory,
+} from './openLog.ts';
+import { findTailStart, type TailStart } from './tailStart.ts';
 import type { UnpackedTails } from './unpackedTails.ts';
 
-/** What is wanted of a log, as with PodLogOptions. */
+/** Options of reading a log, as in PodLogOptions. */
 export interface LogOptions extends TextOptions {
-  /** Only the last so many lines, counted over all files. */
+  /** Returns only this number of last lines, counted across all files. */
   readonly tailLines?: number | undefined;
-  /** Maximum number of bytes that `tailLines` reads back in the files, even if the first line is cut. */
+  /** Maximum number of bytes to read backwards for `tailLines`. The first line may be cut. */
   readonly tailBytes?: number | undefined;
-  /** Ends of compressed files, for a caller that reads only ends no longer than these, and often. */
-  readonly tails?: UnpackedTails | undefined;
-  /** Goes on with what is written, over rotations, until the run has ended and all of it was read. */
-  readonly follow?: Following | undefined;
-  /** Told of a compressed file that is damaged: its beginning is read, as far as it goes. */
+  /** Cache of the ends of compressed files, for callers that frequently read only the ends. */
+  readonly unpackedTails?: UnpackedTails | undefined;
+  /** Follows the log across rotations until the run has ended and all of its log has been read. */
+  readonly follow?: FollowOptions | undefined;
+  /** Called for a damaged compressed file, of which only the readable part is returned. */
   readonly onDamaged?: ((file: string, why: string) => void) | undefined;
-  /** Ends the reading early. */
+  /** Cancels reading. */
   readonly signal: AbortSignal;
 }
 
-interface Following {
-  /** Asked once a second: whether the run that writes the log goes on. As long as nobody can tell it does. */
+interface FollowOptions {
+  /**
+   * Called once a second. Returns whether the run is still in progress. If it rejects, the run counts as in progress.
+   */
   readonly isRunning: () => Promise<boolean>;
   readonly pause: Pause;
 }
 
 /**
- * The text of a log in chunks of a few blocks of the disk, both streams together. Throws a `NodeFailure` where there is no
- * such log, where it is not in the CRI's format, and where it cannot be read.
+ * Yields the contents of a log in chunks, with stdout and stderr combined. Throws a `NodeFailure` if the log does not
+ * exist, is not in the CRI's format or cannot be read.
  */
-export async function* readLog(place: LogPlace, options: LogOptions): AsyncGenerator<Buffer> {
-  const directory = await openLogDirectory(place);
-  if (directory === undefined) throw missing(place);
-  const reading = new Reading(directory, options);
+export async function* readLog(location: LogLocation, options: LogOptions): AsyncGenerator<Buffer> {
+  const directory = await openLogDirectory(location);
+  if (directory === undefined) throw missingLog(location);
+  const reader = new LogReader(directory, options);
   try {
-    yield* reading.chunks(place);
+    yield* reader.chunks(location);
   } finally {
-    await reading.close();
+    await reader.close();
   }
 }
 
-const missing = ({ directory, run }: LogPlace): NodeFailure =>
+const missingLog = ({ directory, run }: LogLocation): NodeFailure =>
   new NodeFailure('NotFound', `${directory}/${run}.log does not exist`);
 
-/** How long a runtime may write to the old file when there is a new one, in milliseconds. */
-const LAST_WRITES_MS = 100;
-/** What is written now may be shown as written a little earlier: file systems count coarsely. */
-const SLACK_MS = 2_000;
-/** What tells one file of a log from another, for each line has its moment. */
-const HEAD = 512;
+/** Time that a runtime may continue to write to a rotated file, in milliseconds. */
+const REOPEN_DELAY_MS = 100;
+/** Tolerance for modification times, which file systems store with a coarse resolution, in milliseconds. */
+const MTIME_TOLERANCE_MS = 2_000;
+/** Number of bytes by which files of a log are identified. Their timestamps make them unique. */
+const IDENTIFYING_BYTES = 512;
 
-class Reading {
+class LogReader {
   readonly #directory: LogDirectory;
   readonly #options: LogOptions;
-  readonly #text: LogText;
+  readonly #logText: LogText;
   readonly #splitter = new LineSplitter();
-  #open: OpenLog = { files: [], known: new Set() };
-  /** Up to where the file that is written to has been read. */
-  #at = 0;
+  #openLog: OpenLog = { files: [], knownNames: new Set() };
+  /** Position up to which the current file has been read. */
+  #position = 0;
 
   constructor(directory: LogDirectory, options: LogOptions) {
     this.#directory = directory;
     this.#options = options;
-    this.#text = new LogText(options);
+    this.#logText = new LogText(options);
   }
 
   async close(): Promise<void> {
-    await closeAll(this.#open.files);
+    await closeAll(this.#openLog.files);
     await this.#directory.close();
   }
 
-  async *chunks(place: LogPlace): AsyncGenerator<Buffer> {
-    const { tailLines, tailBytes, tails, follow, signal } = this.#options;
-    this.#open = await this.#directory.open();
-    const present = this.#open.files.at(-1);
-    if (present === undefined) throw missing(place);
+  async *chunks(location: LogLocation): AsyncGenerator<Buffer> {
+    const { tailLines, tailBytes, unpackedTails, follow, signal } = this.#options;
+    this.#openLog = await this.#directory.open();
+    const current = this.#openLog.files.at(-1);
+    if (current === undefined) throw missingLog(location);
     const start =
       tailLines === undefined
         ? undefined
-        : await tailStart(this.#open.files, tailLines, { mostBytes: tailBytes, tails, signal });
-    this.#text.skip(start?.skip ?? 0);
-    yield* this.#former(start);
-    if (start?.file === this.#open.files.length - 1) this.#at = start.from;
-    if (await isCompressed(present.handle)) yield* this.#packed(present);
-    // What is written meanwhile is not asked for: whoever writes fast would not let it end.
-    yield* this.#present(present, follow ? Infinity : (await present.handle.stat()).size);
-    this.#expectLog();
-    if (follow && !this.#isOver()) yield* this.#follow(present, follow);
-    // A line without an end is none of the last lines.
-    else if (tailLines === undefined) yield* this.#told(this.#splitter.rest());
+        : await findTailStart(this.#openLog.files, tailLines, { maxBytes: tailBytes, unpackedTails, signal });
+    this.#logText.skip(start?.skip ?? 0);
+    yield* this.#readRotated(start);
+    if (start?.file === this.#openLog.files.length - 1) this.#position = start.from;
+    if (await isCompressed(current.handle)) yield* this.#readCompressedCurrent(current);
+    // Data that is written from now on is not included without `follow`, because a fast writer would prevent the end.
+    yield* this.#readCurrent(current, follow ? Infinity : (await current.handle.stat()).size);
+    this.#assertLogFormat();
+    if (follow && !this.#isDone()) yield* this.#followLog(current, follow);
+    // An incomplete last line does not count among the last lines.
+    else if (tailLines === undefined) yield* this.#emit(this.#splitter.flush());
   }
 
-  /** The files that are not written to any more. */
-  async *#former(start: TailStart | undefined): AsyncGenerator<Buffer> {
+  /** Reads the rotated files. */
+  async *#readRotated(start: TailStart | undefined): AsyncGenerator<Buffer> {
     const { since = -Infinity } = this.#options;
-    for (const [index, file] of this.#open.files.slice(0, -1).entries()) {
-      if (index < (start?.file ?? 0) || this.#isOver()) continue;
-      const isOlder = (await file.handle.stat()).mtimeMs < since - SLACK_MS;
-      if (isOlder) this.#text.skip(0);
-      else yield* this.#whole(file, index === start?.file ? start.from : 0);
+    for (const [index, file] of this.#openLog.files.slice(0, -1).entries()) {
+      if (index < (start?.file ?? 0) || this.#isDone()) continue;
+      const isOlder = (await file.handle.stat()).mtimeMs < since - MTIME_TOLERANCE_MS;
+      if (isOlder) this.#logText.skip(0);
+      else yield* this.#readWholeFile(file, index === start?.file ? start.from : 0);
     }
   }
 
-  /** All of a file, which goes on in no other. */
-  async *#whole(file: LogFile, from = 0): AsyncGenerator<Buffer> {
-    yield* this.#blocks(file, this.#textOf(file, from));
-    yield* this.#endOfFile();
+  /** Reads a file to its end, after which no line continues. */
+  async *#readWholeFile(file: LogFile, from = 0): AsyncGenerator<Buffer> {
+    yield* this.#emitBlocks(file, this.#readContents(file, from));
+    yield* this.#finishFile();
   }
 
-  async *#textOf({ handle }: LogFile, from: number): AsyncGenerator<Buffer> {
-    const { tails, signal } = this.#options;
-    if (tails !== undefined && (await isCompressed(handle))) yield (await tails.of(handle, signal)).text;
-    else yield* blocksOf(handle, from);
+  async *#readContents({ handle }: LogFile, from: number): AsyncGenerator<Buffer> {
+    const { unpackedTails, signal } = this.#options;
+    if (unpackedTails !== undefined && (await isCompressed(handle)))
+      yield (await unpackedTails.tailOf(handle, signal)).text;
+    else yield* readBlocks(handle, from);
   }
 
-  async *#endOfFile(): AsyncGenerator<Buffer> {
-    yield* this.#told(this.#splitter.rest());
-    this.#text.endFile();
+  async *#finishFile(): AsyncGenerator<Buffer> {
+    yield* this.#emit(this.#splitter.flush());
+    this.#logText.endFile();
   }
 
-  /** The last file is compressed where the runtime has made no other yet. */
-  async *#packed(file: LogFile): AsyncGenerator<Buffer> {
-    yield* this.#whole(file);
-    this.#at = (await file.handle.stat()).size;
+  /** Reads a compressed current file, which exists if the runtime has not created a new one yet. */
+  async *#readCompressedCurrent(file: LogFile): AsyncGenerator<Buffer> {
+    yield* this.#readWholeFile(file);
+    this.#position = (await file.handle.stat()).size;
   }
 
-  /** As much as there is now of the file that is written to, from where it was left. */
-  async *#present(file: LogFile, to = Infinity): AsyncGenerator<Buffer> {
-    // Somebody has emptied it.
-    if ((await file.handle.stat()).size < this.#at) this.#at = 0;
-    yield* this.#blocks(file, plainBlocks(file.handle, { from: this.#at, to }), (length) => {
-      this.#at += length;
+  /** Reads what has been added to the current file since the last read. */
+  async *#readCurrent(file: LogFile, to = Infinity): AsyncGenerator<Buffer> {
+    // The file has been truncated.
+    if ((await file.handle.stat()).size < this.#position) this.#position = 0;
+    yield* this.#emitBlocks(file, plainBlocks(file.handle, { from: this.#position, to }), (length) => {
+      this.#position += length;
     });
   }
 
-  async *#blocks(
+  async *#emitBlocks(
     { path }: LogFile,
     blocks: AsyncIterable<Buffer>,
     onRead: (length: number) => void = () => {},
@@ -147,83 +157,83 @@ class Reading {
     try {
       for await (const block of blocks) {
         onRead(block.length);
-        yield* this.#told(this.#splitter.parts(block));
-        if (this.#isOver()) return;
+        yield* this.#emit(this.#splitter.parts(block));
+        if (this.#isDone()) return;
       }
     } catch (cause) {
-      const why = messageOf(cause);
-      if (!isDamage(cause)) throw new NodeFailure('FailedRead', `${path}: ${why}`, { cause });
-      this.#options.onDamaged?.(path, why);
+      const problem = messageOf(cause);
+      if (!isDamagedFile(cause)) throw new NodeFailure('FailedRead', `${path}: ${problem}`, { cause });
+      this.#options.onDamaged?.(path, problem);
     }
   }
 
-  *#told(parts: Iterable<LinePart>): Generator<Buffer> {
-    for (const part of parts) this.#text.take(part);
-    const chunk = this.#text.taken();
+  *#emit(parts: Iterable<LinePart>): Generator<Buffer> {
+    for (const part of parts) this.#logText.add(part);
+    const chunk = this.#logText.takeOutput();
     if (chunk !== undefined) yield chunk;
   }
 
-  async *#follow(first: LogFile, { isRunning, pause }: Following): AsyncGenerator<Buffer> {
+  async *#followLog(initialFile: LogFile, { isRunning, pause }: FollowOptions): AsyncGenerator<Buffer> {
     const changes = new LogChanges(this.#directory.path, pause, this.#options.signal);
-    let [present, hasEnded] = [first, false];
-    const isEnded = async () => !(await isRunning()) || (await this.#directory.isGone());
-    const look = async () => {
-      hasEnded = await isEnded().catch(() => false);
+    let [current, hasEnded] = [initialFile, false];
+    const checkEnded = async () => !(await isRunning()) || (await this.#directory.isRemoved());
+    const poll = async () => {
+      hasEnded = await checkEnded().catch(() => false);
       if (hasEnded) changes.wake();
     };
     try {
-      while (!this.#isOver()) {
-        // What was written before the end is there by now.
-        const isLast = hasEnded;
-        yield* this.#present(present);
-        const next = await this.#next(present);
-        if (next) {
-          await pause(LAST_WRITES_MS, this.#options.signal);
-          yield* this.#present(present);
-          present = yield* this.#goOver(next, present);
-        } else if (isLast) return yield* this.#told(this.#splitter.rest());
-        else await changes.next(look);
+      while (!this.#isDone()) {
+        // Output from before the end has been written by now.
+        const isLastPass = hasEnded;
+        yield* this.#readCurrent(current);
+        const openNext = await this.#openNext(current);
+        if (openNext) {
+          await pause(REOPEN_DELAY_MS, this.#options.signal);
+          yield* this.#readCurrent(current);
+          current = yield* this.#switchTo(openNext, current);
+        } else if (isLastPass) return yield* this.#emit(this.#splitter.flush());
+        else await changes.nextChange(poll);
       }
     } finally {
-      changes.end();
+      changes.close();
     }
   }
 
-  /** What the log goes on in, once there is a newer file than the one that was read last. */
-  async #next(present: LogFile): Promise<OpenLog | undefined> {
-    if (await this.#directory.isPresent(present)) return undefined;
-    const { files, known } = await this.#directory.openNew(this.#open.known);
+  /** Returns the newer files of the log, or undefined if there are none. */
+  async #openNext(current: LogFile): Promise<OpenLog | undefined> {
+    if (await this.#directory.isCurrent(current)) return undefined;
+    const { files, knownNames } = await this.#directory.openNewFiles(this.#openLog.knownNames);
     const [first] = files;
-    const own = first !== undefined && (await isSame(first, present)) ? 1 : 0;
-    await closeAll(files.slice(0, own));
-    return files.length > own ? { files: files.slice(own), known } : undefined;
+    const currentCount = first !== undefined && (await isSameLogFile(first, current)) ? 1 : 0;
+    await closeAll(files.slice(0, currentCount));
+    return files.length > currentCount ? { files: files.slice(currentCount), knownNames } : undefined;
   }
 
-  /** Ends with the present file, and reads on to the one that is written to now. */
-  async *#goOver(next: OpenLog, present: LogFile): AsyncGenerator<Buffer, LogFile> {
-    yield* this.#endOfFile();
-    await closeAll(this.#open.files);
-    this.#open = next;
-    for (const file of next.files.slice(0, -1)) yield* this.#whole(file);
-    this.#at = 0;
-    return next.files.at(-1) ?? present;
+  /** Finishes the current file, reads the rotated ones that follow, and returns the new current file. */
+  async *#switchTo(next: OpenLog, current: LogFile): AsyncGenerator<Buffer, LogFile> {
+    yield* this.#finishFile();
+    await closeAll(this.#openLog.files);
+    this.#openLog = next;
+    for (const file of next.files.slice(0, -1)) yield* this.#readWholeFile(file);
+    this.#position = 0;
+    return next.files.at(-1) ?? current;
   }
 
-  /** What has other lines than those of a log is none. */
-  #expectLog(): void {
-    const strange = this.#text.strange();
-    if (strange === undefined) return;
-    throw new NodeFailure('FailedRead', `unsupported log format: ${JSON.stringify(strange.toString('utf8'))}`);
+  /** Throws if the file contains no line in the log format. */
+  #assertLogFormat(): void {
+    const invalidLine = this.#logText.invalidLine();
+    if (invalidLine === undefined) return;
+    throw new NodeFailure('FailedRead', `unsupported log format: ${JSON.stringify(invalidLine.toString('utf8'))}`);
   }
 
-  #isOver = (): boolean => this.#text.isFull() || this.#options.signal.aborted;
+  #isDone = (): boolean => this.#logText.isFull() || this.#options.signal.aborted;
 }
 
-/** Whether two open files are one, of which one may be the compressed version. */
-async function isSame(one: LogFile, other: LogFile): Promise<boolean> {
-  const [first, second] = await Promise.all([one, other].map(({ handle }) => headOf(handle, HEAD)));
+/** Whether two open files are the same, even if one of them is its compressed version. */
+async function isSameLogFile(a: LogFile, b: LogFile): Promise<boolean> {
+  const [first, second] = await Promise.all([a, b].map(({ handle }) => readHead(handle, IDENTIFYING_BYTES)));
   const common = Math.min(first?.length ?? 0, second?.length ?? 0);
   if (common > 0) return first?.subarray(0, common).equals(second?.subarray(0, common) ?? Buffer.alloc(0)) ?? false;
-  const [{ ino: oneInode }, { ino: otherInode }] = await Promise.all([one.handle.stat(), other.handle.stat()]);
-  return oneInode === otherInode;
+  const [{ ino: firstInode }, { ino: secondInode }] = await Promise.all([a.handle.stat(), b.handle.stat()]);
+  return firstInode === secondInode;
 }

@@ -1,16 +1,19 @@
-/** Finds where the last lines of a log begin, over its files: plain ones are read from their ends. */
+/** Finds the start of the last lines of a log across its files. Uncompressed files are read backwards. */
 import { LineSplitter } from './lineSplitter.ts';
-import { bytesAt, isCompressed, isDamage, unpackedBlocks } from './logBlocks.ts';
-import { endsLine } from './logLine.ts';
+import { isCompressed, isDamagedFile, readBytesAt, unpackedBlocks } from './logBlocks.ts';
+import { completesLine } from './logLine.ts';
 import type { LogFile } from './openLog.ts';
 import type { UnpackedTails } from './unpackedTails.ts';
 
 const NEWLINE = 10;
-const BLOCK = 64 * 1_024;
-/** So much of a line tells whether it goes on in the next one. */
-const LINE_START = 256;
+const BLOCK_BYTES = 64 * 1_024;
+/** Number of bytes of a line that suffice to determine whether it is partial. */
+const LINE_START_BYTES = 256;
 
-/** Where to begin to read: in which file, from which byte of it or, of one that is compressed, after how many lines. */
+/**
+ * Position from which to read: the index of the file, and the offset or, in a compressed file, the number of lines to
+ * skip.
+ */
 export interface TailStart {
   readonly file: number;
   readonly from: number;
@@ -18,38 +21,38 @@ export interface TailStart {
 }
 
 interface TailOptions {
-  /** Maximum bytes of text that a file is searched back. */
-  readonly mostBytes?: number | undefined;
-  /** Ends of compressed files, which are read from there alone. */
-  readonly tails?: UnpackedTails | undefined;
-  /** Ends the search, whose result does not count then. */
+  /** Maximum number of bytes of text to search backwards. */
+  readonly maxBytes?: number | undefined;
+  /** Cache of the ends of compressed files, which replaces reading these files. */
+  readonly unpackedTails?: UnpackedTails | undefined;
+  /** Cancels the search, whose result must then be ignored. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Where the last `lines` whole lines begin; parts of a line are one line together, and one that has no end yet does not
- * count. No file is searched further back than `mostBytes` of text, from which on the rest of a line may be the first one.
+ * Returns the start of the last `lineCount` complete lines. Partial lines that belong together count as one, and an
+ * incomplete last line does not count. Searches at most `maxBytes` of text, so that the first line may be cut.
  */
-export async function tailStart(
+export async function findTailStart(
   files: readonly LogFile[],
-  lines: number,
-  { mostBytes = Number.POSITIVE_INFINITY, tails, signal }: TailOptions,
+  lineCount: number,
+  { maxBytes = Number.POSITIVE_INFINITY, unpackedTails, signal }: TailOptions,
 ): Promise<TailStart> {
-  let missing = lines;
-  let bytesLeft = mostBytes;
+  let missingLines = lineCount;
+  let bytesLeft = maxBytes;
   for (let file = files.length - 1; file >= 0; file -= 1) {
     const { handle } = files[file] ?? {};
     if (handle === undefined || signal.aborted) break;
     if (await isCompressed(handle)) {
-      const { count, length } = await linesPacked(handle, { tails, signal });
-      if (count >= missing) return { file, from: 0, skip: count - missing };
+      const { count, length } = await countCompressedLines(handle, { unpackedTails, signal });
+      if (count >= missingLines) return { file, from: 0, skip: count - missingLines };
       if (length >= bytesLeft) return { file, from: 0, skip: 0 };
-      missing -= count;
+      missingLines -= count;
       bytesLeft -= length;
     } else {
-      const { from, count, length } = await lastLines(handle, missing, bytesLeft);
-      if (count === missing || length >= bytesLeft) return { file, from, skip: 0 };
-      missing -= count;
+      const { from, count, length } = await findLastLines(handle, missingLines, bytesLeft);
+      if (count === missingLines || length >= bytesLeft) return { file, from, skip: 0 };
+      missingLines -= count;
       bytesLeft -= length;
     }
   }
@@ -58,12 +61,12 @@ export async function tailStart(
 
 type Handle = LogFile['handle'];
 
-async function linesPacked(
+async function countCompressedLines(
   handle: Handle,
-  { tails, signal }: Pick<TailOptions, 'tails' | 'signal'>,
+  { unpackedTails, signal }: Pick<TailOptions, 'unpackedTails' | 'signal'>,
 ): Promise<{ readonly count: number; readonly length: number }> {
-  if (tails !== undefined) {
-    const { text, lines } = await tails.of(handle, signal);
+  if (unpackedTails !== undefined) {
+    const { text, lines } = await unpackedTails.tailOf(handle, signal);
     return { count: lines, length: text.length };
   }
   const splitter = new LineSplitter();
@@ -72,11 +75,11 @@ async function linesPacked(
     for await (const block of unpackedBlocks(handle)) {
       length += block.length;
       if (signal.aborted) break;
-      for (const { bytes, isStart } of splitter.parts(block)) if (isStart && endsLine(bytes)) count += 1;
+      for (const { bytes, isStart } of splitter.parts(block)) if (isStart && completesLine(bytes)) count += 1;
     }
   } catch (error) {
-    // What can be read counts; whoever reads it says so.
-    if (!isDamage(error)) throw error;
+    // The lines before the damage count. Reading the file reports the damage.
+    if (!isDamagedFile(error)) throw error;
   }
   return { count, length };
 }
@@ -84,36 +87,46 @@ async function linesPacked(
 interface LastLines {
   readonly from: number;
   readonly count: number;
-  /** Bytes from there to the end of the file. */
+  /** Bytes from `from` to the end of the file. */
   readonly length: number;
 }
 
-/** Finds the start of the last lines of a plain file: at most `most` lines, and the first line start beyond `mostBytes`. */
-async function lastLines(handle: Handle, most: number, mostBytes: number): Promise<LastLines> {
+/**
+ * Finds the last lines of an uncompressed file: at most `maxLines`, and no further than the first line start beyond
+ * `maxBytes`.
+ */
+async function findLastLines(handle: Handle, maxLines: number, maxBytes: number): Promise<LastLines> {
   const { size } = await handle.stat();
   let [from, count, isFirst] = [size, 0, true];
-  /** Whether enough lines are found: the one that begins here is the last of those before them. */
-  const isBefore = (start: number, line: Buffer): boolean => {
-    const counts = !isFirst && endsLine(line);
+  /**
+   * Handles a line start and returns whether enough lines have been found, in which case this line belongs to the ones
+   * before.
+   */
+  const visitLineStart = (start: number, line: Buffer): boolean => {
+    const isCompleteLine = !isFirst && completesLine(line);
     isFirst = false;
-    if (counts && count === most) return true;
-    if (counts) count += 1;
+    if (isCompleteLine && count === maxLines) return true;
+    if (isCompleteLine) count += 1;
     from = start;
-    return size - from >= mostBytes;
+    return size - from >= maxBytes;
   };
-  let after: Buffer = Buffer.alloc(0);
-  for (let end = size; end > 0; ) {
-    const begin = Math.max(0, end - BLOCK);
-    const block = await bytesAt(handle, begin, end - begin);
-    const bytes = Buffer.concat([block, after]);
-    for (let at = block.lastIndexOf(NEWLINE); at >= 0; at = at === 0 ? -1 : block.lastIndexOf(NEWLINE, at - 1)) {
-      if (isBefore(begin + at + 1, bytes.subarray(at + 1, at + 1 + LINE_START))) {
+  let followingBytes: Buffer = Buffer.alloc(0);
+  for (let blockEnd = size; blockEnd > 0; ) {
+    const blockStart = Math.max(0, blockEnd - BLOCK_BYTES);
+    const block = await readBytesAt(handle, blockStart, blockEnd - blockStart);
+    const bytes = Buffer.concat([block, followingBytes]);
+    for (
+      let index = block.lastIndexOf(NEWLINE);
+      index >= 0;
+      index = index === 0 ? -1 : block.lastIndexOf(NEWLINE, index - 1)
+    ) {
+      if (visitLineStart(blockStart + index + 1, bytes.subarray(index + 1, index + 1 + LINE_START_BYTES))) {
         return { from, count, length: size - from };
       }
     }
-    after = bytes.subarray(0, LINE_START);
-    end = begin;
+    followingBytes = bytes.subarray(0, LINE_START_BYTES);
+    blockEnd = blockStart;
   }
-  isBefore(0, after);
+  visitLineStart(0, followingBytes);
   return { from, count, length: size - from };
 }

@@ -1,38 +1,41 @@
-/** The ends of compressed files of logs, in memory for a reader that returns again and again. */
+/** Cache of the ends of compressed log files, for readers that return frequently. */
 import type { FileHandle } from 'node:fs/promises';
 import { LineSplitter } from './lineSplitter.ts';
-import { isDamage, unpackedBlocks } from './logBlocks.ts';
-import { endsLine } from './logLine.ts';
+import { isDamagedFile, unpackedBlocks } from './logBlocks.ts';
+import { completesLine } from './logLine.ts';
 
-/** The end of the text of a compressed file. */
+/** The end of a compressed file's text. */
 export interface UnpackedTail {
   readonly text: Buffer;
-  /** Lines that end in the text. Parts of a line are one line together. */
+  /** Number of lines that end in the text. Partial lines that belong together count as one. */
   readonly lines: number;
 }
 
 interface TailLimits {
-  /** Maximum bytes of text per file, from which on the rest of a line may be the first one. */
+  /** Maximum number of bytes of text per file. The first line may be cut. */
   readonly maxBytes: number;
-  /** Maximum number of files in memory. */
+  /** Maximum number of cached files. */
   readonly maxFiles: number;
 }
 
-/** Decompresses each file once, as long as it is among the last that were read. */
+/** Decompresses each file once, as long as it is among the most recently used. */
 export class UnpackedTails {
   readonly #limits: TailLimits;
-  /** By the identity of the file, the least recently used first. */
+  /** Tails by the identity of the file, the least recently used first. */
   readonly #tails = new Map<string, UnpackedTail>();
 
   constructor(limits: TailLimits) {
     this.#limits = limits;
   }
 
-  /** Returns the end of a file, as far as the file can be decompressed, or as far as it was until the signal aborted. */
-  async of(handle: FileHandle, signal: AbortSignal): Promise<UnpackedTail> {
+  /**
+   * Returns the end of a file. If the file is damaged or the signal aborts, this is the end of the part that was
+   * decompressed.
+   */
+  async tailOf(handle: FileHandle, signal: AbortSignal): Promise<UnpackedTail> {
     const { dev, ino, size, mtimeMs } = await handle.stat();
     const key = [dev, ino, size, mtimeMs].join(' ');
-    const tail = this.#tails.get(key) ?? (await unpackedTail(handle, this.#limits.maxBytes, signal));
+    const tail = this.#tails.get(key) ?? (await readTail(handle, this.#limits.maxBytes, signal));
     this.#tails.delete(key);
     if (!signal.aborted) this.#tails.set(key, tail);
     for (const oldest of this.#tails.keys()) {
@@ -43,7 +46,7 @@ export class UnpackedTails {
   }
 }
 
-async function unpackedTail(handle: FileHandle, maxBytes: number, signal: AbortSignal): Promise<UnpackedTail> {
+async function readTail(handle: FileHandle, maxBytes: number, signal: AbortSignal): Promise<UnpackedTail> {
   const blocks: Buffer[] = [];
   let length = 0;
   try {
@@ -54,15 +57,14 @@ async function unpackedTail(handle: FileHandle, maxBytes: number, signal: AbortS
       while (length - (blocks[0]?.length ?? 0) >= maxBytes) length -= blocks.shift()?.length ?? 0;
     }
   } catch (error) {
-    if (!isDamage(error)) throw error;
+    if (!isDamagedFile(error)) throw error;
   }
   const text = Buffer.concat(blocks);
-  return { text, lines: linesIn(text) };
+  return { text, lines: countLines(text) };
 }
 
-/** Counts the lines that end in a text. */
-function linesIn(text: Buffer): number {
+function countLines(text: Buffer): number {
   let lines = 0;
-  for (const { bytes, isStart } of new LineSplitter().parts(text)) if (isStart && endsLine(bytes)) lines += 1;
+  for (const { bytes, isStart } of new LineSplitter().parts(text)) if (isStart && completesLine(bytes)) lines += 1;
   return lines;
 }

@@ -1,4 +1,7 @@
-/** The pod's /etc/hosts (C18): its own addresses and aliases, or the node's file for a pod on the host's network. */
+/**
+ * Writes a pod's /etc/hosts (C18), which contains its own addresses and aliases. For a pod on the host network, it is a
+ * copy of the node's file.
+ */
 
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -8,11 +11,11 @@ import type { Layout } from './layout.ts';
 interface HostsFileInput {
   readonly pod: Pod;
   readonly layout: Layout;
-  /** The pod's addresses, the primary first. */
+  /** IP addresses of the pod, the primary one first. */
   readonly ips: readonly string[];
-  /** What a pod with a subdomain is known under, too. */
+  /** Cluster domain, which completes the host name of a pod with a subdomain. */
   readonly clusterDomain: string;
-  /** The node's own file, by default `/etc/hosts`. */
+  /** Path of the node's hosts file. Defaults to `/etc/hosts`. */
   readonly nodeHostsFile?: string;
   readonly signal: AbortSignal;
 }
@@ -27,27 +30,27 @@ const LOCAL_NAMES = [
 ];
 
 /**
- * Writes `<poddir>/etc-hosts` (0644), to be called when the sandbox has its addresses and before containers are made.
- * It is written in place, so that containers that have it mounted see the new content.
+ * Writes `<poddir>/etc-hosts` (0644). Must be called when the sandbox has its IP addresses and before containers are
+ * created. The file is written in place, so that containers that have mounted it see the new contents.
  */
 export async function writeHostsFile(input: HostsFileInput): Promise<void> {
   const { layout, pod, signal } = input;
   const file = layout.hostsFile(pod.metadata.uid);
-  await layout.files.writeFile(file, await content(input), { signal });
+  await layout.files.writeFile(file, await hostsFileContents(input), { signal });
   await layout.files.chmod(file, 0o644);
 }
 
-async function content(input: HostsFileInput): Promise<string> {
+async function hostsFileContents(input: HostsFileInput): Promise<string> {
   const aliases = aliasLines(input.pod);
   if (input.pod.spec.hostNetwork === true) {
-    const node = await nodeHosts(input);
-    return `# Kubernetes-managed hosts file (host network).\n${node}${aliases}`;
+    const nodeEntries = await readNodeHosts(input);
+    return `# Kubernetes-managed hosts file (host network).\n${nodeEntries}${aliases}`;
   }
-  const own = input.ips.map((ip) => `${ip}\t${podNames(input)}`);
-  return `# Kubernetes-managed hosts file.\n${[...LOCAL_NAMES, ...own].join('\n')}\n${aliases}`;
+  const podEntries = input.ips.map((ip) => `${ip}\t${podHostnames(input)}`);
+  return `# Kubernetes-managed hosts file.\n${[...LOCAL_NAMES, ...podEntries].join('\n')}\n${aliases}`;
 }
 
-function podNames({ pod, clusterDomain }: HostsFileInput): string {
+function podHostnames({ pod, clusterDomain }: HostsFileInput): string {
   const hostname = podHostname(pod);
   const domain = podDomain(pod, clusterDomain);
   return domain === '' ? hostname : `${hostname}.${domain}\t${hostname}`;
@@ -60,8 +63,11 @@ function aliasLines(pod: Pod): string {
   return `\n# Entries added by HostAliases.\n${lines.join('')}`;
 }
 
-/** One that cannot be read keeps the container waiting: an empty one would only look right. */
-async function nodeHosts({ layout, nodeHostsFile = '/etc/hosts', signal }: HostsFileInput): Promise<string> {
+/**
+ * Reads the node's hosts file. If it cannot be read, the container waits, because an empty file would only appear to
+ * work.
+ */
+async function readNodeHosts({ layout, nodeHostsFile = '/etc/hosts', signal }: HostsFileInput): Promise<string> {
   try {
     return await layout.files.readFile(nodeHostsFile, { signal });
   } catch (cause) {

@@ -1,20 +1,20 @@
-/** The symbolic links by which log collectors find the containers' logs (C23). */
+/** Symbolic links to container logs for log collectors (C23). */
 import path from 'node:path';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
-import { type Layout, type PodIdentity, READABLE } from './layout.ts';
+import { type Layout, type PodIdentity, READABLE_MODE } from './layout.ts';
 
-/** The names of links that are not in their place yet begin so: no pod's does. */
-const UNFINISHED = '.';
+/** Prefix of temporary links, which no link of a pod has. */
+const TEMPORARY_PREFIX = '.';
 
 export interface LogLink {
   readonly pod: PodIdentity;
   readonly container: string;
-  /** The container's id at the runtime. */
+  /** ID of the container at the runtime. */
   readonly id: string;
 }
 
-/** Points a container's link at its log file, also when it pointed elsewhere. */
+/** Creates or updates the link to a container's log file. */
 export async function writeLogSymlink(layout: Layout, link: LogLink, logFile: string): Promise<void> {
   const target = layout.logLink(link.pod, link.container, link.id);
   try {
@@ -25,35 +25,41 @@ export async function writeLogSymlink(layout: Layout, link: LogLink, logFile: st
   }
 }
 
-/** Puts a link in the place of what is there, if anything: whoever looks meanwhile finds one of both. */
+/** Atomically replaces an existing link, if any. */
 async function replaceLink(layout: Layout, target: string, { logFile, id }: { logFile: string; id: string }) {
   const { files, logLinksDir } = layout;
-  const fresh = path.join(logLinksDir, UNFINISHED + id);
-  await files.mkdir(logLinksDir, { recursive: true, mode: READABLE });
-  await unlinkIfThere(files, fresh);
-  await files.symlink(logFile, fresh);
-  await files.rename(fresh, target);
+  const temporary = path.join(logLinksDir, TEMPORARY_PREFIX + id);
+  await files.mkdir(logLinksDir, { recursive: true, mode: READABLE_MODE });
+  await unlinkIfExists(files, temporary);
+  await files.symlink(logFile, temporary);
+  await files.rename(temporary, target);
 }
 
-/** Removes the link of one container. Idempotent. */
+/** Removes the link of a container. Idempotent. */
 export async function removeLogSymlink(layout: Layout, link: LogLink): Promise<void> {
-  await unlinkIfThere(layout.files, layout.logLink(link.pod, link.container, link.id));
+  await unlinkIfExists(layout.files, layout.logLink(link.pod, link.container, link.id));
 }
 
-/** Removes all links into the pod's log directory, also unfinished ones; those of another pod of its name stay. Idempotent. */
+/**
+ * Removes all links into the pod's log directory, including temporary ones. Links of a different pod with the same name
+ * are preserved. Idempotent.
+ */
 export async function removeLogSymlinks(layout: Layout, pod: PodIdentity): Promise<void> {
   const prefix = layout.logLinkPrefix(pod);
-  const inside = `${layout.podLogDir(pod)}/`;
-  const names = (await linkNames(layout)).filter((name) => name.startsWith(prefix) || name.startsWith(UNFINISHED));
+  const logDirectoryPrefix = `${layout.podLogDir(pod)}/`;
+  const names = (await listLinkNames(layout)).filter(
+    (name) => name.startsWith(prefix) || name.startsWith(TEMPORARY_PREFIX),
+  );
   await Promise.all(
     names.map(async (name) => {
       const link = path.join(layout.logLinksDir, name);
-      if ((await targetOf(layout.files, link))?.startsWith(inside)) await unlinkIfThere(layout.files, link);
+      if ((await readLinkTarget(layout.files, link))?.startsWith(logDirectoryPrefix))
+        await unlinkIfExists(layout.files, link);
     }),
   );
 }
 
-async function linkNames({ files, logLinksDir }: Layout): Promise<readonly string[]> {
+async function listLinkNames({ files, logLinksDir }: Layout): Promise<readonly string[]> {
   try {
     return await files.readdir(logLinksDir);
   } catch (error) {
@@ -62,8 +68,8 @@ async function linkNames({ files, logLinksDir }: Layout): Promise<readonly strin
   }
 }
 
-/** Where a link points to, undefined for what is none. */
-async function targetOf(files: FileSystem, link: string): Promise<string | undefined> {
+/** Returns the target of a link, or undefined if the path is not a link. */
+async function readLinkTarget(files: FileSystem, link: string): Promise<string | undefined> {
   try {
     return await files.readlink(link);
   } catch (error) {
@@ -72,7 +78,7 @@ async function targetOf(files: FileSystem, link: string): Promise<string | undef
   }
 }
 
-async function unlinkIfThere(files: FileSystem, file: string): Promise<void> {
+async function unlinkIfExists(files: FileSystem, file: string): Promise<void> {
   try {
     await files.unlink(file);
   } catch (error) {

@@ -1,26 +1,31 @@
-/** How the files of a container's log are called: `3.log`, and beside it what was set aside of it. */
+/** Names of the files of a container's log: `3.log` and its rotated files. */
 
 const COMPRESSED = '.gz';
-const HALF_WRITTEN = '.tmp';
+const INCOMPLETE = '.tmp';
 
-/** What has been set aside of a log: its whole files, the oldest first, and what nobody needs any more. */
-export interface SetAside {
+/** The rotated files of a log: the complete ones, the oldest first, and those that are no longer needed. */
+export interface RotatedFiles {
   readonly files: readonly string[];
   readonly unused: readonly string[];
 }
 
-/** The compressed version of what was set aside, and what it is called until it is whole. */
+/**
+ * Returns the name of the compressed version of a rotated file, and of the incomplete file while it is being written.
+ */
 export const compressedName = (name: string): string => name + COMPRESSED;
-export const halfWrittenName = (name: string): string => name + HALF_WRITTEN;
+export const incompleteName = (name: string): string => name + INCOMPLETE;
 export const isCompressedName = (name: string): boolean => name.endsWith(COMPRESSED);
 
-/** What it was called before it was compressed. */
+/** Removes the suffix for compression from a name. */
 export const plainName = (name: string): string => (isCompressedName(name) ? name.slice(0, -COMPRESSED.length) : name);
 
-/** Of the names in a container's folder those that were set aside of the log `3.log`: their order is that of time. */
-export function setAsideOf(log: string, names: readonly string[]): SetAside {
-  const all = names.filter((name) => name.startsWith(`${log}.`)).sort();
-  const known = new Set(all);
-  const isUnused = (name: string) => name.endsWith(HALF_WRITTEN) || known.has(compressedName(name));
-  return { files: all.filter((name) => !isUnused(name)), unused: all.filter(isUnused) };
+/**
+ * Selects the rotated files of a log such as `3.log` from the names in its directory. Their alphabetical order is
+ * chronological.
+ */
+export function rotatedFilesOf(log: string, names: readonly string[]): RotatedFiles {
+  const rotated = names.filter((name) => name.startsWith(`${log}.`)).sort();
+  const rotatedNames = new Set(rotated);
+  const isUnused = (name: string) => name.endsWith(INCOMPLETE) || rotatedNames.has(compressedName(name));
+  return { files: rotated.filter((name) => !isUnused(name)), unused: rotated.filter(isUnused) };
 }

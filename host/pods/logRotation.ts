@@ -1,90 +1,93 @@
-/** Keeps a container's log within its size: it is set aside, older ones are compressed, the oldest go. */
+/** Rotates a container's log when it reaches its maximum size, compresses older files and removes the oldest. */
 import path from 'node:path';
 import { isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
-import { compressedName, halfWrittenName, isCompressedName, type SetAside, setAsideOf } from './logNames.ts';
+import { compressedName, incompleteName, isCompressedName, type RotatedFiles, rotatedFilesOf } from './logNames.ts';
 
-export interface LogToTend {
+export interface LogToRotate {
   readonly files: FileSystem;
-  /** Absolute; what is set aside lies beside it, as `<file>.<moment>` and `<file>.<moment>.gz`. */
+  /** Absolute path of the log. Rotated files are next to it as `<file>.<timestamp>` and `<file>.<timestamp>.gz`. */
   readonly file: string;
   readonly maxBytes: number;
-  /** The file that is written to and those that were set aside. */
+  /** Maximum number of files, including the current one. */
   readonly maxFiles: number;
-  /** Milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: number;
-  /** Makes the runtime write to the file's path from now on, whatever became of the file that it had open. */
+  /** Makes the runtime open the log's path again. */
   readonly reopen: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Rotates a log that has reached its size. Nothing is lost: the runtime writes to the old file until it opens the new. */
-export async function tendLog(log: LogToTend): Promise<void> {
-  const size = await sizeOf(log);
-  // A rotation that was cut off after its rename: the runtime still writes to what was set aside.
-  if (size === undefined && (await rotatedOf(log)).files.length > 0) await log.reopen();
+/**
+ * Rotates a log that has reached its maximum size. No output is lost, because the runtime writes to the old file until
+ * it opens the new one.
+ */
+export async function rotateIfNeeded(log: LogToRotate): Promise<void> {
+  const size = await readSize(log);
+  // After a rotation that was interrupted after the rename, the runtime still writes to the rotated file.
+  if (size === undefined && (await listRotated(log)).files.length > 0) await log.reopen();
   if (size === undefined || size < log.maxBytes) return;
-  const { files, unused } = await rotatedOf(log);
-  // What is half-written, and what has a compressed version already.
-  await Promise.all(unused.map((each) => log.files.rm(each, { force: true })));
-  const aside = await removeSurplus(log, files);
-  for (const file of aside) if (!isCompressedName(file)) await compress(log, file);
-  await setAside(log);
+  const { files, unused } = await listRotated(log);
+  // Remove incomplete files and those that already have a compressed version.
+  await Promise.all(unused.map((file) => log.files.rm(file, { force: true })));
+  const remaining = await removeOldest(log, files);
+  for (const file of remaining) if (!isCompressedName(file)) await compress(log, file);
+  await rotate(log);
 }
 
-/** The oldest, so that with the present file and the one that it becomes there are as many as may be. */
-async function removeSurplus({ files, maxFiles }: LogToTend, aside: readonly string[]): Promise<string[]> {
-  const surplus = Math.max(0, aside.length - Math.max(0, maxFiles - 2));
-  await Promise.all(aside.slice(0, surplus).map((each) => files.rm(each, { force: true })));
-  return aside.slice(surplus);
+/** Removes the oldest files, so that the maximum number is not exceeded after this rotation. */
+async function removeOldest({ files, maxFiles }: LogToRotate, rotated: readonly string[]): Promise<string[]> {
+  const surplus = Math.max(0, rotated.length - Math.max(0, maxFiles - 2));
+  await Promise.all(rotated.slice(0, surplus).map((file) => files.rm(file, { force: true })));
+  return rotated.slice(surplus);
 }
 
-async function compress({ files, signal }: LogToTend, file: string): Promise<void> {
-  const half = halfWrittenName(compressedName(file));
-  await files.gzip(file, half, signal);
-  await files.rename(half, compressedName(file));
+async function compress({ files, signal }: LogToRotate, file: string): Promise<void> {
+  const incomplete = incompleteName(compressedName(file));
+  await files.gzip(file, incomplete, signal);
+  await files.rename(incomplete, compressedName(file));
   await files.rm(file, { force: true });
 }
 
-async function setAside(log: LogToTend): Promise<void> {
+async function rotate(log: LogToRotate): Promise<void> {
   const { files, file, now, reopen, signal } = log;
   signal.throwIfAborted();
-  const aside = `${file}.${momentOf(now)}`;
-  await files.rename(file, aside);
+  const rotatedFile = `${file}.${formatTimestamp(now)}`;
+  await files.rename(file, rotatedFile);
   try {
     await reopen();
   } catch (error) {
-    // Its answer may have been lost: then there is a new file already, and what stands in it stays.
-    if ((await sizeOf(log)) === undefined) await files.rename(aside, file);
+    // If only the response was lost, there is a new file, which must be preserved.
+    if ((await readSize(log)) === undefined) await files.rename(rotatedFile, file);
     throw error;
   }
 }
 
-/** `20260131-235959` in UTC, so that the names' order is that of time. */
-function momentOf(now: number): string {
+/** Formats a time as `20260131-235959` in UTC, so that the alphabetical order of names is chronological. */
+function formatTimestamp(now: number): string {
   const [date = '', time = ''] = new Date(now).toISOString().split('T');
   return `${date.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}`;
 }
 
-/** What was set aside of a log, by paths. */
-async function rotatedOf({ files, file }: LogToTend): Promise<SetAside> {
+/** Lists the paths of a log's rotated files. */
+async function listRotated({ files, file }: LogToRotate): Promise<RotatedFiles> {
   const directory = path.dirname(file);
-  const names = setAsideOf(path.basename(file), await orMissing(files.readdir(directory), []));
-  const inFolder = (name: string) => path.join(directory, name);
-  return { files: names.files.map(inFolder), unused: names.unused.map(inFolder) };
+  const rotated = rotatedFilesOf(path.basename(file), await defaultIfMissing(files.readdir(directory), []));
+  const inDirectory = (name: string) => path.join(directory, name);
+  return { files: rotated.files.map(inDirectory), unused: rotated.unused.map(inDirectory) };
 }
 
-const sizeOf = ({ files, file }: LogToTend): Promise<number | undefined> =>
-  orMissing(
+const readSize = ({ files, file }: LogToRotate): Promise<number | undefined> =>
+  defaultIfMissing(
     files.stat(file).then(({ size }) => size),
     undefined,
   );
 
-async function orMissing<T, D>(look: Promise<T>, instead: D): Promise<T | D> {
+async function defaultIfMissing<T, D>(operation: Promise<T>, defaultValue: D): Promise<T | D> {
   try {
-    return await look;
+    return await operation;
   } catch (error) {
-    if (isMissing(error)) return instead;
+    if (isMissing(error)) return defaultValue;
     throw error;
   }
 }

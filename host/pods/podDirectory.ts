@@ -1,51 +1,54 @@
-/** The folders of a pod: made before anything else of it, removed after everything else of it. */
+/** Directories of a pod, which are created before everything else of the pod and removed after it. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { errorCode, isMissing, isTooLong } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
-import { isSafeSegment, type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
-import { isHalfDone, knownOwnerOf, type Maker, nameOfRemoved } from './podMark.ts';
+import { isSafeSegment, type Layout, type PodIdentity, PRIVATE_MODE, READABLE_MODE } from './layout.ts';
+import { isLeftover, type Maker, removedPath, requireOwner } from './podMark.ts';
 import { hasOwnLogs } from './takePodDirectory.ts';
 
-interface PodFolders {
+interface PodDirectoryInput {
   readonly pod: Pod;
   readonly layout: Layout;
   readonly signal: AbortSignal;
 }
 
-/** Makes what is below the pod's directory (0750), and its log directories, one a container (0755). Idempotent. */
-export async function preparePodDirectory({ pod, layout, signal }: PodFolders): Promise<void> {
+/**
+ * Creates the subdirectories of the pod's directory (0750) and the log directories of its containers (0755).
+ * Idempotent.
+ */
+export async function preparePodDirectory({ pod, layout, signal }: PodDirectoryInput): Promise<void> {
   signal.throwIfAborted();
   const { uid, namespace, name } = pod.metadata;
   const logDirs = Array.from(containersOf(pod.spec), ({ container }) =>
     layout.containerLogDir({ uid, namespace, name }, container.name),
   );
   await Promise.all([
-    makeBelowPod(layout.files, layout.volumesDir(uid)),
-    makeBelowPod(layout.files, layout.terminationLogsDir(uid)),
+    createSubdirectory(layout.files, layout.volumesDir(uid)),
+    createSubdirectory(layout.files, layout.terminationLogsDir(uid)),
     ...logDirs.map((directory) =>
-      makeBelowPod(layout.files, directory, READABLE).catch((error: unknown) => {
-        // `requireLogDirectory` reports this with the sandbox.
+      createSubdirectory(layout.files, directory, READABLE_MODE).catch((error: unknown) => {
+        // `requireLogDirectory` reports this error when the sandbox is created.
         if (!isTooLong(error)) throw error;
       }),
     ),
   ]);
 }
 
-/** Makes the file that a run of a container may write its last words to (0666); `run` names the run. */
-export async function makeTerminationLog(
+/** Creates the termination log of a container run (0666) and returns its path. `run` is the name of the run. */
+export async function createTerminationLog(
   layout: Layout,
   { uid, container, run }: { readonly uid: string; readonly container: string; readonly run: string },
 ): Promise<string> {
   const file = layout.terminationLog(uid, container, run);
   const { files } = layout;
-  await makeBelowPod(files, path.dirname(file)).catch(async (error: unknown) => {
+  await createSubdirectory(files, path.dirname(file)).catch(async (error: unknown) => {
     if (!isMissing(error)) throw error;
-    // An earlier version of the agent made the directory above only now.
-    await makeBelowPod(files, layout.terminationLogsDir(uid));
-    await makeBelowPod(files, path.dirname(file));
+    // Earlier versions of the agent did not create the parent directory in advance.
+    await createSubdirectory(files, layout.terminationLogsDir(uid));
+    await createSubdirectory(files, path.dirname(file));
   });
   const handle = await layout.files.open(file, 'a');
   try {
@@ -56,82 +59,85 @@ export async function makeTerminationLog(
   return file;
 }
 
-interface Removal {
+interface RemovalInput {
   readonly layout: Layout;
   readonly maker: Maker;
   readonly signal: AbortSignal;
 }
 
-/** Lists the UIDs of the pods that have a directory, whoever made it. */
-export async function podDirectories({ files, podsDir }: Layout): Promise<readonly string[]> {
-  const entries = await files.readdir(podsDir).catch(noneIfMissing);
+/** Lists the UIDs of all pods with a directory, including those of other agents. */
+export async function listPodDirectories({ files, podsDir }: Layout): Promise<readonly string[]> {
+  const entries = await files.readdir(podsDir).catch(emptyIfMissing);
   return entries.filter(isSafeSegment);
 }
 
 /**
- * Deletes the directory of a pod that this agent made; fails with `FailedUnmount` while anything is mounted in it.
+ * Deletes the directory of a pod if this agent created it. Fails with `FailedUnmount` while anything is mounted in it.
  * Idempotent.
  */
-export async function removePodDirectory({ layout, maker, signal }: Removal, uid: string): Promise<void> {
-  const { kind } = knownOwnerOf(layout.files, layout.podDir(uid), maker);
+export async function removePodDirectory({ layout, maker, signal }: RemovalInput, uid: string): Promise<void> {
+  const { kind } = requireOwner(layout.files, layout.podDir(uid), maker);
   if (kind === 'ours' || kind === 'missing') await removeMarked(layout.podDir(uid), { layout, maker, signal });
 }
 
-/** Deletes the logs of a pod, where this agent made their folder. Idempotent. */
-export async function removePodLogs({ layout, maker, signal }: Removal, pod: PodIdentity): Promise<void> {
+/** Deletes the logs of a pod if this agent created their directory. Idempotent. */
+export async function removePodLogs({ layout, maker, signal }: RemovalInput, pod: PodIdentity): Promise<void> {
   if (hasOwnLogs({ layout, maker, pod })) await removeMarked(layout.podLogDir(pod), { layout, maker, signal });
 }
 
-/** Deletes a marked directory: under a name that says so, for once its mark is gone nothing else would. */
-async function removeMarked(directory: string, { layout, maker, signal }: Removal): Promise<void> {
-  const { files, underway } = layout;
-  const removed = nameOfRemoved(directory, maker);
-  underway.add(removed);
+/**
+ * Deletes a marked directory. Renames it first, because without its mark a partly deleted directory could not be
+ * recognized.
+ */
+async function removeMarked(directory: string, { layout, maker, signal }: RemovalInput): Promise<void> {
+  const { files, inProgress } = layout;
+  const renamed = removedPath(directory, maker);
+  inProgress.add(renamed);
   try {
-    // Deleting it may have begun before, and been cut off.
-    await files.removeTree(removed, signal);
-    await refuseMounts(files, directory, signal);
-    await files.rename(directory, removed).catch(unlessMissing);
-    await files.removeTree(removed, signal);
+    // An earlier deletion may have been interrupted.
+    await files.removeTree(renamed, signal);
+    await assertNoMounts(files, directory, signal);
+    await files.rename(directory, renamed).catch(unlessMissing);
+    await files.removeTree(renamed, signal);
   } finally {
-    underway.delete(removed);
+    inProgress.delete(renamed);
   }
 }
 
-async function refuseMounts(files: FileSystem, directory: string, signal: AbortSignal): Promise<void> {
+async function assertNoMounts(files: FileSystem, directory: string, signal: AbortSignal): Promise<void> {
   const mounts = await files.mountsUnder(directory, signal);
   if (mounts.length === 0) return;
-  const list = mounts.map((mount) => mount.path).join(', ');
-  throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${list}`);
+  const paths = mounts.map((mount) => mount.path).join(', ');
+  throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${paths}`);
 }
 
 /**
- * Deletes what was left in this directory when the making or removal of pods' directories, or of their logs, was cut off.
- * What cannot be deleted hinders nothing else: the answer is why, an error each.
+ * Deletes directories that remain from the interrupted creation or removal of pod directories or logs. Continues after
+ * errors and returns them.
  */
-export async function removeHalfDone(
+export async function removeLeftovers(
   directory: string,
-  { layout: { files, underway }, maker, signal }: Removal,
+  { layout: { files, inProgress }, maker, signal }: RemovalInput,
 ): Promise<readonly unknown[]> {
   const errors: unknown[] = [];
-  const names = await files.readdir(directory).catch(noneIfMissing);
-  for (const each of names.map((name) => path.join(directory, name))) {
-    if (!isHalfDone(each, maker) || underway.has(each)) continue;
-    await files.removeTree(each, signal).catch((error: unknown) => void errors.push(error));
+  const names = await files.readdir(directory).catch(emptyIfMissing);
+  for (const leftover of names.map((name) => path.join(directory, name))) {
+    if (!isLeftover(leftover, maker) || inProgress.has(leftover)) continue;
+    await files.removeTree(leftover, signal).catch((error: unknown) => void errors.push(error));
   }
   return errors;
 }
 
-/** Deletes the logs of one run of a container, also those that were rotated. Idempotent. */
+/** Deletes the logs of a container run, including rotated ones. Idempotent. */
 export async function removeRunLogs(layout: Layout, pod: PodIdentity, container: string, run: number): Promise<void> {
   const directory = layout.containerLogDir(pod, container);
   const log = `${run}.log`;
-  const names = await layout.files.readdir(directory).catch(noneIfMissing);
-  const own = names.filter((name) => name === log || name.startsWith(`${log}.`));
-  await Promise.all(own.map((name) => layout.files.rm(path.join(directory, name), { force: true })));
+  const names = await layout.files.readdir(directory).catch(emptyIfMissing);
+  const runLogs = names.filter((name) => name === log || name.startsWith(`${log}.`));
+  await Promise.all(runLogs.map((name) => layout.files.rm(path.join(directory, name), { force: true })));
 }
 
-function noneIfMissing(error: unknown): string[] {
+function emptyIfMissing(error: unknown): string[] {
   if (isMissing(error)) return [];
   throw error;
 }
@@ -140,12 +146,15 @@ function unlessMissing(error: unknown): void {
   if (!isMissing(error)) throw error;
 }
 
-/** Fails where the one above is missing: a call that hung must not bring back the directory of a pod that is gone. */
-async function makeBelowPod(files: FileSystem, directory: string, mode = PRIVATE): Promise<void> {
+/**
+ * Creates a directory. Fails if its parent does not exist, because a call that was delayed must not recreate the
+ * directory of a removed pod.
+ */
+async function createSubdirectory(files: FileSystem, directory: string, mode = PRIVATE_MODE): Promise<void> {
   try {
     await files.mkdir(directory, { mode });
   } catch (error) {
-    const isThere = errorCode(error) === 'EEXIST' && (await files.stat(directory)).isDirectory();
-    if (!isThere) throw error;
+    const exists = errorCode(error) === 'EEXIST' && (await files.stat(directory)).isDirectory();
+    if (!exists) throw error;
   }
 }

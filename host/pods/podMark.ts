@@ -1,7 +1,7 @@
 /**
- * The mark in each directory that an agent makes for a pod: what bears none, or that of another agent, is nobody's here
- * to unmount, remove or overwrite. It is there from the first moment of the directory to the last; where a power cut took
- * its text, a stamp tells whose it was.
+ * Marks the directories that an agent creates for a pod. The agent does not unmount, remove or overwrite directories
+ * without its mark. A directory has its mark from its creation to its removal. If a power failure destroys the contents
+ * of the mark, a stamp identifies the agent.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -11,46 +11,47 @@ import { messageOf } from '../../base/failure.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
-import { setAside } from '../files/setAside.ts';
+import { quarantine } from '../files/setAside.ts';
 import type { Layout } from './layout.ts';
 
-/** The agent that a mark names. */
+/** The agent that a mark identifies. */
 export interface Maker {
-  /** Its root directory, absolute. */
+  /** Absolute path of the agent's root directory. */
   readonly root: string;
   readonly node: string;
-  /** The endpoint of its runtime, as `unix:///…`. */
+  /** Endpoint of the runtime, e.g. `unix:///…`. */
   readonly runtime: string;
 }
 
-/** Whose pod a directory is of, as its mark tells. */
+/** The pod that a mark identifies. */
 interface MarkedPod {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** How a directory stands to an agent. */
+/** Ownership of a directory from the perspective of an agent. */
 export type DirectoryOwner =
   | { readonly kind: 'missing' }
   /**
-   * `pod` and `runtime` are those that the mark names; `pod` is absent where the mark was cut off. `isTaken`: the pod was
-   * taken over, with all that is at the runtime of it.
+   * `pod` and `runtime` are those in the mark. `pod` is undefined if the mark is truncated. `isTaken` means that the
+   * pod was taken over, together with its containers at the runtime.
    */
   | { readonly kind: 'ours'; readonly pod?: MarkedPod; readonly runtime: string; readonly isTaken: boolean }
   /**
-   * Without a mark that can be read: an earlier version of the agent wrote none. `isCutOff`: a power cut may have left so
-   * little of one that this agent was writing, or another. `damagedMark`: the path of a mark that cannot be read.
+   * The directory has no readable mark, because an earlier version of the agent wrote none. `isCutOff` means that a
+   * power failure may have truncated a mark of this agent or a different one. `damagedMark` is the path of an
+   * unreadable mark.
    */
   | { readonly kind: 'unmarked'; readonly why: string; readonly isCutOff?: true; readonly damagedMark?: string }
-  /** Made by another agent. */
+  /** Created by a different agent. */
   | { readonly kind: 'others'; readonly why: string }
-  /** A link or a file; or not to be read now, for a cause that may pass. */
+  /** A link or a file, or temporarily unreadable because of `cause`. */
   | { readonly kind: 'unusable'; readonly why: string; readonly cause?: unknown };
 
 export const MARK_FILE = '.statelet.json';
-const NEW = '.statelet-new-';
-const OLD = '.statelet-old-';
-const LARGEST_MARK = 64 * 1024;
+const NEW_PREFIX = '.statelet-new-';
+const REMOVED_PREFIX = '.statelet-old-';
+const MAX_MARK_BYTES = 64 * 1024;
 
 const markSchema = z.object({
   root: z.string(),
@@ -60,44 +61,48 @@ const markSchema = z.object({
   taken: z.optional(z.boolean()),
 });
 
-/** Reads whose a directory is: on the spot, for the kernel has at hand what is asked for. */
-export function ownerOf(files: FileSystem, directory: string, maker: Maker): DirectoryOwner {
+/** Determines the owner of a directory. Works synchronously, because the kernel has this data in its cache. */
+export function readOwner(files: FileSystem, directory: string, maker: Maker): DirectoryOwner {
   try {
-    const found = files.lstatSync(directory);
-    if (found === undefined) return { kind: 'missing' };
-    if (found.isSymbolicLink()) return { kind: 'unusable', why: 'it is a symbolic link' };
-    if (!found.isDirectory()) return { kind: 'unusable', why: 'it is not a directory' };
-    return ownerByMark(files, path.join(directory, MARK_FILE), maker);
+    const stats = files.lstatSync(directory);
+    if (stats === undefined) return { kind: 'missing' };
+    if (stats.isSymbolicLink()) return { kind: 'unusable', why: 'it is a symbolic link' };
+    if (!stats.isDirectory()) return { kind: 'unusable', why: 'it is not a directory' };
+    return readOwnerFromMark(files, path.join(directory, MARK_FILE), maker);
   } catch (error) {
     if (isMissing(error)) return { kind: 'missing' };
     return { kind: 'unusable', why: `it cannot be read: ${messageOf(error)}`, cause: error };
   }
 }
 
-/** The same for who removes: what cannot be read now fails, for who took it for somebody else's would leave it for ever. */
-export function knownOwnerOf(files: FileSystem, directory: string, maker: Maker): DirectoryOwner {
-  const owner = ownerOf(files, directory, maker);
+/**
+ * Determines the owner for a removal. Throws if the directory is temporarily unreadable, because treating it as foreign
+ * would leave it in place forever.
+ */
+export function requireOwner(files: FileSystem, directory: string, maker: Maker): DirectoryOwner {
+  const owner = readOwner(files, directory, maker);
   if (owner.kind === 'unusable' && owner.cause !== undefined) throw owner.cause;
   return owner;
 }
 
-/** What stands in the place of a mark and cannot be made sense of; undefined where it is no file, or too large for one. */
-interface Damaged {
+/**
+ * A mark that is not valid. `damaged` contains its text, or is undefined if it is not a regular file or is too large.
+ */
+interface DamagedMark {
   readonly damaged: string | undefined;
 }
 
-/** What a mark says. */
-function readMark(files: FileSystem, file: string): z.infer<typeof markSchema> | 'missing' | Damaged {
-  const found = files.lstatSync(file);
-  if (found === undefined) return 'missing';
-  if (!found.isFile() || found.size > LARGEST_MARK) return { damaged: undefined };
-  const text = files.readFileSync(file);
-  const read = markSchema.safeParse(parsedJson(text));
-  return read.success ? read.data : { damaged: text };
+function readMark(files: FileSystem, file: string): z.infer<typeof markSchema> | 'missing' | DamagedMark {
+  const stats = files.lstatSync(file);
+  if (stats === undefined) return 'missing';
+  if (!stats.isFile() || stats.size > MAX_MARK_BYTES) return { damaged: undefined };
+  const contents = files.readFileSync(file);
+  const result = markSchema.safeParse(parsedJson(contents));
+  return result.success ? result.data : { damaged: contents };
 }
 
-/** The agent over a root that has marked a pod's directory; undefined where none has. */
-export function makerOfMark(files: FileSystem, directory: string, root: string): Maker | undefined {
+/** Returns the agent that has marked a pod's directory, if its root directory is `root`. */
+export function readMaker(files: FileSystem, directory: string, root: string): Maker | undefined {
   try {
     if (!files.lstatSync(directory)?.isDirectory()) return undefined;
     const mark = readMark(files, path.join(directory, MARK_FILE));
@@ -109,15 +114,15 @@ export function makerOfMark(files: FileSystem, directory: string, root: string):
   }
 }
 
-function ownerByMark(files: FileSystem, file: string, maker: Maker): DirectoryOwner {
+function readOwnerFromMark(files: FileSystem, file: string, maker: Maker): DirectoryOwner {
   const mark = readMark(files, file);
   if (mark === 'missing') return { kind: 'unmarked', why: "it does not have this agent's mark" };
   if ('damaged' in mark) {
-    const left = mark.damaged === undefined ? undefined : cutOffMark(mark.damaged, maker);
-    if (left === 'ours' || (left !== undefined && isStamped(files, path.dirname(file), maker)))
+    const remains = mark.damaged === undefined ? undefined : classifyTruncatedMark(mark.damaged, maker);
+    if (remains === 'ours' || (remains !== undefined && isStamped(files, path.dirname(file), maker)))
       return { kind: 'ours', runtime: maker.runtime, isTaken: false };
     const why = `its mark ${MARK_FILE} is damaged`;
-    return { kind: 'unmarked', why, damagedMark: file, ...(left === undefined ? {} : { isCutOff: true }) };
+    return { kind: 'unmarked', why, damagedMark: file, ...(remains === undefined ? {} : { isCutOff: true }) };
   }
   const { root, node, runtime, pod, taken = false } = mark;
   if (!files.isSamePathSync(root, maker.root))
@@ -127,65 +132,68 @@ function ownerByMark(files: FileSystem, file: string, maker: Maker): DirectoryOw
 }
 
 /**
- * What a power cut may leave of a mark is its beginning, or an empty file: `ours` where it still names this agent, else
- * `anyone's` if it may have been ours.
+ * Classifies a mark of which a power failure may have left only the start. Returns `ours` if it still identifies this
+ * agent, or `anyone's` if it could be from this agent.
  */
-function cutOffMark(text: string, { root, node, runtime }: Maker): 'ours' | "anyone's" | undefined {
-  const [named, beginning] = [
+function classifyTruncatedMark(text: string, { root, node, runtime }: Maker): 'ours' | "anyone's" | undefined {
+  const [agentPart, markStart] = [
     { root, node },
     { root, node, runtime },
-  ].map((each) => JSON.stringify(each).slice(0, -1));
-  const written = text.replace(/\0+$/, '');
-  if (!beginning?.startsWith(written) && !written.startsWith(`${beginning},`)) return undefined;
-  return written.startsWith(`${named},`) ? 'ours' : "anyone's";
+  ].map((fields) => JSON.stringify(fields).slice(0, -1));
+  const contents = text.replace(/\0+$/, '');
+  if (!markStart?.startsWith(contents) && !contents.startsWith(`${markStart},`)) return undefined;
+  return contents.startsWith(`${agentPart},`) ? 'ours' : "anyone's";
 }
 
 /**
- * The name of an empty directory beside the mark. Marks are not synced: a power cut within half a minute may leave a
- * directory with an empty mark. File systems with a journal keep names in the order in which they were made, so a stamp
- * is there whenever its directory is.
+ * Returns the name of an empty directory next to the mark. Marks are not synced, so a power failure within half a
+ * minute may leave an empty mark. Journaling file systems preserve the order in which names are created, so the stamp
+ * exists whenever its directory does.
  */
-const stampOf = ({ root, node }: Maker): string => `.statelet-by-${short(`${node}@${root}`)}`;
+const stampName = ({ root, node }: Maker): string => `.statelet-by-${shortHash(`${node}@${root}`)}`;
 
 const isStamped = (files: FileSystem, directory: string, maker: Maker): boolean =>
-  files.lstatSync(path.join(directory, stampOf(maker)))?.isDirectory() === true;
+  files.lstatSync(path.join(directory, stampName(maker)))?.isDirectory() === true;
 
-interface Marking {
-  readonly layout: Pick<Layout, 'files' | 'underway'>;
+interface MarkInput {
+  readonly layout: Pick<Layout, 'files' | 'inProgress'>;
   readonly maker: Maker;
   readonly pod: MarkedPod;
   readonly isTaken?: boolean;
 }
 
 /**
- * Makes a directory that bears the mark from its first moment on, and those above it that are missing; false when something
- * is there already, which stays as it is.
+ * Creates a directory that has the mark from the start, and its missing parents. Returns false if the path already
+ * exists, which leaves it unchanged.
  */
-export async function makeMarked(directory: string, marking: Marking, mode: number): Promise<boolean> {
-  const { files, underway } = marking.layout;
-  const fresh = besideOf(directory, NEW, marking.maker);
-  const text = textOf(marking);
-  underway.add(fresh);
+export async function createMarked(directory: string, marking: MarkInput, mode: number): Promise<boolean> {
+  const { files, inProgress } = marking.layout;
+  const temporary = siblingPath(directory, NEW_PREFIX, marking.maker);
+  const contents = serializeMark(marking);
+  inProgress.add(temporary);
   try {
-    await makeFresh(files, fresh, mode);
+    await createTemporary(files, temporary, mode);
     await allDone([
-      files.mkdir(path.join(fresh, stampOf(marking.maker)), { recursive: true, mode }),
-      files.writeFile(path.join(fresh, MARK_FILE), text),
+      files.mkdir(path.join(temporary, stampName(marking.maker)), { recursive: true, mode }),
+      files.writeFile(path.join(temporary, MARK_FILE), contents),
     ]);
-    await files.rename(fresh, directory);
+    await files.rename(temporary, directory);
     return true;
   } catch (error) {
-    await files.rm(fresh, { recursive: true, force: true }).catch(() => {});
+    await files.rm(temporary, { recursive: true, force: true }).catch(() => {});
     const code = errorCode(error);
     if (code === 'EEXIST' || code === 'ENOTEMPTY' || code === 'ENOTDIR') return false;
     throw error;
   } finally {
-    underway.delete(fresh);
+    inProgress.delete(temporary);
   }
 }
 
-/** The directories above are there but for the first time; one that was begun before is gone on with. */
-async function makeFresh(files: FileSystem, directory: string, mode: number): Promise<void> {
+/**
+ * Creates the temporary directory, or uses one that remains from an earlier attempt. Its parents exist except for the
+ * first pod.
+ */
+async function createTemporary(files: FileSystem, directory: string, mode: number): Promise<void> {
   try {
     await files.mkdir(directory, { mode });
   } catch (error) {
@@ -194,37 +202,41 @@ async function makeFresh(files: FileSystem, directory: string, mode: number): Pr
   }
 }
 
-/** Puts the mark into a directory that is there: it is this agent's from now on. */
-export async function writeMark(directory: string, marking: Marking): Promise<void> {
+/** Writes the mark into an existing directory, which belongs to this agent from then on. */
+export async function writeMark(directory: string, marking: MarkInput): Promise<void> {
   const { files } = marking.layout;
   const file = path.join(directory, MARK_FILE);
-  const fresh = `${file}.new`;
+  const temporary = `${file}.new`;
   try {
-    await files.writeFile(fresh, textOf(marking), { flush: true });
-    // A directory in its place would refuse the mark, and so the pod, forever.
-    if (files.lstatSync(file)?.isDirectory()) await setAside(files, file);
-    await files.rename(fresh, file);
+    await files.writeFile(temporary, serializeMark(marking), { flush: true });
+    // A directory at this path would make every attempt fail.
+    if (files.lstatSync(file)?.isDirectory()) await quarantine(files, file);
+    await files.rename(temporary, file);
   } catch (error) {
-    await files.rm(fresh, { force: true }).catch(() => {});
+    await files.rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
 }
 
-function textOf({ maker: { root, node, runtime }, pod: { namespace, name }, isTaken = false }: Marking): string {
+function serializeMark({
+  maker: { root, node, runtime },
+  pod: { namespace, name },
+  isTaken = false,
+}: MarkInput): string {
   return `${JSON.stringify({ root, node, runtime, pod: { namespace, name }, ...(isTaken ? { taken: true } : {}) })}\n`;
 }
 
-/** The name under which a directory lies while it is being removed: its mark may go before the rest of it does. */
-export const nameOfRemoved = (directory: string, maker: Maker): string => besideOf(directory, OLD, maker);
+/** Returns the path of a directory during its removal, because its mark may be deleted before the rest. */
+export const removedPath = (directory: string, maker: Maker): string => siblingPath(directory, REMOVED_PREFIX, maker);
 
-/** Whether a directory is one that an agent with this root has begun to make or to remove. */
-export function isHalfDone(directory: string, { root }: Maker): boolean {
+/** Whether a path is that of a directory that an agent with this root directory was creating or removing. */
+export function isLeftover(directory: string, { root }: Maker): boolean {
   const name = path.basename(directory);
-  return [OLD, NEW].some((prefix) => name.startsWith(`${prefix}${short(root)}-`));
+  return [REMOVED_PREFIX, NEW_PREFIX].some((prefix) => name.startsWith(`${prefix}${shortHash(root)}-`));
 }
 
-/** Beside it, under a name of one length: that of the directory may be as long as a name can be. */
-const besideOf = (directory: string, prefix: string, { root }: Maker): string =>
-  path.join(path.dirname(directory), `${prefix}${short(root)}-${short(path.basename(directory))}`);
+/** Returns a sibling path with a name of fixed length, because the directory's own name may have the maximum length. */
+const siblingPath = (directory: string, prefix: string, { root }: Maker): string =>
+  path.join(path.dirname(directory), `${prefix}${shortHash(root)}-${shortHash(path.basename(directory))}`);
 
-const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);

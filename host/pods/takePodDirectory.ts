@@ -1,106 +1,112 @@
-/** Takes the directory of a pod, and with it the folder of its logs, for this agent: made with its mark, or given it. */
+/** Claims the directories of a pod and its logs for this agent, by creating them with a mark or by adding the mark. */
 
 import { allDone } from '../../base/allDone.ts';
 import { NodeFailure } from '../../base/failure.ts';
 import { isTooLong } from '../files/fileErrors.ts';
-import { type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
-import { type DirectoryOwner, knownOwnerOf, type Maker, makeMarked, ownerOf, writeMark } from './podMark.ts';
+import { type Layout, type PodIdentity, PRIVATE_MODE, READABLE_MODE } from './layout.ts';
+import { createMarked, type DirectoryOwner, type Maker, readOwner, requireOwner, writeMark } from './podMark.ts';
 
-interface PodToTake {
+interface ClaimInput {
   readonly layout: Layout;
   readonly maker: Maker;
   readonly pod: PodIdentity;
 }
 
-/** Whose the directory of a pod is. */
-export const ownerOfPodDirectory = (layout: Layout, maker: Maker, uid: string): DirectoryOwner =>
-  ownerOf(layout.files, layout.podDir(uid), maker);
+export const readPodDirectoryOwner = (layout: Layout, maker: Maker, uid: string): DirectoryOwner =>
+  readOwner(layout.files, layout.podDir(uid), maker);
 
-/** The same for who removes what is of the pod: fails where that cannot be read. */
-export const knownOwnerOfPodDirectory = (layout: Layout, maker: Maker, uid: string): DirectoryOwner =>
-  knownOwnerOf(layout.files, layout.podDir(uid), maker);
-
-/** Whether the folder of a pod's logs was made by this agent, as several may share the one above; fails where that cannot be read. */
-export const hasOwnLogs = ({ layout, maker, pod }: PodToTake): boolean =>
-  knownOwnerOf(layout.files, layout.podLogDir(pod), maker).kind === 'ours';
+/** Determines the owner of a pod's directory for a removal. Throws if it is temporarily unreadable. */
+export const requirePodDirectoryOwner = (layout: Layout, maker: Maker, uid: string): DirectoryOwner =>
+  requireOwner(layout.files, layout.podDir(uid), maker);
 
 /**
- * Sees to it that a pod's directory bears the mark of this agent, before anything else of the pod is made. A directory
- * that is there without any mark is adopted with the logs of a pod that runs here: then the answer is why it was not this
- * agent's. Fails where the directory is somebody else's, or that of its logs, or no directory at all. Idempotent.
+ * Whether this agent created the log directory of a pod, because several agents may share its parent. Throws if it is
+ * temporarily unreadable.
  */
-export async function takePodDirectory(
-  target: PodToTake & { readonly runsHere?: boolean },
+export const hasOwnLogs = ({ layout, maker, pod }: ClaimInput): boolean =>
+  requireOwner(layout.files, layout.podLogDir(pod), maker).kind === 'ours';
+
+/**
+ * Ensures that the directory of a pod has the mark of this agent, before anything else of the pod is created. If the
+ * pod runs here, an unmarked directory and its logs are adopted, and the function returns the reason why the directory
+ * did not belong to this agent. Fails if the directory or that of the logs belongs to a different agent or is not a
+ * directory. Idempotent.
+ */
+export async function claimPodDirectory(
+  target: ClaimInput & { readonly runsHere?: boolean },
 ): Promise<string | undefined> {
   const { layout, maker, pod } = target;
   const directory = layout.podDir(pod.uid);
-  const found = ownerOf(layout.files, directory, maker);
-  if (found.kind === 'unusable' || found.kind === 'others') throw unusable(directory, found.why);
-  refuseLogs(target, found.kind === 'ours' ? ['unusable'] : ['unusable', 'others']);
-  if (found.kind === 'unmarked' && found.isCutOff) {
+  const owner = readOwner(layout.files, directory, maker);
+  if (owner.kind === 'unusable' || owner.kind === 'others') throw unusableDirectory(directory, owner.why);
+  assertLogsUsable(target, owner.kind === 'ours' ? ['unusable'] : ['unusable', 'others']);
+  if (owner.kind === 'unmarked' && owner.isCutOff) {
     await writeMark(directory, { layout, maker, pod });
-  } else if (found.kind === 'unmarked') {
-    if (target.runsHere !== true) throw unusable(directory, found.why);
+  } else if (owner.kind === 'unmarked') {
+    if (target.runsHere !== true) throw unusableDirectory(directory, owner.why);
     await adoptPod(target);
-    await makeLogs(target);
-    return found.why;
-  } else if (found.kind === 'missing') {
-    // Neither tells whose the other is.
-    const [isMade] = await allDone([makeMarked(directory, { layout, maker, pod }, PRIVATE), makeLogs(target)]);
-    // What has come there meanwhile is looked at again.
-    return isMade ? undefined : takePodDirectory(target);
-  } else if (found.pod === undefined || !isNamed(found.pod, pod)) {
-    await writeMark(directory, { layout, maker, pod, isTaken: found.isTaken });
+    await createLogDirectory(target);
+    return owner.why;
+  } else if (owner.kind === 'missing') {
+    // The two directories are independent of each other.
+    const [isCreated] = await allDone([
+      createMarked(directory, { layout, maker, pod }, PRIVATE_MODE),
+      createLogDirectory(target),
+    ]);
+    // If something was created at the path in the meantime, inspect it.
+    return isCreated ? undefined : claimPodDirectory(target);
+  } else if (owner.pod === undefined || !isSamePodName(owner.pod, pod)) {
+    await writeMark(directory, { layout, maker, pod, isTaken: owner.isTaken });
   }
-  await makeLogs(target);
+  await createLogDirectory(target);
   return undefined;
 }
 
 /**
- * Gives the directory of a pod, which is there, the mark of this agent, and the folder of its logs too, if there is one.
- * What another agent has marked is left as it is unless the pod is taken over.
+ * Adds the mark of this agent to the existing directory of a pod and to its log directory, if there is one. Marks of
+ * other agents are only replaced if the pod is taken over.
  */
-export async function adoptPod(target: PodToTake & { readonly isTaken?: boolean }): Promise<void> {
+export async function adoptPod(target: ClaimInput & { readonly isTaken?: boolean }): Promise<void> {
   const { layout, maker, pod, isTaken = false } = target;
-  const mark = async (directory: string) => {
-    const { kind } = ownerOf(layout.files, directory, maker);
+  const markDirectory = async (directory: string) => {
+    const { kind } = readOwner(layout.files, directory, maker);
     if (kind === 'unmarked' || isTaken) await writeMark(directory, { layout, maker, pod, isTaken });
   };
-  // The logs first: of a pod whose directory bears the mark nobody asks again whose logs these are.
-  const logs = ownerOf(layout.files, layout.podLogDir(pod), maker).kind;
-  if (logs === 'unmarked' || logs === 'others') await mark(layout.podLogDir(pod));
-  await mark(layout.podDir(pod.uid));
+  // The logs come first, because the owner of the logs is not checked again once the pod's directory has the mark.
+  const logsOwner = readOwner(layout.files, layout.podLogDir(pod), maker).kind;
+  if (logsOwner === 'unmarked' || logsOwner === 'others') await markDirectory(layout.podLogDir(pod));
+  await markDirectory(layout.podDir(pod.uid));
 }
 
-export const isNamed = (one: Pick<PodIdentity, 'namespace' | 'name'>, other: typeof one): boolean =>
-  one.namespace === other.namespace && one.name === other.name;
+export const isSamePodName = (a: Pick<PodIdentity, 'namespace' | 'name'>, b: typeof a): boolean =>
+  a.namespace === b.namespace && a.name === b.name;
 
-function refuseLogs({ layout, maker, pod }: PodToTake, kinds: readonly DirectoryOwner['kind'][]): void {
+function assertLogsUsable({ layout, maker, pod }: ClaimInput, kinds: readonly DirectoryOwner['kind'][]): void {
   const logs = layout.podLogDir(pod);
-  const found = ownerOf(layout.files, logs, maker);
-  if ('why' in found && kinds.includes(found.kind)) throw unusable(logs, found.why);
+  const owner = readOwner(layout.files, logs, maker);
+  if ('why' in owner && kinds.includes(owner.kind)) throw unusableDirectory(logs, owner.why);
 }
 
 /**
- * Creates the directory of the pod's logs. An existing one is used and remains its owner's; a damaged mark of this agent
- * is rewritten. A name that is too long for a directory is not an error yet, because a kubelet reports it only with the
- * pod's sandbox (`requireLogDirectory`).
+ * Creates the log directory of a pod. An existing one is used without changing its owner. A damaged mark of this agent
+ * is rewritten. A name that is too long is not an error yet, because the kubelet reports it only with the pod's sandbox
+ * (`requireLogDirectory`).
  */
-async function makeLogs({ layout, maker, pod }: PodToTake): Promise<void> {
+async function createLogDirectory({ layout, maker, pod }: ClaimInput): Promise<void> {
   const logs = layout.podLogDir(pod);
-  const found = ownerOf(layout.files, logs, maker);
-  // Made without its mark it would outlive the pod.
-  if (found.kind === 'unusable') throw unusable(logs, found.why);
-  const isCutOff = found.kind === 'unmarked' ? found.isCutOff : found.kind === 'ours' && found.pod === undefined;
+  const owner = readOwner(layout.files, logs, maker);
+  // Without a mark, the directory would not be removed with the pod.
+  if (owner.kind === 'unusable') throw unusableDirectory(logs, owner.why);
+  const isCutOff = owner.kind === 'unmarked' ? owner.isCutOff : owner.kind === 'ours' && owner.pod === undefined;
   if (isCutOff) await writeMark(logs, { layout, maker, pod });
-  if (found.kind !== 'missing') return;
-  await makeMarked(logs, { layout, maker, pod }, READABLE).catch((error: unknown) => {
+  if (owner.kind !== 'missing') return;
+  await createMarked(logs, { layout, maker, pod }, READABLE_MODE).catch((error: unknown) => {
     if (!isTooLong(error)) throw error;
   });
 }
 
 /**
- * Fails if the file system cannot store a name as long as that of the pod's log directory, with the error of Go's mkdir
+ * Fails if the name of the pod's log directory is too long for the file system, with the error of Go's mkdir
  * (`createPodSandbox` in `kuberuntime/kuberuntime_sandbox.go`).
  */
 export async function requireLogDirectory(layout: Layout, pod: PodIdentity): Promise<void> {
@@ -111,6 +117,6 @@ export async function requireLogDirectory(layout: Layout, pod: PodIdentity): Pro
   });
 }
 
-function unusable(directory: string, why: string): NodeFailure {
-  return new NodeFailure('FailedValidation', `${directory} cannot be used as a pod directory: ${why}`);
+function unusableDirectory(directory: string, reason: string): NodeFailure {
+  return new NodeFailure('FailedValidation', `${directory} cannot be used as a pod directory: ${reason}`);
 }

@@ -1,96 +1,103 @@
-/** The user namespaces of pods: each has a range of the host's users for itself, noted in its directory as a kubelet does. */
+/**
+ * Allocates ranges of host user IDs to pods with user namespaces. The range is recorded in the pod's directory like by
+ * a kubelet.
+ */
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
 import type { Layout } from './layout.ts';
-import { podDirectories } from './podDirectory.ts';
+import { listPodDirectories } from './podDirectory.ts';
 
-/** Users and groups of the host: so many from this one on are those of a pod from 0 on. */
+/** Host user and group IDs that are mapped to the IDs of a pod, from 0 on. */
 interface IdRange {
   readonly hostId: number;
   readonly length: number;
 }
 
-/** Who gives the ranges out. */
+/** Allocator of ID ranges. */
 export interface UserNamespaces {
-  /** The range of a pod, the same each time until its directory is removed. */
+  /** Returns the range of a pod, which stays the same until the pod's directory is removed. */
   readonly rangeOf: (uid: string) => Promise<IdRange>;
 }
 
-const FILE = 'userns';
+const FILE_NAME = 'userns';
 const IDS_PER_POD = 65_536;
 
-const mapping = z.object({ hostId: z.int(), containerId: z.literal(0), length: z.int() });
-const file = z.object({ uidMappings: z.tuple([mapping]), gidMappings: z.tuple([mapping]) });
+const mappingSchema = z.object({ hostId: z.int(), containerId: z.literal(0), length: z.int() });
+const mappingsSchema = z.object({ uidMappings: z.tuple([mappingSchema]), gidMappings: z.tuple([mappingSchema]) });
 
-/** Gives out ranges behind one another; the first ids are the host's own. */
-export function userNamespaces({
+/** Allocates consecutive ranges. The first range belongs to the host. */
+export function createUserNamespaces({
   layout,
-  pods,
+  maxPods,
   idsPerPod = IDS_PER_POD,
 }: {
   readonly layout: Layout;
-  /** How many there can be. */
-  readonly pods: number;
+  /** Maximum number of pods with user namespaces. */
+  readonly maxPods: number;
   readonly idsPerPod?: number;
 }): UserNamespaces {
-  let last: Promise<unknown> = Promise.resolve();
-  const give = async (uid: string): Promise<IdRange> => {
-    const known = await readRange(layout, uid);
-    if (known) return known;
-    const taken = await Promise.all((await podDirectories(layout)).map((each) => readRange(layout, each)));
-    const hostId = firstFree(
-      taken.flatMap((each) => each ?? []),
-      { pods, idsPerPod },
+  let previous: Promise<unknown> = Promise.resolve();
+  const allocate = async (uid: string): Promise<IdRange> => {
+    const existing = await readRange(layout, uid);
+    if (existing) return existing;
+    const ranges = await Promise.all((await listPodDirectories(layout)).map((podUid) => readRange(layout, podUid)));
+    const hostId = findFreeRange(
+      ranges.flatMap((range) => range ?? []),
+      { pods: maxPods, idsPerPod },
     );
     const range = { hostId, length: idsPerPod };
     await writeRange(layout, uid, range);
     return range;
   };
   return {
-    // One after the other, so that no two find the same range free.
+    // Sequential, so that no two pods get the same range.
     rangeOf: (uid) => {
-      const turn = last.then(
-        () => give(uid),
-        () => give(uid),
+      const allocation = previous.then(
+        () => allocate(uid),
+        () => allocate(uid),
       );
-      last = turn;
-      return turn;
+      previous = allocation;
+      return allocation;
     },
   };
 }
 
-function firstFree(taken: readonly IdRange[], { pods, idsPerPod }: { pods: number; idsPerPod: number }): number {
+function findFreeRange(ranges: readonly IdRange[], { pods, idsPerPod }: { pods: number; idsPerPod: number }): number {
   for (let index = 1; index <= pods; index += 1) {
-    const from = index * idsPerPod;
-    if (!taken.some(({ hostId, length }) => from < hostId + length && hostId < from + idsPerPod)) return from;
+    const candidate = index * idsPerPod;
+    if (!ranges.some(({ hostId, length }) => candidate < hostId + length && hostId < candidate + idsPerPod))
+      return candidate;
   }
   throw new NodeFailure('FailedCreatePodSandBox', 'could not find an empty slot to allocate a user namespace');
 }
 
-/** A file that says anything else is not ours to guess at: a second range would cut the pod off from its files. */
+/**
+ * Reads the recorded range of a pod. Throws if the file is invalid, because with a new range the pod would lose access
+ * to its files.
+ */
 async function readRange(layout: Layout, uid: string): Promise<IdRange | undefined> {
-  const name = path.join(layout.podDir(uid), FILE);
-  const text = await layout.files.readFile(name).catch((error: unknown) => {
+  const recordPath = path.join(layout.podDir(uid), FILE_NAME);
+  const contents = await layout.files.readFile(recordPath).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
-    // The error of a read, as of a directory, does not name the file.
-    throw new NodeFailure('FailedCreatePodSandBox', `${name}: ${messageOf(error)}`, { cause: error });
+    // Add the path, because errors of reading, e.g. from a directory, do not contain it.
+    throw new NodeFailure('FailedCreatePodSandBox', `${recordPath}: ${messageOf(error)}`, { cause: error });
   });
-  if (text === undefined) return undefined;
+  if (contents === undefined) return undefined;
   try {
-    const [{ hostId, length }] = file.parse(JSON.parse(text)).uidMappings;
+    const [{ hostId, length }] = mappingsSchema.parse(JSON.parse(contents)).uidMappings;
     return { hostId, length };
   } catch (cause) {
-    throw new NodeFailure('FailedCreatePodSandBox', `invalid user namespace mappings file: ${name}`, { cause });
+    throw new NodeFailure('FailedCreatePodSandBox', `invalid user namespace mappings file: ${recordPath}`, { cause });
   }
 }
 
 async function writeRange(layout: Layout, uid: string, { hostId, length }: IdRange): Promise<void> {
   const mappings = [{ hostId, containerId: 0, length }];
-  const name = path.join(layout.podDir(uid), FILE);
-  await layout.files.writeFile(`${name}.new`, JSON.stringify({ uidMappings: mappings, gidMappings: mappings }), {
+  const recordPath = path.join(layout.podDir(uid), FILE_NAME);
+  await layout.files.writeFile(`${recordPath}.new`, JSON.stringify({ uidMappings: mappings, gidMappings: mappings }), {
     flush: true,
   });
-  await layout.files.rename(`${name}.new`, name);
+  await layout.files.rename(`${recordPath}.new`, recordPath);
 }

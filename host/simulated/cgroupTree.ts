@@ -1,39 +1,44 @@
-/** A kernel's cgroups in memory: the directories, the files in them, and what it refuses. */
+/** Simulation of the kernel's cgroups in memory: directories, their files, and errors. */
 import { basename, dirname, join } from 'node:path';
 import type { Controller } from '../../kubernetes/resources/cgroupFiles.ts';
 import { type Hierarchy, hierarchyOf } from '../cgroup/hierarchies.ts';
 import { type FileErrorCode, fileError } from './fileErrors.ts';
 
-/** A process, as the kernel counts it. */
+/** A process in a cgroup. */
 export interface CgroupProcess {
   readonly pid: number;
   readonly memoryBytes: number;
 }
 
-/** The processes in cgroups: whoever runs them says where. */
+/** Provides the processes in cgroups. */
 export interface CgroupProcesses {
-  /** Those of one cgroup, without those below it that are in the tree; by its path below the root, such as `kubepods/burstable/pod<uid>`. */
+  /**
+   * Lists the processes of a cgroup without those in its child cgroups in the tree. The path is relative to the root,
+   * e.g. `kubepods/burstable/pod<uid>`.
+   */
   in(path: string): readonly CgroupProcess[];
-  /** What hangs in the kernel may stay. */
-  kill(pid: number, why: 'SIGKILL' | 'OOM'): void;
+  /** Kills a process. One that hangs in the kernel may remain. */
+  kill(pid: number, reason: 'SIGKILL' | 'OOM'): void;
 }
 
 type Version = Hierarchy['version'];
 
-interface Node {
-  readonly children: Map<string, Node>;
-  /** What was written, by the file. */
+interface CgroupNode {
+  readonly children: Map<string, CgroupNode>;
+  /** Written values by file name. */
   readonly values: Map<string, string>;
-  /** On v2: the controllers that it passes on to those below it. */
-  readonly passedOn: Set<string>;
+  /** On cgroup v2, the controllers that are enabled for child cgroups. */
+  readonly enabledControllers: Set<string>;
 }
 
 const CONTROLLERS: readonly Controller[] = ['cpu', 'memory', 'pids', 'hugetlb'];
 const MOUNT = '/sys/fs/cgroup';
 const NO_LIMIT = '9223372036854771712';
 
-/** Each controller's files with what a new cgroup has in them. */
-const FILES: Readonly<Record<Version, Readonly<Record<Controller, readonly (readonly [RegExp, string])[]>>>> = {
+/** Files of each controller with the initial values in a new cgroup. */
+const CONTROLLER_FILES: Readonly<
+  Record<Version, Readonly<Record<Controller, readonly (readonly [RegExp, string])[]>>>
+> = {
   v1: {
     cpu: [
       [/^cpu\.shares$/, '1024'],
@@ -55,16 +60,16 @@ const FILES: Readonly<Record<Version, Readonly<Record<Controller, readonly (read
   },
 };
 
-const newNode = (): Node => ({ children: new Map(), values: new Map(), passedOn: new Set() });
+const newNode = (): CgroupNode => ({ children: new Map(), values: new Map(), enabledControllers: new Set() });
 
-/** The hierarchies of one version of cgroups; they outlive whoever makes cgroups in them. */
+/** The hierarchies of one cgroup version, which survive the agent that creates cgroups in them. */
 export class CgroupTree {
-  /** As a node is told them. */
+  /** The hierarchies as configured for a node. */
   readonly hierarchies: readonly Hierarchy[];
   readonly #version: Version;
   readonly #processes: CgroupProcesses;
-  readonly #roots = new Map<string, Node>();
-  /** Whether the node may change nothing here, as in a container: those beside it still may. */
+  readonly #roots = new Map<string, CgroupNode>();
+  /** Whether the node has read-only access, as in a container. `add` and `drop` are not affected. */
   isReadOnly = false;
 
   constructor(version: Version, processes: CgroupProcesses) {
@@ -73,29 +78,32 @@ export class CgroupTree {
     this.hierarchies =
       version === 'v2'
         ? [{ root: MOUNT, version, controllers: CONTROLLERS }]
-        : CONTROLLERS.map((each) => ({ root: join(MOUNT, each), version, controllers: [each] }));
+        : CONTROLLERS.map((controller) => ({ root: join(MOUNT, controller), version, controllers: [controller] }));
     for (const { root } of this.hierarchies) this.#roots.set(root, newNode());
   }
 
-  /** The cgroups that there are, below the root, those above before those below. */
+  /** Paths of all cgroups relative to the root, parents before children. */
   get paths(): readonly string[] {
-    const all = [...this.#roots.values()].flatMap((root) => pathsBelow(root, ''));
-    return [...new Set(all)];
+    const paths = [...this.#roots.values()].flatMap((root) => pathsBelow(root, ''));
+    return [...new Set(paths)];
   }
 
-  /** What a file of the cgroup has, undefined where it has no such file: `memory.max` of `kubepods`. */
-  valueOf(path: string, file: string): string | undefined {
+  /** Returns the value of a file of a cgroup, e.g. `memory.max` of `kubepods`. Undefined if the file does not exist. */
+  readFile(path: string, file: string): string | undefined {
     const [controller = ''] = file.split('.');
     const root = hierarchyOf(this.hierarchies, controller)?.root;
     return root === undefined ? undefined : this.read(join(root, path, file));
   }
 
-  /** Makes a cgroup in each hierarchy, as somebody beside the node does. */
+  /** Creates a cgroup in each hierarchy, as software other than the node does. */
   add(path: string): void {
-    for (const { root } of this.hierarchies) this.#make(join(root, path));
+    for (const { root } of this.hierarchies) this.#createDirectories(join(root, path));
   }
 
-  /** Removes a cgroup, as somebody beside the node does: from each hierarchy where it has neither processes nor others in it. */
+  /**
+   * Removes a cgroup, as software other than the node does, from each hierarchy in which it has neither processes nor
+   * children.
+   */
   drop(path: string): void {
     for (const { root } of this.hierarchies) {
       const directory = join(root, path);
@@ -112,30 +120,30 @@ export class CgroupTree {
     const node = this.#find(directory);
     if (node === undefined) return undefined;
     if (name === 'cgroup.procs')
-      return this.#ownOf(directory)
+      return this.#processesIn(directory)
         .map(({ pid }) => `${pid}\n`)
         .join('');
-    if (this.#version === 'v2' && name === 'cgroup.subtree_control') return [...node.passedOn].join(' ');
-    if (this.#version === 'v2' && name === 'cgroup.controllers') return this.#controllersOf(directory).join(' ');
-    return node.values.get(name) ?? this.#initial(directory, name);
+    if (this.#version === 'v2' && name === 'cgroup.subtree_control') return [...node.enabledControllers].join(' ');
+    if (this.#version === 'v2' && name === 'cgroup.controllers') return this.#availableControllers(directory).join(' ');
+    return node.values.get(name) ?? this.#initialValue(directory, name);
   }
 
-  names(directory: string): readonly string[] {
+  childNames(directory: string): readonly string[] {
     return [...(this.#find(directory)?.children.keys() ?? [])];
   }
 
   children(directory: string): readonly string[] {
-    this.#at(directory, 'scandir');
-    return this.names(directory).map((name) => join(directory, name));
+    this.#requireNode(directory, 'scandir');
+    return this.childNames(directory).map((name) => join(directory, name));
   }
 
   makeDirectories(directory: string): void {
-    if (this.#find(directory) === undefined) this.#requireWritable('mkdir', directory);
-    this.#make(directory);
+    if (this.#find(directory) === undefined) this.#assertWritable('mkdir', directory);
+    this.#createDirectories(directory);
   }
 
-  #make(directory: string): void {
-    const [root, names] = this.#split(directory);
+  #createDirectories(directory: string): void {
+    const [root, names] = this.#locate(directory);
     if (root === undefined) throw fileError('EROFS', 'mkdir', directory);
     let node = root;
     for (const name of names) {
@@ -145,113 +153,115 @@ export class CgroupTree {
     }
   }
 
-  /** A cgroup with processes or with others in it stays. */
+  /** Removes a cgroup. Fails if it has processes or children. */
   removeDirectory(directory: string): void {
-    // As the kernel has it: only what it would be in is looked for before.
-    this.#at(dirname(directory), 'rmdir');
-    this.#requireWritable('rmdir', directory);
+    // Like the kernel, checks only the parent before the write access.
+    this.#requireNode(dirname(directory), 'rmdir');
+    this.#assertWritable('rmdir', directory);
     this.#remove(directory);
   }
 
   #remove(directory: string): void {
-    this.#at(directory, 'rmdir');
-    const above = this.#find(dirname(directory));
-    if (above === undefined || this.#isBusy(directory)) throw fileError('EBUSY', 'rmdir', directory);
-    above.children.delete(basename(directory));
+    this.#requireNode(directory, 'rmdir');
+    const parent = this.#find(dirname(directory));
+    if (parent === undefined || this.#isBusy(directory)) throw fileError('EBUSY', 'rmdir', directory);
+    parent.children.delete(basename(directory));
   }
 
   #isBusy(directory: string): boolean {
-    const hasOthers = (this.#find(directory)?.children.size ?? 0) > 0;
-    return hasOthers || this.#ownOf(directory).length > 0;
+    const hasChildren = (this.#find(directory)?.children.size ?? 0) > 0;
+    return hasChildren || this.#processesIn(directory).length > 0;
   }
 
-  write(file: string, text: string): void {
-    const refuse = (code: FileErrorCode) => fileError(code, 'write', file);
+  write(file: string, value: string): void {
+    const failure = (code: FileErrorCode) => fileError(code, 'write', file);
     const [directory, name] = [dirname(file), basename(file)];
-    const node = this.#at(directory, 'open');
-    this.#requireWritable('open', file);
+    const node = this.#requireNode(directory, 'open');
+    this.#assertWritable('open', file);
     if (this.#version === 'v2' && name === 'cgroup.subtree_control') {
-      const wanted = text.split(/\s+/).map((word) => word.replace(/^\+/, ''));
-      const given = this.#controllersOf(directory);
-      if (wanted.some((each) => !given.includes(each))) throw refuse('ENOENT');
-      // Only the root may have processes beside cgroups that are limited.
-      if (!this.#roots.has(directory) && this.#ownOf(directory).length > 0) throw refuse('EBUSY');
-      for (const each of wanted) node.passedOn.add(each);
+      const requested = value.split(/\s+/).map((word) => word.replace(/^\+/, ''));
+      const available = this.#availableControllers(directory);
+      if (requested.some((controller) => !available.includes(controller))) throw failure('ENOENT');
+      // Only the root cgroup may have both processes and child cgroups with controllers.
+      if (!this.#roots.has(directory) && this.#processesIn(directory).length > 0) throw failure('EBUSY');
+      for (const controller of requested) node.enabledControllers.add(controller);
       return;
     }
-    // Nobody can make a file that the kernel does not.
-    if (this.#initial(directory, name) === undefined) throw refuse('EACCES');
-    if (!/^(max|-?\d+)( \d+)?$/.test(text)) throw refuse('EINVAL');
-    if (name === 'memory.limit_in_bytes' && Number(text) < this.#usedBy(directory)) throw refuse('EBUSY');
-    node.values.set(name, text);
-    if (name === 'memory.max' && text !== 'max') this.#reclaim(directory, Number(text));
+    // Only the kernel creates files in a cgroup.
+    if (this.#initialValue(directory, name) === undefined) throw failure('EACCES');
+    if (!/^(max|-?\d+)( \d+)?$/.test(value)) throw failure('EINVAL');
+    if (name === 'memory.limit_in_bytes' && Number(value) < this.#memoryUsedBy(directory)) throw failure('EBUSY');
+    node.values.set(name, value);
+    if (name === 'memory.max' && value !== 'max') this.#enforceLimit(directory, Number(value));
   }
 
-  /** Gives the processes that there were. */
+  /** Kills the processes in a cgroup and returns their PIDs. */
   kill(directory: string): readonly number[] {
-    const pids = this.#ownOf(directory).map(({ pid }) => pid);
+    const pids = this.#processesIn(directory).map(({ pid }) => pid);
     for (const pid of pids) this.#processes.kill(pid, 'SIGKILL');
     return pids;
   }
 
-  #requireWritable(syscall: string, path: string): void {
+  #assertWritable(syscall: string, path: string): void {
     if (this.isReadOnly) throw fileError('EROFS', syscall, path);
   }
 
-  /** What is over the limit is killed, the largest first, until the rest fits. */
-  #reclaim(directory: string, limit: number): void {
-    const bySize = this.#allOf(directory).toSorted((one, other) => other.memoryBytes - one.memoryBytes);
+  /** Kills the largest processes until the memory usage is within the limit. */
+  #enforceLimit(directory: string, limit: number): void {
+    const bySize = this.#allProcesses(directory).toSorted((a, b) => b.memoryBytes - a.memoryBytes);
     for (const { pid } of bySize) {
-      if (this.#usedBy(directory) <= limit) return;
+      if (this.#memoryUsedBy(directory) <= limit) return;
       this.#processes.kill(pid, 'OOM');
     }
   }
 
-  #usedBy(directory: string): number {
-    return this.#allOf(directory).reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
+  #memoryUsedBy(directory: string): number {
+    return this.#allProcesses(directory).reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
   }
 
-  #allOf(directory: string): readonly CgroupProcess[] {
-    const below = this.names(directory).flatMap((name) => this.#allOf(join(directory, name)));
-    return [...this.#ownOf(directory), ...below];
+  #allProcesses(directory: string): readonly CgroupProcess[] {
+    const descendants = this.childNames(directory).flatMap((name) => this.#allProcesses(join(directory, name)));
+    return [...this.#processesIn(directory), ...descendants];
   }
 
-  #ownOf(directory: string): readonly CgroupProcess[] {
-    const [, names] = this.#split(directory);
+  #processesIn(directory: string): readonly CgroupProcess[] {
+    const [, names] = this.#locate(directory);
     return names.length === 0 ? [] : this.#processes.in(names.join('/'));
   }
 
-  /** The controllers that a cgroup has: on v2 those that the one above passes on. */
-  #controllersOf(directory: string): readonly string[] {
-    const own = this.hierarchies.find(({ root }) => root === directory || directory.startsWith(`${root}/`));
-    if (own === undefined) return [];
-    if (own.version === 'v1' || own.root === directory) return own.controllers;
-    return [...(this.#find(dirname(directory))?.passedOn ?? [])];
+  /** Returns the controllers of a cgroup, which on v2 are those that its parent enables. */
+  #availableControllers(directory: string): readonly string[] {
+    const hierarchy = this.hierarchies.find(({ root }) => root === directory || directory.startsWith(`${root}/`));
+    if (hierarchy === undefined) return [];
+    if (hierarchy.version === 'v1' || hierarchy.root === directory) return hierarchy.controllers;
+    return [...(this.#find(dirname(directory))?.enabledControllers ?? [])];
   }
 
-  /** What a file has that nothing was written to; undefined where the cgroup has no such file. The root has no limits. */
-  #initial(directory: string, name: string): string | undefined {
+  /** Returns the initial value of a file, or undefined if the cgroup has no such file. The root has no limits. */
+  #initialValue(directory: string, name: string): string | undefined {
     if (this.#roots.has(directory)) return undefined;
-    const given = this.#controllersOf(directory);
-    const files = CONTROLLERS.flatMap((each) => (given.includes(each) ? FILES[this.#version][each] : []));
+    const available = this.#availableControllers(directory);
+    const files = CONTROLLERS.flatMap((controller) =>
+      available.includes(controller) ? CONTROLLER_FILES[this.#version][controller] : [],
+    );
     return files.find(([pattern]) => pattern.test(name))?.[1];
   }
 
-  #at(directory: string, syscall: string): Node {
-    const found = this.#find(directory);
-    if (found === undefined) throw fileError('ENOENT', syscall, directory);
-    return found;
+  #requireNode(directory: string, syscall: string): CgroupNode {
+    const node = this.#find(directory);
+    if (node === undefined) throw fileError('ENOENT', syscall, directory);
+    return node;
   }
 
-  #find(directory: string): Node | undefined {
-    const [root, names] = this.#split(directory);
+  #find(directory: string): CgroupNode | undefined {
+    const [root, names] = this.#locate(directory);
     let node = root;
     for (const name of names) node = node?.children.get(name);
     return node;
   }
 
-  /** The root of the hierarchy that a directory is in, and the names that lead on from there. */
-  #split(directory: string): readonly [Node | undefined, readonly string[]] {
+  /** Returns the root node of the hierarchy that contains a directory, and the names on the path from there. */
+  #locate(directory: string): readonly [CgroupNode | undefined, readonly string[]] {
     for (const [root, node] of this.#roots) {
       if (directory === root) return [node, []];
       if (directory.startsWith(`${root}/`)) return [node, directory.slice(root.length + 1).split('/')];
@@ -260,6 +270,6 @@ export class CgroupTree {
   }
 }
 
-function pathsBelow({ children }: Node, above: string): string[] {
-  return [...children].flatMap(([name, node]) => [`${above}${name}`, ...pathsBelow(node, `${above}${name}/`)]);
+function pathsBelow({ children }: CgroupNode, prefix: string): string[] {
+  return [...children].flatMap(([name, node]) => [`${prefix}${name}`, ...pathsBelow(node, `${prefix}${name}/`)]);
 }

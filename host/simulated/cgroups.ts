@@ -1,4 +1,4 @@
-/** The cgroups of a node's pods over a kernel's in memory. */
+/** Manages the cgroups of a node's pods in a simulated cgroup tree. */
 
 import type { Cgroupfs } from '../cgroup/cgroupfs.ts';
 import type { Cgroups } from '../cgroup/cgroups.ts';
@@ -9,25 +9,25 @@ import type { Gate } from './gate.ts';
 type SimulatedCgroupsParts = Omit<PodCgroupsParts, 'cgroupfs' | 'hierarchies' | 'systemd'>;
 
 /**
- * What one agent does with cgroups that outlive it. Everything that the agent has to wait for passes the gate; what it
- * looks at is answered on the spot.
+ * Returns the cgroups of one agent, which survive the agent. All asynchronous operations pass the gate. Synchronous
+ * reads do not.
  */
 export function simulatedCgroups(tree: CgroupTree, gate: Gate, parts: SimulatedCgroupsParts): Cgroups {
   return new PodCgroups({
     ...parts,
     hierarchies: tree.hierarchies,
     cgroupfs: gatedCgroupfs(tree, gate),
-    // The cgroups of its slices are those that are made here.
+    // Systemd's slices are the cgroups that are created directly.
     systemd: (method, _, [slice = '']) => gate({ name: method, about: slice, writes: true }, () => {}),
   });
 }
 
 function gatedCgroupfs(tree: CgroupTree, gate: Gate): Cgroupfs {
-  const write = (name: string, about: string, act: () => void) => gate({ name, about, writes: true }, act);
+  const write = (name: string, about: string, operation: () => void) => gate({ name, about, writes: true }, operation);
   return {
     exists: (path) => tree.exists(path),
     read: (file) => tree.read(file),
-    names: (directory) => tree.names(directory),
+    names: (directory) => tree.childNames(directory),
     mkdir: (directory) => write('mkdir', directory, () => tree.makeDirectories(directory)),
     write: (file, text) => write('write', file, () => tree.write(file, text)),
     rmdir: (directory) => write('rmdir', directory, () => tree.removeDirectory(directory)),

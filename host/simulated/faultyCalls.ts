@@ -1,33 +1,32 @@
-/** Calls to a disk in memory, each of which can fail as one to a disk can. */
+/** Injects faults into calls to a simulated disk. */
 import { type FileErrorCode, fileError } from './fileErrors.ts';
 
-/** A call that changes or reads a file, by its name in `node:fs`. */
+/** A call that reads or changes a file, by its name in `node:fs`. */
 export interface FileCall {
   readonly call: string;
   readonly path: string;
-  /** Whether it changes something. */
+  /** Whether the call changes something. */
   readonly writes: boolean;
 }
 
-/** What goes wrong with a call: it fails, or it is done and the disk's answer is a failure; or it never answers. */
+/** Fault of a call, which fails before or after taking effect, or never completes. */
 export type FileFault = FailedCall | HangingCall;
 
-/** `done`: it fails although it was done. */
+/** `done` means that the call takes effect before it fails. */
 interface FailedCall {
   readonly code: FileErrorCode;
   readonly done?: boolean;
 }
 
-/** `done`: it is done all the same. */
+/** `done` means that the call takes effect before it hangs. */
 interface HangingCall {
   readonly hangs: true;
   readonly done?: boolean;
 }
 
-/** Says what goes wrong with a call, if anything. */
+/** Returns the fault of a call, if any. */
 export type FileFaults = (call: FileCall) => FileFault | undefined;
 
-/** Calls that may fail, or never answer. */
 export class FaultyCalls {
   readonly #faults: FileFaults;
 
@@ -35,24 +34,24 @@ export class FaultyCalls {
     this.#faults = faults;
   }
 
-  async answer<T>(call: FileCall, act: () => T): Promise<T> {
+  async run<T>(call: FileCall, operation: () => T): Promise<T> {
     const fault = this.#faults(call);
-    if (fault === undefined || !('hangs' in fault)) return done(call, fault, act);
-    if (fault.done === true) act();
-    // One of its own: the reactions of all who ever waited would pile up at one that they share.
+    if (fault === undefined || !('hangs' in fault)) return runWithFailure(call, fault, operation);
+    if (fault.done === true) operation();
+    // A new promise for each call, because the reactions to a shared promise would accumulate.
     return new Promise(() => {});
   }
 
-  /** What is asked for on the spot does not hang. */
-  atOnce<T>(call: FileCall, act: () => T): T {
+  /** Runs a synchronous call, which never hangs. */
+  runSync<T>(call: FileCall, operation: () => T): T {
     const fault = this.#faults(call);
-    return done(call, fault !== undefined && 'hangs' in fault ? undefined : fault, act);
+    return runWithFailure(call, fault !== undefined && 'hangs' in fault ? undefined : fault, operation);
   }
 }
 
-function done<T>({ call, path }: FileCall, fault: FailedCall | undefined, act: () => T): T {
+function runWithFailure<T>({ call, path }: FileCall, fault: FailedCall | undefined, operation: () => T): T {
   if (fault !== undefined && fault.done !== true) throw fileError(fault.code, call, path);
-  const answer = act();
+  const result = operation();
   if (fault !== undefined) throw fileError(fault.code, call, path);
-  return answer;
+  return result;
 }

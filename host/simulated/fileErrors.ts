@@ -1,6 +1,6 @@
-/** The errors of a disk in memory: as the kernel names them and as Node spells them. */
+/** Errors of a simulated disk with the codes and messages of Node.js. */
 
-const MEANINGS = {
+const MESSAGES = {
   EACCES: 'permission denied',
   EBADF: 'bad file descriptor',
   EBUSY: 'resource busy or locked',
@@ -20,13 +20,13 @@ const MEANINGS = {
   EROFS: 'read-only file system',
 } as const;
 
-export type FileErrorCode = keyof typeof MEANINGS;
+export type FileErrorCode = keyof typeof MESSAGES;
 
-/** The error of a call on a path; without a stack, as those of `node:fs/promises` are. */
+/** Creates the error of a call on a path, without a stack like those of `node:fs/promises`. */
 export function fileError(code: FileErrorCode, syscall: string, path: string): Error {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
-  const error = new Error(`${code}: ${MEANINGS[code]}, ${syscall} '${path}'`);
+  const error = new Error(`${code}: ${MESSAGES[code]}, ${syscall} '${path}'`);
   Error.stackTraceLimit = stackTraceLimit;
   return Object.assign(error, { code, syscall, path });
 }

@@ -1,18 +1,18 @@
-/** A call to a simulated part of the host. */
+/** A call to a simulated component of the host. */
 interface GatedCall {
-  /** What is called, by its name in the part. */
+  /** Name of the operation. */
   readonly name: string;
-  /** What it concerns: a path, an address. */
+  /** Object of the operation, e.g. a path or an address. */
   readonly about: string;
-  /** Whether it changes something. */
+  /** Whether the operation changes something. */
   readonly writes: boolean;
 }
 
 /**
- * What each call passes through: it decides when `act` takes effect, if at all, and what the call comes to; `partly` does a
- * part of what can be done in part.
+ * Controls each call: decides when `act` takes effect, if at all, and the result of the call. `partly` performs a part
+ * of an operation that can be interrupted.
  */
 export type Gate = <T>(call: GatedCall, act: () => T, partly?: () => void) => Promise<T>;
 
-/** Lets every call take effect at once. */
+/** Executes every call immediately. */
 export const openGate: Gate = async (_call, act) => act();

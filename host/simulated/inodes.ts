@@ -1,6 +1,6 @@
-/** What a disk in memory is made of. */
+/** The inodes of a simulated disk. */
 
-interface Common {
+interface InodeFields {
   readonly ino: number;
   mode: number;
   uid: number;
@@ -8,37 +8,37 @@ interface Common {
   mtimeMs: number;
 }
 
-export interface RegularFile extends Common {
+export interface RegularFile extends InodeFields {
   readonly kind: 'file';
   data: Buffer;
-  /** When it was given its content, by the time that no jump of the clock changes. */
+  /** Time of the last write on a clock that is never set. */
   writtenAt: number;
-  /** What a power cut leaves at least. */
+  /** Contents that survive a power failure. */
   synced: Buffer;
 }
 
-interface SymbolicLink extends Common {
+interface SymbolicLink extends InodeFields {
   readonly kind: 'link';
   readonly target: string;
 }
 
-export interface Directory extends Common {
+export interface Directory extends InodeFields {
   readonly kind: 'directory';
   readonly entries: Map<string, Inode>;
-  /** What a power cut leaves at least. */
+  /** Entries that survive a power failure. */
   readonly synced: Map<string, Inode>;
 }
 
-/** What became of names: undefined is gone. */
+/** Changes of directory entries. An undefined inode means removal. */
 export type EntryChange = readonly (readonly [name: string, inode: Inode | undefined])[];
 
 export type Inode = Directory | RegularFile | SymbolicLink;
 
-/** The bytes that an inode takes, with all below it. */
-export function sizeOf(inode: Inode): number {
+/** Returns the size of an inode including everything below it, in bytes. */
+export function totalSize(inode: Inode): number {
   if (inode.kind === 'file') return inode.data.length;
   if (inode.kind === 'link') return 0;
   let size = 0;
-  for (const child of inode.entries.values()) size += sizeOf(child);
+  for (const child of inode.entries.values()) size += totalSize(child);
   return size;
 }

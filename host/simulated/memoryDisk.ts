@@ -1,214 +1,223 @@
-/** A disk in memory: directories, files and symbolic links, and what a power cut leaves of them. */
+/** A disk in memory with directories, files and symbolic links, and the effects of a power failure. */
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../files/fileErrors.ts';
 import { fileError } from './fileErrors.ts';
-import { type Directory, type Inode, type RegularFile, sizeOf } from './inodes.ts';
+import { type Directory, type Inode, type RegularFile, totalSize } from './inodes.ts';
 import { Journal } from './journal.ts';
 import { type Mounted, MountTable } from './mountTable.ts';
-import { isMountPoint, type Place, placeOf, type Walk } from './places.ts';
+import { isMountPoint, type ResolvedPath, type ResolveOptions, resolvePath } from './places.ts';
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
-/** A change of the names of a directory, for who watches it. */
+/** Called with the name of a changed directory entry. */
 export type DirectoryListener = (name: string) => void;
 
 export class MemoryDisk {
   readonly root: Directory;
-  /** What it can hold, in bytes. */
+  /** Capacity in bytes. */
   capacity = Number.POSITIVE_INFINITY;
   readonly #journal = new Journal();
   readonly #mounts = new MountTable();
   readonly #now: () => number;
-  readonly #elapsed: () => number;
+  readonly #monotonicNow: () => number;
   readonly #watchers = new Map<Directory, Set<DirectoryListener>>();
   #lastInode = 1;
-  #used = 0;
+  #usedBytes = 0;
 
   /**
-   * `now` gives the time of changes, in milliseconds since the epoch; `elapsed` the time after which they become durable by
-   * themselves, which no jump of the clock changes.
+   * Creates an empty disk. `now` returns the time for modification times, in milliseconds since the epoch. `elapsed`
+   * returns the time for the journal, from a clock that is never set.
    */
-  constructor(now: () => number, elapsed = now) {
+  constructor(now: () => number, monotonicNow = now) {
     this.#now = now;
-    this.#elapsed = elapsed;
-    this.root = this.#directory(0o755);
+    this.#monotonicNow = monotonicNow;
+    this.root = this.#newDirectory(0o755);
   }
 
-  /** What is at a path, without what its last name links to. Undefined where nothing is, or nothing above it. */
+  /** Returns the inode at a path without following a link at its end. Undefined if the path does not exist. */
   find(path: string, syscall: string): Inode | undefined {
-    return orAbsent(() => this.#place(path, { syscall, follow: false }).found);
+    return undefinedIfMissing(() => this.#locate(path, { syscall, follow: false }).inode);
   }
 
-  /** What a path leads to; fails where nothing is. */
-  at(path: string, syscall: string, { follow = true }: { readonly follow?: boolean } = {}): Inode {
-    const { found } = this.#place(path, { syscall, follow });
-    if (found === undefined) throw fileError('ENOENT', syscall, path);
-    return found;
+  /** Returns the inode at a path. Throws if it does not exist. */
+  inodeAt(path: string, syscall: string, { follow = true }: { readonly follow?: boolean } = {}): Inode {
+    const { inode } = this.#locate(path, { syscall, follow });
+    if (inode === undefined) throw fileError('ENOENT', syscall, path);
+    return inode;
   }
 
   directoryAt(path: string, syscall: string): Directory {
-    const found = this.at(path, syscall);
-    if (found.kind !== 'directory') throw fileError('ENOTDIR', syscall, path);
-    return found;
+    const inode = this.inodeAt(path, syscall);
+    if (inode.kind !== 'directory') throw fileError('ENOTDIR', syscall, path);
+    return inode;
   }
 
   fileAt(path: string, syscall: string): RegularFile {
-    const found = this.at(path, syscall);
-    if (found.kind === 'file') return found;
-    throw fileError(found.kind === 'directory' ? 'EISDIR' : 'ELOOP', syscall, path);
+    const inode = this.inodeAt(path, syscall);
+    if (inode.kind === 'file') return inode;
+    throw fileError(inode.kind === 'directory' ? 'EISDIR' : 'ELOOP', syscall, path);
   }
 
   realPath(path: string): string {
-    const { found, path: real } = this.#place(path, { syscall: 'realpath', follow: true });
-    if (found === undefined) throw fileError('ENOENT', 'realpath', path);
-    return real;
+    const { inode, path: realPath } = this.#locate(path, { syscall: 'realpath', follow: true });
+    if (inode === undefined) throw fileError('ENOENT', 'realpath', path);
+    return realPath;
   }
 
-  /** A path without links, as far as it exists. */
-  whereabouts(path: string): string {
+  /** Resolves the links in the existing part of a path. */
+  resolveExisting(path: string): string {
     try {
-      return this.#place(path, { syscall: 'realpath', follow: true }).path;
+      return this.#locate(path, { syscall: 'realpath', follow: true }).path;
     } catch {
-      return join(this.whereabouts(dirname(path)), basename(path));
+      return join(this.resolveExisting(dirname(path)), basename(path));
     }
   }
 
   makeDirectory(path: string, mode = 0o777): void {
-    const { directory, name, found } = this.#place(path, { syscall: 'mkdir', follow: false });
-    if (found !== undefined) throw fileError('EEXIST', 'mkdir', path);
-    this.#change(directory, [[name, this.#directory(mode)]]);
+    const { directory, name, inode } = this.#locate(path, { syscall: 'mkdir', follow: false });
+    if (inode !== undefined) throw fileError('EEXIST', 'mkdir', path);
+    this.#changeEntries(directory, [[name, this.#newDirectory(mode)]]);
   }
 
-  /** Makes a directory with all above it, and gives the first that it made; what is there stays. */
+  /** Creates a directory and its parents. Returns the first created directory, if any. */
   makeDirectories(path: string, mode?: number): string | undefined {
-    const found = orAbsent(() => this.#place(path, { syscall: 'mkdir', follow: true }).found);
+    const found = undefinedIfMissing(() => this.#locate(path, { syscall: 'mkdir', follow: true }).inode);
     if (found?.kind === 'directory') return undefined;
     if (found !== undefined) throw fileError('EEXIST', 'mkdir', path);
-    // A link that leads nowhere is in the way.
+    // A dangling link prevents the creation.
     if (this.find(path, 'mkdir') !== undefined) throw fileError('ENOENT', 'mkdir', path);
-    const above = dirname(path);
-    const isLost = orAbsent(() => this.at(above, 'mkdir')) === undefined && this.find(above, 'mkdir') !== undefined;
-    if (isLost) throw fileError('ENOTDIR', 'mkdir', path);
-    const first = this.makeDirectories(above, mode);
+    const parent = dirname(path);
+    const isDanglingParent =
+      undefinedIfMissing(() => this.inodeAt(parent, 'mkdir')) === undefined && this.find(parent, 'mkdir') !== undefined;
+    if (isDanglingParent) throw fileError('ENOTDIR', 'mkdir', path);
+    const firstCreated = this.makeDirectories(parent, mode);
     this.makeDirectory(path, mode);
-    return first ?? path;
+    return firstCreated ?? path;
   }
 
-  /** The file at a path, made where there is none. */
+  /** Opens the file at a path, creating it if it does not exist. */
   openFile(path: string, { mode = 0o666, exclusive = false }: { mode?: number | undefined; exclusive?: boolean }) {
-    const { directory, name, found } = this.#place(path, { syscall: 'open', follow: !exclusive });
-    if (found !== undefined && exclusive) throw fileError('EEXIST', 'open', path);
-    if (found?.kind === 'directory') throw fileError('EISDIR', 'open', path);
-    if (found?.kind === 'file') return found;
+    const { directory, name, inode } = this.#locate(path, { syscall: 'open', follow: !exclusive });
+    if (inode !== undefined && exclusive) throw fileError('EEXIST', 'open', path);
+    if (inode?.kind === 'directory') throw fileError('EISDIR', 'open', path);
+    if (inode?.kind === 'file') return inode;
     const file: RegularFile = {
       kind: 'file',
-      data: NOTHING,
-      synced: NOTHING,
-      writtenAt: this.#elapsed(),
-      ...this.#common(mode),
+      data: EMPTY,
+      synced: EMPTY,
+      writtenAt: this.#monotonicNow(),
+      ...this.#inodeFields(mode),
     };
-    this.#change(directory, [[name, file]]);
+    this.#changeEntries(directory, [[name, file]]);
     return file;
   }
 
-  /** Gives a file its content; on a full disk as much of it as there is room for. */
+  /** Writes the contents of a file. On a full disk, writes as much as fits and fails. */
   write(file: RegularFile, data: Buffer, path: string): void {
-    const room = this.capacity - this.#used + file.data.length;
-    const written = data.length > room ? data.subarray(0, Math.max(0, room)) : data;
-    this.#used += written.length - file.data.length;
+    const availableBytes = this.capacity - this.#usedBytes + file.data.length;
+    const written = data.length > availableBytes ? data.subarray(0, Math.max(0, availableBytes)) : data;
+    this.#usedBytes += written.length - file.data.length;
     file.data = written;
     file.mtimeMs = this.#now();
-    file.writtenAt = this.#elapsed();
-    this.#tell(path);
+    file.writtenAt = this.#monotonicNow();
+    this.#notifyWatchers(path);
     if (written !== data) throw fileError('ENOSPC', 'write', path);
   }
 
   link(target: string, path: string): void {
-    const { directory, name, found } = this.#place(path, { syscall: 'symlink', follow: false });
-    if (found !== undefined) throw fileError('EEXIST', 'symlink', path);
-    this.#change(directory, [[name, { kind: 'link', target, ...this.#common(0o777) }]]);
+    const { directory, name, inode } = this.#locate(path, { syscall: 'symlink', follow: false });
+    if (inode !== undefined) throw fileError('EEXIST', 'symlink', path);
+    this.#changeEntries(directory, [[name, { kind: 'link', target, ...this.#inodeFields(0o777) }]]);
   }
 
   rename(from: string, to: string): void {
-    const source = this.#place(from, { syscall: 'rename', follow: false });
-    const target = this.#place(to, { syscall: 'rename', follow: false });
-    if (source.found === undefined) throw fileError('ENOENT', 'rename', from);
+    const source = this.#locate(from, { syscall: 'rename', follow: false });
+    const target = this.#locate(to, { syscall: 'rename', follow: false });
+    if (source.inode === undefined) throw fileError('ENOENT', 'rename', from);
     if (isMountPoint(source) || isMountPoint(target)) throw fileError('EBUSY', 'rename', from);
-    if (source.found === target.found) return;
+    if (source.inode === target.inode) return;
     if (`${target.path}/`.startsWith(`${source.path}/`)) throw fileError('EINVAL', 'rename', from);
     if (`${source.path}/`.startsWith(`${target.path}/`)) throw fileError('ENOTEMPTY', 'rename', from);
-    refuseReplacing(source.found, target.found, to);
-    this.#free(target.found);
-    this.#mounts.renamed(source.path, target.path);
+    assertReplaceable(source.inode, target.inode, to);
+    this.#releaseSpace(target.inode);
+    this.#mounts.updatePaths(source.path, target.path);
     if (source.directory === target.directory) {
-      this.#change(source.directory, [
+      this.#changeEntries(source.directory, [
         [source.name, undefined],
-        [target.name, source.found],
+        [target.name, source.inode],
       ]);
       return;
     }
-    this.#change(target.directory, [[target.name, source.found]]);
-    this.#change(source.directory, [[source.name, undefined]]);
+    this.#changeEntries(target.directory, [[target.name, source.inode]]);
+    this.#changeEntries(source.directory, [[source.name, undefined]]);
   }
 
-  /** Removes what is no directory. */
+  /** Removes a file or link. */
   unlink(path: string): void {
-    const place = this.#place(path, { syscall: 'unlink', follow: false });
-    const { directory, name, found } = place;
-    if (found === undefined) throw fileError('ENOENT', 'unlink', path);
-    if (isMountPoint(place)) throw fileError('EBUSY', 'unlink', path);
-    if (found.kind === 'directory') throw fileError('EISDIR', 'unlink', path);
-    this.#free(found);
-    this.#change(directory, [[name, undefined]]);
+    const location = this.#locate(path, { syscall: 'unlink', follow: false });
+    const { directory, name, inode } = location;
+    if (inode === undefined) throw fileError('ENOENT', 'unlink', path);
+    if (isMountPoint(location)) throw fileError('EBUSY', 'unlink', path);
+    if (inode.kind === 'directory') throw fileError('EISDIR', 'unlink', path);
+    this.#releaseSpace(inode);
+    this.#changeEntries(directory, [[name, undefined]]);
   }
 
   removeDirectory(path: string): void {
-    const place = this.#place(path, { syscall: 'rmdir', follow: false });
-    const { directory, name, found } = place;
-    if (found === undefined) throw fileError('ENOENT', 'rmdir', path);
-    if (found.kind !== 'directory') throw fileError('ENOTDIR', 'rmdir', path);
-    if (isMountPoint(place)) throw fileError('EBUSY', 'rmdir', path);
-    if (found.entries.size > 0) throw fileError('ENOTEMPTY', 'rmdir', path);
-    this.#change(directory, [[name, undefined]]);
+    const location = this.#locate(path, { syscall: 'rmdir', follow: false });
+    const { directory, name, inode } = location;
+    if (inode === undefined) throw fileError('ENOENT', 'rmdir', path);
+    if (inode.kind !== 'directory') throw fileError('ENOTDIR', 'rmdir', path);
+    if (isMountPoint(location)) throw fileError('EBUSY', 'rmdir', path);
+    if (inode.entries.size > 0) throw fileError('ENOTEMPTY', 'rmdir', path);
+    this.#changeEntries(directory, [[name, undefined]]);
   }
 
-  /** What is mounted, in the order in which it was. */
+  /** Mounts in the order of their creation. */
   get mounts(): readonly Mounted[] {
     return this.#mounts.all;
   }
 
-  /** Mounts an empty file system on a directory: what is there is hidden. */
+  /** Mounts an empty file system on a directory and hides its contents. */
   mount(type: string, path: string, mode = 0o777): void {
-    const { found: point, path: real, within: above } = this.#place(path, { syscall: 'mount', follow: true });
-    if (point === undefined) throw fileError('ENOENT', 'mount', path);
-    if (point.kind !== 'directory') throw fileError('ENOTDIR', 'mount', path);
-    this.#mounts.add({ path: real, type, root: this.#directory(mode), point, above });
+    const { inode, path: realPath, mount: parentMount } = this.#locate(path, { syscall: 'mount', follow: true });
+    if (inode === undefined) throw fileError('ENOENT', 'mount', path);
+    if (inode.kind !== 'directory') throw fileError('ENOTDIR', 'mount', path);
+    this.#mounts.add({ path: realPath, type, root: this.#newDirectory(mode), mountPoint: inode, parent: parentMount });
   }
 
-  /** Shows what a path leads to at another, which is there and likewise a directory or none. */
+  /** Bind-mounts a path on an existing one. Both must be directories, or neither. */
   bind(source: string, path: string): void {
-    const { found: root, path: from, within } = this.#place(source, { syscall: 'mount', follow: true });
-    const { found: point, path: real, within: above } = this.#place(path, { syscall: 'mount', follow: true });
-    if (root === undefined || point === undefined) throw fileError('ENOENT', 'mount', path);
-    if ((root.kind === 'directory') !== (point.kind === 'directory')) throw fileError('ENOTDIR', 'mount', path);
-    this.#mounts.add({ path: real, type: within?.type ?? 'ext4', source: from, root, point, above });
+    const from = this.#locate(source, { syscall: 'mount', follow: true });
+    const to = this.#locate(path, { syscall: 'mount', follow: true });
+    if (from.inode === undefined || to.inode === undefined) throw fileError('ENOENT', 'mount', path);
+    if ((from.inode.kind === 'directory') !== (to.inode.kind === 'directory'))
+      throw fileError('ENOTDIR', 'mount', path);
+    this.#mounts.add({
+      path: to.path,
+      type: from.mount?.type ?? 'ext4',
+      source: from.path,
+      root: from.inode,
+      mountPoint: to.inode,
+      parent: to.mount,
+    });
   }
 
-  /** Takes away what was last mounted at a path; what is in a file system in memory is lost. */
+  /** Unmounts the topmost mount at a path. The contents of a memory file system are lost. */
   unmount(path: string): void {
-    const place = this.#place(path, { syscall: 'umount', follow: true });
-    const { within } = place;
-    if (within === undefined || !isMountPoint(place)) throw fileError('EINVAL', 'umount', path);
-    if (!this.#mounts.remove(within)) throw fileError('EBUSY', 'umount', path);
-    if (within.source === undefined) this.#free(within.root);
+    const location = this.#locate(path, { syscall: 'umount', follow: true });
+    const { mount } = location;
+    if (mount === undefined || !isMountPoint(location)) throw fileError('EINVAL', 'umount', path);
+    if (!this.#mounts.remove(mount)) throw fileError('EBUSY', 'umount', path);
+    if (mount.source === undefined) this.#releaseSpace(mount.root);
   }
 
-  /** Takes away a mount to which no path leads, as those can who mounted it from a mount namespace of their own. */
+  /** Removes a mount that no path leads to, e.g. one that another process created in its own mount namespace. */
   detach(hidden: Mounted): void {
-    if (this.#mounts.remove(hidden) && hidden.source === undefined) this.#free(hidden.root);
+    if (this.#mounts.remove(hidden) && hidden.source === undefined) this.#releaseSpace(hidden.root);
   }
 
-  /** Follows the names of a directory; gives the way to end that. */
+  /** Watches the entries of a directory. Returns a function that stops watching. */
   watch(path: string, listener: DirectoryListener): () => void {
     const directory = this.directoryAt(path, 'watch');
     const listeners = this.#watchers.get(directory) ?? new Set();
@@ -219,59 +228,59 @@ export class MemoryDisk {
     };
   }
 
-  /** Makes durable what a file contains, or which names a directory has. */
+  /** Makes the contents of a file or the entries of a directory durable. */
   sync(inode: Inode): void {
     this.#journal.sync(inode);
   }
 
-  /** Leaves what a power cut leaves; `random` gives numbers in [0, 1). */
+  /** Simulates a power failure. `random` returns numbers in [0, 1). */
   cutPower(random: () => number): void {
     this.#watchers.clear();
     this.#mounts.clear();
-    this.#journal.cutPower(this.root, { random, now: this.#elapsed() });
-    this.#used = sizeOf(this.root);
+    this.#journal.cutPower(this.root, { random, now: this.#monotonicNow() });
+    this.#usedBytes = totalSize(this.root);
   }
 
-  #common(mode: number) {
+  #inodeFields(mode: number) {
     this.#lastInode += 1;
     return { ino: this.#lastInode, mode, uid: 0, gid: 0, mtimeMs: this.#now() };
   }
 
-  #directory(mode: number): Directory {
-    return { kind: 'directory', entries: new Map(), synced: new Map(), ...this.#common(mode) };
+  #newDirectory(mode: number): Directory {
+    return { kind: 'directory', entries: new Map(), synced: new Map(), ...this.#inodeFields(mode) };
   }
 
-  #change(directory: Directory, change: readonly (readonly [string, Inode | undefined])[]): void {
-    this.#journal.change(directory, change, this.#elapsed());
+  #changeEntries(directory: Directory, changes: readonly (readonly [string, Inode | undefined])[]): void {
+    this.#journal.change(directory, changes, this.#monotonicNow());
     directory.mtimeMs = this.#now();
-    for (const [name] of change) for (const listener of this.#watchers.get(directory) ?? []) listener(name);
+    for (const [name] of changes) for (const listener of this.#watchers.get(directory) ?? []) listener(name);
   }
 
-  #tell(path: string): void {
+  #notifyWatchers(path: string): void {
     if (this.#watchers.size === 0) return;
-    const { directory, name } = this.#place(path, { syscall: 'write', follow: true });
+    const { directory, name } = this.#locate(path, { syscall: 'write', follow: true });
     for (const listener of this.#watchers.get(directory) ?? []) listener(name);
   }
 
-  #free(inode: Inode | undefined): void {
-    if (inode !== undefined) this.#used -= sizeOf(inode);
+  #releaseSpace(inode: Inode | undefined): void {
+    if (inode !== undefined) this.#usedBytes -= totalSize(inode);
   }
 
-  #place(path: string, how: Walk): Place {
-    return placeOf({ root: this.root, mounts: this.#mounts }, path, how);
+  #locate(path: string, options: ResolveOptions): ResolvedPath {
+    return resolvePath({ root: this.root, mounts: this.#mounts }, path, options);
   }
 }
 
-function orAbsent<T>(look: () => T): T | undefined {
+function undefinedIfMissing<T>(read: () => T): T | undefined {
   try {
-    return look();
+    return read();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-function refuseReplacing(source: Inode, target: Inode | undefined, to: string): void {
+function assertReplaceable(source: Inode, target: Inode | undefined, to: string): void {
   if (target === undefined) return;
   if (target.kind !== 'directory') {
     if (source.kind === 'directory') throw fileError('ENOTDIR', 'rename', to);

@@ -1,4 +1,4 @@
-/** A file or directory of a disk in memory that is open. */
+/** An open file or directory of a simulated disk. */
 import { Buffer } from 'node:buffer';
 import type { FileStats, OpenFile } from '../files/fileSystem.ts';
 import type { FaultyCalls } from './faultyCalls.ts';
@@ -6,59 +6,59 @@ import { fileError } from './fileErrors.ts';
 import type { Directory, Inode, RegularFile } from './inodes.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
 
-interface Opened {
+interface OpenedInode {
   readonly path: string;
   readonly inode: Directory | RegularFile;
-  /** What is written comes after what is there. */
+  /** Whether writes append to the file. */
   readonly appends: boolean;
 }
 
-/** Goes on with what was opened, whatever becomes of its name. */
+/** An open file, which remains usable when its name is changed or removed. */
 export class MemoryFile implements OpenFile {
   readonly #disk: MemoryDisk;
   readonly #calls: FaultyCalls;
-  readonly #opened: Opened;
+  readonly #openedInode: OpenedInode;
   #isOpen = true;
 
-  constructor(disk: MemoryDisk, calls: FaultyCalls, opened: Opened) {
+  constructor(disk: MemoryDisk, calls: FaultyCalls, opened: OpenedInode) {
     this.#disk = disk;
     this.#calls = calls;
-    this.#opened = opened;
+    this.#openedInode = opened;
   }
 
-  readFile = () => this.#call('read', false, () => this.#file().data);
+  readFile = () => this.#run('read', false, () => this.#requireFile().data);
   writeFile = (data: string | Uint8Array) =>
-    this.#call('write', true, () => {
-      const { path, appends } = this.#opened;
-      const file = this.#file();
+    this.#run('write', true, () => {
+      const { path, appends } = this.#openedInode;
+      const file = this.#requireFile();
       const bytes = Buffer.from(data);
       this.#disk.write(file, appends ? Buffer.concat([file.data, bytes]) : bytes, path);
     });
-  sync = () => this.#call('fsync', true, () => this.#disk.sync(this.#opened.inode));
-  chmod = (mode: number) => this.#call('fchmod', true, () => void Object.assign(this.#opened.inode, { mode }));
-  stat = () => this.#call('fstat', false, () => statsOf(this.#opened.inode));
+  sync = () => this.#run('fsync', true, () => this.#disk.sync(this.#openedInode.inode));
+  chmod = (mode: number) => this.#run('fchmod', true, () => void Object.assign(this.#openedInode.inode, { mode }));
+  stat = () => this.#run('fstat', false, () => toStats(this.#openedInode.inode));
 
   async close(): Promise<void> {
     this.#isOpen = false;
   }
 
-  #call<T>(call: string, writes: boolean, act: () => T): Promise<T> {
-    const { path } = this.#opened;
-    return this.#calls.answer({ call, path, writes }, () => {
+  #run<T>(call: string, isWrite: boolean, operation: () => T): Promise<T> {
+    const { path } = this.#openedInode;
+    return this.#calls.run({ call, path, writes: isWrite }, () => {
       if (!this.#isOpen) throw fileError('EBADF', call, path);
-      return act();
+      return operation();
     });
   }
 
-  #file(): RegularFile {
-    const { inode, path } = this.#opened;
+  #requireFile(): RegularFile {
+    const { inode, path } = this.#openedInode;
     if (inode.kind === 'file') return inode;
     throw fileError('EISDIR', 'read', path);
   }
 }
 
-/** What a look at it tells. */
-export function statsOf(inode: Inode): FileStats {
+/** Converts an inode to the result of `stat`. */
+export function toStats(inode: Inode): FileStats {
   const { kind, ino, mode, uid, gid, mtimeMs } = inode;
   return {
     ino,

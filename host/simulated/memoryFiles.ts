@@ -1,4 +1,4 @@
-/** The files of a node on a disk in memory, each call of which can fail as a disk's can. */
+/** The file system of a node on a simulated disk, with injected faults. */
 import { Buffer } from 'node:buffer';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import { FaultyCalls, type FileFaults } from './faultyCalls.ts';
 import { fileError } from './fileErrors.ts';
 import type { Directory, Inode, RegularFile } from './inodes.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
-import { MemoryFile, statsOf } from './memoryFile.ts';
+import { MemoryFile, toStats } from './memoryFile.ts';
 import { mountsUnder } from './memoryMounts.ts';
 
-/** A file system as the agent uses one, over a disk in memory. Each call is answered in a turn of its own. */
+/** A file system on a simulated disk. Each asynchronous call completes in a separate turn of the event loop. */
 export class MemoryFiles implements FileSystem {
-  /** As many as the command line gives its process. */
+  /** Size of the thread pool, as configured by the command line. */
   readonly threads: number = 8;
   readonly #disk: MemoryDisk;
   readonly #calls: FaultyCalls;
@@ -24,11 +24,12 @@ export class MemoryFiles implements FileSystem {
     this.#calls = new FaultyCalls(faults);
   }
 
-  lstat = (path: string) => this.#read('lstat', path, () => statsOf(this.#disk.at(path, 'lstat', { follow: false })));
-  stat = (path: string) => this.#read('stat', path, () => statsOf(this.#disk.at(path, 'stat')));
-  readdir = (path: string) => this.#read('scandir', path, () => this.#namesAt(path));
+  lstat = (path: string) =>
+    this.#runRead('lstat', path, () => toStats(this.#disk.inodeAt(path, 'lstat', { follow: false })));
+  stat = (path: string) => this.#runRead('stat', path, () => toStats(this.#disk.inodeAt(path, 'stat')));
+  readdir = (path: string) => this.#runRead('scandir', path, () => this.#listNames(path));
   entries = (path: string) =>
-    this.#read('scandir', path, () =>
+    this.#runRead('scandir', path, () =>
       [...this.#disk.directoryAt(path, 'scandir').entries].map(([name, { kind }]) => ({
         name,
         isDirectory: () => kind === 'directory',
@@ -36,33 +37,33 @@ export class MemoryFiles implements FileSystem {
       })),
     );
   readdirBytes = (path: string) =>
-    this.#read('scandir', path, () => this.#namesAt(path).map((name) => Buffer.from(name, 'utf8')));
-  readFile = (path: string) => this.#read('open', path, () => this.#textAt(path));
-  tail = (path: string, most: number) =>
-    this.#read('open', path, () => {
-      const found = this.#disk.at(path, 'open', { follow: false });
-      if (found.kind === 'link') throw fileError('ELOOP', 'open', path);
-      if (found.kind === 'directory') throw new Error('it is not a regular file');
-      return found.data.subarray(Math.max(0, found.data.length - most));
+    this.#runRead('scandir', path, () => this.#listNames(path).map((name) => Buffer.from(name, 'utf8')));
+  readFile = (path: string) => this.#runRead('open', path, () => this.#readText(path));
+  tail = (path: string, maxBytes: number) =>
+    this.#runRead('open', path, () => {
+      const inode = this.#disk.inodeAt(path, 'open', { follow: false });
+      if (inode.kind === 'link') throw fileError('ELOOP', 'open', path);
+      if (inode.kind === 'directory') throw new Error('it is not a regular file');
+      return inode.data.subarray(Math.max(0, inode.data.length - maxBytes));
     });
   readlink = (path: string) =>
-    this.#read('readlink', path, () => targetOf(this.#disk.at(path, 'readlink', { follow: false }), path));
+    this.#runRead('readlink', path, () => linkTarget(this.#disk.inodeAt(path, 'readlink', { follow: false }), path));
 
-  realpath = (path: string) => this.#read('realpath', path, () => this.#disk.realPath(path));
+  realpath = (path: string) => this.#runRead('realpath', path, () => this.#disk.realPath(path));
 
   chmod = (path: string, mode: number) =>
-    this.#write('chmod', path, () => void Object.assign(this.#disk.at(path, 'chmod'), { mode }));
+    this.#runWrite('chmod', path, () => void Object.assign(this.#disk.inodeAt(path, 'chmod'), { mode }));
   lchown = (path: string, uid: number, gid: number) =>
-    this.#write('lchown', path, () => {
-      const found = this.#disk.at(path, 'lchown', { follow: false });
-      Object.assign(found, uid < 0 ? {} : { uid }, gid < 0 ? {} : { gid });
+    this.#runWrite('lchown', path, () => {
+      const inode = this.#disk.inodeAt(path, 'lchown', { follow: false });
+      Object.assign(inode, uid < 0 ? {} : { uid }, gid < 0 ? {} : { gid });
     });
   mkdir = (path: string, { recursive = false, mode }: { recursive?: boolean; mode?: number } = {}) =>
-    this.#write('mkdir', path, () =>
+    this.#runWrite('mkdir', path, () =>
       recursive ? this.#disk.makeDirectories(path, mode) : void this.#disk.makeDirectory(path, mode),
     );
   mkdtemp = (prefix: string) =>
-    this.#write('mkdtemp', prefix, () => {
+    this.#runWrite('mkdtemp', prefix, () => {
       for (let count = 0; ; count += 1) {
         const path = `${prefix}${String(count).padStart(6, '0')}`;
         if (this.#disk.find(path, 'mkdtemp') !== undefined) continue;
@@ -70,13 +71,14 @@ export class MemoryFiles implements FileSystem {
         return path;
       }
     });
-  rename = (from: string, to: string) => this.#write('rename', from, () => this.#disk.rename(from, to));
-  rm = (path: string, options: Removing = {}) => this.#write('rm', path, () => remove(this.#disk, path, options));
-  symlink = (target: string, path: string) => this.#write('symlink', path, () => this.#disk.link(target, path));
-  unlink = (path: string) => this.#write('unlink', path, () => this.#disk.unlink(path));
-  // Not compressed: what comes of that is not the same bytes on every machine.
+  rename = (from: string, to: string) => this.#runWrite('rename', from, () => this.#disk.rename(from, to));
+  rm = (path: string, options: RemoveOptions = {}) =>
+    this.#runWrite('rm', path, () => remove(this.#disk, path, options));
+  symlink = (target: string, path: string) => this.#runWrite('symlink', path, () => this.#disk.link(target, path));
+  unlink = (path: string) => this.#runWrite('unlink', path, () => this.#disk.unlink(path));
+  // The file is not compressed, because the compressed bytes would depend on the machine.
   gzip = (from: string, to: string, signal: AbortSignal) =>
-    this.#write('open', to, () => {
+    this.#runWrite('open', to, () => {
       signal.throwIfAborted();
       const { data, mode } = this.#disk.fileAt(from, 'open');
       const file = this.#disk.openFile(to, { mode });
@@ -84,37 +86,37 @@ export class MemoryFiles implements FileSystem {
       this.#disk.sync(file);
     });
   removeTree = (directory: string, signal: AbortSignal) =>
-    this.#write('rm', directory, () => {
+    this.#runWrite('rm', directory, () => {
       signal.throwIfAborted();
-      const list = mountsUnder(this.#disk, directory).map(({ path }) => path);
-      if (list.length > 0)
-        throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${list.join(', ')}`);
-      if (isThere(this.#disk, directory, { follow: false })) remove(this.#disk, directory, { recursive: true });
+      const mountedPaths = mountsUnder(this.#disk, directory).map(({ path }) => path);
+      if (mountedPaths.length > 0)
+        throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${mountedPaths.join(', ')}`);
+      if (exists(this.#disk, directory, { follow: false })) remove(this.#disk, directory, { recursive: true });
     });
   mountsUnder = (directory: string, signal: AbortSignal) =>
-    this.#read('mountinfo', directory, () => {
+    this.#runRead('mountinfo', directory, () => {
       signal.throwIfAborted();
       return mountsUnder(this.#disk, directory);
     });
 
   open(path: string, flags: string | number, mode?: number): Promise<OpenFile> {
-    const call = { call: 'open', path, writes: isCreating(flags) };
-    return this.#calls.answer(call, () => {
-      const inode = opened(this.#disk, path, { flags, mode });
-      return new MemoryFile(this.#disk, this.#calls, { path, inode, appends: isAppending(flags) });
+    const call = { call: 'open', path, writes: createsFile(flags) };
+    return this.#calls.run(call, () => {
+      const inode = openInode(this.#disk, path, { flags, mode });
+      return new MemoryFile(this.#disk, this.#calls, { path, inode, appends: appendsToFile(flags) });
     });
   }
 
   lstatSync = (path: string) =>
-    this.#calls.atOnce({ call: 'lstat', path, writes: false }, () => {
-      const found = this.#disk.find(path, 'lstat');
-      return found && statsOf(found);
+    this.#calls.runSync({ call: 'lstat', path, writes: false }, () => {
+      const inode = this.#disk.find(path, 'lstat');
+      return inode && toStats(inode);
     });
-  readFileSync = (path: string) => this.#calls.atOnce({ call: 'open', path, writes: false }, () => this.#textAt(path));
-  isSamePathSync = (one: string, other: string) =>
-    one === other || this.#disk.whereabouts(one) === this.#disk.whereabouts(other);
+  readFileSync = (path: string) =>
+    this.#calls.runSync({ call: 'open', path, writes: false }, () => this.#readText(path));
+  isSamePathSync = (a: string, b: string) => a === b || this.#disk.resolveExisting(a) === this.#disk.resolveExisting(b);
 
-  /** Truncated first, and then written: it may be cut off between the two. */
+  /** Truncates the file and then writes it, so that a fault can occur in between. */
   async writeFile(
     path: string,
     data: string | Uint8Array,
@@ -126,46 +128,46 @@ export class MemoryFiles implements FileSystem {
     if (flush) await file.sync();
   }
 
-  /** For who looks at the disk from outside. */
+  /** Reads the disk without faults, for observers outside the node. */
   existsSync(path: string): boolean {
     try {
-      return isThere(this.#disk, path);
+      return exists(this.#disk, path);
     } catch {
       return false;
     }
   }
 
-  /** As above. */
+  /** Reads the disk without faults, for observers outside the node. */
   readdirSync(path: string): string[] {
-    return this.#namesAt(path);
+    return this.#listNames(path);
   }
 
   watch(directory: string, { onChange }: { readonly onChange: (name: string | null) => void }) {
-    const tell = (name: string) => queueMicrotask(() => onChange(name));
+    const notify = (name: string) => queueMicrotask(() => onChange(name));
     const call = { call: 'watch', path: directory, writes: false };
-    return { close: this.#calls.atOnce(call, () => this.#disk.watch(directory, tell)) };
+    return { close: this.#calls.runSync(call, () => this.#disk.watch(directory, notify)) };
   }
 
-  #read<T>(call: string, path: string, act: () => T): Promise<T> {
-    return this.#calls.answer({ call, path, writes: false }, act);
+  #runRead<T>(call: string, path: string, operation: () => T): Promise<T> {
+    return this.#calls.run({ call, path, writes: false }, operation);
   }
 
-  #write<T>(call: string, path: string, act: () => T): Promise<T> {
-    return this.#calls.answer({ call, path, writes: true }, act);
+  #runWrite<T>(call: string, path: string, operation: () => T): Promise<T> {
+    return this.#calls.run({ call, path, writes: true }, operation);
   }
 
-  #textAt(path: string): string {
+  #readText(path: string): string {
     return this.#disk.fileAt(path, 'open').data.toString('utf8');
   }
 
-  #namesAt(path: string): string[] {
+  #listNames(path: string): string[] {
     return [...this.#disk.directoryAt(path, 'scandir').entries.keys()];
   }
 }
 
-function isThere(disk: MemoryDisk, path: string, options?: { follow: boolean }): boolean {
+function exists(disk: MemoryDisk, path: string, options?: { follow: boolean }): boolean {
   try {
-    disk.at(path, 'access', options);
+    disk.inodeAt(path, 'access', options);
     return true;
   } catch (error) {
     if (isMissing(error)) return false;
@@ -173,21 +175,21 @@ function isThere(disk: MemoryDisk, path: string, options?: { follow: boolean }):
   }
 }
 
-const isAppending = (flags: string | number): boolean =>
+const appendsToFile = (flags: string | number): boolean =>
   typeof flags === 'string' ? flags.startsWith('a') : (flags & constants.O_APPEND) !== 0;
 
-const isCreating = (flags: string | number): boolean =>
+const createsFile = (flags: string | number): boolean =>
   typeof flags === 'string' ? flags !== 'r' : (flags & constants.O_CREAT) !== 0;
 
-interface Opening {
+interface OpenOptions {
   readonly flags: string | number;
   readonly mode: number | undefined;
 }
 
-function opened(disk: MemoryDisk, path: string, { flags, mode }: Opening): Directory | RegularFile {
-  if (!isCreating(flags)) {
-    const found = disk.at(path, 'open');
-    if (found.kind !== 'link') return found;
+function openInode(disk: MemoryDisk, path: string, { flags, mode }: OpenOptions): Directory | RegularFile {
+  if (!createsFile(flags)) {
+    const inode = disk.inodeAt(path, 'open');
+    if (inode.kind !== 'link') return inode;
     throw fileError('ELOOP', 'open', path);
   }
   const file = disk.openFile(path, { mode, exclusive: typeof flags === 'string' && flags.includes('x') });
@@ -195,28 +197,28 @@ function opened(disk: MemoryDisk, path: string, { flags, mode }: Opening): Direc
   return file;
 }
 
-interface Removing {
+interface RemoveOptions {
   readonly recursive?: boolean;
   readonly force?: boolean;
 }
 
-function remove(disk: MemoryDisk, path: string, options: Removing): void {
+function remove(disk: MemoryDisk, path: string, options: RemoveOptions): void {
   const { recursive = false, force = false } = options;
-  const found = disk.find(path, 'rm');
-  if (found === undefined) {
+  const inode = disk.find(path, 'rm');
+  if (inode === undefined) {
     if (force) return;
     throw fileError('ENOENT', 'rm', path);
   }
-  if (found.kind !== 'directory') {
+  if (inode.kind !== 'directory') {
     disk.unlink(path);
     return;
   }
   if (!recursive) throw fileError('ERR_FS_EISDIR', 'rm', path);
-  for (const name of [...found.entries.keys()]) remove(disk, join(path, name), options);
+  for (const name of [...inode.entries.keys()]) remove(disk, join(path, name), options);
   disk.removeDirectory(path);
 }
 
-function targetOf(inode: Inode, path: string): string {
+function linkTarget(inode: Inode, path: string): string {
   if (inode.kind === 'link') return inode.target;
   throw fileError('EINVAL', 'readlink', path);
 }

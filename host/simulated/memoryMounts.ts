@@ -1,28 +1,28 @@
-/** Looks at what is mounted in a disk in memory, as the kernel's list of mounts shows it. */
+/** Queries the mounts of a simulated disk, as the kernel's list of mounts does. */
 import { basename, dirname, join } from 'node:path';
 import { isMissing } from '../files/fileErrors.ts';
 import type { MountPoint } from '../files/mountPoint.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
 
-/** The mount points at a directory and below it, the last mounted first. */
+/** Lists the mount points at a directory and below it, the latest mount first. */
 export function mountsUnder(disk: MemoryDisk, directory: string): readonly MountPoint[] {
-  const real = resolved(disk, directory);
-  if (real === undefined) return [];
-  const inside = real === '/' ? '/' : `${real}/`;
+  const realPath = resolveParent(disk, directory);
+  if (realPath === undefined) return [];
+  const prefix = realPath === '/' ? '/' : `${realPath}/`;
   return disk.mounts
-    .flatMap(({ path, type }) => (path === real || path.startsWith(inside) ? [{ path, type }] : []))
+    .flatMap(({ path, type }) => (path === realPath || path.startsWith(prefix) ? [{ path, type }] : []))
     .reverse();
 }
 
-/** What is mounted at a path itself: of several mounts the visible one, undefined when there is none. */
+/** Returns the topmost mount at exactly this path, or undefined if there is none. */
 export function mountAt(disk: MemoryDisk, directory: string): MountPoint | undefined {
-  const real = resolved(disk, directory);
-  const found = disk.mounts.findLast(({ path }) => path === real);
-  return found && { path: found.path, type: found.type };
+  const realPath = resolveParent(disk, directory);
+  const mounted = disk.mounts.findLast(({ path }) => path === realPath);
+  return mounted && { path: mounted.path, type: mounted.type };
 }
 
-/** Where a path leads, but for what it is itself. */
-function resolved(disk: MemoryDisk, directory: string): string | undefined {
+/** Resolves the links in the parent directories of a path. */
+function resolveParent(disk: MemoryDisk, directory: string): string | undefined {
   try {
     return join(disk.realPath(dirname(directory)), basename(directory));
   } catch (error) {

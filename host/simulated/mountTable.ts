@@ -1,19 +1,18 @@
-/** What is mounted where in a disk in memory. */
+/** The mounts of a simulated disk. */
 import type { MountPoint } from '../files/mountPoint.ts';
 import type { Inode } from './inodes.ts';
 
-/** A mounted file system, or a part of one that is bound to another place. */
+/** A mounted file system or a bind mount. */
 export interface Mounted extends MountPoint {
-  /** Absent for a file system of its own. */
+  /** Source of a bind mount. Undefined for other file systems. */
   readonly source?: string;
-  /** What it shows. */
+  /** Root of the mounted file system. */
   readonly root: Inode;
-  /** What it hides, and the mount that this is seen in: absent for the disk itself. */
-  readonly point: Inode;
-  readonly above: Mounted | undefined;
+  /** The covered inode and the mount that contains it. `above` is undefined for the disk itself. */
+  readonly mountPoint: Inode;
+  readonly parent: Mounted | undefined;
 }
 
-/** The mounts, in the order in which they were made. */
 export class MountTable {
   #mounts: readonly Mounted[] = [];
 
@@ -25,10 +24,10 @@ export class MountTable {
     this.#mounts = [...this.#mounts, mounted];
   }
 
-  /** One with another below it stays; says whether it is gone. */
+  /** Removes a mount, unless it contains other mounts. Returns whether it was removed. */
   remove(mounted: Mounted): boolean {
-    if (this.#mounts.some(({ above }) => above === mounted)) return false;
-    this.#mounts = this.#mounts.filter((each) => each !== mounted);
+    if (this.#mounts.some(({ parent }) => parent === mounted)) return false;
+    this.#mounts = this.#mounts.filter((candidate) => candidate !== mounted);
     return true;
   }
 
@@ -36,20 +35,20 @@ export class MountTable {
     this.#mounts = [];
   }
 
-  /** What is seen of an inode in a mount: of several mounted on it the last. */
-  top(inode: Inode, above: Mounted | undefined): Mounted | undefined {
-    const on = this.#mounts.find((each) => each.point === inode && each.above === above);
-    return on && (this.top(on.root, on) ?? on);
+  /** Returns the topmost mount on an inode, if any. */
+  top(inode: Inode, parent: Mounted | undefined): Mounted | undefined {
+    const mounted = this.#mounts.find((candidate) => candidate.mountPoint === inode && candidate.parent === parent);
+    return mounted && (this.top(mounted.root, mounted) ?? mounted);
   }
 
-  /** Those below a directory have another path. */
-  renamed(from: string, to: string): void {
+  /** Updates the paths of mounts below a renamed directory. */
+  updatePaths(from: string, to: string): void {
     if (!this.#mounts.some(({ path }) => path.startsWith(`${from}/`))) return;
-    const moved = new Map<Mounted, Mounted>();
-    for (const each of this.#mounts) {
-      const path = each.path.startsWith(`${from}/`) ? `${to}${each.path.slice(from.length)}` : each.path;
-      moved.set(each, { ...each, path, above: each.above && moved.get(each.above) });
+    const updated = new Map<Mounted, Mounted>();
+    for (const mounted of this.#mounts) {
+      const path = mounted.path.startsWith(`${from}/`) ? `${to}${mounted.path.slice(from.length)}` : mounted.path;
+      updated.set(mounted, { ...mounted, path, parent: mounted.parent && updated.get(mounted.parent) });
     }
-    this.#mounts = [...moved.values()];
+    this.#mounts = [...updated.values()];
   }
 }

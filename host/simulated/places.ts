@@ -1,73 +1,77 @@
-/** Finds what the paths of a disk in memory lead to. */
+/** Resolves the paths of a simulated disk. */
 import { resolve } from 'node:path';
 import { type FileErrorCode, fileError } from './fileErrors.ts';
 import type { Directory, Inode } from './inodes.ts';
 import type { Mounted, MountTable } from './mountTable.ts';
 
-const MOST_LINKS = 40;
-const LONGEST_NAME = 255;
+const MAX_LINKS = 40;
+const MAX_NAME_LENGTH = 255;
 
-/** Where a path leads: the directory that its last name is in, and what is there. */
-export interface Place {
+/** A resolved path: the parent directory, the last name, and the inode there. */
+export interface ResolvedPath {
   readonly directory: Directory;
   readonly name: string;
-  /** Without links on the way. */
+  /** Path without links. */
   readonly path: string;
-  readonly found: Inode | undefined;
-  /** The mount that it is in; absent for the disk itself. */
-  readonly within: Mounted | undefined;
+  readonly inode: Inode | undefined;
+  /** The mount that contains the inode. Undefined for the disk itself. */
+  readonly mount: Mounted | undefined;
 }
 
-/** For which call, and whether a link at the end is followed. */
-export interface Walk {
+/** The system call, for errors, and whether a link at the end of the path is followed. */
+export interface ResolveOptions {
   readonly syscall: string;
   readonly follow: boolean;
 }
 
-interface Tree {
+interface MountedTree {
   readonly root: Directory;
   readonly mounts: MountTable;
 }
 
-/** Walks a path to its last name, which need not be there. */
-export function placeOf({ root, mounts }: Tree, path: string, { syscall, follow }: Walk): Place {
-  const fail = (code: FileErrorCode) => fileError(code, syscall, path);
-  const whole = IS_ODD.test(path) ? resolve(path) : path;
-  const given = namesOf(whole);
-  let names = given;
+/** Resolves a path. The last name need not exist. */
+export function resolvePath(
+  { root, mounts }: MountedTree,
+  path: string,
+  { syscall, follow }: ResolveOptions,
+): ResolvedPath {
+  const failure = (code: FileErrorCode) => fileError(code, syscall, path);
+  const normalized = NEEDS_NORMALIZATION.test(path) ? resolve(path) : path;
+  const originalNames = splitPath(normalized);
+  let names = originalNames;
   let directory = root;
-  let within: Mounted | undefined;
-  for (let at = 0, links = 0; ; ) {
-    const name = names[at];
-    if (name === undefined) return { directory, name: '.', path: '/', found: directory, within };
-    if (name.length > LONGEST_NAME) throw fail('ENAMETOOLONG');
-    const isLast = at === names.length - 1;
-    const own = directory.entries.get(name);
-    const on = own && mounts.top(own, within);
-    const found = on?.root ?? own;
-    if (found?.kind === 'link' && (follow || !isLast)) {
+  let mount: Mounted | undefined;
+  for (let index = 0, links = 0; ; ) {
+    const name = names[index];
+    if (name === undefined) return { directory, name: '.', path: '/', inode: directory, mount };
+    if (name.length > MAX_NAME_LENGTH) throw failure('ENAMETOOLONG');
+    const isLast = index === names.length - 1;
+    const entry = directory.entries.get(name);
+    const mounted = entry && mounts.top(entry, mount);
+    const inode = mounted?.root ?? entry;
+    if (inode?.kind === 'link' && (follow || !isLast)) {
       links += 1;
-      if (links > MOST_LINKS) throw fail('ELOOP');
-      names = [...namesOf(resolve(pathOf(names.slice(0, at)), found.target)), ...names.slice(at + 1)];
-      [directory, within, at] = [root, undefined, 0];
+      if (links > MAX_LINKS) throw failure('ELOOP');
+      names = [...splitPath(resolve(joinPath(names.slice(0, index)), inode.target)), ...names.slice(index + 1)];
+      [directory, mount, index] = [root, undefined, 0];
       continue;
     }
-    within = on ?? within;
-    if (isLast) return { directory, name, path: names === given ? whole : pathOf(names), found, within };
-    if (found === undefined) throw fail('ENOENT');
-    if (found.kind !== 'directory') throw fail('ENOTDIR');
-    directory = found;
-    at += 1;
+    mount = mounted ?? mount;
+    if (isLast) return { directory, name, path: names === originalNames ? normalized : joinPath(names), inode, mount };
+    if (inode === undefined) throw failure('ENOENT');
+    if (inode.kind !== 'directory') throw failure('ENOTDIR');
+    directory = inode;
+    index += 1;
   }
 }
 
-/** Whether something is mounted there itself. */
-export const isMountPoint = ({ path, within }: Place): boolean => within?.path === path;
+/** Whether the path is a mount point. */
+export const isMountPoint = ({ path, mount }: ResolvedPath): boolean => mount?.path === path;
 
-const pathOf = (names: readonly string[]): string => `/${names.join('/')}`;
+const joinPath = (names: readonly string[]): string => `/${names.join('/')}`;
 
-/** What has to be resolved before it is taken apart: parts that are dots or nothing, or a working directory. */
-const IS_ODD = /^[^/]|^$|\/(\.{0,2}(\/|$))/;
+/** Paths that must be normalized first, because they are relative or have empty or dot segments. */
+const NEEDS_NORMALIZATION = /^[^/]|^$|\/(\.{0,2}(\/|$))/;
 
-/** Of a path that is not odd, but the root may be. */
-const namesOf = (path: string): string[] => (path === '/' ? [] : path.slice(1).split('/'));
+/** Splits a normalized path into names. */
+const splitPath = (path: string): string[] => (path === '/' ? [] : path.slice(1).split('/'));

@@ -1,29 +1,34 @@
-/** Walks several trees, each for a limited time. */
+/** Measures the disk usage of several directory trees with time limits. */
 import { messageOf } from '../../base/failure.ts';
 import { startLimit } from '../../base/limit.ts';
-import { type DiskUsage, diskUsageOf } from './diskUsage.ts';
+import { type DiskUsage, measureDiskUsage } from './diskUsage.ts';
 
-/** What a tree takes, or why that is not known. */
-export type Counted = DiskUsage | { readonly failure: string };
+/** Usage of a tree, or the reason why it is unknown. */
+export type UsageResult = DiskUsage | { readonly failure: string };
 
 interface WalkLimits {
-  /** Milliseconds. */
-  readonly eachMs: number;
-  readonly allMs: number;
+  readonly perTreeMs: number;
+  readonly totalMs: number;
 }
 
-const LIMITS: WalkLimits = { eachMs: 20_000, allMs: 60_000 };
+const LIMITS: WalkLimits = { perTreeMs: 20_000, totalMs: 60_000 };
 
-/** One after the other, answered in their order; those for which no time is left have failed. */
-export async function diskUsagesOf(paths: readonly string[], { eachMs, allMs } = LIMITS): Promise<Counted[]> {
-  const all = startLimit(allMs);
-  const counted: Counted[] = [];
+/**
+ * Measures the trees sequentially and returns the results in the same order. Trees for which no time is left have
+ * failed.
+ */
+export async function measureDiskUsages(
+  paths: readonly string[],
+  { perTreeMs, totalMs } = LIMITS,
+): Promise<UsageResult[]> {
+  const totalLimit = startLimit(totalMs);
+  const results: UsageResult[] = [];
   for (const path of paths) {
-    const each = startLimit(eachMs);
-    const signal = AbortSignal.any([all.signal, each.signal]);
-    counted.push(await diskUsageOf(path, signal).catch((error: unknown) => ({ failure: messageOf(error) })));
-    each.end();
+    const treeLimit = startLimit(perTreeMs);
+    const signal = AbortSignal.any([totalLimit.signal, treeLimit.signal]);
+    results.push(await measureDiskUsage(path, signal).catch((error: unknown) => ({ failure: messageOf(error) })));
+    treeLimit.end();
   }
-  all.end();
-  return counted;
+  totalLimit.end();
+  return results;
 }

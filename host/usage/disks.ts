@@ -1,7 +1,7 @@
-/** The block devices of the host and the file systems on them, by texts of /proc. */
+/** Parses the block devices of the host and their file systems from files in /proc. */
 import { unescapeOctal } from '../files/mountinfo.ts';
 
-/** A block device, and what went to it and came from it since the host began. Times are in milliseconds. */
+/** I/O counters of a block device since boot. Durations are in milliseconds. */
 export interface DiskIo {
   readonly reads: number;
   readonly readsMerged: number;
@@ -17,21 +17,21 @@ export interface DiskIo {
 }
 
 export interface Disk {
-  /** Without its directory: `sda1`. */
+  /** Device name without its directory, e.g. `sda1`. */
   readonly name: string;
   readonly io: DiskIo;
 }
 
-/** Numbers after the name of a device in each line of `/proc/diskstats`, at least. */
-const COLUMNS = 11;
+/** Minimum number of columns after the device name in `/proc/diskstats`. */
+const MIN_COLUMNS = 11;
 
-/** Reads the text of `/proc/diskstats`: each block device by its numbers, `8:0`. Lines that are none are left out. */
+/** Parses `/proc/diskstats` into disks by device number, e.g. `8:0`. Invalid lines are ignored. */
 export function parseDiskStats(text: string): ReadonlyMap<string, Disk> {
   return new Map(
     text.split('\n').flatMap((line) => {
       const [major, minor, name = '', ...columns] = line.trim().split(/\s+/);
       const values = columns.map(Number);
-      if (values.length < COLUMNS || values.some(Number.isNaN)) return [];
+      if (values.length < MIN_COLUMNS || values.some(Number.isNaN)) return [];
       const [reads = 0, readsMerged = 0, sectorsRead = 0, readMs = 0] = values;
       const [writes = 0, writesMerged = 0, sectorsWritten = 0, writeMs = 0] = values.slice(4);
       const [inProgress = 0, ioMs = 0, weightedMs = 0] = values.slice(8);
@@ -42,30 +42,30 @@ export function parseDiskStats(text: string): ReadonlyMap<string, Disk> {
   );
 }
 
-/** A file system on a device of this host. */
+/** A file system on a local block device. */
 export interface LocalFileSystem {
-  /** A path on it. */
+  /** A path in the file system. */
   readonly path: string;
-  /** As it was mounted: `/dev/sda1`. */
+  /** Device as mounted, e.g. `/dev/sda1`. */
   readonly device: string;
-  /** Of its device: `8:1`. */
-  readonly numbers: string;
+  /** Device number, e.g. `8:1`. */
+  readonly deviceNumber: string;
 }
 
-/** Those that lie on block devices (cAdvisor's `fs` plugins, without those of memory and of layers of images). */
-const TYPES = /^(ext[234]|xfs|btrfs|zfs)$/;
+/** File system types on block devices (cAdvisor's `fs` plugins without memory and image layers). */
+const DISK_TYPES = /^(ext[234]|xfs|btrfs|zfs)$/;
 
-/** Numbers, root, mount point, options and more, a dash, type, source. */
-const LINE = /^\S+ \S+ (\d+:\d+) \S+ (\S+) .*? - (\S+) (\S+)/;
+/** A line of mountinfo: device number, root, mount point, options and more, a dash, type, source. */
+const MOUNTINFO_LINE = /^\S+ \S+ (\d+:\d+) \S+ (\S+) .*? - (\S+) (\S+)/;
 
-/** Reads the text of a `mountinfo` file: each file system where it is mounted first. */
+/** Parses a `mountinfo` file into the file systems, each with its first mount point. */
 export function parseFileSystems(mountinfo: string): readonly LocalFileSystem[] {
-  const found = new Map<string, LocalFileSystem>();
+  const fileSystems = new Map<string, LocalFileSystem>();
   for (const line of mountinfo.split('\n')) {
-    const [, numbers, path, type = '', source] = LINE.exec(line) ?? [];
-    if (numbers === undefined || path === undefined || source === undefined || !TYPES.test(type)) continue;
+    const [, deviceNumber, path, type = '', source] = MOUNTINFO_LINE.exec(line) ?? [];
+    if (deviceNumber === undefined || path === undefined || source === undefined || !DISK_TYPES.test(type)) continue;
     const device = unescapeOctal(source);
-    if (!found.has(device)) found.set(device, { path: unescapeOctal(path), device, numbers });
+    if (!fileSystems.has(device)) fileSystems.set(device, { path: unescapeOctal(path), device, deviceNumber });
   }
-  return [...found.values()];
+  return [...fileSystems.values()];
 }

@@ -1,26 +1,29 @@
-/** How full a file system is. */
+/** Reads the usage of a file system. */
 import { statfs } from 'node:fs/promises';
 import { startLimit } from '../../base/limit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 
-/** Bytes and inodes; of a file system that does not count inodes these are 0. */
+/** Usage in bytes and inodes. The inodes are 0 if the file system does not count them. */
 export interface FileSystemUsage {
   readonly capacityBytes: number;
-  /** What others than root may still take. */
+  /** Bytes that are available to unprivileged users. */
   readonly availableBytes: number;
   readonly usedBytes: number;
   readonly inodes: number;
   readonly inodesFree: number;
 }
 
-const LIMIT_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
-/** Asks the one that a path lies on (`Info` in `pkg/volume/util/fs/fs.go`); undefined where it cannot, or does not answer in 5 s. */
-export async function fileSystemUsage(path: string, signal: AbortSignal): Promise<FileSystemUsage | undefined> {
-  const limit = startLimit(LIMIT_MS);
+/**
+ * Reads the usage of the file system that contains a path (`Info` in `pkg/volume/util/fs/fs.go`). Returns undefined on
+ * errors and if there is no response within 5 s.
+ */
+export async function readFileSystemUsage(path: string, signal: AbortSignal): Promise<FileSystemUsage | undefined> {
+  const limit = startLimit(TIMEOUT_MS);
   try {
-    const found = await unlessAborted(statfs(path), AbortSignal.any([signal, limit.signal]));
-    const { bsize, blocks, bavail, bfree, files, ffree } = found;
+    const stats = await unlessAborted(statfs(path), AbortSignal.any([signal, limit.signal]));
+    const { bsize, blocks, bavail, bfree, files, ffree } = stats;
     return {
       capacityBytes: blocks * bsize,
       availableBytes: bavail * bsize,

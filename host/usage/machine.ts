@@ -1,59 +1,64 @@
 /**
- * The CPUs and the memory of the host, from sysfs and /proc as cAdvisor reads them (`GetNodesInfo` in `utils/sysinfo`,
- * `GetMachineMemoryCapacity` in `machine`). The affinity and the quota of this process do not count, because its pods run
- * in cgroups of their own.
+ * Reads the CPUs and the memory of the host from sysfs and /proc like cAdvisor (`GetNodesInfo` in `utils/sysinfo`,
+ * `GetMachineMemoryCapacity` in `machine`). The affinity and the quota of this process are ignored, because the pods
+ * run in their own cgroups.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { meminfoBytes } from './hostFacts.ts';
+import { parseMeminfoBytes } from './hostFacts.ts';
 
 export interface Machine {
-  /** The logical CPUs that are online. */
+  /** Number of online logical CPUs. */
   readonly cpuCount: number;
   readonly memoryBytes: number;
 }
 
-/** Reads the machine. Rejects if the host does not have the files. `root` is the directory that has `sys` and `proc`. */
+/** Reads the machine. Rejects if the files do not exist. `root` is the directory that contains `sys` and `proc`. */
 export async function readMachine(root = '/'): Promise<Machine> {
   const [cpuCount, meminfo] = await Promise.all([
     countCpus(join(root, 'sys/devices/system')),
     readFile(join(root, 'proc/meminfo'), 'utf8'),
   ]);
-  const memoryBytes = meminfoBytes(meminfo, 'MemTotal');
+  const memoryBytes = parseMeminfoBytes(meminfo, 'MemTotal');
   if (memoryBytes === undefined) throw new Error(`${join(root, 'proc/meminfo')}: expected a line MemTotal`);
   return { cpuCount, memoryBytes };
 }
 
-const NODE = /^node\d/;
-const CPU = /^cpu\d/;
+const NODE_DIRECTORY = /^node\d/;
+const CPU_DIRECTORY = /^cpu\d/;
 
-/** Counts the online CPUs of all NUMA nodes, or all CPUs on a host that shows no NUMA nodes. */
+/** Counts the online CPUs of all NUMA nodes, or all CPUs if the host has no NUMA nodes. */
 async function countCpus(system: string): Promise<number> {
   const cpuPath = join(system, 'cpu');
-  const online = await onlineIn(join(cpuPath, 'online'));
-  const nodes = await namesIn(join(system, 'node'), NODE);
+  const onlineCpus = await readCpuList(join(cpuPath, 'online'));
+  const nodes = await listMatching(join(system, 'node'), NODE_DIRECTORY);
   if (nodes.length === 0) {
-    const cpus = await namesIn(cpuPath, CPU);
+    const cpus = await listMatching(cpuPath, CPU_DIRECTORY);
     if (cpus.length === 0) throw new Error(`${cpuPath}: expected the CPUs of this host, and there are none`);
     return cpus.length;
   }
-  const ofNodes = await Promise.all(
+  const countsPerNode = await Promise.all(
     nodes.map(async (node) => {
       const directory = join(system, 'node', node);
-      const cpus = (await namesIn(directory, CPU)).filter((name) => online === undefined || online.has(idOf(name)));
-      const counted = await Promise.all(cpus.map((name) => hasTopology(join(directory, name))));
-      return counted.filter(Boolean).length;
+      const cpus = (await listMatching(directory, CPU_DIRECTORY)).filter(
+        (name) => onlineCpus === undefined || onlineCpus.has(cpuNumber(name)),
+      );
+      const haveTopology = await Promise.all(cpus.map((name) => hasTopology(join(directory, name))));
+      return haveTopology.filter(Boolean).length;
     }),
   );
-  const count = ofNodes.reduce((sum, each) => sum + each, 0);
+  const count = countsPerNode.reduce((sum, nodeCount) => sum + nodeCount, 0);
   if (count === 0) throw new Error(`${join(system, 'node')}: expected CPUs that are online, and there are none`);
   return count;
 }
 
-const idOf = (name: string): number => Number(/\d+/.exec(name)?.[0]);
+const cpuNumber = (name: string): number => Number(/\d+/.exec(name)?.[0]);
 
-/** The numbers in a list of the kernel such as `0,3-5`. Undefined on a kernel without CPU hotplug, where all CPUs are online. */
-async function onlineIn(path: string): Promise<ReadonlySet<number> | undefined> {
+/**
+ * Parses a kernel list of numbers such as `0,3-5`. Returns undefined on a kernel without CPU hotplug, where all CPUs
+ * are online.
+ */
+async function readCpuList(path: string): Promise<ReadonlySet<number> | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   const ranges = text
@@ -67,12 +72,12 @@ async function onlineIn(path: string): Promise<ReadonlySet<number> | undefined> 
   );
 }
 
-/** Whether the kernel says which core and socket a CPU belongs to. cAdvisor does not count other CPUs. */
+/** Whether the kernel reports the core and the socket of a CPU. cAdvisor ignores CPUs without them. */
 async function hasTopology(cpu: string): Promise<boolean> {
   const paths = ['core_id', 'physical_package_id'].map((file) => join(cpu, 'topology', file));
-  const found = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
-  return found.every((each) => each !== undefined);
+  const stats = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
+  return stats.every((each) => each !== undefined);
 }
 
-const namesIn = async (directory: string, pattern: RegExp): Promise<string[]> =>
+const listMatching = async (directory: string, pattern: RegExp): Promise<string[]> =>
   (await readdir(directory).catch(() => [])).filter((name) => pattern.test(name));

@@ -1,4 +1,4 @@
-/** What has gone through the interfaces of a network, as `/proc/<pid>/net/dev` tells it of the network of a process. */
+/** Parses the network usage of a process's network namespace from `/proc/<pid>/net/dev`. */
 
 export interface InterfaceUsage {
   readonly name: string;
@@ -13,23 +13,26 @@ export interface InterfaceUsage {
 }
 
 /**
- * The prefixes of interfaces that are the other ends of those of pods, or lead nowhere (cAdvisor's `libcontainer/handler.go`;
- * the last are those of a private containerd).
+ * Prefixes of interfaces that are the host ends of pod interfaces or lead nowhere (cAdvisor's
+ * `libcontainer/handler.go`). The last one is that of a private containerd.
  */
-const PASSED_OVER = ['lo', 'veth', 'docker', 'nerdctl', 'statelet'];
-/** Bytes, packets, errors, dropped, fifo, frame, compressed, multicast; then the same of what was sent. */
-const COLUMNS = 16;
-const SENT = 8;
+const IGNORED_PREFIXES = ['lo', 'veth', 'docker', 'nerdctl', 'statelet'];
+/**
+ * Columns for received data: bytes, packets, errors, dropped, fifo, frame, compressed, multicast. The same for sent
+ * data follow.
+ */
+const COLUMN_COUNT = 16;
+const SENT_OFFSET = 8;
 
-/** Reads the text of such a file; what is no line of an interface is left out. */
+/** Parses the contents of such a file. Lines without an interface are ignored. */
 export function parseNetDev(text: string): InterfaceUsage[] {
   return text.split('\n').flatMap((line) => {
     const [, name, rest = ''] = /^\s*(\S+?):\s*(.*)$/.exec(line) ?? [];
-    if (name === undefined || PASSED_OVER.some((prefix) => name.toLowerCase().startsWith(prefix))) return [];
+    if (name === undefined || IGNORED_PREFIXES.some((prefix) => name.toLowerCase().startsWith(prefix))) return [];
     const values = rest.trim().split(/\s+/).map(Number);
-    if (values.length < COLUMNS || values.some(Number.isNaN)) return [];
+    if (values.length < COLUMN_COUNT || values.some(Number.isNaN)) return [];
     const [rxBytes = 0, rxPackets = 0, rxErrors = 0, rxDropped = 0] = values;
-    const [txBytes = 0, txPackets = 0, txErrors = 0, txDropped = 0] = values.slice(SENT);
+    const [txBytes = 0, txPackets = 0, txErrors = 0, txDropped = 0] = values.slice(SENT_OFFSET);
     return [{ name, rxBytes, rxPackets, rxErrors, rxDropped, txBytes, txPackets, txErrors, txDropped }];
   });
 }

@@ -1,194 +1,206 @@
-/** One connection of HTTP/2 to an API server: requests beside each other, and a ping while nothing is heard. */
+/**
+ * An HTTP/2 connection to an API server with concurrent requests. Sends a ping when the server has been silent for a
+ * while.
+ */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { KubeRequest, KubeResponse } from '../transport.ts';
-import { inWords } from './dial.ts';
+import { readableTlsError } from './dial.ts';
 import { streamText } from './streamText.ts';
 
 export interface ConnectionOptions {
   /** `https://host:port` */
   readonly origin: string;
-  /** Connected to there; it is closed with the connection. */
+  /** Socket connected to the origin. It is closed with the connection. */
   readonly socket: Socket;
   readonly clock: Clock;
-  /** It takes no more requests; those that are under way go on as long as they can. */
-  readonly onLeave: () => void;
+  /** Called when the connection accepts no more requests. Requests in flight continue if possible. */
+  readonly onUnusable: () => void;
 }
 
-/** A request with all that it bears. */
-type Sent = Omit<KubeRequest, 'headers'> & {
+/** A request with all its headers. */
+type FullRequest = Omit<KubeRequest, 'headers'> & {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 };
 
-/** The server says that it has not dealt with a request, whatever that was: it can be sent once more. */
-export class Unread extends Error {}
+/**
+ * The server did not process the request (GOAWAY or REFUSED_STREAM), so that even a request that is not idempotent can
+ * be sent again.
+ */
+export class RequestNotProcessed extends Error {}
 
-/** As client-go: so long nothing is heard before a ping asks, and so long its answer may take. */
-const QUIET_MS = 30_000;
-const PING_MS = 15_000;
-/** A server that has sent its clients away closes what nobody uses any more, within so long or not at all. */
-const LEAVE_MS = 5_000;
-/** As many streams as a kube-apiserver allows, until it says how many. */
-const STREAMS = 100;
+/** Silence after which a ping is sent, and the timeout of the ping, as in client-go. */
+const PING_AFTER_MS = 30_000;
+const PING_TIMEOUT_MS = 15_000;
+/** Time in which the server must close an idle connection after GOAWAY. Then the client closes it. */
+const CLOSE_TIMEOUT_MS = 5_000;
+/** Assumed number of streams until the server sends its settings, which is the default of a kube-apiserver. */
+const DEFAULT_MAX_STREAMS = 100;
 
 export class Connection {
   readonly #session: ClientHttp2Session;
   readonly #clock: Clock;
   readonly #onLeave: () => void;
-  #streams = 0;
-  /** By its `monotonic`, as all that is compared here: a clock that is set back would keep a dead connection alive. */
-  #heardAt: number;
-  #quiet: unknown;
-  #leave: unknown;
+  #openStreams = 0;
+  /**
+   * Timestamp of the last received data on the monotonic clock. With the wall clock, setting the time back would delay
+   * the detection of a dead connection.
+   */
+  #lastReceivedAt: number;
+  #pingTimer: unknown;
+  #closeTimer: unknown;
   readonly #watches = new Set<ClientHttp2Stream>();
-  #isLeaving = false;
+  #isRetired = false;
   readonly #socket: Socket;
-  /** Why it has ended. */
+  /** Reason why the connection was closed. */
   #failure: Error | undefined;
-  /** Resolves once the server has said how much it takes, or the connection has ended before. */
+  /** Resolves when the server has sent its settings or the connection is closed. */
   readonly settled: Promise<void>;
 
-  constructor({ origin, socket, clock, onLeave }: ConnectionOptions) {
+  constructor({ origin, socket, clock, onUnusable }: ConnectionOptions) {
     this.#clock = clock;
-    this.#onLeave = onLeave;
-    this.#heardAt = clock.monotonic();
+    this.#onLeave = onUnusable;
+    this.#lastReceivedAt = clock.monotonic();
     this.#socket = socket;
     this.#session = connect(origin, { createConnection: () => socket });
     this.#session.on('error', (error) => {
-      this.#failure ??= inWords(error, { origin });
+      this.#failure ??= readableTlsError(error, { origin });
     });
-    this.settled = new Promise((done) => {
-      for (const event of ['remoteSettings', 'close'] as const) this.#session.once(event, () => done());
+    this.settled = new Promise((resolve) => {
+      for (const event of ['remoteSettings', 'close'] as const) this.#session.once(event, () => resolve());
     });
     this.#session.on('goaway', () => {
       this.retire();
     });
     this.#session.on('close', () => {
-      for (const timer of [this.#quiet, this.#leave]) clock.clearTimeout(timer);
-      onLeave();
+      for (const timer of [this.#pingTimer, this.#closeTimer]) clock.clearTimeout(timer);
+      onUnusable();
     });
-    this.#awaitQuiet();
+    this.#schedulePing();
   }
 
-  /** How many more requests it can take. */
-  get free(): number {
+  /** Number of further requests that the connection can take. */
+  get freeStreams(): number {
     if (!this.isOpen) return 0;
-    const { maxConcurrentStreams = STREAMS } = this.#session.remoteSettings;
-    return maxConcurrentStreams - this.#streams;
+    const { maxConcurrentStreams = DEFAULT_MAX_STREAMS } = this.#session.remoteSettings;
+    return maxConcurrentStreams - this.#openStreams;
   }
 
-  /** Whether no request is under way. */
   get isIdle(): boolean {
-    return this.#streams === 0;
+    return this.#openStreams === 0;
   }
 
-  /** Whether it goes on. */
   get isOpen(): boolean {
     return !this.#session.destroyed && !this.#session.closed;
   }
 
-  /** It takes no more requests; watches, which would go on for long, are ended, with this or as the server has said. */
-  retire(why?: Error): void {
-    if (this.#isLeaving) return;
-    this.#isLeaving = true;
+  /** Stops accepting requests. With a reason, also ends the watches, which would otherwise stay open for long. */
+  retire(reason?: Error): void {
+    if (this.#isRetired) return;
+    this.#isRetired = true;
     this.#onLeave();
     this.#session.close();
-    if (why !== undefined) for (const watch of this.#watches) watch.destroy(why);
-    this.#leaveWhenIdle();
+    if (reason !== undefined) for (const watch of this.#watches) watch.destroy(reason);
+    this.#closeWhenIdle();
   }
 
-  close(why: Error = new Error('the connection was closed')): void {
-    this.#failure ??= why;
-    this.#session.destroy(why);
-    // The session would wait until what it has written last has gone, over a connection that may be dead.
+  close(reason: Error = new Error('the connection was closed')): void {
+    this.#failure ??= reason;
+    this.#session.destroy(reason);
+    // Destroys the socket too, because the session would wait for its pending writes, and the connection may be dead.
     this.#socket.destroy();
   }
 
-  send({ method, path, headers, body, isWatch = false }: Sent, signal: AbortSignal): Promise<KubeResponse> {
+  send({ method, path, headers, body, isWatch = false }: FullRequest, signal: AbortSignal): Promise<KubeResponse> {
     if (this.#session.destroyed) throw this.#failure ?? new Error('the server closed the connection');
-    // A DELETE of HTTP/2 would be sent without its body.
+    // Without an explicit endStream, a DELETE would be sent without its body.
     const endStream = body === undefined;
     const stream = this.#session.request({ ...headers, ':method': method, ':path': path }, { endStream });
-    this.#streams += 1;
+    this.#openStreams += 1;
     if (isWatch) this.#watches.add(stream);
-    return new Promise((done, fail) => {
+    return new Promise((resolve, reject) => {
       const onAbort = () => {
         stream.close(constants.NGHTTP2_CANCEL);
-        // It would wait until the server can be told so, over a connection that may be dead.
+        // Destroys the stream too, because it would wait until the cancellation is sent, and the connection may be
+        // dead.
         stream.destroy();
-        fail(signal.reason);
+        reject(signal.reason);
       };
       signal.addEventListener('abort', onAbort, { once: true });
-      stream.once('response', ({ ':status': code = 0, ...answered }) => {
-        this.#hear();
+      stream.once('response', ({ ':status': code = 0, ...responseHeaders }) => {
+        this.#recordReceived();
         const body = streamText(stream, {
-          onPiece: () => this.#hear(),
-          whyBroken: (error) => this.#whyClosed(stream, signal, error),
+          onChunk: () => this.#recordReceived(),
+          toError: (error) => this.#closeReason(stream, signal, error),
         });
-        done({ code, headers: textsOf(answered), body });
+        resolve({ code, headers: toHeaderMap(responseHeaders), body });
       });
-      // What follows the answer is told by its body.
+      // Errors after the response are reported by its body.
       stream.on('error', () => {});
       stream.once('close', () => {
-        this.#streams -= 1;
+        this.#openStreams -= 1;
         this.#watches.delete(stream);
-        this.#leaveWhenIdle();
+        this.#closeWhenIdle();
         signal.removeEventListener('abort', onAbort);
-        fail(this.#whyClosed(stream, signal));
+        reject(this.#closeReason(stream, signal));
       });
       if (!endStream) stream.end(body);
     });
   }
 
-  #whyClosed(stream: ClientHttp2Stream, signal: AbortSignal, cause: unknown = stream.errored): unknown {
+  #closeReason(stream: ClientHttp2Stream, signal: AbortSignal, cause: unknown = stream.errored): unknown {
     if (signal.aborted) return signal.reason;
-    if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) return new Unread('the server refused the request unread');
-    return this.#failure ?? withoutStream(cause) ?? new Error('the server closed the connection');
+    if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM)
+      return new RequestNotProcessed('the server refused the request unread');
+    return this.#failure ?? underlyingError(cause) ?? new Error('the server closed the connection');
   }
 
-  /** The session ends with its socket, of which the other side may keep its half for ever. */
-  #leaveWhenIdle(): void {
-    if (!this.#isLeaving || !this.isIdle) return;
-    this.#clock.clearTimeout(this.#leave);
-    this.#leave = this.#clock.setTimeout(() => this.#socket.destroy(), LEAVE_MS);
+  /**
+   * Closes the socket when the last request has completed. Without this, the socket would stay half-open if the server
+   * never closes its side.
+   */
+  #closeWhenIdle(): void {
+    if (!this.#isRetired || !this.isIdle) return;
+    this.#clock.clearTimeout(this.#closeTimer);
+    this.#closeTimer = this.#clock.setTimeout(() => this.#socket.destroy(), CLOSE_TIMEOUT_MS);
   }
 
-  #hear(): void {
-    this.#heardAt = this.#clock.monotonic();
+  #recordReceived(): void {
+    this.#lastReceivedAt = this.#clock.monotonic();
   }
 
-  #awaitQuiet(): void {
-    const left = this.#heardAt + QUIET_MS - this.#clock.monotonic();
-    this.#quiet = this.#clock.setTimeout(() => this.#checkQuiet(), Math.max(left, 0));
+  #schedulePing(): void {
+    const remainingMs = this.#lastReceivedAt + PING_AFTER_MS - this.#clock.monotonic();
+    this.#pingTimer = this.#clock.setTimeout(() => this.#checkSilence(), Math.max(remainingMs, 0));
   }
 
-  #checkQuiet(): void {
-    // One that waits for its socket alone to close takes no ping.
+  #checkSilence(): void {
+    // A destroyed session that only waits for its socket to close cannot send a ping.
     if (this.#session.destroyed) return;
-    if (this.#clock.monotonic() - this.#heardAt < QUIET_MS) this.#awaitQuiet();
-    else this.#askForLife();
+    if (this.#clock.monotonic() - this.#lastReceivedAt < PING_AFTER_MS) this.#schedulePing();
+    else this.#sendPing();
   }
 
-  #askForLife(): void {
-    const late = new Error(`no answer to a ping within ${PING_MS / 1000}s`);
-    const limit = this.#clock.setTimeout(() => this.close(late), PING_MS);
+  #sendPing(): void {
+    const timeoutError = new Error(`no answer to a ping within ${PING_TIMEOUT_MS / 1000}s`);
+    const timer = this.#clock.setTimeout(() => this.close(timeoutError), PING_TIMEOUT_MS);
     this.#session.ping((error) => {
-      this.#clock.clearTimeout(limit);
+      this.#clock.clearTimeout(timer);
       if (error !== null || this.#session.destroyed) return;
-      this.#hear();
-      this.#awaitQuiet();
+      this.#recordReceived();
+      this.#schedulePing();
     });
   }
 }
 
-/** A request that was waiting for its connection says that it was cancelled, and only then what failed. */
-function withoutStream(error: unknown): unknown {
+/** Returns the underlying error of a request that was cancelled while it waited for the connection. */
+function underlyingError(error: unknown): unknown {
   if (typeof error !== 'object' || error === null || !('code' in error && 'cause' in error)) return error;
   return error.code === 'ERR_HTTP2_STREAM_CANCEL' ? (error.cause ?? error) : error;
 }
 
-const textsOf = (headers: Readonly<Record<string, string | readonly string[] | undefined>>) =>
+const toHeaderMap = (headers: Readonly<Record<string, string | readonly string[] | undefined>>) =>
   new Map(
     Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
   );

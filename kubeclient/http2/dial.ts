@@ -1,71 +1,71 @@
-/** Opens a connection of TLS to an API server, on which HTTP/2 has been agreed. */
+/** Opens a TLS connection to an API server and negotiates HTTP/2. */
 import { isIP, type Socket } from 'node:net';
 import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import type { KubeEndpoint } from '../endpoint.ts';
-import { tunnel } from './tunnel.ts';
+import { openTunnel } from './tunnel.ts';
 
-type Place = Pick<KubeEndpoint, 'origin' | 'serverName' | 'isInsecure' | 'proxy'>;
+type Address = Pick<KubeEndpoint, 'origin' | 'serverName' | 'isInsecure' | 'proxy'>;
 
-interface Dialing {
-  /** Whom it trusts, and the certificate that it shows. */
+interface DialOptions {
+  /** CA certificates and client certificate. */
   readonly context: SecureContext;
   readonly clock: Clock;
-  /** Ends it; the socket is then closed. */
+  /** Cancels the attempt and closes the socket. */
   readonly signal: AbortSignal;
 }
 
-/** As client-go: so long it may take. */
-const DIAL_MS = 30_000;
+/** Timeout of a connection attempt, as in client-go. */
+const DIAL_TIMEOUT_MS = 30_000;
 const HTTPS_PORT = 443;
 
-/** Gives a socket that is connected, or has been closed and rejects. */
-export async function dial(place: Place, { context, clock, signal }: Dialing): Promise<TLSSocket> {
-  const limit = new AbortController();
-  const late = new Error(`no connection within ${DIAL_MS / 1000}s`);
-  const timer = clock.setTimeout(() => limit.abort(late), DIAL_MS);
-  const either = AbortSignal.any([signal, limit.signal]);
+/** Connects to a server. If the attempt fails, the socket is closed and the promise rejects. */
+export async function dial(address: Address, { context, clock, signal }: DialOptions): Promise<TLSSocket> {
+  const timeout = new AbortController();
+  const timeoutError = new Error(`no connection within ${DIAL_TIMEOUT_MS / 1000}s`);
+  const timer = clock.setTimeout(() => timeout.abort(timeoutError), DIAL_TIMEOUT_MS);
+  const eitherSignal = AbortSignal.any([signal, timeout.signal]);
   try {
-    either.throwIfAborted();
-    const { host, port } = addressOf(place);
-    const through = place.proxy && (await tunnel(place.proxy, { host, port }, either));
-    return await secured(place, { context, through, signal: either });
+    eitherSignal.throwIfAborted();
+    const { host, port } = connectOptions(address);
+    const proxySocket = address.proxy && (await openTunnel(address.proxy, { host, port }, eitherSignal));
+    return await startTls(address, { context, proxySocket, signal: eitherSignal });
   } finally {
     clock.clearTimeout(timer);
   }
 }
 
-interface Securing extends Pick<Dialing, 'context' | 'signal'> {
-  /** What leads there already. */
-  readonly through: Socket | undefined;
+interface TlsOptions extends Pick<DialOptions, 'context' | 'signal'> {
+  /** Connection through the proxy, if there is one. */
+  readonly proxySocket: Socket | undefined;
 }
 
-function secured(place: Place, { context, through, signal }: Securing): Promise<TLSSocket> {
-  return new Promise((done, fail) => {
-    if (signal.aborted) return fail(signal.reason);
-    const to = { ...addressOf(place), ...(through ? { socket: through } : {}) };
-    const socket = connect({ ...to, secureContext: context, rejectUnauthorized: !place.isInsecure });
-    const onAbort = () => giveUp(signal.reason);
+function startTls(address: Address, { context, proxySocket, signal }: TlsOptions): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const options = { ...connectOptions(address), ...(proxySocket ? { socket: proxySocket } : {}) };
+    const socket = connect({ ...options, secureContext: context, rejectUnauthorized: !address.isInsecure });
+    const onAbort = () => fail(signal.reason);
     const settle = () => signal.removeEventListener('abort', onAbort);
-    const giveUp = (why: unknown) => {
+    const fail = (reason: unknown) => {
       settle();
-      fail(why);
+      reject(reason);
       socket.destroy();
-      through?.destroy();
+      proxySocket?.destroy();
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    // Of a socket that nobody wants any more no error may end the process.
-    socket.on('error', (error) => giveUp(inWords(error, place)));
-    socket.once('close', () => giveUp(new Error('the server closed the connection before it was secured')));
+    // The listener stays after the attempt, because an error of an abandoned socket must not crash the process.
+    socket.on('error', (error) => fail(readableTlsError(error, address)));
+    socket.once('close', () => fail(new Error('the server closed the connection before it was secured')));
     socket.once('secureConnect', () => {
-      if (socket.alpnProtocol !== 'h2') return giveUp(noHttp2(place));
+      if (socket.alpnProtocol !== 'h2') return fail(noHttp2Error(address));
       settle();
-      done(socket);
+      resolve(socket);
     });
   });
 }
 
-function addressOf({ origin, serverName }: Place) {
+function connectOptions({ origin, serverName }: Address) {
   const { hostname, port } = new URL(origin);
   const host = hostname.replace(/^\[|\]$/g, '');
   const servername = serverName ?? (isIP(host) ? undefined : host);
@@ -77,18 +77,21 @@ function addressOf({ origin, serverName }: Place) {
   };
 }
 
-const noHttp2 = ({ origin }: Pick<Place, 'origin'>): Error =>
+const noHttp2Error = ({ origin }: Pick<Address, 'origin'>): Error =>
   new Error(`${origin} does not speak HTTP/2, expected an API server (a proxy before it has to speak it, too)`);
 
-/** By the reasons of OpenSSL. */
-const NO_TLS = ['wrong version number', 'packet length too long', 'http request'];
-const NO_PROTOCOL = 'tlsv1 alert no application protocol';
+/** OpenSSL reasons that indicate a server without TLS. */
+const NOT_TLS_REASONS = ['wrong version number', 'packet length too long', 'http request'];
+const NO_ALPN_REASON = 'tlsv1 alert no application protocol';
 
-/** What OpenSSL says has the places in its source around it, and numbers; whoever tells by the code still can. */
-export function inWords(error: Error, place: Pick<Place, 'origin'>): Error {
+/**
+ * Replaces OpenSSL's message, which contains source locations and numbers, with a readable one. Other errors are
+ * returned unchanged.
+ */
+export function readableTlsError(error: Error, address: Pick<Address, 'origin'>): Error {
   if (!('reason' in error && 'library' in error) || error.library !== 'SSL routines') return error;
   const reason = String(error.reason);
-  if (reason === NO_PROTOCOL) return noHttp2(place);
-  if (NO_TLS.includes(reason)) return new Error(`${place.origin} does not speak TLS: ${reason}`);
-  return new Error(`TLS with ${place.origin} has failed: ${reason}`);
+  if (reason === NO_ALPN_REASON) return noHttp2Error(address);
+  if (NOT_TLS_REASONS.includes(reason)) return new Error(`${address.origin} does not speak TLS: ${reason}`);
+  return new Error(`TLS with ${address.origin} has failed: ${reason}`);
 }

@@ -1,29 +1,29 @@
-/** Carries requests to an API server by HTTP/2, over as many connections as its watches need. */
+/** Sends requests to an API server over HTTP/2, on as many connections as the watches require. */
 
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Clock } from '../clock.ts';
 import type { KubeEndpoint } from '../endpoint.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../transport.ts';
-import { Connection, Unread } from './connection.ts';
+import { Connection, RequestNotProcessed } from './connection.ts';
 import { dial } from './dial.ts';
 
-/** Watches leave so many streams of a connection to what is urgent. */
-const KEPT_FROM_WATCHES = 10;
+/** Streams per connection reserved for requests other than watches. */
+const RESERVED_STREAMS = 10;
 const UNAUTHORIZED = 401;
-/** So often a request is sent that servers refuse unread. */
-const TRIES = 3;
+/** Maximum number of attempts for a request that the server refuses without processing it. */
+const MAX_ATTEMPTS = 3;
 
-/** A connection that is being opened, for all who wait for one: it is used by whoever comes, or closed with the transport. */
-interface Opening {
+/** A connection attempt, shared by all requests that wait for a connection. */
+interface ConnectionAttempt {
   readonly connection: Promise<Connection>;
-  giveUp(why: Error): void;
+  abort(reason: Error): void;
 }
 
 export class Http2Transport implements KubeTransport {
   readonly #endpoint: KubeEndpoint;
   readonly #clock: Clock;
   readonly #connections = new Set<Connection>();
-  #opening: Opening | undefined;
+  #attempt: ConnectionAttempt | undefined;
   #isClosed = false;
 
   constructor(endpoint: KubeEndpoint, clock: Clock) {
@@ -32,75 +32,85 @@ export class Http2Transport implements KubeTransport {
   }
 
   async send(request: KubeRequest, { signal }: { readonly signal: AbortSignal }): Promise<KubeResponse> {
-    const { basePath, credentials, headers: ofAll = {} } = this.#endpoint;
+    const { basePath, credentials, headers: commonHeaders = {} } = this.#endpoint;
     signal.throwIfAborted();
     const token = await unlessAborted(credentials.token(), signal);
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const headers = { ...ofAll, ...request.headers, ...authorization };
-    const response = await this.#sendUntilRead({ ...request, path: basePath + request.path, headers }, signal);
-    if (response.code === UNAUTHORIZED) credentials.refused();
+    const headers = { ...commonHeaders, ...request.headers, ...authorization };
+    const response = await this.#sendWithRetries({ ...request, path: basePath + request.path, headers }, signal);
+    if (response.code === UNAUTHORIZED) credentials.handleUnauthorized();
     return response;
   }
 
   reset(): void {
-    this.#giveUp(new Error('the connection was given up, for nothing was heard over it'));
+    this.#closeAll(new Error('the connection was given up, for nothing was heard over it'));
   }
 
-  /** There are other credentials: what is asked from now on is asked over a new connection, and watches begin anew. */
-  renew(): void {
-    const why = new Error('the connection was opened anew, with other credentials');
-    this.#opening?.giveUp(why);
-    this.#opening = undefined;
-    for (const connection of [...this.#connections]) connection.retire(why);
+  /**
+   * Applies new credentials: further requests use a new connection, and open watches are ended so that they restart on
+   * it.
+   */
+  reconnect(): void {
+    const reason = new Error('the connection was opened anew, with other credentials');
+    this.#attempt?.abort(reason);
+    this.#attempt = undefined;
+    for (const connection of [...this.#connections]) connection.retire(reason);
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#giveUp(new Error('the connection was closed'));
+    this.#closeAll(new Error('the connection was closed'));
   }
 
-  #giveUp(why: Error): void {
-    this.#opening?.giveUp(why);
-    this.#opening = undefined;
-    for (const connection of [...this.#connections]) connection.close(why);
+  #closeAll(reason: Error): void {
+    this.#attempt?.abort(reason);
+    this.#attempt = undefined;
+    for (const connection of [...this.#connections]) connection.close(reason);
   }
 
-  /** As the transport of Go: what a server has not dealt with, as one that ends or has no stream left, it is asked again. */
-  async #sendUntilRead(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
-    for (let tries = 1; ; tries += 1) {
+  /**
+   * Like Go's transport, repeats a request that the server has not processed, e.g. because it is shutting down or has
+   * no free stream.
+   */
+  async #sendWithRetries(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#sendOverOne(request, signal);
+        return await this.#sendOnConnection(request, signal);
       } catch (error) {
-        if (!(error instanceof Unread) || tries === TRIES) throw error;
+        if (!(error instanceof RequestNotProcessed) || attempt === MAX_ATTEMPTS) throw error;
       }
     }
   }
 
-  /** A connection is found and used in one go: of many who look at once each has to see what the others took. */
-  async #sendOverOne(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
-    const keptFree = request.isWatch ? KEPT_FROM_WATCHES : 0;
+  /**
+   * Selects a connection and uses it without awaiting in between, so that concurrent requests see each other's streams.
+   */
+  async #sendOnConnection(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    const reservedStreams = request.isWatch ? RESERVED_STREAMS : 0;
     for (;;) {
       signal.throwIfAborted();
-      const all = [...this.#connections];
-      // A server that allows very few streams serves each by itself.
-      const found = all.find(({ free }) => free > keptFree) ?? all.find(({ isIdle, isOpen }) => isIdle && isOpen);
-      if (found !== undefined) return found.send(request, signal);
+      const connections = [...this.#connections];
+      // If a server allows very few streams, each watch gets a connection of its own.
+      const available =
+        connections.find(({ freeStreams }) => freeStreams > reservedStreams) ??
+        connections.find(({ isIdle, isOpen }) => isIdle && isOpen);
+      if (available !== undefined) return available.send(request, signal);
       if (this.#isClosed) throw new Error('the connection was closed');
-      this.#opening ??= this.#open();
-      const opened = await unlessAborted(this.#opening.connection, signal);
-      if (opened.isIdle) return opened.send(request, signal);
+      this.#attempt ??= this.#startConnecting();
+      const connection = await unlessAborted(this.#attempt.connection, signal);
+      if (connection.isIdle) return connection.send(request, signal);
     }
   }
 
-  #open(): Opening {
-    const end = new AbortController();
-    const opening: Opening = {
-      connection: this.#connect(end.signal).finally(() => {
-        if (this.#opening === opening) this.#opening = undefined;
+  #startConnecting(): ConnectionAttempt {
+    const abortController = new AbortController();
+    const attempt: ConnectionAttempt = {
+      connection: this.#connect(abortController.signal).finally(() => {
+        if (this.#attempt === attempt) this.#attempt = undefined;
       }),
-      giveUp: (why) => end.abort(why),
+      abort: (reason) => abortController.abort(reason),
     };
-    return opening;
+    return attempt;
   }
 
   async #connect(signal: AbortSignal): Promise<Connection> {
@@ -115,7 +125,7 @@ export class Http2Transport implements KubeTransport {
       origin,
       socket,
       clock: this.#clock,
-      onLeave: () => this.#connections.delete(connection),
+      onUnusable: () => this.#connections.delete(connection),
     });
     this.#connections.add(connection);
     await unlessAborted(connection.settled, signal);

@@ -1,45 +1,45 @@
-/** What a stream brings, as text. */
+/** Reads a stream as text. */
 import type { Readable } from 'node:stream';
 
-interface Reading {
-  /** Told of each piece before anybody has it. */
-  readonly onPiece?: () => void;
-  /** Why the stream is no more, where it has not ended; `error` is its own, if it has one. */
-  readonly whyBroken?: (error: Error | null) => unknown;
+interface ReadOptions {
+  /** Called for each chunk before it is yielded. */
+  readonly onChunk?: () => void;
+  /** Returns the error for a stream that was closed before its end. `error` is the stream's own error, if any. */
+  readonly toError?: (error: Error | null) => unknown;
 }
 
 /**
- * The pieces as they come, until the stream has ended or broken off; whoever stops reading gives it up. One generator does
- * all of it: of watches that stay open for hours there may be a thousand.
+ * Yields the chunks until the stream ends or breaks. Destroys the stream if the consumer stops. Implemented as a single
+ * generator, because there may be a thousand watches that stay open for hours.
  */
 export async function* streamText(
   stream: Readable,
-  { onPiece = () => {}, whyBroken = brokenOff }: Reading = {},
+  { onChunk = () => {}, toError = prematureClose }: ReadOptions = {},
 ): AsyncGenerator<string> {
   stream.setEncoding('utf8');
-  let wake = () => {};
-  const onChange = () => wake();
-  for (const event of EVENTS) stream.on(event, onChange);
+  let wakeReader = () => {};
+  const onChange = () => wakeReader();
+  for (const event of STATE_EVENTS) stream.on(event, onChange);
   try {
     for (;;) {
-      const piece: unknown = stream.read();
-      if (piece !== null) {
-        onPiece();
-        yield String(piece);
+      const chunk: unknown = stream.read();
+      if (chunk !== null) {
+        onChunk();
+        yield String(chunk);
       } else if (stream.readableEnded || stream.destroyed) break;
       else
-        await new Promise<void>((done) => {
-          wake = done;
+        await new Promise<void>((resolve) => {
+          wakeReader = resolve;
         });
     }
-    if (!stream.readableEnded) throw whyBroken(stream.errored);
+    if (!stream.readableEnded) throw toError(stream.errored);
   } finally {
-    for (const event of EVENTS) stream.off(event, onChange);
+    for (const event of STATE_EVENTS) stream.off(event, onChange);
     stream.destroy();
   }
 }
 
-const brokenOff = (error: Error | null): Error => error ?? new Error('the stream broke off');
+const prematureClose = (error: Error | null): Error => error ?? new Error('the stream broke off');
 
-/** After each of these there is something to read, or nothing will be any more. */
-const EVENTS = ['readable', 'end', 'close'] as const;
+/** Events after which there is something to read or nothing more will come. */
+const STATE_EVENTS = ['readable', 'end', 'close'] as const;

@@ -1,6 +1,6 @@
 /** Requests SubjectAccessReviews from the API server (`plugin/pkg/authorizer/webhook/webhook.go` of apiserver). */
 import * as z from 'zod/mini';
-import { readAnswer } from '../../kubeclient/answer.ts';
+import { parseResponse } from '../../kubeclient/answer.ts';
 import type { Caller } from '../exchange.ts';
 import { createReview, type ReviewParts } from './tokenReview.ts';
 import { withRetries } from './triedAgain.ts';
@@ -14,7 +14,7 @@ export interface NodeAction {
 }
 
 const PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-const RESPONSE_CONTEXT = { asked: `POST ${PATH}`, expected: 'a SubjectAccessReview' };
+const RESPONSE_CONTEXT = { request: `POST ${PATH}`, expected: 'a SubjectAccessReview' };
 
 const schema = z.looseObject({
   status: z.looseObject({ allowed: z.optional(z.boolean()), denied: z.optional(z.boolean()) }),
@@ -41,7 +41,8 @@ export async function reviewAccess(question: string, parts: ReviewParts, signal:
   const spec: unknown = JSON.parse(question);
   const review = { ...TYPE, spec };
   const { status } = await withRetries(
-    async () => readAnswer(schema, await createReview('authz', PATH, review, { ...parts, signal }), RESPONSE_CONTEXT),
+    async () =>
+      parseResponse(schema, await createReview('authz', PATH, review, { ...parts, signal }), RESPONSE_CONTEXT),
     { clock: parts.clock, signal },
   );
   const { allowed = false, denied = false } = status;

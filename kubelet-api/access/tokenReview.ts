@@ -1,17 +1,17 @@
 /** Requests TokenReviews from the API server (`plugin/pkg/authenticator/token/webhook/webhook.go` of apiserver). */
 import * as z from 'zod/mini';
 import { messageOf } from '../../base/failure.ts';
-import { OddAnswer, readAnswer } from '../../kubeclient/answer.ts';
+import { parseResponse, UnexpectedResponse } from '../../kubeclient/answer.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { Clock } from '../../kubeclient/clock.ts';
-import { KubeError, troubleIn } from '../../kubeclient/kubeError.ts';
+import { errorSummary, KubeError } from '../../kubeclient/kubeError.ts';
 import type { ObjectType } from '../../kubeclient/paths.ts';
 import type { Caller } from '../exchange.ts';
 import type { AccessObserver } from './accessObserver.ts';
 import { withRetries } from './triedAgain.ts';
 
 const PATH = '/apis/authentication.k8s.io/v1/tokenreviews';
-const RESPONSE_CONTEXT = { asked: `POST ${PATH}`, expected: 'a TokenReview' };
+const RESPONSE_CONTEXT = { request: `POST ${PATH}`, expected: 'a TokenReview' };
 
 const user = z.looseObject({
   username: z.optional(z.string()),
@@ -49,7 +49,7 @@ export async function createReview<Review extends ObjectType>(
     report(CREATED);
     return created;
   } catch (error) {
-    if (error instanceof OddAnswer) report(CREATED);
+    if (error instanceof UnexpectedResponse) report(CREATED);
     else report(error instanceof KubeError ? error.code : undefined);
     throw error;
   }
@@ -63,7 +63,8 @@ export async function reviewToken(token: string, parts: ReviewParts, signal: Abo
   const review = { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', spec: { token } };
   const { status } = await withoutToken(token, () =>
     withRetries(
-      async () => readAnswer(schema, await createReview('authn', PATH, review, { ...parts, signal }), RESPONSE_CONTEXT),
+      async () =>
+        parseResponse(schema, await createReview('authn', PATH, review, { ...parts, signal }), RESPONSE_CONTEXT),
       {
         clock: parts.clock,
         signal,
@@ -85,8 +86,8 @@ async function withoutToken<T>(token: string, ask: () => Promise<T>): Promise<T>
   try {
     return await ask();
   } catch (error) {
-    const isAnswer = error instanceof KubeError || error instanceof OddAnswer;
-    const message = isAnswer ? `the API server is ${troubleIn(error)}` : messageOf(error);
+    const isAnswer = error instanceof KubeError || error instanceof UnexpectedResponse;
+    const message = isAnswer ? `the API server is ${errorSummary(error)}` : messageOf(error);
     throw new Error(message.includes(token) ? 'the API server is out of reach' : message);
   }
 }

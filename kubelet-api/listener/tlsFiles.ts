@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { pemBlocks } from '../../kubeclient/pemBlocks.ts';
+import { parsePemBlocks } from '../../kubeclient/pemBlocks.ts';
 import { type CertificatePair, readPair, readTextOrUndefined, withFileName } from './servingCertificate.ts';
 
 interface Options {
@@ -117,6 +117,6 @@ export class TlsFiles {
 }
 
 const parseAuthorities = (text: string): X509Certificate[] =>
-  pemBlocks(text)
+  parsePemBlocks(text)
     .filter(({ label }) => label === 'CERTIFICATE')
-    .map(({ text: block }) => new X509Certificate(block));
+    .map(({ pem }) => new X509Certificate(pem));

@@ -1,5 +1,5 @@
 /** Parses the header of a line in CRI format without allocating memory in the common case. */
-import { logLine, shownTime } from '../../host/logs/logLine.ts';
+import { formatTimestamp, parseLogLine } from '../../host/logs/logLine.ts';
 import { instant } from './instant.ts';
 
 /** Length of a timestamp such as `2026-05-04T12:00:00.123456789Z`, which runtimes write and the kubelet prints. */
@@ -82,12 +82,12 @@ export class CriHeader {
   }
 
   #readSlowly(line: Buffer, from: number): boolean {
-    const parsed = logLine(line);
+    const parsed = parseLogLine(line);
     if (parsed === undefined) return false;
-    const { whole, fraction, zone } = parsed.time;
-    this.#instant = instant(whole, fraction, zone);
+    const { seconds, fraction, zone } = parsed.time;
+    this.#instant = instant(seconds, fraction, zone);
     if (this.#instant === undefined) return false;
-    this.#displayTime = shownTime(parsed.time);
+    this.#displayTime = formatTimestamp(parsed.time);
     this.isStdout = parsed.stream === 'stdout';
     this.isPartial = parsed.isPartial;
     this.textAt = from + parsed.text.byteOffset - line.byteOffset;

@@ -1,7 +1,7 @@
 /** Serves a file like Go's http.ServeContent. */
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { bytesAt, plainBlocks } from '../../host/logs/logBlocks.ts';
+import { plainBlocks, readBytesAt } from '../../host/logs/logBlocks.ts';
 import { sendError } from '../answers.ts';
 import type { Exchange } from '../exchange.ts';
 import { writeAll } from '../writeAll.ts';
@@ -57,7 +57,11 @@ export async function answerFile(exchange: Exchange, file: OpenedFile): Promise<
   if (range !== undefined) response.setHeader('Content-Range', `bytes ${from}-${to - 1}/${size}`);
   const type = CONTENT_TYPES.get(extname(file.path).toLowerCase()) ?? (await sniffContentType(file.handle));
   response.writeHead(range === undefined ? 200 : 206, { 'Content-Type': type, 'Content-Length': to - from });
-  const sent = await writeAll(response, plainBlocks(file.handle, { from, to, size: BLOCK_BYTES }), exchange.signal);
+  const sent = await writeAll(
+    response,
+    plainBlocks(file.handle, { from, to, blockBytes: BLOCK_BYTES }),
+    exchange.signal,
+  );
   if (sent === to - from) response.end();
   // The file was truncated in the meantime, so break the connection instead of leaving the client waiting.
   else response.destroy();
@@ -82,7 +86,7 @@ function parseRange(header: string | undefined, size: number): Range | undefined
 
 /** Guesses the content type. Text contains no control characters except for whitespace and escape. */
 async function sniffContentType(handle: FileHandle): Promise<string> {
-  const start = await bytesAt(handle, 0, SNIFF_BYTES);
+  const start = await readBytesAt(handle, 0, SNIFF_BYTES);
   if (start.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) return 'application/x-gzip';
   const isBinary = start.some(
     (byte) => byte <= 0x08 || byte === 0x0b || (byte >= 0x0e && byte <= 0x1f && byte !== 0x1b),

@@ -1,6 +1,6 @@
 /** Finds the start of the last lines of a file by reading backwards (cri-client, tail.go). */
 import type { FileHandle } from 'node:fs/promises';
-import { bytesAt } from '../../host/logs/logBlocks.ts';
+import { readBytesAt } from '../../host/logs/logBlocks.ts';
 
 const NEWLINE = 10;
 /** Size of the first read, which usually covers a few lines. Each further read doubles it up to the maximum. */
@@ -13,7 +13,7 @@ export async function tailStart(handle: FileHandle, lines: number, signal: Abort
   let [missing, length] = [lines + 1, FIRST_READ_BYTES];
   for (let end = size; end > 0 && !signal.aborted; length = Math.min(2 * length, MAX_READ_BYTES)) {
     const begin = Math.max(0, end - length);
-    const block = await bytesAt(handle, begin, end - begin);
+    const block = await readBytesAt(handle, begin, end - begin);
     for (let at = block.lastIndexOf(NEWLINE); at >= 0; at = at === 0 ? -1 : block.lastIndexOf(NEWLINE, at - 1)) {
       missing -= 1;
       if (missing === 0) return begin + at + 1;

@@ -4,7 +4,7 @@ import { constants, createGzip } from 'node:zlib';
 import { isMissing, isTooLong } from '../../host/files/fileErrors.ts';
 import { plainBlocks } from '../../host/logs/logBlocks.ts';
 import { runProgram } from '../../host/program.ts';
-import { programOutput } from '../../host/programOutput.ts';
+import { streamProgramOutput } from '../../host/programOutput.ts';
 import type { Exchange } from '../exchange.ts';
 import { writeAll } from '../writeAll.ts';
 import type { NodeLogOptions, NodeLogQuery } from './nodeLogQuery.ts';
@@ -65,14 +65,14 @@ async function* servicesText(parts: NodeLogsParts, query: NodeLogQuery, signal: 
 
 /** Returns the full names of all units of the journal. Empty if there is no journal. */
 async function unitsOf({ journalctl }: NodeLogsParts, signal: AbortSignal): Promise<ReadonlySet<string>> {
-  const options = { signal, limitMs: LIMIT_MS, mostOutput: MOST_UNITS };
+  const options = { signal, timeoutMs: LIMIT_MS, maxOutputBytes: MOST_UNITS };
   const names = await runProgram(journalctl, ['--field', '_SYSTEMD_UNIT'], options).catch(() => '');
   return new Set(names.split('\n'));
 }
 
 async function* journal({ journalctl }: NodeLogsParts, query: NodeLogQuery, signal: AbortSignal) {
   try {
-    yield* programOutput(journalctl, journalArguments(query), { signal, limitMs: LIMIT_MS });
+    yield* streamProgramOutput(journalctl, journalArguments(query), { signal, timeoutMs: LIMIT_MS });
   } catch {
     if ((query.options.boot ?? 0) === 0) yield Buffer.from('\nerror: journal output not available\n');
   }
@@ -107,7 +107,7 @@ async function* fileOf({ root }: NodeLogsParts, service: string): AsyncGenerator
       if (file === undefined) continue;
       try {
         if (file.kind === 'other') throw new Error('not a regular file');
-        if (file.kind === 'file') return yield* plainBlocks(file.handle, { to: file.stats.size, size: BLOCK });
+        if (file.kind === 'file') return yield* plainBlocks(file.handle, { to: file.stats.size, blockBytes: BLOCK });
       } finally {
         await file.handle.close();
       }

@@ -182,10 +182,10 @@ class LogReader {
         }
         if (failure !== undefined) throw failure.cause;
         if (isLast) return;
-        await changes.next(look);
+        await changes.nextChange(look);
       }
     } finally {
-      changes.end();
+      changes.close();
     }
   }
 

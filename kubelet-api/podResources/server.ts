@@ -38,7 +38,7 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
     answer: (request: Request) => Buffer,
   ): handleUnaryCall<Request, Buffer> => {
     return ({ request }, done) => {
-      if (!limit.takeNow()) return done({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
+      if (!limit.tryTake()) return done({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
       const failed = onRequest(version, method);
       answered(() => answer(request), { done, failed });
     };

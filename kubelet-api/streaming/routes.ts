@@ -4,8 +4,8 @@ import { messageOf } from '../../base/failure.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { POD_UID_LABEL } from '../../cri/labels.ts';
-import { runningContainer } from '../../cri/runningContainer.ts';
-import { streamingUrl } from '../../cri/streaming/streamingUrl.ts';
+import { findRunningContainer } from '../../cri/runningContainer.ts';
+import { parseStreamingUrl } from '../../cri/streaming/streamingUrl.ts';
 import { COMMAND_SUBPROTOCOL, offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../cri/streaming/webSocketCommand.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -76,18 +76,18 @@ async function serveStream(
   };
   const { upgrade } = exchange;
   if (kind === 'portForward' && offersSubprotocol(upgrade.request, TUNNEL_SUBPROTOCOL))
-    await relayTunnel(exchange, upgrade, parseStreamingUrl(url), relayParts);
+    await relayTunnel(exchange, upgrade, requireStreamingUrl(url), relayParts);
   else if (kind !== 'portForward' && offersSubprotocol(upgrade.request, COMMAND_SUBPROTOCOL))
-    await relayCommand(exchange, upgrade, parseStreamingUrl(url), {
+    await relayCommand(exchange, upgrade, requireStreamingUrl(url), {
       ...relayParts,
       streams: streamOptions(exchange.url),
     });
-  else await relay(exchange, upgrade, parseStreamingUrl(url), relayParts);
+  else await relay(exchange, upgrade, requireStreamingUrl(url), relayParts);
 }
 
-function parseStreamingUrl(url: string): URL {
+function requireStreamingUrl(url: string): URL {
   try {
-    return streamingUrl(url);
+    return parseStreamingUrl(url);
   } catch (error) {
     throw errorLine(500, messageOf(error));
   }
@@ -111,7 +111,7 @@ interface Asking {
 
 /** Returns the runtime's ID of a running container. An error of the runtime refuses the request. */
 const runningContainerId = ({ cri, signal }: Asking, pod: Pod, name: string): Promise<string | undefined> =>
-  runningContainer(cri, { podUid: pod.metadata.uid, name }, { signal }).catch(throwRefusal);
+  findRunningContainer(cri, { podUid: pod.metadata.uid, name }, { signal }).catch(throwRefusal);
 
 const notFound = ({ container }: StreamTarget): string => `container not found (${JSON.stringify(container)})`;
 

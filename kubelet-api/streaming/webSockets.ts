@@ -11,7 +11,7 @@ import { startLimit } from '../../base/limit.ts';
 import { dialSpdy, dialUpgrade } from '../../cri/streaming/upgrade.ts';
 import {
   acceptWebSocket,
-  PORTS_PROTOCOL,
+  PORT_FORWARD_PROTOCOL,
   TRANSLATED_PROTOCOLS,
   TUNNEL_SUBPROTOCOL,
   translateCommand,
@@ -43,7 +43,7 @@ export async function relayCommand(
       const { connection } = await dialSpdy(place, {
         protocols: TRANSLATED_PROTOCOLS,
         signal,
-        limitMs: DIAL_TIMEOUT_MS,
+        timeoutMs: DIAL_TIMEOUT_MS,
       });
       return connection;
     });
@@ -60,7 +60,7 @@ export async function relayTunnel(
   { clock, onJoined }: RelayOptions,
 ): Promise<void> {
   const limit = startLimit(DIAL_TIMEOUT_MS);
-  const dialled = dialUpgrade(place, [PORTS_PROTOCOL], AbortSignal.any([signal, limit.signal]));
+  const dialled = dialUpgrade(place, [PORT_FORWARD_PROTOCOL], AbortSignal.any([signal, limit.signal]));
   const { socket, head } = await dialled
     .catch((error: unknown) => {
       throw errorLine(500, messageOf(error));

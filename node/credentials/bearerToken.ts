@@ -1,5 +1,5 @@
 /** The token that requests bear: of the kubeconfig itself, or of a file that has another one now and then. */
-import { SecretText } from '../../host/secretText.ts';
+import { Secret } from '../../host/secretText.ts';
 import type { CredentialFile } from './credentialFile.ts';
 import type { LastGood } from './lastGood.ts';
 
@@ -19,7 +19,7 @@ export function tokenIn(text: string, place: string): string {
 
 interface TokenFile {
   readonly file: Pick<CredentialFile, 'read' | 'place'>;
-  readonly good: LastGood<SecretText>;
+  readonly good: LastGood<Secret>;
   /** A clock that nobody sets, in milliseconds. */
   readonly monotonic: () => number;
 }
@@ -30,7 +30,7 @@ export function tokenOfFile({ file, good, monotonic }: TokenFile) {
   const read = async () => {
     const token = tokenIn(await file.read(), file.place);
     readAt = monotonic();
-    return new SecretText(token);
+    return new Secret(token);
   };
   return {
     token: async (): Promise<string> => {
@@ -38,7 +38,7 @@ export function tokenOfFile({ file, good, monotonic }: TokenFile) {
       const secret = isFresh && good.value !== undefined ? good.value : await good.read(read);
       return secret.read();
     },
-    refused: () => {
+    handleUnauthorized: () => {
       readAt = undefined;
     },
   };

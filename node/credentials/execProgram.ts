@@ -51,7 +51,7 @@ export async function askProgram(asked: Asked): Promise<ExecCredential> {
     ...Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value])),
     KUBERNETES_EXEC_INFO: JSON.stringify(infoOf(exec, cluster)),
   };
-  const limits = { signal, limitMs, mostOutput: LARGEST_OUTPUT, endsChildren: true };
+  const limits = { signal, timeoutMs: limitMs, maxOutputBytes: LARGEST_OUTPUT, killsChildren: true };
   const options = { ...limits, environment };
   const output = await runProgram(exec.command, exec.args ?? [], options).catch((error) => {
     if (!signal.aborted) observer?.called(failedCall(error));
@@ -67,8 +67,8 @@ const KILLED = -1;
 
 function failedCall(error: unknown): ExecPluginCall {
   if (!(error instanceof ProgramFailure)) return { status: 'client_internal_error', code: NOT_RUN };
-  const { exitCode, isLate, isFull, cause } = error;
-  const couldNotStart = cause !== undefined && !isLate && !isFull;
+  const { exitCode, hasTimedOut, exceededOutput, cause } = error;
+  const couldNotStart = cause !== undefined && !hasTimedOut && !exceededOutput;
   if (couldNotStart) return { status: 'plugin_not_found_error', code: NOT_RUN };
   return { status: 'plugin_execution_error', code: exitCode ?? KILLED };
 }
@@ -95,13 +95,13 @@ function infoOf({ apiVersion, provideClusterInfo = false }: ExecFields, cluster:
 function whyNot(error: unknown, { command, installHint }: ExecFields): string {
   const name = printableLine(command);
   if (!(error instanceof ProgramFailure)) return `${name}: ${messageOf(error)}`;
-  const { isLate, isFull, exitCode, cause } = error;
+  const { hasTimedOut, exceededOutput, exitCode, cause } = error;
   if (['ENOENT', 'EACCES'].includes(errorCode(cause) ?? '')) {
     const hint = installHint ? `: ${printableLine(installHint)}` : '';
     return `${name} cannot be run: ${errorCode(cause) === 'ENOENT' ? 'no such program' : 'permission denied'}${hint}`;
   }
-  if (isLate) return `${name} gave no credentials in time`;
-  if (isFull) return `${name} gave no credentials: it wrote more than ${LARGEST_OUTPUT / 1024 / 1024} MiB`;
+  if (hasTimedOut) return `${name} gave no credentials in time`;
+  if (exceededOutput) return `${name} gave no credentials: it wrote more than ${LARGEST_OUTPUT / 1024 / 1024} MiB`;
   return `${name} gave no credentials: ${exitCode === undefined ? 'it was killed' : `exit code ${exitCode}`}`;
 }
 

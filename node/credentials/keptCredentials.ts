@@ -33,9 +33,9 @@ export class KeptCredentials implements CredentialSource {
     return this.#sources.own.token();
   }
 
-  refused(): void {
-    this.#sources.own.refused();
-    if (this.#isThere) this.#sources.kept.refused();
+  handleUnauthorized(): void {
+    this.#sources.own.handleUnauthorized();
+    if (this.#isThere) this.#sources.kept.handleUnauthorized();
   }
 }
 

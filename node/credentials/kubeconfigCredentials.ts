@@ -3,7 +3,7 @@
 import { messageOf } from '../../base/failure.ts';
 import { printableLine } from '../../base/printable.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { SecretText } from '../../host/secretText.ts';
+import { Secret } from '../../host/secretText.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
 import type { CaReload, CredentialObserver } from '../../kubelet-api/metrics/credentialMetrics.ts';
 import { ConfigError } from '../config/configError.ts';
@@ -39,7 +39,7 @@ export class KubeconfigCredentials implements CredentialSource {
   readonly #clock: CredentialParts['clock'];
   readonly #onProblem: (problem: string) => void;
   readonly #good: LastGood<TlsContext>;
-  readonly #bearer: Pick<CredentialSource, 'token' | 'refused'>;
+  readonly #bearer: Pick<CredentialSource, 'token' | 'handleUnauthorized'>;
   #reading: Promise<TlsContext> | undefined;
   /** The certificate authorities of the last context that was created from readable ones. */
   #caText: string | undefined;
@@ -74,7 +74,7 @@ export class KubeconfigCredentials implements CredentialSource {
     this.#bearer = program
       ? {
           token: async () => tokenGiven((await program.current()).token, places.user),
-          refused: () => program.refused(),
+          handleUnauthorized: () => program.refused(),
         }
       : bearerOf(user, places.user, parts);
   }
@@ -111,8 +111,8 @@ export class KubeconfigCredentials implements CredentialSource {
     return this.#bearer.token();
   }
 
-  refused(): void {
-    this.#bearer.refused();
+  handleUnauthorized(): void {
+    this.#bearer.handleUnauthorized();
     // A certificate that has expired is refused without another word.
     this.#doubt();
   }
@@ -209,11 +209,11 @@ function bearerOf(
   { token, tokenFile }: Kubeconfig['user'],
   place: string,
   { clock, onProblem, files }: CredentialParts,
-): Pick<CredentialSource, 'token' | 'refused'> {
+): Pick<CredentialSource, 'token' | 'handleUnauthorized'> {
   if (tokenFile) {
     const file = new CredentialFile({ path: tokenFile, place: placeOf(`${place}tokenFile`, tokenFile), files });
     return tokenOfFile({ file, good: new LastGood(onProblem), monotonic: () => clock.monotonic() });
   }
-  const secret = token ? new SecretText(token) : undefined;
-  return { token: async () => secret && tokenIn(secret.read(), `${place}token`), refused: () => {} };
+  const secret = token ? new Secret(token) : undefined;
+  return { token: async () => secret && tokenIn(secret.read(), `${place}token`), handleUnauthorized: () => {} };
 }

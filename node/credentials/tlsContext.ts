@@ -2,7 +2,7 @@
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { messageOf } from '../../base/failure.ts';
-import { kindOfText, type PemBlock, pemBlocks } from '../../kubeclient/pemBlocks.ts';
+import { describeContents, type PemBlock, parsePemBlocks } from '../../kubeclient/pemBlocks.ts';
 
 /** A text, and where it comes from: "client-key: /run/node.key". */
 export interface Pem {
@@ -49,9 +49,9 @@ export function tlsContext({ ca, cert, key }: Pems): TlsContext {
 /** As client-go: those that can be read are trusted, if there are any. */
 function trustedOf({ text, place }: Pem): { readonly certs: readonly string[]; readonly doubts: readonly string[] } {
   const blocks = certificatesIn(text);
-  const certs = blocks.filter((block) => certificateIn(block) !== undefined).map((block) => block.text);
+  const certs = blocks.filter((block) => certificateIn(block) !== undefined).map((block) => block.pem);
   if (certs.length === 0)
-    throw new Error(`${place}: expected certificates in PEM, got ${notRead(blocks) ?? kindOfText(text)}`);
+    throw new Error(`${place}: expected certificates in PEM, got ${notRead(blocks) ?? describeContents(text)}`);
   const lost = blocks.length - certs.length;
   return { certs, doubts: lost > 0 ? [`${place}: ${lost} of ${blocks.length} certificates cannot be read`] : [] };
 }
@@ -67,18 +67,20 @@ function identityOf(cert: Pem, key: Pem): Identity {
   const chain = certificatesIn(cert.text);
   const leaf = chain[0] && certificateIn(chain[0]);
   if (leaf === undefined)
-    throw new Error(`${cert.place}: expected a certificate in PEM, got ${notRead(chain) ?? kindOfText(cert.text)}`);
-  const secret = pemBlocks(key.text).find(({ label }) => label.endsWith('PRIVATE KEY'));
+    throw new Error(
+      `${cert.place}: expected a certificate in PEM, got ${notRead(chain) ?? describeContents(cert.text)}`,
+    );
+  const secret = parsePemBlocks(key.text).find(({ label }) => label.endsWith('PRIVATE KEY'));
   if (secret !== undefined && isEncrypted(secret))
     throw new Error(`${key.place}: expected a private key without a passphrase, got an encrypted one`);
   const read = secret && privateKeyIn(secret);
   if (secret === undefined || read === undefined) {
-    const got = secret === undefined ? kindOfText(key.text) : 'one that cannot be read';
+    const got = secret === undefined ? describeContents(key.text) : 'one that cannot be read';
     throw new Error(`${key.place}: expected a private key in PEM, got ${got}`);
   }
   if (!leaf.checkPrivateKey(read))
     throw new Error(`${key.place}: expected the key of the client-certificate, got that of another`);
-  return { cert: chain.map(({ text }) => text).join(''), key: secret.text, leaf };
+  return { cert: chain.map(({ pem }) => pem).join(''), key: secret.pem, leaf };
 }
 
 /** An API server takes whoever shows it for nobody, and says no more than that. */
@@ -88,23 +90,24 @@ function doubtsOf({ place }: Pem, { validFromDate, validToDate }: X509Certificat
   return [`${place}: the certificate is not valid before ${validFromDate.toISOString()}`];
 }
 
-const certificatesIn = (text: string): PemBlock[] => pemBlocks(text).filter(({ label }) => label === 'CERTIFICATE');
+const certificatesIn = (text: string): PemBlock[] =>
+  parsePemBlocks(text).filter(({ label }) => label === 'CERTIFICATE');
 const notRead = (blocks: readonly PemBlock[]): string | undefined =>
   blocks.length > 0 ? 'one that cannot be read' : undefined;
-const isEncrypted = ({ label, text }: PemBlock): boolean =>
-  label.startsWith('ENCRYPTED') || /^Proc-Type: *4,ENCRYPTED$/m.test(text);
+const isEncrypted = ({ label, pem }: PemBlock): boolean =>
+  label.startsWith('ENCRYPTED') || /^Proc-Type: *4,ENCRYPTED$/m.test(pem);
 
-function certificateIn({ text }: PemBlock): X509Certificate | undefined {
+function certificateIn({ pem }: PemBlock): X509Certificate | undefined {
   try {
-    return new X509Certificate(text);
+    return new X509Certificate(pem);
   } catch {
     return undefined;
   }
 }
 
-function privateKeyIn({ text }: PemBlock) {
+function privateKeyIn({ pem }: PemBlock) {
   try {
-    return createPrivateKey(text);
+    return createPrivateKey(pem);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { missingPackages } from '../../cri/managed/host.ts';
+import { listMissingPackages } from '../../cri/managed/host.ts';
 import { findProgram } from '../../host/program.ts';
 import { say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
@@ -22,7 +22,7 @@ export async function installDebianPackages({ forTests }) {
   if (process.platform !== 'linux' || process.getuid() !== 0) return;
   const aptGet = await findProgram('apt-get');
   if (aptGet === undefined) return;
-  const missing = await missingPackages();
+  const missing = await listMissingPackages();
   for (const [program, debianPackage] of forTests ? Object.entries(testPrograms) : []) {
     if ((await findProgram(program)) === undefined) missing.push(debianPackage);
   }

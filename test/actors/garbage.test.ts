@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { makerOf } from '../../actors/store/leftOnDisk.ts';
 import { createLayout } from '../../host/pods/layout.ts';
-import { takePodDirectory } from '../../host/pods/takePodDirectory.ts';
+import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podRunning, podWith } from '../fakes/pods.ts';
 
@@ -86,7 +86,7 @@ test('what this agent left of a pod that nobody knows goes with its logs; what i
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('5s');
   const layout = createLayout(node.facts);
-  await takePodDirectory({
+  await claimPodDirectory({
     layout,
     maker: makerOf(node.facts),
     pod: { uid: 'gone', namespace: 'default', name: 'gone' },

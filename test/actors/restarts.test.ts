@@ -113,7 +113,7 @@ describe('restarts', () => {
     });
     expect(imageID).toMatch(/./);
     expect(lastState?.terminated?.message).toContain(startError);
-    node.runtime.behave('statelet.local/app:1', {});
+    node.runtime.setBehaviour('statelet.local/app:1', {});
     await node.advance('20s');
     expect(node.container('bad').ready).toBe(true);
     expect({ imageID, user }).toEqual({ imageID: node.container('bad').imageID, user: node.container('bad').user });

@@ -1,6 +1,6 @@
 import { rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { busyboxImage } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { readFileText } from '../fakes/manifests.ts';
 import { preciseNow } from './statistics.ts';
@@ -30,7 +30,7 @@ spec:
       emptyDir: {}
   containers:
     - name: main
-      image: ${busyboxImage}
+      image: ${BUSYBOX_IMAGE}
 ${kind === 'probed' ? PROBED : PATIENT}${typeof kind === 'object' ? execProbe(kind.execSeconds) : ''}
       volumeMounts:
         - name: data
@@ -42,7 +42,7 @@ ${kind === 'probed' ? PROBED : PATIENT}${typeof kind === 'object' ? execProbe(ki
 function askedManifest(name: string, port: number): string {
   const containers = Array.from({ length: ASKED }, (_, index) => ({
     name: `c${index}`,
-    image: busyboxImage,
+    image: BUSYBOX_IMAGE,
     readinessProbe: {
       httpGet: { host: '127.0.0.1', port, path: index === 0 ? '/hangs' : `/${name}/${index}` },
       periodSeconds: 1,

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import type { ContainerConfig, PodSandboxConfig } from '../../cri/generated/runtime.ts';
-import { busyboxImage } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { createLayout } from '../../host/pods/layout.ts';
-import { makeTerminationLog, preparePodDirectory } from '../../host/pods/podDirectory.ts';
+import { createTerminationLog, preparePodDirectory } from '../../host/pods/podDirectory.ts';
 import { noAbort } from '../e2e/support/containerd.ts';
 import { plainFacts } from '../e2e/support/facts.ts';
 import { cgroupFacts } from '../fakes/cgroups.ts';
@@ -41,7 +41,7 @@ export async function rawPods(cri: Cri, place: { directory: string; cgroupRoot: 
   const node = await nodeDescription(place);
   const { image } = await cri.imageStatus(
     {
-      image: { image: busyboxImage, annotations: {}, userSpecifiedImage: '', runtimeHandler: '', imageRef: '' },
+      image: { image: BUSYBOX_IMAGE, annotations: {}, userSpecifiedImage: '', runtimeHandler: '', imageRef: '' },
       verbose: false,
     },
     options,
@@ -106,7 +106,7 @@ async function prepare(name: string, node: NodeDescription, imageRef: string): P
   const data = layout.volumeDir(uid, EMPTY_DIR, 'data');
   await mkdir(data, { recursive: true });
   await writeFile(layout.hostsFile(uid), '127.0.0.1\tlocalhost\n');
-  const terminationLog = await makeTerminationLog(layout, { uid, container: container.name, run: '0' });
+  const terminationLog = await createTerminationLog(layout, { uid, container: container.name, run: '0' });
   const common = {
     pod,
     container,

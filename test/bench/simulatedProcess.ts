@@ -1,10 +1,10 @@
 /** A simulated runtime in a process of its own, on the socket that the argument names, with calls that take no time. */
 import { systemClock } from '../../base/clock.ts';
-import { busyboxImage } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { serveSimulatedRuntime } from '../../cri/simulated/server.ts';
 
 const [, , socket = ''] = process.argv;
-const runtime = createSimulatedRuntime({ clock: systemClock, latency: 0, images: { present: [busyboxImage] } });
+const runtime = createSimulatedRuntime({ clock: systemClock, latency: 0, images: { present: [BUSYBOX_IMAGE] } });
 await serveSimulatedRuntime(runtime, socket);
 process.stdout.write('ready\n');

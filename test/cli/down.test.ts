@@ -9,9 +9,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
 import { NodeFailure } from '../../base/failure.ts';
 import { type DownParts, down } from '../../cli/down.ts';
-import { endContainerd } from '../../cri/managed/containerd.ts';
+import { removeContainerd } from '../../cri/managed/containerd.ts';
 import { createLayout } from '../../host/pods/layout.ts';
-import { makeMarked } from '../../host/pods/podMark.ts';
+import { createMarked } from '../../host/pods/podMark.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { NOW } from '../kubernetes/views.ts';
@@ -41,7 +41,7 @@ async function podDirectory(uid: string, { node = 'node-7', runtime = own } = {}
   await mkdir(join(root, 'pods'), { recursive: true });
   const pod = { namespace: 'default', name: uid };
   const layout = createLayout({ rootDir: root, podLogsDir: join(root, 'logs') });
-  await makeMarked(layout.podDir(uid), { layout, maker: { root, node, runtime }, pod }, 0o750);
+  await createMarked(layout.podDir(uid), { layout, maker: { root, node, runtime }, pod }, 0o750);
 }
 
 /** An agent that ends whatever is there by removing its directory. */
@@ -197,6 +197,6 @@ describe('`statelet down`', () => {
 test('a directory that no private containerd has made is not ended', async () => {
   await mkdir(join(state, 'state'));
   await mkdir(join(state, 'io.containerd.content.v1.content'));
-  await expect(endContainerd(state, async () => {})).rejects.toThrow('not from a private containerd');
+  await expect(removeContainerd(state, async () => {})).rejects.toThrow('not from a private containerd');
   expect((await readdir(state)).sort()).toEqual(['io.containerd.content.v1.content', 'state']);
 });

@@ -12,11 +12,11 @@ function looked() {
   const ended = keepAlive({
     current: () => ({
       isAlive: async () => runtime.alive,
-      answers: async () => {
+      isResponsive: async () => {
         runtime.asked++;
         return runtime.answers;
       },
-      letOut: async () => void runtime.letOut++,
+      restoreMasquerade: async () => void runtime.letOut++,
       halt: async () => void runtime.halted++,
     }),
     takeWish: () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { startOwnContainerd } from '../../cli/ownRuntime.ts';
-import { expectDirectory } from '../../host/files/expectDirectory.ts';
+import { assertDirectoryOrMissing } from '../../host/files/expectDirectory.ts';
 
 jest.setTimeout(60_000);
 
@@ -64,7 +64,7 @@ describe('is named in one sentence, with exit code 1', () => {
 test('a link to nothing is in the way as well; a directory, a link to one, and what can be made are not', async () => {
   const at = (name: string) => join(directory, name);
   symlinkSync(at('nothing'), at('dangling'));
-  await expect(expectDirectory(at('dangling'))).rejects.toThrow('found a dangling symbolic link');
+  await expect(assertDirectoryOrMissing(at('dangling'))).rejects.toThrow('found a dangling symbolic link');
   symlinkSync(directory, at('link'));
-  for (const good of [directory, at('link'), at('link/new/deep')]) await expectDirectory(good);
+  for (const good of [directory, at('link'), at('link/new/deep')]) await assertDirectoryOrMissing(good);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { NamespaceMode } from '../../cri/generated/runtime.ts';
-import { besideTarget, namespaceOptions } from '../../cri/namespaces.ts';
+import { namespaceOptions, withTargetPidNamespace } from '../../cri/namespaces.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { aContainer } from '../kubernetes/fixtures.ts';
 
@@ -25,5 +25,10 @@ test('users of its own are a range of the host', () => {
 });
 
 test('a container that looks into another has the processes of that one alone', () => {
-  expect(besideTarget(optionsOf({}), 'id')).toMatchObject({ network: POD, ipc: POD, pid: TARGET, targetId: 'id' });
+  expect(withTargetPidNamespace(optionsOf({}), 'id')).toMatchObject({
+    network: POD,
+    ipc: POD,
+    pid: TARGET,
+    targetId: 'id',
+  });
 });

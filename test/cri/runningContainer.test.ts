@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { systemClock } from '../../base/clock.ts';
-import { runningContainer } from '../../cri/runningContainer.ts';
+import { findRunningContainer } from '../../cri/runningContainer.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { simulatedNode } from '../fakes/node.ts';
@@ -18,7 +18,7 @@ test('C41: the running container of a pod is found while its postStart hook runs
   expect(node.container('web').state).toHaveProperty('waiting');
   const cri = inProcessCri(node.runtime);
   const find = (name: string) => {
-    const id = runningContainer(cri, { podUid: 'web-uid', name }, { signal });
+    const id = findRunningContainer(cri, { podUid: 'web-uid', name }, { signal });
     return node.advance('1s').then(() => id);
   };
   const [running] = node.runtime.contents().containers;
@@ -31,5 +31,5 @@ test('C41: the running container of a pod is found while its postStart hook runs
 
 test('of a pod that the runtime does not know there is none', async () => {
   const cri = inProcessCri(createSimulatedRuntime({ clock: systemClock, latency: 0 }));
-  expect(await runningContainer(cri, { podUid: 'u', name: 'main' }, { signal })).toBeUndefined();
+  expect(await findRunningContainer(cri, { podUid: 'u', name: 'main' }, { signal })).toBeUndefined();
 });

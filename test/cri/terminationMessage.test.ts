@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ContainerStatus, Mount } from '../../cri/generated/runtime.ts';
 import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from '../../cri/labels.ts';
-import { loggedText, terminationMessagePlace } from '../../cri/terminationMessage.ts';
+import { lastLogLines, terminationMessageSource } from '../../cri/terminationMessage.ts';
 
 const ended = (policy: string, more: Partial<ContainerStatus> = {}): ContainerStatus =>
   ContainerStatus.fromPartial({
@@ -15,12 +15,12 @@ const ended = (policy: string, more: Partial<ContainerStatus> = {}): ContainerSt
 
 describe('C22: the last words are', () => {
   test('in what is mounted at the path of its annotations', () => {
-    expect(terminationMessagePlace(ended('File'))).toEqual({ file: '/host/0' });
-    expect(terminationMessagePlace(ended('File', { mounts: [] }))).toEqual({});
+    expect(terminationMessageSource(ended('File'))).toEqual({ file: '/host/0' });
+    expect(terminationMessageSource(ended('File', { mounts: [] }))).toEqual({});
   });
 
   test('in its log too where the policy falls back to it', () => {
-    expect(terminationMessagePlace(ended('FallbackToLogsOnError'))).toEqual({ file: '/host/0', log: '/log/0.log' });
+    expect(terminationMessageSource(ended('FallbackToLogsOnError'))).toEqual({ file: '/host/0', log: '/log/0.log' });
   });
 
   test.each<[string, Partial<ContainerStatus>]>([
@@ -29,12 +29,12 @@ describe('C22: the last words are', () => {
     ['could not be run', { exitCode: 127, reason: 'ContainerCannotRun' }],
     ['has no log', { logPath: '' }],
   ])('not in the log of one that %s', (_, more) => {
-    expect(terminationMessagePlace(ended('FallbackToLogsOnError', more))).toEqual({ file: '/host/0' });
+    expect(terminationMessageSource(ended('FallbackToLogsOnError', more))).toEqual({ file: '/host/0' });
   });
 });
 
 describe("C22: a log's lines", () => {
-  const text = (log: string, lines = 80) => loggedText(Buffer.from(log), lines).toString();
+  const text = (log: string, lines = 80) => lastLogLines(Buffer.from(log), lines).toString();
   const at = '2026-05-04T12:02:56.123456789Z';
 
   test('are read without their beginnings, both streams together', () => {
@@ -57,6 +57,6 @@ describe("C22: a log's lines", () => {
 
   test('are bytes, whatever they are', () => {
     const raw = Buffer.concat([Buffer.from(`${at} stdout F `), Buffer.from([0xff, 0x00, 0xe4]), Buffer.from('\n')]);
-    expect([...loggedText(raw, 80)]).toEqual([0xff, 0x00, 0xe4, 0x0a]);
+    expect([...lastLogLines(raw, 80)]).toEqual([0xff, 0x00, 0xe4, 0x0a]);
   });
 });

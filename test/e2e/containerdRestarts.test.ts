@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { connectCri } from '../../cri/grpc.ts';
 import { imageSpec } from '../../cri/images/imageSpec.ts';
-import { endContainerd, startManagedContainerd } from '../../cri/managed/containerd.ts';
-import { busyboxImage } from '../../cri/managed/images.ts';
+import { removeContainerd, startManagedContainerd } from '../../cri/managed/containerd.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { findContainerd, spawnContainerd } from '../../cri/managed/process.ts';
 import { noAbort } from './support/containerd.ts';
@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   process.env.PATH = PATH;
-  await endContainerd(directory, pause);
+  await removeContainerd(directory, pause);
   await rm(base, { recursive: true });
 });
 
@@ -54,7 +54,7 @@ const failing = (words: string) => `echo ${words} >&2; exit 1`;
 test('started again for an agent that goes on it runs, also without an image that it lacks', async () => {
   const { endpoint, pid, isAlive, halt } = await start();
   const cri = connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: 30_000 });
-  const image = imageSpec(busyboxImage);
+  const image = imageSpec(BUSYBOX_IMAGE);
   await cri.removeImage({ image }, { signal: noAbort });
   cri.close();
   await halt();

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { busyboxImage, hostImages } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';
 import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
@@ -11,8 +11,8 @@ import { guardedRegistry } from './support/registry.ts';
 
 const password = 'hunter2-of-the-registry';
 const registry = await forAllTests(async () => {
-  const busybox = (await hostImages(noAbort)).find(({ name }) => name === busyboxImage);
-  if (busybox === undefined) throw new Error(`${busyboxImage} is not among the images of the host`);
+  const busybox = (await buildHostImages(noAbort)).find(({ name }) => name === BUSYBOX_IMAGE);
+  if (busybox === undefined) throw new Error(`${BUSYBOX_IMAGE} is not among the images of the host`);
   return guardedRegistry(busybox, { username: 'puller', password });
 });
 const node = await nodeForAllTests(runNode);

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { describe, expect, jest, test } from '@jest/globals';
 import { type PodSandbox, PodSandboxState } from '../../cri/generated/runtime.ts';
-import { layoutOf, NAMESPACE } from '../../cri/managed/layout.ts';
+import { CRI_NAMESPACE, layoutOf } from '../../cri/managed/layout.ts';
 import { findShims } from '../../cri/managed/process.ts';
 import { hierarchyOf, readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { noAbort, type TestContainerd, withContainerd } from './support/containerd.ts';
@@ -27,7 +27,7 @@ async function cutOff(
   cgroupParent: string,
 ) {
   const { runcRoot, bundles } = layoutOf(directory);
-  const names = async () => readdir(join(runcRoot, NAMESPACE)).catch((): string[] => []);
+  const names = async () => readdir(join(runcRoot, CRI_NAMESPACE)).catch((): string[] => []);
   const before = await names();
   const start = runRawPod(cri, { name: 'cut', cgroupParent, command: idle }).catch(() => undefined);
   let made: string | undefined;
@@ -66,7 +66,7 @@ test('a shim, processes and bundle of a start that was cut off go when it is sta
     } while (await wasDone(node, cut.id));
     expect((await findShims(layout)).map((shim) => shim.sandboxId)).toEqual([sandboxId]);
     expect((await readdir(layout.bundles)).sort()).toEqual([sandboxId, containerId].sort());
-    expect((await readdir(join(layout.runcRoot, NAMESPACE))).sort()).toEqual([sandboxId, containerId].sort());
+    expect((await readdir(join(layout.runcRoot, CRI_NAMESPACE))).sort()).toEqual([sandboxId, containerId].sort());
     await eventually('its processes have ended', async () => {
       return (await processesIn(`${cgroupParent}/pod-cut`)).length === 0;
     });

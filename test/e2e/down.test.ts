@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { tracesOfContainerd } from '../../cri/managed/containerd.ts';
+import { containerdTraces } from '../../cri/managed/containerd.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { findContainerd } from '../../cri/managed/process.ts';
 import { socketPath } from '../../socket/socketPath.ts';
@@ -164,7 +164,7 @@ describe('`statelet down`', () => {
     const { code, out, err } = await down();
     expect(`${code} ${err}`).toBe('0 ');
     expect(out).not.toContain('importing');
-    expect(await tracesOfContainerd(node.containerdDirectory)).toEqual([]);
+    expect(await containerdTraces(node.containerdDirectory)).toEqual([]);
   });
 
   test('also when its containerd was killed with it', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { createLayout } from '../../host/pods/layout.ts';
-import { takePodDirectory } from '../../host/pods/takePodDirectory.ts';
+import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { mount } from '../../volume/mount.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
@@ -83,7 +83,7 @@ test('after a crash and another agent one dead container is kept of each, and wh
   // A pod that was being removed when the agent was killed, with a volume that is still mounted.
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogs });
   const maker = { root: node.rootDir, node: 'node', runtime: node.runtime.containerd.endpoint };
-  await takePodDirectory({ layout, maker, pod: { uid: 'gone-uid', namespace: 'default', name: 'gone' } });
+  await claimPodDirectory({ layout, maker, pod: { uid: 'gone-uid', namespace: 'default', name: 'gone' } });
   const volume = join(node.rootDir, 'pods', 'gone-uid', 'volumes', 'kubernetes.io~empty-dir', 'memory');
   await mkdir(volume, { recursive: true });
   await mount({ source: 'tmpfs', target: volume, type: 'tmpfs', options: [], signal: noAbort });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { busyboxImage, hostImages } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images.ts';
 import { noAbort } from './support/containerd.ts';
 import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
 import { loopbackServer } from './support/loopbackServer.ts';
@@ -14,8 +14,8 @@ const hanging = await forAllTests(async () => {
   return { host: `127.0.0.1:${port}`, asked, end };
 });
 const registry = await forAllTests(async () => {
-  const busybox = (await hostImages(noAbort)).find(({ name }) => name === busyboxImage);
-  if (busybox === undefined) throw new Error(`${busyboxImage} is not among the images of the host`);
+  const busybox = (await buildHostImages(noAbort)).find(({ name }) => name === BUSYBOX_IMAGE);
+  if (busybox === undefined) throw new Error(`${BUSYBOX_IMAGE} is not among the images of the host`);
   return openRegistry(busybox);
 });
 const node = await nodeForAllTests(() => runNode('slowImagePullAfter: 3s', 'imagePullTimeout: 10m'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { connectCri } from '../../cri/grpc.ts';
-import { endContainerd, startManagedContainerd, tracesOfContainerd } from '../../cri/managed/containerd.ts';
+import { containerdTraces, removeContainerd, startManagedContainerd } from '../../cri/managed/containerd.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await endContainerd(linked, pause);
+  await removeContainerd(linked, pause);
   await rm(base, { recursive: true });
 });
 
@@ -50,9 +50,9 @@ async function killedWithPod(directory: string) {
 
 test('what it has mounted is seen and unmounted', async () => {
   await killedWithPod(linked);
-  expect(await tracesOfContainerd(linked)).toContainEqual(expect.stringMatching(/^\d+ mounts$/));
+  expect(await containerdTraces(linked)).toContainEqual(expect.stringMatching(/^\d+ mounts$/));
   const marks = await marksOf(linked);
-  await endContainerd(linked, pause);
+  await removeContainerd(linked, pause);
   expect(await traces({ ...marks, directory: base })).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { pauseImage } from '../../cri/managed/images.ts';
+import { PAUSE_IMAGE } from '../../cri/managed/images.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
@@ -55,7 +55,7 @@ describe('a manifest that is edited', () => {
     const before = identitiesOf(await node.running('kept'));
     const edited = [
       { ...steady, command: ['sh', '-c', steadily('true')] },
-      { name: 'moving', image: pauseImage },
+      { name: 'moving', image: PAUSE_IMAGE },
     ];
     await node.write('kept', podManifest('kept', edited, { uid }));
     const after = await node.until('has another container', 'kept', (pod) =>
@@ -63,7 +63,7 @@ describe('a manifest that is edited', () => {
     );
     expect(after.steady).toEqual(before.steady);
     expect(after.moving?.restarts).toBe(1);
-    await node.write('kept', podManifest('kept', [steady, { name: 'renamed', image: pauseImage }], { uid }));
+    await node.write('kept', podManifest('kept', [steady, { name: 'renamed', image: PAUSE_IMAGE }], { uid }));
     const renamed = await node.until('has a container of the new name', 'kept', (pod) =>
       allRun(pod) && 'renamed' in identitiesOf(pod) ? identitiesOf(pod) : undefined,
     );

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { busyboxImage, hostImages } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images.ts';
 import { noAbort } from './support/containerd.ts';
 import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
@@ -13,8 +13,8 @@ import { guardedRegistry } from './support/registry.ts';
 const password = 'hunter2-of-the-plugin';
 const apiVersion = 'credentialprovider.kubelet.k8s.io/v1';
 const registry = await forAllTests(async () => {
-  const busybox = (await hostImages(noAbort)).find(({ name }) => name === busyboxImage);
-  if (busybox === undefined) throw new Error(`${busyboxImage} is not among the images of the host`);
+  const busybox = (await buildHostImages(noAbort)).find(({ name }) => name === BUSYBOX_IMAGE);
+  if (busybox === undefined) throw new Error(`${BUSYBOX_IMAGE} is not among the images of the host`);
   return guardedRegistry(busybox, { username: 'plugin', password });
 });
 const { directory } = await forAllTests(async () => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { busyboxImage } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
 import { containerHash } from '../../kubernetes/api/identity.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';
@@ -54,7 +54,7 @@ const labelsOf = (name: string, uid: string) => ({
 function rawPod(name: string, uid: string) {
   const cgroupParent = `${node.runtime.containerd.cgroupParent}/raw-${uid}`;
   const labels = labelsOf(name, uid);
-  const annotations = { 'io.kubernetes.container.hash': containerHash({ name: 'main', image: busyboxImage }) };
+  const annotations = { 'io.kubernetes.container.hash': containerHash({ name: 'main', image: BUSYBOX_IMAGE }) };
   return runRawPod(cri(), {
     name,
     uid,
@@ -130,7 +130,7 @@ describe('the command `statelet run`', () => {
     let containerId = '';
     await restart(async () => {
       ({ containerId } = await rawPod('wanted-node', 'wanted-uid'));
-      const main = { name: 'main', image: busyboxImage, command: ['sleep', '1000'] };
+      const main = { name: 'main', image: BUSYBOX_IMAGE, command: ['sleep', '1000'] };
       await node.write('wanted', podManifest('wanted', [main], { uid: 'wanted-uid' }));
     });
     const pod = await node.running('wanted');

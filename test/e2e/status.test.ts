@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { busyboxImage } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
@@ -111,7 +111,7 @@ describe('C16: what a container waits for', () => {
         }),
       );
     await pod('absent-volume', '127.0.0.1:1/nothing:1');
-    await pod('present-volume', busyboxImage);
+    await pod('present-volume', BUSYBOX_IMAGE);
     const failed = await waits('absent-volume', 'ErrImagePull');
     expect(failed.state?.waiting?.message).toMatch(/failed to pull and unpack image.*connection refused/);
     const { state } = await waits('absent-volume', 'ImagePullBackOff');
@@ -161,7 +161,7 @@ describe('C16: what a container waits for', () => {
     );
     await waits('by-hand', 'ErrImageNeverPull');
     const { socket } = layoutOf(node.containerdDirectory);
-    await execute('ctr', ['--address', socket, '--namespace', 'k8s.io', 'images', 'tag', busyboxImage, image]);
+    await execute('ctr', ['--address', socket, '--namespace', 'k8s.io', 'images', 'tag', BUSYBOX_IMAGE, image]);
     expect(containerOf(await node.running('by-hand'))).toMatchObject({ ready: true, restartCount: 0 });
   });
 });

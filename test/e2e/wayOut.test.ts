@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
-import { cniPluginDirectory } from '../../cri/managed/host.ts';
+import { findCniPluginDirectory } from '../../cri/managed/host.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { run } from '../../cri/managed/program.ts';
 import { noAbort, type TestContainerd, withContainerd } from './support/containerd.ts';
@@ -42,8 +42,8 @@ test('the pods leave by one rule for all, also after a second start, and it goes
     // Somebody loads other rules.
     await run('iptables', ['--wait', '5', '-t', 'nat', '-D', ...wordsOf(rules[0])], { signal: noAbort });
     expect(await natRules(subnet)).toEqual([]);
-    await node.containerd.letOut();
-    await node.containerd.letOut();
+    await node.containerd.restoreMasquerade();
+    await node.containerd.restoreMasquerade();
     expect(await natRules(subnet)).toEqual(rules);
     return marksOf(node.directory);
   });
@@ -56,7 +56,7 @@ async function interruptedSandbox(node: TestContainerd, sandboxId: string, hostP
   const address = node.containerd.podCidr.replace('0/24', '77');
   const lease = join(cniData, network, address);
   await writeFile(lease, `${sandboxId}\r\neth0`);
-  const plugins = (await cniPluginDirectory()) ?? '';
+  const plugins = (await findCniPluginDirectory()) ?? '';
   const config = {
     cniVersion: '1.0.0',
     name: network,

@@ -29,7 +29,7 @@ export class TroubledDisk {
     const faults = (call: FileCall) => this.#faultOf(call);
     this.files = new MemoryFiles(this.disk, faults);
     const calls = new FaultyCalls(faults);
-    this.gate = ({ name, about, writes }, act) => calls.answer({ call: name, path: about, writes }, act);
+    this.gate = ({ name, about, writes }, act) => calls.run({ call: name, path: about, writes }, act);
   }
 
   /** Counts the calls anew. After one that hangs all others hang as well: the process has died. */

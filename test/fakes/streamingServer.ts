@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { STREAM_TYPE } from '../../cri/streaming/remoteCommand.ts';
+import { STREAM_TYPE_HEADER } from '../../cri/streaming/remoteCommand.ts';
 import type { SpdyConnection } from '../../cri/streaming/spdyConnection.ts';
 import type { SpdyStream } from '../../cri/streaming/spdyStream.ts';
 import { acceptSpdy } from '../../cri/streaming/upgrade.ts';
@@ -44,7 +44,7 @@ export async function streamingServer({
     const accepted = acceptSpdy(request, socket, head, {
       protocols,
       onStream: async (stream) => {
-        streams.set(stream.headers.get(STREAM_TYPE) ?? '', stream);
+        streams.set(stream.headers.get(STREAM_TYPE_HEADER) ?? '', stream);
         if (streams.size < count || accepted === undefined) return;
         await run(streams, accepted.connection);
         accepted.connection.close();

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { affordableConnections, clientOf, guardConnections } from '../../host/connectionGuard.ts';
+import { affordableConnections, clientKey, guardConnections } from '../../host/connectionGuard.ts';
 import { Authority } from '../../testing/apiserver/serving/authority.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { openSockets, resetAfterRequest } from './support/resettingClients.ts';
@@ -133,7 +133,7 @@ describe('a client is counted', () => {
     ['fe80::1%eth0', 'fe80:0:0:0'],
     ['::1', '0:0:0:0'],
   ])('%s as %s', (address, client) => {
-    expect(clientOf(address)).toBe(client);
+    expect(clientKey(address)).toBe(client);
   });
 });
 

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
-import { isRunning, processOf } from '../../host/runningProcess.ts';
+import { findProcess, isRunning } from '../../host/runningProcess.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 
 const { signal } = new AbortController();
 const limitMs = 60_000;
 const shell = (script: string, options: Partial<Parameters<typeof runProgram>[2]> = {}) =>
-  runProgram('sh', ['-c', script], { signal, limitMs, ...options });
+  runProgram('sh', ['-c', script], { signal, timeoutMs: limitMs, ...options });
 
 describe('a program that runs for us', () => {
   test('gives what it has written, of what it was given', async () => {
@@ -43,7 +43,7 @@ describe('a program that runs for us', () => {
   ])('fails with %s', async (_, script, message) => {
     const failure = await shell(script).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ProgramFailure);
-    expect(failure).toMatchObject({ message, isLate: false });
+    expect(failure).toMatchObject({ message, hasTimedOut: false });
   });
 
   test('keeps the beginning of what it wrote on standard error, however much that is', async () => {
@@ -53,20 +53,20 @@ describe('a program that runs for us', () => {
   });
 
   test('one that is not there fails with its name', async () => {
-    const failure = runProgram('no-such-program', [], { signal, limitMs });
+    const failure = runProgram('no-such-program', [], { signal, timeoutMs: limitMs });
     await expect(failure).rejects.toMatchObject({ message: expect.stringContaining('no-such-program') });
   });
 
   test('is ended when it takes too long', async () => {
-    const failure = await shell('exec sleep 1000', { limitMs: 50 }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ message: 'timed out after 0.05 s', isLate: true });
+    const failure = await shell('exec sleep 1000', { timeoutMs: 50 }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ message: 'timed out after 0.05 s', hasTimedOut: true });
   });
 
   test('is asked to end where it has something to clean up, and not waited for', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'statelet-program-'));
     const script = `trap 'touch ${directory}/cleaned; exit 1' TERM; sleep 1 & wait`;
-    const failure = await shell(script, { limitMs: 500, killSignal: 'SIGTERM' }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ isLate: true });
+    const failure = await shell(script, { timeoutMs: 500, killSignal: 'SIGTERM' }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ hasTimedOut: true });
     await eventually('it has cleaned up', async () => (await readdir(directory)).includes('cleaned'));
     await rm(directory, { recursive: true });
   });
@@ -74,29 +74,29 @@ describe('a program that runs for us', () => {
   test('takes what it has started with it, where that is asked for', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'statelet-program-'));
     const script = `sh -c 'echo $$ > ${directory}/pid; exec sleep 1000' & wait`;
-    const failure = shell(script, { limitMs: 500, endsChildren: true }).catch((error: unknown) => error);
+    const failure = shell(script, { timeoutMs: 500, killsChildren: true }).catch((error: unknown) => error);
     const child = await eventually('it has begun', async () => {
-      return (await processOf(Number(await readFile(join(directory, 'pid'), 'utf8')))) ?? false;
+      return (await findProcess(Number(await readFile(join(directory, 'pid'), 'utf8')))) ?? false;
     });
-    expect(await failure).toMatchObject({ isLate: true });
+    expect(await failure).toMatchObject({ hasTimedOut: true });
     await eventually('its child has ended', async () => !(await isRunning(child)));
     await rm(directory, { recursive: true });
   });
 
   test('has ended although what it has left behind holds its output open', async () => {
     const left = 'sleep 60 & echo $!';
-    const pid = Number(await shell(left, { limitMs: 10_000 }));
+    const pid = Number(await shell(left, { timeoutMs: 10_000 }));
     // Throws where it has ended.
     process.kill(pid, 'SIGKILL');
-    const failure = await shell(`${left} >&2; exit 3`, { limitMs: 10_000 }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ exitCode: 3, isLate: false });
+    const failure = await shell(`${left} >&2; exit 3`, { timeoutMs: 10_000 }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ exitCode: 3, hasTimedOut: false });
     process.kill(Number((failure as ProgramFailure).stderr), 'SIGKILL');
   });
 
   test('is ended when it writes more than it may', async () => {
-    expect(await shell('printf 12345', { mostOutput: 5 })).toBe('12345');
-    const failure = await shell('yes secret', { mostOutput: 1_000 }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ message: 'wrote more than 1000 bytes', isLate: false });
+    expect(await shell('printf 12345', { maxOutputBytes: 5 })).toBe('12345');
+    const failure = await shell('yes secret', { maxOutputBytes: 1_000 }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ message: 'wrote more than 1000 bytes', hasTimedOut: false });
   });
 
   test('is ended when it is not wanted any more', async () => {

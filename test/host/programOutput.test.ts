@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { programOutput } from '../../host/programOutput.ts';
+import { streamProgramOutput } from '../../host/programOutput.ts';
 
 const endless = new AbortController().signal;
-const sh = (script: string, more: { readonly signal?: AbortSignal; readonly limitMs?: number } = {}) =>
-  programOutput('/bin/sh', ['-c', script], { signal: endless, limitMs: 20_000, ...more });
+const sh = (script: string, more: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {}) =>
+  streamProgramOutput('/bin/sh', ['-c', script], { signal: endless, timeoutMs: 20_000, ...more });
 
 async function textOf(output: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
@@ -16,7 +16,7 @@ test('all that a program writes, and what it says of errors at last, however it 
 });
 
 test('one that takes too long, or is called off, is ended: what it has written is all', async () => {
-  expect(await textOf(sh('echo one; exec sleep 60', { limitMs: 300 }))).toBe('one\n');
+  expect(await textOf(sh('echo one; exec sleep 60', { timeoutMs: 300 }))).toBe('one\n');
   expect(await textOf(sh('echo one; exec sleep 60', { signal: AbortSignal.timeout(300) }))).toBe('one\n');
 });
 
@@ -39,5 +39,7 @@ function isThere(pid: number): boolean {
 }
 
 test('one that there is not', async () => {
-  await expect(textOf(programOutput('/none', [], { signal: endless, limitMs: 1_000 }))).rejects.toThrow('ENOENT');
+  await expect(textOf(streamProgramOutput('/none', [], { signal: endless, timeoutMs: 1_000 }))).rejects.toThrow(
+    'ENOENT',
+  );
 });

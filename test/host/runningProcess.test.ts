@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
-import { isRunning, processOf } from '../../host/runningProcess.ts';
+import { findProcess, isRunning } from '../../host/runningProcess.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 
 const children: ChildProcess[] = [];
@@ -15,7 +15,7 @@ async function started(script: string) {
   const child = spawn('sh', ['-c', script, script], { stdio: ['ignore', 'pipe', 'ignore'] });
   children.push(child);
   const [text]: unknown[] = await once(child.stdout.setEncoding('utf8'), 'data');
-  const process = await processOf(Number(String(text).split('\n')[0]));
+  const process = await findProcess(Number(String(text).split('\n')[0]));
   if (process === undefined) throw new Error('it does not run');
   return { child, process };
 }
@@ -41,7 +41,7 @@ test('neither does one that nobody has asked for its exit code', async () => {
   await eventually('its parent is no shell', isNoShell);
   process.kill(ended.pid, 'SIGKILL');
   await eventually('it has ended', async () => !(await isRunning(ended)));
-  expect(await processOf(ended.pid)).toBeUndefined();
+  expect(await findProcess(ended.pid)).toBeUndefined();
   // It is still there.
   expect(process.kill(ended.pid, 0)).toBe(true);
 });
@@ -56,9 +56,9 @@ async function seenWith(left: number, look: string): Promise<unknown> {
   const program = `
     import { closeSync, openSync } from 'node:fs';
     const { findContainerd, findShims } = await import('${product}cri/managed/process.ts');
-    const { isRunning, mayRun, processOf } = await import('${product}host/runningProcess.ts');
+    const { isRunning, mayRun, findProcess } = await import('${product}host/runningProcess.ts');
     const layout = { pidFile: '/none', config: '/none', socket: '/none' };
-    const self = await processOf(process.pid);
+    const self = await findProcess(process.pid);
     const open = [];
     try { for (;;) open.push(openSync('/dev/null')); } catch {}
     for (const fd of open.splice(0, ${left})) closeSync(fd);

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { SecretText } from '../../host/secretText.ts';
+import { Secret } from '../../host/secretText.ts';
 
 test('a secret is read as it was written, and printed by nothing', () => {
-  const secret = new SecretText('tökén-1');
+  const secret = new Secret('tökén-1');
   expect(secret.read()).toBe('tökén-1');
   for (const printed of [String(secret), JSON.stringify(secret), inspect(secret, { depth: 5, showHidden: true })])
     expect(printed).not.toContain('tökén');

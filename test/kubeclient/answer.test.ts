@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
 import { readNode } from '../../actors/cluster/nodeObjects.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { jsonOf, OddAnswer, readAnswer } from '../../kubeclient/answer.ts';
+import { parseJsonBody, parseResponse, UnexpectedResponse } from '../../kubeclient/answer.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import { NODE } from '../../kubeclient/paths.ts';
 import { follow } from '../fakes/followed.ts';
@@ -23,7 +23,9 @@ const problemOf = (act: () => unknown): unknown => {
 test('a page instead of an object is told in one sentence: what was asked, what came, and what was expected', async () => {
   const page = '\n<!DOCTYPE html>\r\n<html>sign in</html>';
   const said = `GET ${NODE_PATH}: the server answered with "<!DOCTYPE html>", expected the JSON of a Kubernetes API`;
-  await expect(client(answered(200, page)).get(NODE_PATH, { type: NODE, signal })).rejects.toThrow(new OddAnswer(said));
+  await expect(client(answered(200, page)).get(NODE_PATH, { type: NODE, signal })).rejects.toThrow(
+    new UnexpectedResponse(said),
+  );
   await expect(client(answered(201, page)).create('/api/v1/nodes', NODE, { signal })).rejects.toThrow(
     /^POST \/api\/v1\/n/,
   );
@@ -39,13 +41,15 @@ test.each([
 ])('an object of another kind is told so too: %j', (answer, came, why) => {
   const end = why === undefined ? '' : ` (${why})`;
   const said = `GET ${NODE_PATH}: the server answered with ${came}, expected a Node${end}`;
-  expect(problemOf(() => readNode(answer, `GET ${NODE_PATH}`))).toEqual(new OddAnswer(said));
+  expect(problemOf(() => readNode(answer, `GET ${NODE_PATH}`))).toEqual(new UnexpectedResponse(said));
 });
 
 test('of a long answer its beginning is told', () => {
-  const long = problemOf(() => jsonOf('x'.repeat(5_000), 'GET /a'));
+  const long = problemOf(() => parseJsonBody('x'.repeat(5_000), 'GET /a'));
   expect(String(long)).toMatch(/^Error: GET \/a: the server answered with "x{118}…, expected/);
-  const deep = problemOf(() => readAnswer(z.string(), { a: 'x'.repeat(5_000) }, { asked: 'GET /a', expected: 'b' }));
+  const deep = problemOf(() =>
+    parseResponse(z.string(), { a: 'x'.repeat(5_000) }, { request: 'GET /a', expected: 'b' }),
+  );
   expect(String(deep).length).toBeLessThan(250);
 });
 
@@ -77,13 +81,13 @@ test('of Secrets and tokens nothing is told that came', () => {
   ];
   for (const each of asked) {
     const said = `${each}: the server answered with something else, expected`;
-    expect(problemOf(() => jsonOf('{"data":{"key":"aGlk', each))).toEqual(
-      new OddAnswer(`${said} the JSON of a Kubernetes API`),
+    expect(problemOf(() => parseJsonBody('{"data":{"key":"aGlk', each))).toEqual(
+      new UnexpectedResponse(`${said} the JSON of a Kubernetes API`),
     );
     const odd = { status: { token: 5, hidden: 'aGlk' } };
     const schema = z.object({ status: z.object({ token: z.string() }) });
-    expect(problemOf(() => readAnswer(schema, odd, { asked: each, expected: 'a token' }))).toEqual(
-      new OddAnswer(`${said} a token`),
+    expect(problemOf(() => parseResponse(schema, odd, { request: each, expected: 'a token' }))).toEqual(
+      new UnexpectedResponse(`${said} a token`),
     );
   }
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { linesOf, startOf, TooLong, textOf } from '../../kubeclient/body.ts';
+import { ResponseTooLong, readBody, readErrorBody, readJsonLines } from '../../kubeclient/body.ts';
 import { follow } from '../fakes/followed.ts';
 import { answered } from '../fakes/toldTransport.ts';
 
@@ -25,28 +25,28 @@ async function all(lines: AsyncIterable<unknown>): Promise<unknown[]> {
 }
 
 test('a body of 64 MiB is read, and of a longer one no more than that', async () => {
-  expect(await textOf(body(...mebibytes(64)).of)).toHaveLength(64 * MIB);
+  expect(await readBody(body(...mebibytes(64)).of)).toHaveLength(64 * MIB);
   const { read, of } = body(...mebibytes(70));
-  await expect(textOf(of)).rejects.toThrow(new TooLong('the answer is longer than 64 MiB'));
+  await expect(readBody(of)).rejects.toThrow(new ResponseTooLong('the answer is longer than 64 MiB'));
   expect(read.pieces).toBe(65);
 });
 
 test('of a refusal no more is read than is of use', async () => {
-  expect(await startOf(body('Bad', ' Gateway').of)).toBe('Bad Gateway');
+  expect(await readErrorBody(body('Bad', ' Gateway').of)).toBe('Bad Gateway');
   const { read, of } = body('a', ...mebibytes(5));
-  expect(await startOf(of)).toBe(`a${'x'.repeat(MIB - 1)}`);
+  expect(await readErrorBody(of)).toBe(`a${'x'.repeat(MIB - 1)}`);
   expect(read.pieces).toBe(2);
 });
 
 test('lines are told as they become whole, in whatever pieces they come; one of more than 8 MiB is none', async () => {
-  expect(await all(linesOf(body('{"a":', '1', '}\n{"b":2}\n\n{"c"', ':3}\n', '{"d"').of, ''))).toEqual([
+  expect(await all(readJsonLines(body('{"a":', '1', '}\n{"b":2}\n\n{"c"', ':3}\n', '{"d"').of, ''))).toEqual([
     { a: 1 },
     { b: 2 },
     { c: 3 },
   ]);
-  const long = linesOf(body('{"a":1}\n"', ...mebibytes(8), '"\n{"b":2}\n').of, '');
+  const long = readJsonLines(body('{"a":1}\n"', ...mebibytes(8), '"\n{"b":2}\n').of, '');
   expect(await long.next()).toEqual({ value: { a: 1 }, done: false });
-  await expect(long.next()).rejects.toThrow(new TooLong('a line of the watch is longer than 8 MiB'));
+  await expect(long.next()).rejects.toThrow(new ResponseTooLong('a line of the watch is longer than 8 MiB'));
 });
 
 test('a watch with such a line has failed, and says of what', async () => {
@@ -56,10 +56,10 @@ test('a watch with such a line has failed, and says of what', async () => {
 
 test('a watch of blank lines fails after 64 KiB of them, but not if events come in between', async () => {
   const blank = '\n'.repeat(40 * 1024);
-  expect(await all(linesOf(body(blank, '{"a":1}\n', blank, '{"b":2}\n').of, ''))).toEqual([{ a: 1 }, { b: 2 }]);
+  expect(await all(readJsonLines(body(blank, '{"a":1}\n', blank, '{"b":2}\n').of, ''))).toEqual([{ a: 1 }, { b: 2 }]);
   const { read, of } = body(...new Array<string>(100).fill(blank));
-  await expect(all(linesOf(of, 'GET /api/v1/pods'))).rejects.toThrow(
-    new TooLong('GET /api/v1/pods: the server sends blank lines instead of events'),
+  await expect(all(readJsonLines(of, 'GET /api/v1/pods'))).rejects.toThrow(
+    new ResponseTooLong('GET /api/v1/pods: the server sends blank lines instead of events'),
   );
   expect(read.pieces).toBe(2);
 });

@@ -5,13 +5,13 @@ import {
   isInvalid,
   isNotFound,
   KubeError,
-  kubeErrorFrom,
-  kubeErrorOf,
+  kubeErrorFromResponse,
+  kubeErrorFromStatus,
 } from '../../kubeclient/kubeError.ts';
 
 test('a refusal tells what its Status says: the message, the reason and when to come again', () => {
   const status = { kind: 'Status', message: 'pods "web" not found', reason: 'NotFound', code: 404 };
-  expect(kubeErrorOf(404, JSON.stringify(status), undefined)).toMatchObject({
+  expect(kubeErrorFromResponse(404, JSON.stringify(status), undefined)).toMatchObject({
     name: 'KubeError',
     code: 404,
     reason: 'NotFound',
@@ -19,36 +19,41 @@ test('a refusal tells what its Status says: the message, the reason and when to 
     retryAfterMs: undefined,
   });
   const busy = { message: 'busy', details: { retryAfterSeconds: 3 } };
-  expect(kubeErrorOf(429, JSON.stringify(busy), undefined)).toMatchObject({ reason: '', retryAfterMs: 3_000 });
-  expect(kubeErrorOf(429, JSON.stringify(busy), '7').retryAfterMs).toBe(7_000);
+  expect(kubeErrorFromResponse(429, JSON.stringify(busy), undefined)).toMatchObject({
+    reason: '',
+    retryAfterMs: 3_000,
+  });
+  expect(kubeErrorFromResponse(429, JSON.stringify(busy), '7').retryAfterMs).toBe(7_000);
 });
 
 test('a wait that is no number of seconds is none', () => {
-  const after = (text: string) => kubeErrorOf(503, '', text).retryAfterMs;
+  const after = (text: string) => kubeErrorFromResponse(503, '', text).retryAfterMs;
   expect(after('Wed, 21 Oct 2026 07:28:00 GMT')).toBeUndefined();
   expect(after('-1')).toBeUndefined();
   for (const text of ['Infinity', '', '1e3', ' 5', '1.5', '9'.repeat(400)]) expect(after(text)).toBeUndefined();
   expect(after('0')).toBe(0);
   const odd = JSON.stringify({ details: { retryAfterSeconds: -1 } });
-  expect(kubeErrorOf(503, odd, undefined).retryAfterMs).toBeUndefined();
+  expect(kubeErrorFromResponse(503, odd, undefined).retryAfterMs).toBeUndefined();
 });
 
 test('whatever else answers, as a proxy, is told in its own words, or by its code', () => {
-  expect(kubeErrorOf(502, 'Bad Gateway\n', undefined).message).toBe('Bad Gateway');
-  expect(kubeErrorOf(502, ' \n', undefined).message).toBe('the server answered with code 502');
+  expect(kubeErrorFromResponse(502, 'Bad Gateway\n', undefined).message).toBe('Bad Gateway');
+  expect(kubeErrorFromResponse(502, ' \n', undefined).message).toBe('the server answered with code 502');
   const odd = '{"message": 5}';
-  expect(kubeErrorOf(500, odd, undefined)).toMatchObject({ message: odd, reason: '' });
+  expect(kubeErrorFromResponse(500, odd, undefined)).toMatchObject({ message: odd, reason: '' });
 });
 
 test('of a page no more is kept than its first line, and nothing that a terminal would obey', () => {
   const page = `<html>\x1b[31m\r\n${'x'.repeat(2 ** 20)}`;
-  expect(kubeErrorOf(502, page, undefined).message).toBe('<html>^[[31m');
-  expect(kubeErrorOf(301, '<a>Moved</a>\n', undefined).message).toBe('the server answered with code 301: <a>Moved</a>');
-  expect(kubeErrorOf(502, '\x1b'.repeat(5_000), undefined).message).toBe(`${'^['.repeat(511)}^…`);
+  expect(kubeErrorFromResponse(502, page, undefined).message).toBe('<html>^[[31m');
+  expect(kubeErrorFromResponse(301, '<a>Moved</a>\n', undefined).message).toBe(
+    'the server answered with code 301: <a>Moved</a>',
+  );
+  expect(kubeErrorFromResponse(502, '\x1b'.repeat(5_000), undefined).message).toBe(`${'^['.repeat(511)}^…`);
   const told = { message: `no\x07\n${'é'.repeat(5_000)}`, reason: 'R\x1b' };
-  const { message, reason } = kubeErrorOf(500, JSON.stringify(told), undefined);
+  const { message, reason } = kubeErrorFromResponse(500, JSON.stringify(told), undefined);
   expect([message.slice(0, 8), message.length, reason]).toEqual(['no\\x07\\n', 1_024, 'R^[']);
-  expect(kubeErrorFrom(told, 'else').message).toBe(message);
+  expect(kubeErrorFromStatus(told, 'else').message).toBe(message);
 });
 
 test('an error is of a kind by its code, and only if a server has answered it', () => {

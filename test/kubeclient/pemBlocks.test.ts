@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { kindOfText, pemBlocks } from '../../kubeclient/pemBlocks.ts';
+import { describeContents, parsePemBlocks } from '../../kubeclient/pemBlocks.ts';
 
 const block = (label: string, body = 'MA==') => `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`;
-const labels = (text: string) => pemBlocks(text).map(({ label }) => label);
+const labels = (text: string) => parsePemBlocks(text).map(({ label }) => label);
 
 test('the blocks of a text are found between whatever else stands there, with any ends of lines', () => {
   const text = `Subject: /CN=a\n${block('CERTIFICATE')}\n# the key\n${block('EC PRIVATE KEY')}`;
   expect(labels(text)).toEqual(['CERTIFICATE', 'EC PRIVATE KEY']);
-  expect(pemBlocks(text.replaceAll('\n', '\r\n'))).toEqual(pemBlocks(text));
-  expect(pemBlocks(text.trimEnd())[1]?.text).toBe(block('EC PRIVATE KEY'));
+  expect(parsePemBlocks(text.replaceAll('\n', '\r\n'))).toEqual(parsePemBlocks(text));
+  expect(parsePemBlocks(text.trimEnd())[1]?.pem).toBe(block('EC PRIVATE KEY'));
 });
 
 test('a block that does not end, or ends as another, is none', () => {
@@ -18,7 +18,7 @@ test('a block that does not end, or ends as another, is none', () => {
 
 test('a text of nothing but beginnings takes no time to speak of', () => {
   const begun = performance.now();
-  expect(pemBlocks('-----BEGIN A-----\n'.repeat(60_000))).toEqual([]);
+  expect(parsePemBlocks('-----BEGIN A-----\n'.repeat(60_000))).toEqual([]);
   expect(performance.now() - begun).toBeLessThan(2_000);
 });
 
@@ -32,5 +32,5 @@ test.each([
   [block('CERTIFICATE', 'SECRET') + block('PRIVATE KEY', 'SECRET'), 'PEM of CERTIFICATE, PRIVATE KEY'],
   [block('\x1b[2JSECRET'), 'PEM of an odd label'],
 ])('what a text is can be told without what it says: %j', (text, kind) => {
-  expect(kindOfText(text)).toBe(kind);
+  expect(describeContents(text)).toBe(kind);
 });

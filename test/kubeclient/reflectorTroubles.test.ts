@@ -265,7 +265,7 @@ describe('an object that cannot be read', () => {
       clock,
       jitter: () => 0,
       signal: new AbortController().signal,
-      keep: ({ metadata: { name }, broken }: KubeObject) => {
+      transform: ({ metadata: { name }, broken }: KubeObject) => {
         if (broken === true) throw new Error('it has no port');
         return String(name);
       },

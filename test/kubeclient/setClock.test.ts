@@ -39,9 +39,9 @@ test('a watch that told nothing while the clock was set back has not ended at on
 test('the wait before another try begins anew two minutes on, whatever the clock is set to', () => {
   const clock = new SettableClock();
   const backOff = new BackOff(clock, () => 0);
-  expect([backOff.next(), backOff.next()]).toEqual([800, 1_600]);
+  expect([backOff.nextDelay(), backOff.nextDelay()]).toEqual([800, 1_600]);
   clock.set(HOUR);
-  expect(backOff.next()).toBe(3_200);
+  expect(backOff.nextDelay()).toBe(3_200);
 });
 
 test('a client earns no requests by a clock that is set', () => {

@@ -197,15 +197,15 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C37',
     breaks: 'everybody in the pod may read its tokens',
     file: 'volume/payload.ts',
-    find: 'mode: isPrivate ? PRIVATE_FILE : mode',
+    find: 'mode: isPrivate ? PRIVATE_FILE_MODE : mode',
     put: 'mode',
   },
   {
     rule: 'C37',
     breaks: 'bytes that are no text are the same as others',
     file: 'volume/atomicFiles.ts',
-    find: 'return data?.equals(await bytesIn(files, file));',
-    put: 'return data?.toString() === (await bytesIn(files, file)).toString();',
+    find: 'return data?.equals(await readBytes(fileSystem, file));',
+    put: 'return data?.toString() === (await readBytes(fileSystem, file)).toString();',
   },
   {
     rule: 'C37',

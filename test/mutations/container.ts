@@ -118,8 +118,8 @@ export const containerMutations: readonly Mutation[] = [
     rule: 'C20',
     breaks: "the cluster's search domains are missing",
     file: 'cri/dns.ts',
-    find: 'searches: distinct(own, cluster, resolvConf.searches)',
-    put: 'searches: distinct(cluster.slice(1), own.slice(2), resolvConf.searches)',
+    find: 'searches: unique(namespaceSearches, clusterSearches, resolvConf.searches)',
+    put: 'searches: unique(clusterSearches.slice(1), namespaceSearches.slice(2), resolvConf.searches)',
   },
   {
     rule: 'C20',
@@ -188,8 +188,8 @@ export const containerMutations: readonly Mutation[] = [
     rule: 'C23',
     breaks: "a log folder does not name its pod's uid",
     file: 'host/pods/layout.ts',
-    find: "segment('pod name', name), segment('pod uid', uid)].join('_');",
-    put: "segment('pod name', name), segment('pod uid', uid).slice(0, 4)].join('_');",
+    find: "safeSegment('pod name', name), safeSegment('pod uid', uid)].join('_');",
+    put: "safeSegment('pod name', name), safeSegment('pod uid', uid).slice(0, 4)].join('_');",
   },
   {
     rule: 'C26',
@@ -202,8 +202,8 @@ export const containerMutations: readonly Mutation[] = [
     rule: 'C26',
     breaks: 'a symlink may lead outside the volume',
     file: 'host/files/safeOpen.ts',
-    find: "if (inside[0] === '..') throw new Error(",
-    put: "if (inside[0] === 'nowhere') throw new Error(",
+    find: "if (relativeNames[0] === '..') throw new Error(",
+    put: "if (relativeNames[0] === 'nowhere') throw new Error(",
   },
   {
     rule: 'C26',

@@ -43,19 +43,19 @@ export const faultsOfObjects: readonly SeededFault[] = [
     name: 'keys-stay',
     breaks: 'a volume goes on to show the names of keys that are gone',
     file: 'volume/atomicFiles.ts',
-    find: 'entry.isSymbolicLink() && !wanted.has(entry.name)',
-    put: 'entry.isSymbolicLink() && wanted.size > 99',
+    find: 'entry.isSymbolicLink() && !expectedNames.has(entry.name)',
+    put: 'entry.isSymbolicLink() && expectedNames.size > 99',
     story: told('keys go from a ConfigMap, and others come'),
   },
   {
     name: 'shown-twice',
     breaks: 'the files of a volume are put in their place twice',
     file: 'volume/atomicFiles.ts',
-    find: '    await files.rename(path.join(directory, NEXT), path.join(directory, DATA));\n',
+    find: '    await fileSystem.rename(path.join(directory, NEXT_DATA_LINK), path.join(directory, DATA_LINK));\n',
     put:
-      '    await files.rename(path.join(directory, NEXT), path.join(directory, DATA));\n' +
-      '    await files.symlink(shown, path.join(directory, NEXT));\n' +
-      '    await files.rename(path.join(directory, NEXT), path.join(directory, DATA));\n',
+      '    await fileSystem.rename(path.join(directory, NEXT_DATA_LINK), path.join(directory, DATA_LINK));\n' +
+      '    await fileSystem.symlink(publishedName, path.join(directory, NEXT_DATA_LINK));\n' +
+      '    await fileSystem.rename(path.join(directory, NEXT_DATA_LINK), path.join(directory, DATA_LINK));\n',
     story: told('keys go from a ConfigMap, and others come'),
   },
   {

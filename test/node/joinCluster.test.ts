@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import { isRunning, processOf } from '../../host/runningProcess.ts';
+import { findProcess, isRunning } from '../../host/runningProcess.ts';
 import { LEASE, listTypeOf } from '../../kubeclient/paths.ts';
 import { joinCluster } from '../../node/joinCluster.ts';
 import { Api } from '../../testing/apiserver/api.ts';
@@ -142,7 +142,7 @@ test('a program that still runs when the node leaves ends with it, and nobody is
   const onProblem = (problem: string) => void problems.push(problem);
   const joined = await joinCluster({ ...config, kubeconfig: file }, host, { onProblem });
   const request = joined.client.get(LEASE_PATH, { type: LEASE, signal }).catch(messageOf);
-  const program = await eventually('it has begun', async () => processOf(Number(await readFile(pidFile, 'utf8'))));
+  const program = await eventually('it has begun', async () => findProcess(Number(await readFile(pidFile, 'utf8'))));
   joined.close();
   expect(await request).toMatch(/the node leaves its cluster$/);
   await eventually('it has ended', async () => !(await isRunning(program)));

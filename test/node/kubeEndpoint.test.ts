@@ -2,7 +2,11 @@ import { createSecureContext } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import { kubeEndpoint } from '../../node/kubeEndpoint.ts';
 
-const credentials = { context: async () => createSecureContext(), token: async () => undefined, refused: () => {} };
+const credentials = {
+  context: async () => createSecureContext(),
+  token: async () => undefined,
+  handleUnauthorized: () => {},
+};
 
 test('an address is an origin and what stands before every path', () => {
   const cluster = { server: 'https://192.0.2.1:6443/prefix/', 'tls-server-name': 'api.example' };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostCgroupfs } from '../../host/cgroup/cgroupfs.ts';
 import { findPodCgroups } from '../../host/cgroup/usage/podCgroupsFound.ts';
-import { usageReader } from '../../host/cgroup/usage/readUsage.ts';
+import { createUsageReader } from '../../host/cgroup/usage/readUsage.ts';
 import { Collector, type CollectorOptions } from '../../stats/collector.ts';
 import { runIn, type Simulation, simulate } from '../cri/simulated/support.ts';
 import {
@@ -67,7 +67,7 @@ export class StatsWorld {
     const { hierarchies, simulation } = this;
     return new Collector({
       cri: simulation.cri,
-      readUsage: usageReader({ hierarchies, now: () => simulation.clock.now() }),
+      readUsage: createUsageReader({ hierarchies, now: () => simulation.clock.now() }),
       findCgroups: () =>
         findPodCgroups({ place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' }, hierarchies, cgroupfs: hostCgroupfs }),
       procfs: { read: (file) => this.procfs.get(file) },

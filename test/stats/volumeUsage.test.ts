@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { createLayout, type Layout } from '../../host/pods/layout.ts';
-import type { Counted } from '../../host/usage/diskUsages.ts';
+import type { UsageResult } from '../../host/usage/diskUsages.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import { countTrees } from '../../stats/countTrees.ts';
@@ -53,7 +53,7 @@ function podOnDisk(name: string): Pod {
 interface Asked {
   readonly names: readonly string[];
   readonly signal: AbortSignal;
-  readonly answer: (counted?: Counted) => void;
+  readonly answer: (counted?: UsageResult) => void;
 }
 
 /** Counts what the test answers. */
@@ -62,12 +62,12 @@ function usage(pods: () => readonly Pod[], more: Partial<VolumeUsageOptions> = {
   const measure: VolumeUsageOptions['measure'] = (paths, signal) =>
     new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
-      const answer = (counted: Counted = { bytes: 100, inodes: 2 }) => resolve(paths.map(() => counted));
+      const answer = (counted: UsageResult = { bytes: 100, inodes: 2 }) => resolve(paths.map(() => counted));
       asked.push({ names: paths.map((path) => path.split('/').at(-1) ?? ''), signal, answer });
     });
   const parts = { pods, layout, pluginOf, periodMs: 60_000, measure, clock, jitter: () => 0.5, signal: end.signal };
   const volumes = new VolumeUsage({ ...parts, ...more });
-  const refresh = async (counted?: Counted) => {
+  const refresh = async (counted?: UsageResult) => {
     const before = asked.length;
     const refreshed = volumes.refresh();
     if (asked.length > before) asked.at(-1)?.answer(counted);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { runProgram } from '../../host/program.ts';
-import { commandLine, lookAtProcesses } from '../../host/runningProcess.ts';
+import { mapProcesses, readCommandLine } from '../../host/runningProcess.ts';
 
 const { signal } = new AbortController();
 
@@ -23,7 +23,7 @@ export async function hangingVolume(directory: string): Promise<HangingVolume> {
   const device = await open('/dev/fuse', 'r+');
   const options = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other';
   const args = ['-t', 'fuse', '-o', options, 'hanging', directory];
-  await runProgram('mount', args, { signal, limitMs: 10_000, passedFd: device.fd });
+  await runProgram('mount', args, { signal, timeoutMs: 10_000, passedFd: device.fd });
   let hasBegun = false;
   return {
     directory,
@@ -37,8 +37,8 @@ export async function hangingVolume(directory: string): Promise<HangingVolume> {
       await device.read(request);
     },
     lookers: async () => {
-      const own = await lookAtProcesses(async (pid) =>
-        (await commandLine(pid)).some((part) => part.includes(directory)) ? pid : undefined,
+      const own = await mapProcesses(async (pid) =>
+        (await readCommandLine(pid)).some((part) => part.includes(directory)) ? pid : undefined,
       );
       return own.length;
     },

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { hostFiles } from '../../host/files/fileSystem.ts';
-import { showFiles } from '../../volume/atomicFiles.ts';
+import { publishFiles } from '../../volume/atomicFiles.ts';
 
 const { signal } = new AbortController();
 const now = Date.parse('2026-11-21T22:36:07.890Z');
@@ -30,7 +30,7 @@ afterEach(() => rm(volume, { recursive: true }));
 /** Shows files, given as path and text. */
 function show(files: Record<string, string>, beforeShown: () => Promise<void> = async () => {}) {
   const list = Object.entries(files).map(([path, text]) => ({ path, data: Buffer.from(text), mode: 0o640 }));
-  return showFiles(hostFiles, volume, { shown: list, now, beforeShown, signal });
+  return publishFiles(hostFiles, volume, { files: list, now, beforePublish: beforeShown, signal });
 }
 
 const text = (file: string) => readFile(join(volume, file), 'utf8');

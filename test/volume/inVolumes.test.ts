@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { inVolumes } from '../../volume/inVolumes.ts';
+import { runInVolumes } from '../../volume/inVolumes.ts';
 import { signal } from './onDisk.ts';
 
 let folder: string;
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const read = (own?: true) =>
-  inVolumes([{ kind: 'read', hostPath: folder, path: 'a', largest: 9, ...(own ? { own } : {}) }], signal);
+  runInVolumes([{ kind: 'read', hostPath: folder, path: 'a', largest: 9, ...(own ? { own } : {}) }], signal);
 
 test('a volume that this agent made is looked into at once, any other by a process of its own', async () => {
   expect(await read()).toEqual([{ text: 'text' }]);
@@ -31,7 +31,7 @@ test('a volume that this agent made is looked into at once, any other by a proce
 test('what cannot be done is its answer, and the others are done', async () => {
   const task = { kind: 'read', hostPath: folder, own: true, largest: 9 } as const;
   expect(
-    await inVolumes(
+    await runInVolumes(
       [
         { ...task, path: '../a' },
         { ...task, path: 'a' },

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { mountsUnder } from '../../host/files/mountinfo.ts';
-import { podDirectories } from '../../host/pods/podDirectory.ts';
+import { listPodDirectories } from '../../host/pods/podDirectory.ts';
 import { MARK_FILE, writeMark } from '../../host/pods/podMark.ts';
-import { takePodDirectory } from '../../host/pods/takePodDirectory.ts';
+import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { hostMounter as mounter } from '../../volume/hostMounter.ts';
 import { unmount } from '../../volume/mount.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
@@ -19,30 +19,30 @@ const pod = { uid: 'u1', namespace: 'default', name: 'web' };
 
 test('the pods that a former run left are found; what is no pod is passed over', async () => {
   await inFolder(async (_folder, layout) => {
-    expect(await podDirectories(layout)).toEqual([]);
+    expect(await listPodDirectories(layout)).toEqual([]);
     await mkdir(layout.podDir('u1'), { recursive: true });
     await mkdir(layout.podDir('u2'), { recursive: true });
     await mkdir(path.join(layout.podsDir, '.no pod'));
-    expect([...(await podDirectories(layout))].sort()).toEqual(['u1', 'u2']);
+    expect([...(await listPodDirectories(layout))].sort()).toEqual(['u1', 'u2']);
   });
 });
 
 test('an orphan goes with its volumes, also twice, and the other pods stay', async () => {
   await inFolder(async (_folder, layout) => {
-    await takePodDirectory({ layout, maker: makerIn(layout), pod });
+    await claimPodDirectory({ layout, maker: makerIn(layout), pod });
     const cache = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
     await mkdir(cache, { recursive: true });
     await writeFile(path.join(cache, 'file'), '');
     await mkdir(layout.podDir('u2'), { recursive: true });
     await removePodFiles({ uid: 'u1', layout, mounter, maker: makerIn(layout), plugins: volumePlugins, signal });
     await removePodFiles({ uid: 'u1', layout, mounter, maker: makerIn(layout), plugins: volumePlugins, signal });
-    expect(await podDirectories(layout)).toEqual(['u2']);
+    expect(await listPodDirectories(layout)).toEqual(['u2']);
   });
 });
 
 withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is left as it is', async () => {
   await inFolder(async (_folder, layout) => {
-    await takePodDirectory({ layout, maker: makerIn(layout), pod });
+    await claimPodDirectory({ layout, maker: makerIn(layout), pod });
     const volume = { name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } };
     await pluginFor(volumePlugins, volume).mount(requestOf(layout, volume));
     const foreign = layout.volumeDir('u1', 'kubernetes.io/csi', 'disk');
@@ -53,7 +53,7 @@ withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is 
     expect(await mountsUnder(layout.podDir('u1'), signal)).toEqual([{ path: foreign, type: 'tmpfs' }]);
     await unmount(foreign, signal);
     await removePodFiles(orphan);
-    expect(await podDirectories(layout)).toEqual([]);
+    expect(await listPodDirectories(layout)).toEqual([]);
   });
 });
 

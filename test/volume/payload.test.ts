@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createLayout } from '../../host/pods/layout.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import type { PodTokens } from '../../kubernetes/objects/podObjects.ts';
-import { payloadOf } from '../../volume/payload.ts';
+import { collectPayload } from '../../volume/payload.ts';
 import { FakeObjects, fakeTokens } from '../fakes/objects.ts';
 import { podWith, requestOf } from './onDisk.ts';
 
@@ -15,7 +15,7 @@ const trustBundles = { get: async () => 'PEM' };
 type Sources = NonNullable<NonNullable<Volume['projected']>['sources']>;
 
 const gather = (volume: Omit<Volume, 'name'>, spec: object = {}) =>
-  payloadOf({
+  collectPayload({
     ...requestOf(layout, { name: 'v', ...volume }, podWith(spec)),
     objects,
     tokens: fakeTokens(5_000),
@@ -60,7 +60,7 @@ describe('C37: a projected volume', () => {
       get: async (_pod, { audience }) => tokensBy.get(audience) ?? { token: '', renewAt: 0 },
     };
     const volume = { name: 'v', ...projected(...sources) };
-    const { files: _, ...told } = await payloadOf({ ...requestOf(layout, volume, podWith()), tokens });
+    const { files: _, ...told } = await collectPayload({ ...requestOf(layout, volume, podWith()), tokens });
     expect(told).toEqual({ renewAt: 7, goodUntil: 10, ...failed(3) });
   });
 
@@ -131,5 +131,5 @@ test('whoever stops mounting is not answered', async () => {
   const stopping = new AbortController();
   stopping.abort(new Error('stopped'));
   const request = { ...requestOf(layout, { name: 'v', configMap: { name: 'none' } }), objects };
-  await expect(payloadOf({ ...request, signal: stopping.signal })).rejects.toThrow('stopped');
+  await expect(collectPayload({ ...request, signal: stopping.signal })).rejects.toThrow('stopped');
 });

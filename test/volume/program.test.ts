@@ -7,7 +7,7 @@ import { runProgram } from '../../host/program.ts';
 import { emptyDirPlugin } from '../../volume/emptyDir.ts';
 import { hostMounter as mounter } from '../../volume/hostMounter.ts';
 import { hostPathPlugin } from '../../volume/hostPath.ts';
-import { inVolumes } from '../../volume/inVolumes.ts';
+import { runInVolumes } from '../../volume/inVolumes.ts';
 import { removeSubPaths } from '../../volume/subPaths.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type HangingVolume, hangingVolume } from '../support/hangingVolume.ts';
@@ -70,12 +70,14 @@ withHanging('neither do parts of volumes, or files in them, that do not answer',
   const { hanging, folder, layout } = place;
   const hostPath = hanging.directory;
   const target = (of: string) => layout.subPathDir('u1', of, 'main', 0);
-  const bind = begun((abort) => inVolumes([{ kind: 'bind', hostPath, subPath: 'a', target: target('hung') }], abort));
-  const read = begun((abort) => inVolumes([{ kind: 'read', hostPath, path: 'a', largest: 9 }], abort));
+  const bind = begun((abort) =>
+    runInVolumes([{ kind: 'bind', hostPath, subPath: 'a', target: target('hung') }], abort),
+  );
+  const read = begun((abort) => runInVolumes([{ kind: 'read', hostPath, path: 'a', largest: 9 }], abort));
 
   await mkdir(path.join(folder, 'other', 'a'), { recursive: true });
   const other = { hostPath: path.join(folder, 'other'), subPath: 'a', target: target('other') };
-  expect(await inVolumes([{ kind: 'bind', ...other }], signal)).toEqual([{}]);
+  expect(await runInVolumes([{ kind: 'bind', ...other }], signal)).toEqual([{}]);
   expect((await mountsUnder(layout.podsDir, signal)).map((mount) => mount.path)).toEqual([target('other')]);
   await Promise.all([bind.giveUp(), read.giveUp()]);
 });
@@ -101,7 +103,7 @@ withHanging('one that no signal ends is waited for by the next at this place, an
   const { execPath } = process;
   process.execPath = path.join(folder, 'none');
   const task = { kind: 'read', hostPath: hanging.directory, path: 'a', largest: 9 } as const;
-  const third = begun((abort) => inVolumes([task], abort));
+  const third = begun((abort) => runInVolumes([task], abort));
   await mount(folder, signal);
   await third.giveUp();
   process.execPath = execPath;
@@ -111,7 +113,7 @@ withHanging('a part of a volume that does not answer is unmounted all the same',
   const target = layout.subPathDir('u1', 'data', 'main', 0);
   await mkdir(target, { recursive: true });
   const args = ['--no-canonicalize', '--bind', '--', hanging.directory, target];
-  await runProgram('mount', args, { signal, limitMs: 10_000 });
+  await runProgram('mount', args, { signal, timeoutMs: 10_000 });
   await removeSubPaths({ layout, mounter, signal }, { podUid: 'u1' });
   expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
 });
@@ -121,7 +123,7 @@ withHanging('an emptyDir on which others mounted what does not answer stays, and
   const volume = { name: 'data', emptyDir: {} };
   const { hostPath } = await emptyDirPlugin.mount(requestOf(layout, volume));
   const args = ['--no-canonicalize', '--bind', '--', hanging.directory, hostPath];
-  await runProgram('mount', args, { signal, limitMs: 10_000 });
+  await runProgram('mount', args, { signal, timeoutMs: 10_000 });
   const unmount = () => emptyDirPlugin.unmount({ podUid: 'u1', volumeName: 'data', layout, mounter, signal });
   await expect(unmount()).rejects.toThrow(`still mounted: ${hostPath}`);
   await expect(emptyDirPlugin.mount(requestOf(layout, volume))).rejects.toThrow(
@@ -134,5 +136,5 @@ withHanging('nor is a path compared by a look at what does not answer', async ({
   const paths = [path.join(hanging.directory, 'root'), path.join(folder, 'root')].map((each) => JSON.stringify(each));
   const script = `import { isSamePath } from ${JSON.stringify(module)}; console.log(isSamePath(${paths.join(', ')}))`;
   const args = ['--input-type=module', '-e', script];
-  expect(await runProgram(process.execPath, args, { signal, limitMs: 20_000 })).toBe('false\n');
+  expect(await runProgram(process.execPath, args, { signal, timeoutMs: 20_000 })).toBe('false\n');
 });

@@ -6,7 +6,7 @@ import { describe, expect, jest } from '@jest/globals';
 import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
 import { readInside } from '../../host/files/safeOpen.ts';
 import type { Layout } from '../../host/pods/layout.ts';
-import { takePodDirectory } from '../../host/pods/takePodDirectory.ts';
+import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { bindSubPath } from '../../volume/bindSubPath.ts';
 import { hostMounter as mounter } from '../../volume/hostMounter.ts';
 import { mount, unmount } from '../../volume/mount.ts';
@@ -182,7 +182,7 @@ withVolume('C26: they are unmounted with the volume, also twice, and what they s
   await remove();
   expect(await mounted()).toEqual([]);
   expect(await readdir(volume)).toEqual(['file', 'inside']);
-  await expect(stat(layout.subPathsOf('u1', 'data'))).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(stat(layout.volumeSubPathsDir('u1', 'data'))).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
 withVolume('C26: what somebody mounts within one is left alone, and in the way until it is gone', async (place) => {
@@ -206,7 +206,7 @@ withVolume(
   'C26: those of an orphan go with it, and what they showed stays',
   async ({ volume, layout, bind, mounted }) => {
     await writeFile(join(volume, 'inside', 'kept'), '');
-    await takePodDirectory({ layout, maker: makerIn(layout), pod: { uid: 'u1', namespace: 'default', name: 'web' } });
+    await claimPodDirectory({ layout, maker: makerIn(layout), pod: { uid: 'u1', namespace: 'default', name: 'web' } });
     await bind('inside');
     await removePodFiles({ uid: 'u1', layout, mounter, maker: makerIn(layout), plugins: volumePlugins, signal });
     expect(await mounted()).toEqual([]);

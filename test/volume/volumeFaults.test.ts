@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { createLayout } from '../../host/pods/layout.ts';
-import { takePodDirectory } from '../../host/pods/takePodDirectory.ts';
+import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { type Gate, openGate } from '../../host/simulated/gate.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
@@ -40,7 +40,7 @@ function agentOn(disk: TroubledDisk, files: FileSystem, gate: Gate) {
     ...common,
     subPath,
     mount: async (pod = pods[0] ?? podWith('web')) => {
-      await takePodDirectory({ layout, maker, pod: pod.metadata });
+      await claimPodDirectory({ layout, maker, pod: pod.metadata });
       const paths: string[] = [];
       for (const volume of [data, memory, info]) {
         const plugin = pluginFor(volumePlugins, volume);

@@ -1,8 +1,8 @@
 /** The runtime as one agent reaches it. */
 import type { Clock } from '../../base/clock.ts';
 import { CallError } from '../../cri/simulated/callError.ts';
-import type { AnswerOf, CallName, RequestOf } from '../../cri/simulated/callNames.ts';
-import type { CalledRuntime } from '../../cri/simulated/inProcess.ts';
+import type { CallName, RequestOf, ResponseOf } from '../../cri/simulated/callNames.ts';
+import type { CallableRuntime } from '../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { failureOf, isAnswer } from './failures.ts';
 import type { Gate, OutsideCall } from './outside.ts';
@@ -31,13 +31,13 @@ const graceOf = (name: CallName, request: object): Pick<OutsideCall, 'graceSecon
   name === 'stopContainer' && 'timeout' in request ? { graceSeconds: Number(request.timeout) } : {};
 
 /** Each call passes the gate on its way, and each event on its way back; time limits count on the clock of the agent. */
-export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock): CalledRuntime {
+export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock): CallableRuntime {
   return {
     clock,
     get isUp() {
       return runtime.isUp;
     },
-    call: <K extends CallName>(name: K, request: RequestOf<K>, signal: AbortSignal): Promise<AnswerOf<K>> => {
+    call: <K extends CallName>(name: K, request: RequestOf<K>, signal: AbortSignal): Promise<ResponseOf<K>> => {
       const about = { about: aboutOf(request), ...graceOf(name, request) };
       const call = { room: 'runtime', name, writes: !READS.has(name), ...about } as const;
       return gate.pass(call, {

@@ -34,7 +34,7 @@ export function whatIsLeft(where: Where, but: readonly string[]): readonly strin
 
 /** Where a link leads to, or what is in a file. */
 function contentOf({ disk, files }: Where, path: string): string {
-  const found = disk.at(path, 'readlink', { follow: false });
+  const found = disk.inodeAt(path, 'readlink', { follow: false });
   if (found.kind === 'link') return found.target;
   return found.kind === 'file' ? files.readFileSync(path) : '';
 }

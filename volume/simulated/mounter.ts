@@ -1,4 +1,4 @@
-/** Mounts in a disk in memory, and works in the volumes on it. */
+/** Mounts file systems on a simulated disk and accesses volumes on it. */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
@@ -12,15 +12,15 @@ import type { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
 import { mountAt } from '../../host/simulated/memoryMounts.ts';
 import type { MountRequest } from '../mount.ts';
 import type { Mounter } from '../mounter.ts';
-import { type Ownership, rightsOf } from '../ownership.ts';
-import type { VolumeAnswer, VolumeTask } from '../volumeTasks.ts';
+import { groupMode, type Ownership } from '../ownership.ts';
+import type { VolumeTask, VolumeTaskResult } from '../volumeTasks.ts';
 import { bindWithin, readWithin } from './withinVolume.ts';
 
-/** Rights of the root of a new file system, as the kernel gives them. */
-const ROOT_RIGHTS: Readonly<Record<string, number>> = { tmpfs: 0o1777 };
-const KINDS = { directory: constants.S_IFDIR, file: constants.S_IFREG, link: constants.S_IFLNK };
+/** Mode of the root directory of a new file system, as set by the kernel. */
+const ROOT_MODES: Readonly<Record<string, number>> = { tmpfs: 0o1777 };
+const FILE_TYPE_BITS = { directory: constants.S_IFDIR, file: constants.S_IFREG, link: constants.S_IFLNK };
 
-/** What one agent does with the mounts of a disk, which outlive it. Each call passes the gate. */
+/** The mounter of one agent. The mounts belong to the disk, which survives the agent. Every call passes the gate. */
 export class SimulatedMounter implements Mounter {
   readonly #disk: MemoryDisk;
   readonly #gate: Gate;
@@ -31,15 +31,15 @@ export class SimulatedMounter implements Mounter {
   }
 
   async mount({ target, type, signal }: MountRequest): Promise<void> {
-    const act = () => this.#disk.mount(type, target, lookUp(ROOT_RIGHTS, type));
-    await this.#write('mount', target, { act, signal }).catch((cause: unknown) => {
+    const operation = () => this.#disk.mount(type, target, lookUp(ROOT_MODES, type));
+    await this.#write('mount', target, { operation, signal }).catch((cause: unknown) => {
       throw new NodeFailure('FailedMount', `mounting ${type} at ${target}: ${messageOf(cause)}`, { cause });
     });
   }
 
   async unmount(target: string, signal: AbortSignal): Promise<void> {
-    const act = () => this.#disk.unmount(target);
-    await this.#write('unmount', target, { act, signal }).catch(async (cause: unknown) => {
+    const operation = () => this.#disk.unmount(target);
+    await this.#write('unmount', target, { operation, signal }).catch(async (cause: unknown) => {
       signal.throwIfAborted();
       if ((await this.mountAt(target, signal)) === undefined) return;
       throw new NodeFailure('FailedUnmount', `unmounting ${target}: ${messageOf(cause)}`, { cause });
@@ -47,84 +47,85 @@ export class SimulatedMounter implements Mounter {
   }
 
   mountAt(directory: string, signal: AbortSignal): Promise<MountPoint | undefined> {
-    return this.#read('mountAt', directory, { act: () => mountAt(this.#disk, directory), signal });
+    return this.#read('mountAt', directory, { operation: () => mountAt(this.#disk, directory), signal });
   }
 
-  async inVolumes(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<readonly VolumeAnswer[]> {
-    const answers: VolumeAnswer[] = [];
-    for (const task of tasks) answers.push(await this.#answerTo(task, signal));
-    return answers;
+  async inVolumes(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<readonly VolumeTaskResult[]> {
+    const results: VolumeTaskResult[] = [];
+    for (const task of tasks) results.push(await this.#runTask(task, signal));
+    return results;
   }
 
   setOwnership(root: string, ownership: Ownership): Promise<void> {
-    const act = () => own(this.#disk.at(root, 'lstat'), ownership);
-    const partly = () => ownHalf(this.#disk.at(root, 'lstat'), ownership);
-    return this.#write('setOwnership', root, { act, partly, signal: ownership.signal });
+    const operation = () => applyOwnership(this.#disk.inodeAt(root, 'lstat'), ownership);
+    const partialOperation = () => applyOwnershipPartly(this.#disk.inodeAt(root, 'lstat'), ownership);
+    return this.#write('setOwnership', root, { operation, partialOperation, signal: ownership.signal });
   }
 
   kindOf(target: string, signal: AbortSignal): Promise<number | undefined> {
-    return this.#read('stat', target, { act: () => kindAt(this.#disk, target), signal });
+    return this.#read('stat', target, { operation: () => fileTypeAt(this.#disk, target), signal });
   }
 
-  make(kind: 'directory' | 'file', target: string, signal: AbortSignal): Promise<void> {
-    const act = () => {
+  create(kind: 'directory' | 'file', target: string, signal: AbortSignal): Promise<void> {
+    const operation = () => {
       if (kind === 'directory') this.#disk.makeDirectories(target, 0o755);
       else this.#disk.openFile(target, { mode: 0o644 });
     };
-    return this.#write(kind === 'directory' ? 'mkdir' : 'touch', target, { act, signal });
+    return this.#write(kind === 'directory' ? 'mkdir' : 'touch', target, { operation, signal });
   }
 
-  async #answerTo(task: VolumeTask, signal: AbortSignal): Promise<VolumeAnswer> {
+  async #runTask(task: VolumeTask, signal: AbortSignal): Promise<VolumeTaskResult> {
     try {
       if (task.kind === 'bind') {
-        await this.#write('bind', task.target, { act: () => bindWithin(this.#disk, task), signal });
+        await this.#write('bind', task.target, { operation: () => bindWithin(this.#disk, task), signal });
         return {};
       }
-      const about = join(task.hostPath, task.path);
-      return { text: await this.#read('read', about, { act: () => readWithin(this.#disk, task), signal }) };
+      const path = join(task.hostPath, task.path);
+      return { text: await this.#read('read', path, { operation: () => readWithin(this.#disk, task), signal }) };
     } catch (error) {
       signal.throwIfAborted();
       return { failure: messageOf(error) };
     }
   }
 
-  #read<T>(name: string, about: string, { act, signal }: Call<T>): Promise<T> {
-    return unlessAborted(this.#gate({ name, about, writes: false }, act), signal);
+  #read<T>(name: string, path: string, { operation, signal }: GatedCall<T>): Promise<T> {
+    return unlessAborted(this.#gate({ name, about: path, writes: false }, operation), signal);
   }
 
-  #write<T>(name: string, about: string, { act, partly, signal }: Call<T>): Promise<T> {
-    return unlessAborted(this.#gate({ name, about, writes: true }, act, partly), signal);
+  #write<T>(name: string, path: string, { operation, partialOperation, signal }: GatedCall<T>): Promise<T> {
+    return unlessAborted(this.#gate({ name, about: path, writes: true }, operation, partialOperation), signal);
   }
 }
 
-interface Call<T> {
-  readonly act: () => T;
-  /** Does a part of it. */
-  readonly partly?: () => void;
+interface GatedCall<T> {
+  readonly operation: () => T;
+  /** Performs the operation in part, to simulate an interruption. */
+  readonly partialOperation?: () => void;
   readonly signal: AbortSignal;
 }
 
-function kindAt(disk: MemoryDisk, target: string): number | undefined {
+function fileTypeAt(disk: MemoryDisk, target: string): number | undefined {
   try {
-    return KINDS[disk.at(target, 'stat').kind];
+    return FILE_TYPE_BITS[disk.inodeAt(target, 'stat').kind];
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
   }
 }
 
-/** The root comes last: it tells whether all is done. */
-function ownHalf(inode: Inode, ownership: Omit<Ownership, 'signal'>): void {
+/** Changes half of the entries. The root stays unchanged, because it marks completion. */
+function applyOwnershipPartly(inode: Inode, ownership: Omit<Ownership, 'signal'>): void {
   if (inode.kind !== 'directory') return;
-  const all = [...inode.entries.values()];
-  for (const each of all.slice(0, Math.ceil(all.length / 2))) own(each, ownership);
+  const entries = [...inode.entries.values()];
+  for (const entry of entries.slice(0, Math.ceil(entries.length / 2))) applyOwnership(entry, ownership);
 }
 
-function own(inode: Inode, { fsGroup, readOnly, policy }: Omit<Ownership, 'signal'>): void {
-  const rights = rightsOf(inode.kind === 'directory', readOnly);
-  const isRight = inode.gid === fsGroup && (inode.mode & rights) === rights;
-  if (policy === 'OnRootMismatch' && isRight) return;
-  if (inode.kind === 'directory') for (const each of inode.entries.values()) own(each, { fsGroup, readOnly });
+function applyOwnership(inode: Inode, { fsGroup, readOnly, policy }: Omit<Ownership, 'signal'>): void {
+  const requiredMode = groupMode(inode.kind === 'directory', readOnly);
+  const isCorrect = inode.gid === fsGroup && (inode.mode & requiredMode) === requiredMode;
+  if (policy === 'OnRootMismatch' && isCorrect) return;
+  if (inode.kind === 'directory')
+    for (const entry of inode.entries.values()) applyOwnership(entry, { fsGroup, readOnly });
   inode.gid = fsGroup;
-  if (inode.kind !== 'link') inode.mode |= rights;
+  if (inode.kind !== 'link') inode.mode |= requiredMode;
 }

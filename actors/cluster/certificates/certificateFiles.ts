@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { canonicalOr } from '../../../base/ipAddress.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../../host/files/syncDirectory.ts';
-import { pemBlocks } from '../../../kubeclient/pemBlocks.ts';
+import { parsePemBlocks } from '../../../kubeclient/pemBlocks.ts';
 import type { AlternativeNames } from '../../../kubernetes/node/alternativeNames.ts';
 import type {
   CertificateName,
@@ -140,12 +140,12 @@ function keptOrNone(certificates: string, key: string): KeptCertificate | undefi
 
 /** The first certificate of a text in PEM, which its key has to fit; those after it lead to its authority. */
 function keptIn(certificates: string, key: string): KeptCertificate {
-  const first = pemBlocks(certificates).find(({ label }) => label === 'CERTIFICATE');
-  const secret = pemBlocks(key).find(({ label }) => label.endsWith('PRIVATE KEY'));
+  const first = parsePemBlocks(certificates).find(({ label }) => label === 'CERTIFICATE');
+  const secret = parsePemBlocks(key).find(({ label }) => label.endsWith('PRIVATE KEY'));
   if (first === undefined) throw new Error('expected a certificate in PEM, and there is none');
   if (secret === undefined) throw new Error('expected a private key in PEM, and there is none');
-  const certificate = new X509Certificate(first.text);
-  if (!certificate.checkPrivateKey(createPrivateKey(secret.text)))
+  const certificate = new X509Certificate(first.pem);
+  if (!certificate.checkPrivateKey(createPrivateKey(secret.pem)))
     throw new Error('expected a certificate of its key, and it is that of another');
   const { validFromDate, validToDate, subjectAltName = '' } = certificate;
   return {

@@ -7,7 +7,7 @@ import { CertificationRequest, type CertificationRequestInfo } from '@peculiar/a
 import { AsnConvert } from '@peculiar/asn1-schema';
 import type { Name } from '@peculiar/asn1-x509';
 import * as z from 'zod/mini';
-import { pemBlocks } from '../../../kubeclient/pemBlocks.ts';
+import { parsePemBlocks } from '../../../kubeclient/pemBlocks.ts';
 import { subjectOf, type Wanted } from './signingRequest.ts';
 
 /** Whose certificate it is, by which key, and for what. */
@@ -51,7 +51,9 @@ export function whyOther(named: NamedRequest, found: unknown, now: number): stri
     const asked = createPublicKey({ key: Buffer.from(AsnConvert.serialize(subjectPKInfo)), ...SPKI });
     // `equals` of keys of two kinds leaves an error behind, which the next call that reads a key would throw.
     if (!asked.export(SPKI).equals(named.publicKey.export(SPKI))) return 'it is for another key';
-    const ends = pemBlocks(decoded(status?.certificate ?? '')).map(({ text }) => new X509Certificate(text).validToDate);
+    const ends = parsePemBlocks(decoded(status?.certificate ?? '')).map(
+      ({ pem }) => new X509Certificate(pem).validToDate,
+    );
     return ends.some((end) => end.getTime() <= now) ? 'its certificate has expired' : undefined;
   } catch {
     return 'it cannot be read';
@@ -61,8 +63,8 @@ export function whyOther(named: NamedRequest, found: unknown, now: number): stri
 const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString();
 
 function requestIn(base64: string): CertificationRequestInfo {
-  const [block] = pemBlocks(decoded(base64)).filter(({ label }) => label === 'CERTIFICATE REQUEST');
-  const body = block?.text.split('\n').slice(1, -2).join('') ?? '';
+  const [block] = parsePemBlocks(decoded(base64)).filter(({ label }) => label === 'CERTIFICATE REQUEST');
+  const body = block?.pem.split('\n').slice(1, -2).join('') ?? '';
   return AsnConvert.parse(Buffer.from(body, 'base64'), CertificationRequest).certificationRequestInfo;
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../../host/files/syncDirectory.ts';
-import { kindOfText, pemBlocks } from '../../../kubeclient/pemBlocks.ts';
+import { describeContents, parsePemBlocks } from '../../../kubeclient/pemBlocks.ts';
 import { isUnread, readTextFile } from '../../sources/yaml/textFile.ts';
 import { unusable, writePrivate } from './privateFiles.ts';
 
@@ -53,7 +53,7 @@ export class RequestKey {
     try {
       const file = await readTextFile(this.#files, this.#path);
       if (file === undefined) return undefined;
-      return 'text' in file ? (keyIn(file.text) ?? otherwise(kindOfText(file.text))) : otherwise(file.noFile);
+      return 'text' in file ? (keyIn(file.text) ?? otherwise(describeContents(file.text))) : otherwise(file.noFile);
     } catch (error) {
       if (isUnread(error)) throw error;
       return messageOf(error);
@@ -77,8 +77,8 @@ const CURVES = ['prime256v1', 'secp384r1', 'secp521r1'];
 
 /** The first that can be used; blocks of something else may stand before it. */
 function keyIn(text: string): KeyObject | undefined {
-  for (const { text: block } of pemBlocks(text).filter(({ label }) => LABELS.includes(label))) {
-    const key = readKey(block);
+  for (const { pem } of parsePemBlocks(text).filter(({ label }) => LABELS.includes(label))) {
+    const key = readKey(pem);
     if (key !== undefined) return key;
   }
   return undefined;

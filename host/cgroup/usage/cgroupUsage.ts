@@ -1,44 +1,44 @@
-/** What a cgroup uses, as far as the kernel says: what no file tells is absent, or undefined. */
+/** Resource usage of a cgroup. Values that the kernel does not report are undefined. */
 
 export interface CgroupUsage {
-  /** When it was read, in milliseconds since the epoch. */
+  /** Time of the reading, in milliseconds since the epoch. */
   readonly readAt: number;
   readonly cpu?: CpuUsage | undefined;
   readonly memory?: MemoryUsage | undefined;
   readonly pids?: PidsUsage | undefined;
-  /** Each block device that it has read or written. */
+  /** I/O per block device. */
   readonly io?: readonly DeviceUsage[] | undefined;
   readonly pressure?: CgroupPressure | undefined;
 }
 
-/** Its parts, which are read only when they are asked for. */
+/** Parts of the usage, which are read only on request. */
 export type UsagePart = Exclude<keyof CgroupUsage, 'readAt'>;
 
 export interface CpuUsage {
-  /** Nanoseconds since the cgroup was made; on v1 its user and system time are counted in ticks of 10 ms. */
+  /** Nanoseconds since the creation of the cgroup. On v1, user and system time have a resolution of 10 ms. */
   readonly usageNs?: number | undefined;
   readonly userNs?: number | undefined;
   readonly systemNs?: number | undefined;
-  /** The periods in which its quota was enforced, in which it was throttled, and for how long. */
+  /** Enforcement periods of the quota, the number of periods with throttling, and the total time of throttling. */
   readonly periods?: number | undefined;
   readonly throttledPeriods?: number | undefined;
   readonly throttledNs?: number | undefined;
-  /** On v2: the periods in which it has used more than its quota, and how much. */
+  /** On v2, the number of periods in which the usage exceeded the quota, and by how much. */
   readonly bursts?: number | undefined;
   readonly burstNs?: number | undefined;
-  /** Absent: no quota. */
+  /** Undefined if there is no quota. */
   readonly quotaUs?: number | undefined;
   readonly periodUs?: number | undefined;
-  /** In the range of v1, 2 to 262144; on v2 computed from its weight. */
+  /** CPU shares in the range of v1, 2 to 262144. On v2, computed from the weight. */
   readonly shares?: number | undefined;
 }
 
-/** In bytes; of the cgroup and all below it. */
+/** Memory usage of the cgroup and its descendants, in bytes. */
 export interface MemoryUsage {
   readonly usage?: number | undefined;
-  /** The most that it has ever used. */
+  /** Peak usage. */
   readonly max?: number | undefined;
-  /** What it uses without the files that have not been used lately: what the kernel would not give back first. */
+  /** Usage without inactive files, which the kernel would reclaim first. */
   readonly workingSet?: number | undefined;
   readonly rss?: number | undefined;
   readonly cache?: number | undefined;
@@ -48,43 +48,46 @@ export interface MemoryUsage {
   readonly swap?: number | undefined;
   /** On v1 only. */
   readonly kernel?: number | undefined;
-  /** On v1 only: how often it has reached its limit. */
+  /** Number of times that the limit was reached. On v1 only. */
   readonly failcnt?: number | undefined;
   readonly pageFaults?: number | undefined;
   readonly majorPageFaults?: number | undefined;
-  /** How often the kernel has killed for its sake: at its limit on v2, a process of its own on v1. */
+  /** Number of OOM kills: those due to the cgroup's limit on v2, those of its own processes on v1. */
   readonly oomEvents?: number | undefined;
-  /** Absent: its files say nothing of limits, as at the root of v2. */
+  /** Undefined if there are no limit files, as at the root of v2. */
   readonly limits?: MemoryLimits | undefined;
 }
 
-/** In bytes; absent: none. */
+/** Limits in bytes. Undefined means no limit. */
 export interface MemoryLimits {
   readonly limit?: number | undefined;
-  /** On v1 of memory and swap together. */
+  /** On v1, the limit of memory plus swap. */
   readonly swap?: number | undefined;
-  /** What it keeps when memory gets short. */
+  /** Amount that is protected from reclaim under memory pressure. */
   readonly reservation?: number | undefined;
 }
 
 export interface PidsUsage {
-  /** In it and all below it. */
+  /** Number of threads in the cgroup and its descendants. */
   readonly threads?: number | undefined;
-  /** Absent: no limit. */
+  /** Undefined if there is no limit. */
   readonly threadsLimit?: number | undefined;
-  /** The numbers of the processes that are in itself. */
+  /** PIDs of the processes in the cgroup itself. */
   readonly processes?: readonly number[] | undefined;
 }
 
 export interface DeviceUsage {
   readonly major: number;
   readonly minor: number;
-  /** By what was done, as the kernel names it on v1: `Read`, `Write`; there also `Sync`, `Async`, `Discard`, `Total`. */
+  /**
+   * Values by operation, with the names of v1: `Read` and `Write`, and on v1 also `Sync`, `Async`, `Discard` and
+   * `Total`.
+   */
   readonly bytes: ReadonlyMap<string, number>;
   readonly operations: ReadonlyMap<string, number>;
 }
 
-/** On v2 only: how long tasks had to wait for a resource. */
+/** Pressure stall information, on v2 only. */
 export interface CgroupPressure {
   readonly cpu?: Pressure | undefined;
   readonly memory?: Pressure | undefined;
@@ -92,14 +95,14 @@ export interface CgroupPressure {
 }
 
 export interface Pressure {
-  /** At least one had to wait. */
+  /** Times in which at least one task was stalled. */
   readonly some: PressureLine;
-  /** None could go on. */
+  /** Times in which all tasks were stalled. */
   readonly full: PressureLine;
 }
 
 export interface PressureLine {
-  /** Percent of the last 10, 60 and 300 seconds. */
+  /** Percentage of the last 10, 60 and 300 seconds. */
   readonly avg10: number;
   readonly avg60: number;
   readonly avg300: number;

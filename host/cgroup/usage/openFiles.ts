@@ -1,54 +1,54 @@
-/** The files that the processes of a cgroup have open. */
+/** Counts the open files of a cgroup's processes. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { lacksFiles } from '../../files/fileErrors.ts';
+import { isOutOfDescriptors } from '../../files/fileErrors.ts';
 
 export interface OpenFiles {
   readonly open: number;
-  /** Absent: there are too many to look at each. */
+  /** Undefined if there are too many files to inspect each of them. */
   readonly sockets?: number;
-  /** How many the first process may have open; -1: any number. */
+  /** Maximum number of open files of the first process. -1 means no limit. */
   readonly softLimit?: number;
 }
 
-/** Each process takes about 20 µs, and each open file 3. */
-const MOST_PROCESSES = 256;
-const MOST_FILES = 1_000;
+/** Limits of the inspection, which takes about 20 µs per process and 3 µs per file. */
+const MAX_PROCESSES = 256;
+const MAX_FILES = 1_000;
 
 /**
- * Looks on the spot; absent where there are too many processes for that, and where too many files are open to look. One that
- * has ended meanwhile has none (`processStatsFromProcs` in cAdvisor's `container/libcontainer/handler.go`).
+ * Counts synchronously. Returns undefined if there are too many processes or if this process has too many open files. A
+ * process that has exited has no files (`processStatsFromProcs` in cAdvisor's `container/libcontainer/handler.go`).
  */
-export function openFiles(processes: readonly number[], proc = '/proc'): OpenFiles | undefined {
-  if (processes.length > MOST_PROCESSES) return undefined;
+export function countOpenFiles(processes: readonly number[], proc = '/proc'): OpenFiles | undefined {
+  if (processes.length > MAX_PROCESSES) return undefined;
   try {
-    const files = processes.flatMap((pid) => namesIn(`${proc}/${pid}/fd`));
-    const limit = softLimit(`${proc}/${processes[0]}/limits`);
+    const files = processes.flatMap((pid) => listPaths(`${proc}/${pid}/fd`));
+    const limit = readSoftLimit(`${proc}/${processes[0]}/limits`);
     return {
       open: files.length,
-      ...(files.length > MOST_FILES ? {} : { sockets: files.filter(isSocket).length }),
+      ...(files.length > MAX_FILES ? {} : { sockets: files.filter(isSocket).length }),
       ...(limit === undefined ? {} : { softLimit: limit }),
     };
   } catch (error) {
-    if (lacksFiles(error)) return undefined;
+    if (isOutOfDescriptors(error)) return undefined;
     throw error;
   }
 }
 
-const namesIn = (directory: string): readonly string[] =>
-  unlessGone(() => readdirSync(directory))?.map((name) => `${directory}/${name}`) ?? [];
+const listPaths = (directory: string): readonly string[] =>
+  undefinedIfGone(() => readdirSync(directory))?.map((name) => `${directory}/${name}`) ?? [];
 
-const isSocket = (file: string): boolean => unlessGone(() => readlinkSync(file))?.startsWith('socket:') === true;
+const isSocket = (file: string): boolean => undefinedIfGone(() => readlinkSync(file))?.startsWith('socket:') === true;
 
-function softLimit(file: string): number | undefined {
-  const [, soft] = /^Max open files +(\S+)/m.exec(unlessGone(() => readFileSync(file, 'utf8')) ?? '') ?? [];
-  return soft === undefined ? undefined : soft === 'unlimited' ? -1 : Number(soft);
+function readSoftLimit(file: string): number | undefined {
+  const [, limit] = /^Max open files +(\S+)/m.exec(undefinedIfGone(() => readFileSync(file, 'utf8')) ?? '') ?? [];
+  return limit === undefined ? undefined : limit === 'unlimited' ? -1 : Number(limit);
 }
 
-function unlessGone<T>(look: () => T): T | undefined {
+function undefinedIfGone<T>(read: () => T): T | undefined {
   try {
-    return look();
+    return read();
   } catch (error) {
-    if (lacksFiles(error)) throw error;
+    if (isOutOfDescriptors(error)) throw error;
     return undefined;
   }
 }

@@ -1,15 +1,15 @@
-/** Pressure stall information: a line of those of whom some had to wait, one of when all had to. */
+/** Parses pressure stall information, which has a line for stalls of some tasks and a line for stalls of all tasks. */
 import type { Pressure, PressureLine } from './cgroupUsage.ts';
 
-const NONE: PressureLine = { avg10: 0, avg60: 0, avg300: 0, totalUs: 0 };
+const NO_PRESSURE: PressureLine = { avg10: 0, avg60: 0, avg300: 0, totalUs: 0 };
 
-/** Reads a `*.pressure` file; absent when it says nothing, as where the kernel does not count. */
+/** Parses a `*.pressure` file. Returns undefined if it is empty, e.g. because the kernel does not record pressure. */
 export function parsePressure(text: string | undefined): Pressure | undefined {
   const lines = new Map(text?.split('\n').map((line) => [line.split(' ', 1)[0] ?? '', line]));
   const some = lines.get('some');
   if (some === undefined) return undefined;
   const full = lines.get('full');
-  return { some: parseLine(some), full: full === undefined ? NONE : parseLine(full) };
+  return { some: parseLine(some), full: full === undefined ? NO_PRESSURE : parseLine(full) };
 }
 
 function parseLine(line: string): PressureLine {

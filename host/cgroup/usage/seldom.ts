@@ -1,61 +1,61 @@
 /**
- * What hardly ever changes of a cgroup: its limits, and which files the kernel has for it. It is a third of all that is
- * read of one, and is looked at again after a minute.
+ * Caches data of cgroups that rarely changes for a minute: limits, and which files exist. This saves a third of all
+ * reads.
  */
 
-const MINUTE_MS = 60_000;
+const MAX_AGE_MS = 60_000;
 
-type Seen = { readonly at: number; readonly values: Map<string, unknown> };
+type CacheEntry = { readonly at: number; readonly values: Map<string, unknown> };
 
-/** Looks, or says what was seen when it was last looked. */
-type SeldomLook = <T>(what: string, look: () => T) => T;
+/** Returns the cached value or reads it. */
+type CachedRead = <T>(what: string, look: () => T) => T;
 
-export class Seldom {
+export class SettingsCache {
   readonly #now: () => number;
-  readonly #seen = new Map<string, Seen>();
-  #tidiedAt = 0;
+  readonly #entries = new Map<string, CacheEntry>();
+  #prunedAt = 0;
 
-  /** `now`: milliseconds since the epoch. */
+  /** Creates a cache. `now` returns the time in milliseconds since the epoch. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** For a cgroup, by its path. */
-  of(path: string): SeldomLook {
+  /** Returns the cached reads for the cgroup at a path. */
+  forCgroup(path: string): CachedRead {
     const now = this.#now();
-    if (!isFresh(this.#tidiedAt, now)) this.#tidy(now);
-    const known = this.#seen.get(path);
-    const { values } = known && isFresh(known.at, now) ? known : this.#begin(path, now);
-    return <T>(what: string, look: () => T): T => {
-      // What was looked at under a name is what that name gives.
-      if (values.has(what)) return values.get(what) as T;
-      const value = look();
-      values.set(what, value);
+    if (!isFresh(this.#prunedAt, now)) this.#prune(now);
+    const existing = this.#entries.get(path);
+    const { values } = existing && isFresh(existing.at, now) ? existing : this.#addEntry(path, now);
+    return <T>(key: string, read: () => T): T => {
+      // Safe cast, because the value was read under the same key.
+      if (values.has(key)) return values.get(key) as T;
+      const value = read();
+      values.set(key, value);
       return value;
     };
   }
 
-  /** Of so many cgroups something is known. */
+  /** Number of cgroups in the cache. */
   get size(): number {
-    return this.#seen.size;
+    return this.#entries.size;
   }
 
   forget(path: string): void {
-    this.#seen.delete(path);
+    this.#entries.delete(path);
   }
 
-  #begin(path: string, at: number): Seen {
-    const seen = { at, values: new Map() };
-    this.#seen.set(path, seen);
-    return seen;
+  #addEntry(path: string, at: number): CacheEntry {
+    const entry = { at, values: new Map() };
+    this.#entries.set(path, entry);
+    return entry;
   }
 
-  /** Nothing is kept of cgroups that nobody asks for any more. */
-  #tidy(now: number): void {
-    this.#tidiedAt = now;
-    for (const [path, { at }] of this.#seen) if (!isFresh(at, now)) this.#seen.delete(path);
+  /** Removes the entries of cgroups that are no longer read. */
+  #prune(now: number): void {
+    this.#prunedAt = now;
+    for (const [path, { at }] of this.#entries) if (!isFresh(at, now)) this.#entries.delete(path);
   }
 }
 
-/** Also not where the time of day was set back. */
-const isFresh = (at: number, now: number): boolean => now >= at && now - at < MINUTE_MS;
+/** Whether an entry is fresh. An entry from the future is not, because the clock was set back. */
+const isFresh = (at: number, now: number): boolean => now >= at && now - at < MAX_AGE_MS;

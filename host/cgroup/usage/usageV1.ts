@@ -1,98 +1,97 @@
-/** The files of cgroup v1, where each controller has a hierarchy of its own (`fs/*.go` of opencontainers/cgroups). */
+/** Reads the files of cgroup v1, where each controller has its own hierarchy (`fs/*.go` of opencontainers/cgroups). */
 import type { CpuUsage, DeviceUsage, MemoryUsage, PidsUsage } from './cgroupUsage.ts';
 import { parseBlkio } from './devices.ts';
-import { fieldIn, limitIn, numberIn, times } from './fields.ts';
+import { multiply, parseField, parseLimit, parseNumber } from './fields.ts';
 
-/** A cgroup's directory in one hierarchy. */
 export interface CgroupDirectory {
-  /** What a file of it has; undefined where there is none. */
+  /** Returns the contents of a file, or undefined if it does not exist. */
   read(file: string): string | undefined;
-  /** Whether it has such a file: sooner known than that it cannot be read. */
+  /** Whether a file exists, which is cheaper than a failed read. */
   has(file: string): boolean;
-  /** What a file has that changes only when somebody writes to it; it may be a minute old. */
+  /** Returns the contents of a file that changes only when written to. They may be a minute old. */
   setting(file: string): string | undefined;
 }
 
-/** Nanoseconds of a tick, on whatever machine. */
+/** Nanoseconds per tick. */
 const TICK_NS = 10_000_000;
 
-export const accountedV1 = (cpuacct: CgroupDirectory): Pick<CpuUsage, 'usageNs' | 'userNs' | 'systemNs'> => {
+export const readCpuacctV1 = (cpuacct: CgroupDirectory): Pick<CpuUsage, 'usageNs' | 'userNs' | 'systemNs'> => {
   const stat = cpuacct.read('cpuacct.stat');
   return {
-    usageNs: numberIn(cpuacct.read('cpuacct.usage')),
-    userNs: times(fieldIn(stat, 'user'), TICK_NS),
-    systemNs: times(fieldIn(stat, 'system'), TICK_NS),
+    usageNs: parseNumber(cpuacct.read('cpuacct.usage')),
+    userNs: multiply(parseField(stat, 'user'), TICK_NS),
+    systemNs: multiply(parseField(stat, 'system'), TICK_NS),
   };
 };
 
-export function scheduledV1(cpu: CgroupDirectory): CpuUsage {
-  const quotaUs = numberIn(cpu.setting('cpu.cfs_quota_us'));
-  // Without a quota nothing is counted.
+export function readCpuV1(cpu: CgroupDirectory): CpuUsage {
+  const quotaUs = parseNumber(cpu.setting('cpu.cfs_quota_us'));
+  // Without a quota, there are no statistics.
   const stat = quotaUs === undefined ? undefined : cpu.read('cpu.stat');
   return {
     quotaUs,
-    periods: fieldIn(stat, 'nr_periods'),
-    throttledPeriods: fieldIn(stat, 'nr_throttled'),
-    throttledNs: fieldIn(stat, 'throttled_time'),
-    periodUs: numberIn(cpu.setting('cpu.cfs_period_us')),
-    shares: numberIn(cpu.setting('cpu.shares')),
+    periods: parseField(stat, 'nr_periods'),
+    throttledPeriods: parseField(stat, 'nr_throttled'),
+    throttledNs: parseField(stat, 'throttled_time'),
+    periodUs: parseNumber(cpu.setting('cpu.cfs_period_us')),
+    shares: parseNumber(cpu.setting('cpu.shares')),
   };
 }
 
-export function memoryV1(memory: CgroupDirectory): MemoryUsage | undefined {
+export function readMemoryV1(memory: CgroupDirectory): MemoryUsage | undefined {
   const stat = memory.read('memory.stat');
   if (stat === undefined) return undefined;
-  const usage = numberIn(memory.read('memory.usage_in_bytes'));
-  const inactiveFile = fieldIn(stat, 'total_inactive_file');
+  const usage = parseNumber(memory.read('memory.usage_in_bytes'));
+  const inactiveFile = parseField(stat, 'total_inactive_file');
   return {
     usage,
     inactiveFile,
     workingSet: usage === undefined ? undefined : Math.max(0, usage - (inactiveFile ?? 0)),
-    max: numberIn(memory.read('memory.max_usage_in_bytes')),
-    rss: fieldIn(stat, 'total_rss'),
-    cache: fieldIn(stat, 'total_cache'),
-    mappedFile: fieldIn(stat, 'total_mapped_file'),
-    activeFile: fieldIn(stat, 'total_active_file'),
-    swap: fieldIn(stat, 'total_swap'),
-    kernel: numberIn(memory.read('memory.kmem.usage_in_bytes')),
-    failcnt: numberIn(memory.read('memory.failcnt')),
-    // Those of the cgroup alone, as cAdvisor counts them.
-    pageFaults: fieldIn(stat, 'pgfault'),
-    majorPageFaults: fieldIn(stat, 'pgmajfault'),
-    oomEvents: fieldIn(memory.read('memory.oom_control'), 'oom_kill'),
+    max: parseNumber(memory.read('memory.max_usage_in_bytes')),
+    rss: parseField(stat, 'total_rss'),
+    cache: parseField(stat, 'total_cache'),
+    mappedFile: parseField(stat, 'total_mapped_file'),
+    activeFile: parseField(stat, 'total_active_file'),
+    swap: parseField(stat, 'total_swap'),
+    kernel: parseNumber(memory.read('memory.kmem.usage_in_bytes')),
+    failcnt: parseNumber(memory.read('memory.failcnt')),
+    // Page faults of the cgroup without its descendants, as in cAdvisor.
+    pageFaults: parseField(stat, 'pgfault'),
+    majorPageFaults: parseField(stat, 'pgmajfault'),
+    oomEvents: parseField(memory.read('memory.oom_control'), 'oom_kill'),
     limits: {
-      limit: limitIn(memory.setting('memory.limit_in_bytes')),
-      swap: memory.has(SWAP_LIMIT) ? limitIn(memory.setting(SWAP_LIMIT)) : undefined,
-      reservation: limitIn(memory.setting('memory.soft_limit_in_bytes')),
+      limit: parseLimit(memory.setting('memory.limit_in_bytes')),
+      swap: memory.has(SWAP_LIMIT) ? parseLimit(memory.setting(SWAP_LIMIT)) : undefined,
+      reservation: parseLimit(memory.setting('memory.soft_limit_in_bytes')),
     },
   };
 }
 
-/** Not there in a kernel that does not count swap. */
+/** Does not exist if the kernel does not account swap. */
 const SWAP_LIMIT = 'memory.memsw.limit_in_bytes';
 
-/** On v2 these files have the same names. */
-export const pids = (directory: CgroupDirectory): PidsUsage => {
-  // At the root there are none.
-  const isCounted = directory.has('pids.current');
+/** Reads the pids controller, whose files have the same names on v1 and v2. */
+export const readPids = (directory: CgroupDirectory): PidsUsage => {
+  // The root has no counters.
+  const hasCounters = directory.has('pids.current');
   return {
-    threads: isCounted ? numberIn(directory.read('pids.current')) : undefined,
-    threadsLimit: isCounted ? limitIn(directory.setting('pids.max')) : undefined,
+    threads: hasCounters ? parseNumber(directory.read('pids.current')) : undefined,
+    threadsLimit: hasCounters ? parseLimit(directory.setting('pids.max')) : undefined,
     processes: directory.read('cgroup.procs')?.split('\n').filter(Boolean).map(Number),
   };
 };
 
-/** The first of them that has devices: the others belong to other schedulers of requests. */
-const BLKIO = ['blkio.bfq.', 'blkio.', 'blkio.throttle.'].map((prefix) => [prefix, '_recursive']);
+/** Prefixes of I/O files. The first that lists devices applies, because the others belong to other I/O schedulers. */
+const BLKIO_FILES = ['blkio.bfq.', 'blkio.', 'blkio.throttle.'].map((prefix) => [prefix, '_recursive']);
 
-export function ioV1(blkio: CgroupDirectory): readonly DeviceUsage[] | undefined {
-  let isThere = false;
-  for (const [prefix = '', suffix = ''] of [...BLKIO, ['blkio.throttle.', '']]) {
+export function readIoV1(blkio: CgroupDirectory): readonly DeviceUsage[] | undefined {
+  let exists = false;
+  for (const [prefix = '', suffix = ''] of [...BLKIO_FILES, ['blkio.throttle.', '']]) {
     const [bytes, operations] = [`${prefix}io_service_bytes${suffix}`, `${prefix}io_serviced${suffix}`];
-    const counted = blkio.has(operations) ? blkio.read(operations) : undefined;
-    isThere ||= counted !== undefined;
-    const devices = /^\d/.test(counted ?? '') ? parseBlkio(blkio.read(bytes) ?? '', counted ?? '') : [];
+    const serviced = blkio.has(operations) ? blkio.read(operations) : undefined;
+    exists ||= serviced !== undefined;
+    const devices = /^\d/.test(serviced ?? '') ? parseBlkio(blkio.read(bytes) ?? '', serviced ?? '') : [];
     if (devices.length > 0) return devices;
   }
-  return isThere ? [] : undefined;
+  return exists ? [] : undefined;
 }

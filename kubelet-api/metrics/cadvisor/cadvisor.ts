@@ -1,7 +1,7 @@
 /** /metrics/cadvisor: what each cgroup of the node uses, as Prometheus' rules for Kubernetes expect it of a kubelet. */
 
 import { nextTurn } from '../../../base/nextTurn.ts';
-import { openFiles } from '../../../host/cgroup/usage/openFiles.ts';
+import { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { NodeSample } from '../../../stats/sample.ts';
 import type { Route } from '../../exchange.ts';
@@ -78,7 +78,13 @@ class CadvisorTexts {
   async #make(sample: NodeSample, signal: AbortSignal): Promise<Text> {
     const host = await this.#parts.host(signal);
     const { memoryBytes, swapBytes } = host.machine;
-    const rows = await rowsOf(sample, { ...host, memoryBytes, swapBytes, openFiles, imageNames: this.#imageNames() });
+    const rows = await rowsOf(sample, {
+      ...host,
+      memoryBytes,
+      swapBytes,
+      openFiles: countOpenFiles,
+      imageNames: this.#imageNames(),
+    });
     const chunks: Buffer[] = [];
     for (const chunk of expositionChunks(cadvisorFamilies(rows, host, sample, this.#parts.now()))) {
       chunks.push(Buffer.from(chunk));

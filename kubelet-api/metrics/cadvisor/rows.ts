@@ -1,7 +1,7 @@
 /** The rows of /metrics/cadvisor out of a sample: the node, what all pods share, and of each pod itself, sandbox, containers. */
 
 import { nextTurn } from '../../../base/nextTurn.ts';
-import type { openFiles } from '../../../host/cgroup/usage/openFiles.ts';
+import type { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { CgroupSample, NodeSample, PodSample } from '../../../stats/sample.ts';
 import { type DiskUsage, type Row, type RowOf, rowLabels } from './row.ts';
 
@@ -15,7 +15,7 @@ export interface RowParts {
   /** Bytes of the host. */
   readonly memoryBytes: number;
   readonly swapBytes: number;
-  readonly openFiles: typeof openFiles;
+  readonly openFiles: typeof countOpenFiles;
   /** By what runs: where the runtime only has the image's digest, the name that its status has. */
   readonly imageNames: ReadonlyMap<string, string>;
 }

@@ -60,29 +60,29 @@ test('of the Node is told what concerns the node, and only when that has changed
 });
 
 test('a Node with a deletionTimestamp is seen as being deleted', () => {
-  const { keep } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
+  const { transform } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
   const metadata = { uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' };
-  expect(keep?.({ metadata })).toMatchObject({ seen: { isBeingDeleted: true } });
-  expect(keep?.({ metadata: { uid: 'u' } })?.seen).not.toHaveProperty('isBeingDeleted');
+  expect(transform?.({ metadata })).toMatchObject({ seen: { isBeingDeleted: true } });
+  expect(transform?.({ metadata: { uid: 'u' } })?.seen).not.toHaveProperty('isBeingDeleted');
 });
 
 test('what others have said that the Node has of devices is what its pods may take of them', () => {
-  const { keep } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
+  const { transform } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
   const allocatable = { cpu: '2', 'hugepages-2Mi': '0', 'example.com/gpu': '2', 'example.com/none': '0' };
   const status = { allocatable: { ...allocatable, 'kubernetes.io/own': '1' }, capacity: { 'example.com/gpu': '4' } };
-  expect(keep?.({ metadata: { uid: 'u' }, status })).toMatchObject({
+  expect(transform?.({ metadata: { uid: 'u' }, status })).toMatchObject({
     seen: { extended: { 'example.com/gpu': 2, 'example.com/none': 0 } },
   });
 });
 
 test('a taint whose effect is unknown here is not for the node to act on', () => {
-  const { keep } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
+  const { transform } = ownNodeWatch(new OwnNode(), 'node-1', { now: () => 7 });
   const taints = [
     { key: 'a', effect: 'NoNetwork' },
     { key: 'b', effect: 'NoExecute' },
   ];
   const seen = { uid: 'u', labels: {}, taints: [{ key: 'b', effect: 'NoExecute' }], isDoubted: false };
-  expect(keep?.({ metadata: { uid: 'u' }, spec: { taints } })).toMatchObject({ seen });
+  expect(transform?.({ metadata: { uid: 'u' }, spec: { taints } })).toMatchObject({ seen });
 });
 
 const nodeAt = (version: number) => ({ ...object('node-1', version), kind: 'Node' });

@@ -22,7 +22,7 @@ test('a thousand objects that are watched take at most 20 MiB', async () => {
     const input = JSON.stringify({ port: server.port, ca: authority.cert, token: 'secret' });
     const { signal } = new AbortController();
     const args = ['--expose-gc', '--disable-warning=ExperimentalWarning', script];
-    const told = JSON.parse(await runProgram(process.execPath, args, { signal, limitMs: 100_000, input }));
+    const told = JSON.parse(await runProgram(process.execPath, args, { signal, timeoutMs: 100_000, input }));
     // Beside this the sessions of TLS and HTTP/2 have some 3 MiB of their own, which only the process as a whole shows.
     expect(told.held).toBeLessThan(17);
   } finally {

@@ -22,7 +22,11 @@ const transport = new Http2Transport(
     origin: `https://127.0.0.1:${port}`,
     basePath: '',
     isInsecure: false,
-    credentials: { context: async () => createSecureContext({ ca }), token: async () => token, refused: () => {} },
+    credentials: {
+      context: async () => createSecureContext({ ca }),
+      token: async () => token,
+      handleUnauthorized: () => {},
+    },
   },
   systemClock,
 );

@@ -7,7 +7,7 @@ import { NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { MARK_FILE } from '../../../host/pods/podMark.ts';
-import { takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
+import { claimPodDirectory } from '../../../host/pods/takePodDirectory.ts';
 import type { ForeignPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
 
@@ -80,7 +80,7 @@ test('of pods that are not known, what bears the mark is left over, and the rest
   await inFolder(async (folder, layout) => {
     const maker = makerIn(layout);
     const pod = (uid: string) => ({ uid, namespace: 'default', name: `name-${uid}` });
-    for (const uid of ['known', 'left_over']) await takePodDirectory({ layout, maker, pod: pod(uid) });
+    for (const uid of ['known', 'left_over']) await claimPodDirectory({ layout, maker, pod: pod(uid) });
     await mkdir(join(layout.podsDir, 'theirs'));
     await mkdir(join(folder, 'log', 'pods', 'kube-system_etcd_theirs'));
     const theirs = {
@@ -109,11 +109,11 @@ test('logs of this agent without a pod directory, as a power cut leaves them, ar
     const maker = makerIn(layout);
     const pod = (uid: string) => ({ uid, namespace: 'default', name: 'web' });
     for (const uid of ['known', 'ours', 'cut-off']) {
-      await takePodDirectory({ layout, maker, pod: pod(uid) });
+      await claimPodDirectory({ layout, maker, pod: pod(uid) });
       await rm(layout.podDir(uid), { recursive: true });
     }
     await writeFile(join(layout.podLogDir(pod('cut-off')), MARK_FILE), '');
-    await takePodDirectory({ layout, maker: { ...maker, root: '/elsewhere' }, pod: pod('theirs') });
+    await claimPodDirectory({ layout, maker: { ...maker, root: '/elsewhere' }, pod: pod('theirs') });
     await rm(layout.podDir('theirs'), { recursive: true });
     for (const odd of ['default_web_unmarked', 'default_web', 'x', '_', 'a b_c_d', '__']) {
       await mkdir(join(folder, 'log', 'pods', odd));

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const { signal } = new AbortController();
   const args = ['--disable-warning=ExperimentalWarning', script, ...Object.keys(LACKING)];
   // Of a program beside this one, so it is what it is said to be.
-  results = JSON.parse(await runProgram(process.execPath, args, { signal, limitMs: 100_000 })) as typeof results;
+  results = JSON.parse(await runProgram(process.execPath, args, { signal, timeoutMs: 100_000 })) as typeof results;
 });
 
 test('a node all parts of which are simulated takes pods through their life without anything of the host', () => {

@@ -85,7 +85,7 @@ export class ClosedNode {
   readonly #haveEnded = (): boolean =>
     this.#runtime.contents().sandboxes.length === 0 && this.#files.readdirSync('/root/pods').length === 0;
   readonly #attempts = (): unknown[] => this.#runtime.contents().containers.map(({ metadata }) => metadata?.attempt);
-  readonly #weights = (): string => this.#tree.paths.map((path) => this.#tree.valueOf(path, 'cpu.weight')).join();
+  readonly #weights = (): string => this.#tree.paths.map((path) => this.#tree.readFile(path, 'cpu.weight')).join();
 
   async #startAgent(): Promise<NodeAgent> {
     const parts = Object.entries(this.#parts()).filter(([name]) => name !== this.#without);

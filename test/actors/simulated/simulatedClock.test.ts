@@ -60,7 +60,7 @@ test('time stands still while a program is waited for, and goes on beside one th
   const clock = new SimulatedClock(0);
   const other = spawn('sleep', ['1000']);
   const { signal } = new AbortController();
-  const ended = runProgram('sleep', ['0.2'], { signal, limitMs: 10_000 }).then(() => clock.now());
+  const ended = runProgram('sleep', ['0.2'], { signal, timeoutMs: 10_000 }).then(() => clock.now());
   await clock.advance(5_000);
   expect(await ended).toBe(0);
   expect(clock.now()).toBe(5_000);

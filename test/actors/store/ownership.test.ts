@@ -15,8 +15,8 @@ import { OWNER } from '../../../cri/labels.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { createLayout } from '../../../host/pods/layout.ts';
-import { MARK_FILE, nameOfRemoved, ownerOf, writeMark } from '../../../host/pods/podMark.ts';
-import { adoptPod, takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
+import { MARK_FILE, readOwner, removedPath, writeMark } from '../../../host/pods/podMark.ts';
+import { adoptPod, claimPodDirectory } from '../../../host/pods/takePodDirectory.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { podWith } from '../../fakes/pods.ts';
@@ -28,7 +28,7 @@ const web = podWith('web');
 const { uid } = web.metadata;
 
 const layoutIn = (node: SimulatedNode) => createLayout(node.facts);
-const standing = (node: SimulatedNode, directory: string) => ownerOf(hostFiles, directory, makerOf(node.facts)).kind;
+const standing = (node: SimulatedNode, directory: string) => readOwner(hostFiles, directory, makerOf(node.facts)).kind;
 const noFacts = { allocations: new Map(), containerEnds: new Map(), statuses: new Map(), probes: new Map() };
 
 /** Puts a volume with a file where another agent would have it. */
@@ -226,7 +226,7 @@ describe('what was found below a root', () => {
     const node = await simulatedNode();
     const layout = layoutIn(node);
     const maker = { ...makerOf(node.facts), runtime: 'unix:///run/crio/crio.sock' };
-    await takePodDirectory({ layout, maker, pod: web.metadata });
+    await claimPodDirectory({ layout, maker, pod: web.metadata });
     const onContainerd = { ...node.facts, runtimeEndpoint: 'unix:///run/containerd/containerd.sock' };
     const refused = `${node.facts.rootDir} holds 1 pod of the runtime unix:///run/crio/crio.sock, but this agent is configured to use unix:///run/containerd/containerd.sock: keep the former runtime, or use another root directory`;
     await expect(podsLeftOnDisk(onContainerd, noFacts)).rejects.toMatchObject({
@@ -240,7 +240,7 @@ describe('what was found below a root', () => {
   test('of another runtime: the store that was opened for the node is closed again', async () => {
     const node = await simulatedNode();
     const maker = { ...makerOf(node.facts), runtime: 'unix:///run/crio/crio.sock' };
-    await takePodDirectory({ layout: layoutIn(node), maker, pod: web.metadata });
+    await claimPodDirectory({ layout: layoutIn(node), maker, pod: web.metadata });
     const { nodeName, rootDir, capacity } = node.facts;
     const close = jest.fn(async () => {});
     const openStore: typeof openNodeStore = async (...where) => {
@@ -296,7 +296,7 @@ describe('what was found below a root', () => {
 
   withRoot('is all that is there, also when something half removed cannot be deleted; that is told', async () => {
     const node = await simulatedNode();
-    const half = nameOfRemoved(node.path('root/pods/stuck'), makerOf(node.facts));
+    const half = removedPath(node.path('root/pods/stuck'), makerOf(node.facts));
     const mounted = join(half, 'mounted');
     await mkdir(mounted, { recursive: true });
     await run('mount', ['-t', 'tmpfs', 'tmpfs', mounted]);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { busyboxImage } from '../../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../../cri/managed/images.ts';
 import { freePort } from '../../e2e/support/freePort.ts';
 import type { AgentPlace } from '../agentProcess.ts';
 import { withProcess } from '../childProcess.ts';
@@ -34,7 +34,7 @@ interface Crowd {
 const containersOf = (count: number, image: string) =>
   Array.from({ length: count }, (_, index) => ({ name: `c${index}`, image }));
 
-const crowdOf = (name: string, pods: number, containers: number, image = busyboxImage): Crowd => ({
+const crowdOf = (name: string, pods: number, containers: number, image = BUSYBOX_IMAGE): Crowd => ({
   name,
   pods,
   containers: pods * containers,
@@ -45,7 +45,7 @@ const MISSING = 'registry.invalid/missing:1';
 
 const volumes = Array.from({ length: MANY }, (_, index) => ({ name: `v${index}`, emptyDir: {} }));
 const variables = Array.from({ length: 5_000 }, (_, index) => ({ name: `VARIABLE_${index}`, value: `value ${index}` }));
-const [single] = containersOf(1, busyboxImage);
+const [single] = containersOf(1, BUSYBOX_IMAGE);
 
 /** The pods of a few containers that those of many are compared with, running and waiting for their images. */
 const FEWS = {

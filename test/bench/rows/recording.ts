@@ -17,7 +17,7 @@ async function measured(how: 'recorded' | 'unrecorded'): Promise<Measured> {
   const file = join(import.meta.dirname, '..', 'recordingProcess.ts');
   const args = ['--expose-gc', '--disable-warning=ExperimentalWarning', file, how];
   // Of a program beside this one, so it is what it is said to be.
-  return JSON.parse(await runProgram(process.execPath, args, { signal: interruption, limitMs: LIMIT_MS }));
+  return JSON.parse(await runProgram(process.execPath, args, { signal: interruption, timeoutMs: LIMIT_MS }));
 }
 
 /** What the flight recorder costs on a node of fifty pods: its own time, beside that of all else in the process. */

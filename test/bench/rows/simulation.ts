@@ -15,7 +15,7 @@ const LIMIT_MS = 20 * 60_000;
 export async function simulation(minutes: number): Promise<Figure[]> {
   const file = join(import.meta.dirname, '..', 'simulationProcess.ts');
   const args = ['--disable-warning=ExperimentalWarning', file, String(minutes)];
-  const printed = await runProgram(process.execPath, args, { signal: interruption, limitMs: LIMIT_MS });
+  const printed = await runProgram(process.execPath, args, { signal: interruption, timeoutMs: LIMIT_MS });
   // Of a program beside this one, so it is what it is said to be.
   const { windows, idleMs }: Measured = JSON.parse(printed);
   const steps = windows.reduce((sum, each) => sum + each.steps, 0);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { type ImageArchive, readImageArchive } from '../../../cri/images/imageArchive.ts';
-import { readAt, tarMembers } from '../../../cri/images/tarMembers.ts';
+import { listTarMembers, readAt } from '../../../cri/images/tarMembers.ts';
 import { tar } from '../../../cri/managed/tar.ts';
 
 let directory: string;
@@ -50,7 +50,7 @@ async function read(content: Buffer, { onRead = () => {}, ...options }: ReadOpti
     const output = join(directory, 'passed.tar');
     await writeFile(output, archive.content());
     const passed = await open(output);
-    const { members } = await tarMembers(passed);
+    const { members } = await listTarMembers(passed);
     const texts = await Promise.all(members.map(({ contentAt, size }) => readAt(passed, contentAt, size)));
     await passed.close();
     return { ...archive, passed: new Map(members.map(({ name }, index) => [name, String(texts[index])])) };

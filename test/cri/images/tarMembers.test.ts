@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { readAt, tarMembers } from '../../../cri/images/tarMembers.ts';
+import { listTarMembers, readAt } from '../../../cri/images/tarMembers.ts';
 import { tar } from '../../../cri/managed/tar.ts';
 
 let directory: string;
@@ -17,7 +17,7 @@ async function membersOf(content: Buffer): Promise<{ name: string; content: stri
   await writeFile(path, content);
   const file = await open(path);
   try {
-    const { members } = await tarMembers(file);
+    const { members } = await listTarMembers(file);
     const contents = members.map(({ contentAt, size }) => readAt(file, contentAt, size));
     const texts = (await Promise.all(contents)).map(String);
     return members.map(({ name, isFile }, index) => ({ name, isFile, content: texts[index] ?? '' }));

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { findById, requireById, wholeId } from '../../../cri/simulated/byId.ts';
+import { expandId, findById, requireById } from '../../../cri/simulated/byId.ts';
 
 const one = 'ab'.padEnd(64, '1');
 const other = 'ac'.padEnd(64, '2');
@@ -23,5 +23,5 @@ test('what more than one begins with, and nothing at all, is refused', () => {
 });
 
 test("a filter's id is made whole where that is possible", () => {
-  expect([one, 'ac', 'a', 'ad', ''].map((id) => wholeId(records, id))).toEqual([one, other, 'a', 'ad', '']);
+  expect([one, 'ac', 'a', 'ad', ''].map((id) => expandId(records, id))).toEqual([one, other, 'a', 'ad', '']);
 });

@@ -203,7 +203,7 @@ describe('images', () => {
     const simulation = simulate();
     const { runtime, play } = simulation;
     const { sandbox, container } = await runOne(simulation);
-    runtime.images.lose(IMAGE);
+    runtime.images.discard(IMAGE);
     expect(await play.containerState(container)).toMatch(/^CONTAINER_RUNNING/);
     await expect(play.container(sandbox, 'web', 'next', [])).rejects.toMatchObject({ reason: 'NotFound' });
     runtime.images.add(IMAGE);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { underBoth } from '../../../cri/simulated/underBoth.ts';
+import { withEitherSignal } from '../../../cri/simulated/underBoth.ts';
 
 const aborted = (signal: AbortSignal) =>
   new Promise<string>((resolve) => {
@@ -9,11 +9,11 @@ const aborted = (signal: AbortSignal) =>
 
 test.each([0, 1])('either of the two signals aborts: number %i', async (index) => {
   const signals = [new AbortController(), new AbortController()] as const;
-  const outcome = underBoth(signals[0].signal, signals[1].signal, aborted);
+  const outcome = withEitherSignal(signals[0].signal, signals[1].signal, aborted);
   signals[index]?.abort('enough');
   expect(await outcome).toBe('enough');
 });
 
 test('one that is aborted already counts', async () => {
-  expect(await underBoth(new AbortController().signal, AbortSignal.abort('enough'), aborted)).toBe('enough');
+  expect(await withEitherSignal(new AbortController().signal, AbortSignal.abort('enough'), aborted)).toBe('enough');
 });

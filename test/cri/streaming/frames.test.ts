@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { CONTROL_LIMIT, FrameReader } from '../../../cri/streaming/frameReader.ts';
+import { FrameReader, MAX_CONTROL_FRAME_BYTES } from '../../../cri/streaming/frameReader.ts';
 import { encodeFrame, type Frame } from '../../../cri/streaming/frames.ts';
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(/\s/g, ''), 'hex');
@@ -19,7 +19,7 @@ function readAll(...parts: Uint8Array[]): Frame[] {
         begun = Buffer.alloc(0);
       }
     }
-  expect(reader.isWithin).toBe(false);
+  expect(reader.isIncomplete).toBe(false);
   return frames;
 }
 
@@ -112,7 +112,7 @@ test('the bytes of a DATA frame are handed on as they come, whatever its length'
     { type: 'data', streamId: 3, fin: false, data: bytes('6869') },
   ]);
   expect([...reader.read(bytes('21'))]).toEqual([{ type: 'data', streamId: 3, fin: false, data: bytes('21') }]);
-  expect(reader.isWithin).toBe(true);
+  expect(reader.isIncomplete).toBe(true);
 });
 
 test('a type that nobody knows is passed over', () => {
@@ -125,7 +125,7 @@ test.each([
   [
     'a control frame of a huge length',
     '80030001 00ffffff',
-    `a frame says that it has 16777215 bytes, more than ${CONTROL_LIMIT}`,
+    `a frame says that it has 16777215 bytes, more than ${MAX_CONTROL_FRAME_BYTES}`,
   ],
   [
     'a stream without its fields',

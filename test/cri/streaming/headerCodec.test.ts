@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { decodeHeaders, encodeHeaders } from '../../../cri/streaming/headerBlock.ts';
-import { HEADERS_LIMIT, headerCompressor, headerDecompressor } from '../../../cri/streaming/headerCodec.ts';
+import { headerCompressor, headerDecompressor, MAX_HEADERS_BYTES } from '../../../cri/streaming/headerCodec.ts';
 import { headerDictionary } from '../../../cri/streaming/headerDictionary.ts';
 
 const bytes = (hex: string) => Buffer.from(hex, 'hex');
@@ -58,7 +58,7 @@ test('what a few bytes come to is bounded', async () => {
   const bomb = deflateSync(Buffer.alloc(10_000_000), { dictionary: headerDictionary() });
   expect(bomb.length).toBeLessThan(20_000);
   await expect(headerDecompressor().convert(bomb)).rejects.toThrow(
-    `the headers of a stream are longer than ${HEADERS_LIMIT} bytes`,
+    `the headers of a stream are longer than ${MAX_HEADERS_BYTES} bytes`,
   );
 });
 

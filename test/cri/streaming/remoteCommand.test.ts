@@ -8,7 +8,7 @@ import {
   runRemoteCommand,
   type TerminalSize,
 } from '../../../cri/streaming/remoteCommand.ts';
-import { streamingUrl } from '../../../cri/streaming/streamingUrl.ts';
+import { parseStreamingUrl } from '../../../cri/streaming/streamingUrl.ts';
 import { dialSpdy } from '../../../cri/streaming/upgrade.ts';
 import { endedWith, streamingServer } from '../../fakes/streamingServer.ts';
 
@@ -28,7 +28,7 @@ async function run(streams: CommandStreams, behaviour: Behaviour, signal = new A
   ends.push(server.close);
   const { connection } = await dialSpdy(new URL(server.url), {
     protocols: COMMAND_PROTOCOLS,
-    limitMs: 30_000,
+    timeoutMs: 30_000,
     signal,
   });
   return runRemoteCommand(connection, streams, signal);
@@ -170,7 +170,7 @@ describe('the URL of a streaming server', () => {
     'http://localhost:8080/',
     'http://127.1.2.3/',
   ])('%s can be used', (url) => {
-    expect(streamingUrl(url).href).toBe(url);
+    expect(parseStreamingUrl(url).href).toBe(url);
   });
 
   test.each([
@@ -180,6 +180,6 @@ describe('the URL of a streaming server', () => {
     ['http://[::]:10010/exec/abc', 'it is not at a loopback address, such as 127.0.0.1'],
     ['/exec/abc', 'it is not a URL'],
   ])('%s is refused', (url, why) => {
-    expect(() => streamingUrl(url)).toThrow(`the runtime serves this at ${url}, which cannot be used: ${why}`);
+    expect(() => parseStreamingUrl(url)).toThrow(`the runtime serves this at ${url}, which cannot be used: ${why}`);
   });
 });

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { FrameReader } from '../../../cri/streaming/frameReader.ts';
 import { encodeFrame, type Frame } from '../../../cri/streaming/frames.ts';
 import { headerCompressor } from '../../../cri/streaming/headerCodec.ts';
-import { SpdyConnection, STREAMS_LIMIT } from '../../../cri/streaming/spdyConnection.ts';
+import { MAX_STREAMS, SpdyConnection } from '../../../cri/streaming/spdyConnection.ts';
 import type { SpdyStream } from '../../../cri/streaming/spdyStream.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 
@@ -159,7 +159,7 @@ test('a stream that the peer refuses is not opened', async () => {
   const [near, far] = duplexPair();
   spdy(far, { side: 'server' });
   await expect(spdy(near, { side: 'client' }).open(type('stdin'))).rejects.toThrow('refused with the status 3');
-  const streams = Array.from({ length: STREAMS_LIMIT }, () => client.open(type('stdin')));
+  const streams = Array.from({ length: MAX_STREAMS }, () => client.open(type('stdin')));
   await Promise.all(streams);
   await expect(client.open(type('one more'))).rejects.toThrow('refused with the status 3');
 });

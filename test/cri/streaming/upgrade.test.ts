@@ -11,7 +11,7 @@ afterEach(async () => {
 });
 
 const dial = (url: string, { protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'], limitMs = 30_000 } = {}) =>
-  dialSpdy(new URL(url), { protocols, limitMs, signal: new AbortController().signal });
+  dialSpdy(new URL(url), { protocols, timeoutMs: limitMs, signal: new AbortController().signal });
 
 async function served(behaviour: Parameters<typeof streamingServer>[0]) {
   const server = await streamingServer(behaviour);
@@ -55,7 +55,7 @@ test('a server that is not there, or does not answer, fails the call', async () 
 test('a call that is cancelled says so', async () => {
   const { url } = await served({ refuse: () => {} });
   const controller = new AbortController();
-  const dialled = dialSpdy(new URL(url), { protocols: ['v4'], limitMs: 30_000, signal: controller.signal });
+  const dialled = dialSpdy(new URL(url), { protocols: ['v4'], timeoutMs: 30_000, signal: controller.signal });
   controller.abort();
   await expect(dialled).rejects.toMatchObject({ reason: 'Cancelled' });
 });

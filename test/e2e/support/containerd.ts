@@ -7,7 +7,7 @@ import { connectCri } from '../../../cri/grpc.ts';
 import { type ManagedContainerd, startManagedContainerd } from '../../../cri/managed/containerd.ts';
 import { layoutOf } from '../../../cri/managed/layout.ts';
 import { spawnContainerd } from '../../../cri/managed/process.ts';
-import { becomeReady } from '../../../cri/managed/ready.ts';
+import { waitUntilReady } from '../../../cri/managed/ready.ts';
 import { isRunning } from '../../../host/runningProcess.ts';
 
 /** A private containerd in a temporary directory, with a connection to it. */
@@ -86,12 +86,12 @@ async function restartWith(
   await appendFile(layout.config, tables.join(''));
   await containerd.halt();
   const started = await spawnContainerd(layout);
-  await becomeReady({
+  await waitUntilReady({
     layout,
     cri,
     pause: (ms) => pause(ms),
     signal: AbortSignal.timeout(30_000),
-    lives: () => isRunning(started),
+    isAlive: () => isRunning(started),
   });
 }
 

@@ -1,6 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { mayLowerOomScore } from '../../../cri/managed/host.ts';
+import { canLowerOomScore } from '../../../cri/managed/host.ts';
 import type { NodeDescription } from '../../../cri/nodeDescription.ts';
 
 /** What a node on this host knows of itself whatever its runtime and cgroups: no addresses, no DNS. */
@@ -15,7 +15,7 @@ export async function plainFacts(rootDir: string) {
     clusterDomain: '',
     capacity,
     allocatable: capacity,
-    canLowerOomScoreAdj: await mayLowerOomScore().catch(() => false),
+    canLowerOomScoreAdj: await canLowerOomScore().catch(() => false),
     seccompDefault: false,
     podDirectory: (uid: string) => join(rootDir, 'pods', uid),
   } as const satisfies Partial<NodeDescription>;

@@ -1,4 +1,4 @@
-import { busyboxImage } from '../../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../../cri/managed/images.ts';
 import { withDefaults } from '../../../kubernetes/api/defaults.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
@@ -35,7 +35,7 @@ export function apiPod(name: string, containers: readonly Container[], spec: Par
 
 /** A container that runs a shell script. */
 export function shell(name: string, script: string, more: Partial<Container> = {}): Container {
-  return { name, image: busyboxImage, command: ['sh', '-c', script], ...more };
+  return { name, image: BUSYBOX_IMAGE, command: ['sh', '-c', script], ...more };
 }
 
 /** Ends at once on SIGTERM; without a trap the first process of a container ignores it. */

@@ -7,7 +7,7 @@ import {
   PodSandboxStatusRequest,
   RunPodSandboxRequest,
 } from '../../../cri/generated/runtime.ts';
-import { busyboxImage } from '../../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../../cri/managed/images.ts';
 import { noAbort } from './containerd.ts';
 
 interface RawPodInput {
@@ -42,7 +42,7 @@ export async function runRawPod(cri: Cri, input: RawPodInput): Promise<RawPod> {
     sandboxConfig: config,
     config: {
       metadata: { name: 'main' },
-      image: { image: busyboxImage },
+      image: { image: BUSYBOX_IMAGE },
       command: [...input.command],
       labels: { ...input.labels, 'io.kubernetes.container.name': 'main' },
       annotations: { ...input.annotations },

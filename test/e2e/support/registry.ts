@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type BuiltImage, ociManifestType } from '../../../cri/managed/ociArchive.ts';
+import { type BuiltImage, OCI_MANIFEST_TYPE } from '../../../cri/managed/ociArchive.ts';
 import { loopbackServer } from './loopbackServer.ts';
 import { registryCertificate as cert, registryKey as key } from './registryCertificate.ts';
 
@@ -101,7 +101,7 @@ function serveImage(
     response.writeHead(kind === undefined ? 200 : 404).end();
     return;
   }
-  const type = digest === manifest.digest ? ociManifestType : 'application/octet-stream';
+  const type = digest === manifest.digest ? OCI_MANIFEST_TYPE : 'application/octet-stream';
   response.writeHead(200, {
     'content-type': type,
     'content-length': content.length,

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { layoutOf } from '../../../cri/managed/layout.ts';
-import { isRunning, processOf, type RunningProcess } from '../../../host/runningProcess.ts';
+import { findProcess, isRunning, type RunningProcess } from '../../../host/runningProcess.ts';
 
 const execute = promisify(execFile);
 
@@ -67,7 +67,7 @@ export async function processesIn(cgroupParent: string): Promise<RunningProcess[
       for (const line of text.split('\n')) if (line !== '') pids.add(Number(line));
     }
   }
-  const found = await Promise.all([...pids].map(processOf));
+  const found = await Promise.all([...pids].map(findProcess));
   // One may have ended since its cgroup was read.
   return found.filter((each) => each !== undefined);
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { agentCgroup, moveAgentTo } from '../../../host/cgroup/agentCgroup.ts';
+import { moveAgentTo, parseAgentCgroup } from '../../../host/cgroup/agentCgroup.ts';
 import type { Hierarchy } from '../../../host/cgroup/hierarchies.ts';
 
 test.each([
@@ -14,7 +14,7 @@ test.each([
   ['v1 without memory', '5:cpu:/a\n', undefined],
   ['no cgroups', '', undefined],
 ])('the own cgroup on %s', (_, text, path) => {
-  expect(agentCgroup(text)).toBe(path);
+  expect(parseAgentCgroup(text)).toBe(path);
 });
 
 const directory = await mkdtemp(join(tmpdir(), 'statelet-cgroup-'));

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { hostCgroupfs as cgroupfs } from '../../../host/cgroup/cgroupfs.ts';
 import { hierarchyOf, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
-import { holdsProcesses, killCgroup } from '../../../host/cgroup/processes.ts';
+import { hasProcesses, killCgroup } from '../../../host/cgroup/processes.ts';
 import { removeCgroupTree } from '../../../host/cgroup/remove.ts';
 import { signal, withRoot } from '../../volume/onDisk.ts';
 
@@ -55,9 +55,9 @@ describe('on the cgroups of this host', () => {
     const own = newCgroup();
     const beside = processIn(newCgroup());
     const left = [processIn(own), processIn(`${own}/container/inner`)];
-    expect(await holdsProcesses({ cgroupfs, hierarchies, path: own })).toBe(true);
+    expect(await hasProcesses({ cgroupfs, hierarchies, path: own })).toBe(true);
     await killCgroup({ cgroupfs, hierarchies, path: own, signal, wait });
-    expect(await holdsProcesses({ cgroupfs, hierarchies, path: own })).toBe(false);
+    expect(await hasProcesses({ cgroupfs, hierarchies, path: own })).toBe(false);
     expect(await Promise.all(left.map(endOf))).toEqual(['SIGKILL', 'SIGKILL']);
     expect(beside.signalCode).toBeNull();
   });
@@ -102,7 +102,7 @@ describe('where too many files are open nobody takes a cgroup for empty', () => 
 
   test('that cannot be looked through', async () => {
     const own = { cgroupfs: { ...cgroupfs, children: full }, hierarchies, path: 'pod' };
-    await expect(holdsProcesses(own)).rejects.toMatchObject({ code: 'EMFILE' });
+    await expect(hasProcesses(own)).rejects.toMatchObject({ code: 'EMFILE' });
     await expect(killCgroup({ ...own, signal, wait })).rejects.toMatchObject({ code: 'EMFILE' });
   });
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { fileTail } from '../../../host/files/fileTail.ts';
+import { readTail } from '../../../host/files/fileTail.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -14,17 +14,17 @@ afterAll(() => rm(directory, { recursive: true }));
 test('the end of a file, or all of a short one', async () => {
   const file = join(directory, 'file');
   await writeFile(file, 'the whole of it');
-  expect((await fileTail(file, 100)).toString()).toBe('the whole of it');
-  expect((await fileTail(file, 5)).toString()).toBe('of it');
+  expect((await readTail(file, 100)).toString()).toBe('the whole of it');
+  expect((await readTail(file, 5)).toString()).toBe('of it');
   await writeFile(file, '');
-  expect(await fileTail(file, 5)).toHaveLength(0);
+  expect(await readTail(file, 5)).toHaveLength(0);
 });
 
 test('what is no plain file is refused, and does not make anybody wait', async () => {
   const pipe = join(directory, 'pipe');
   execFileSync('mkfifo', [pipe]);
-  await expect(fileTail(pipe, 5)).rejects.toThrow('not a regular file');
+  await expect(readTail(pipe, 5)).rejects.toThrow('not a regular file');
   await symlink('/etc/hostname', join(directory, 'link'));
-  await expect(fileTail(join(directory, 'link'), 5)).rejects.toThrow(/ELOOP/);
-  await expect(fileTail(join(directory, 'none'), 5)).rejects.toThrow(/ENOENT/);
+  await expect(readTail(join(directory, 'link'), 5)).rejects.toThrow(/ELOOP/);
+  await expect(readTail(join(directory, 'none'), 5)).rejects.toThrow(/ENOENT/);
 });

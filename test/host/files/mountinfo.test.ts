@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mountAt, mountPoints, mountsUnder, parseMountInfo } from '../../../host/files/mountinfo.ts';
+import { mountAt, mountsUnder, parseMountInfo, readMountPoints } from '../../../host/files/mountinfo.ts';
 import { signal } from '../../volume/onDisk.ts';
 
 test('a line is read with and without optional fields', () => {
@@ -30,7 +30,7 @@ test('any path that the kernel escapes is read back', () => {
 });
 
 test('the mounts of this process: /proc is there, and is under /', async () => {
-  expect(await mountPoints(signal)).toContainEqual({ path: '/proc', type: 'proc' });
+  expect(await readMountPoints(signal)).toContainEqual({ path: '/proc', type: 'proc' });
   expect(await mountAt('/proc', signal)).toEqual({ path: '/proc', type: 'proc' });
   expect(await mountsUnder('/', signal)).toContainEqual({ path: '/proc', type: 'proc' });
 });

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { withoutLinks, withoutLocalLinks } from '../../../host/files/withoutLinks.ts';
+import { resolveLinks, resolveLocalLinks } from '../../../host/files/withoutLinks.ts';
 
 let root = '';
 beforeEach(async () => {
@@ -13,8 +13,8 @@ afterEach(() => rm(root, { recursive: true }));
 test('links on the way are followed, also where the end of the path does not exist', async () => {
   await mkdir(join(root, 'real'));
   await symlink('real', join(root, 'link'));
-  expect(withoutLinks(join(root, 'link'))).toBe(join(root, 'real'));
-  expect(withoutLinks(join(root, 'link', 'not', 'there'))).toBe(join(root, 'real', 'not', 'there'));
+  expect(resolveLinks(join(root, 'link'))).toBe(join(root, 'real'));
+  expect(resolveLinks(join(root, 'link', 'not', 'there'))).toBe(join(root, 'real', 'not', 'there'));
 });
 
 describe('where file systems of others may not answer', () => {
@@ -24,9 +24,9 @@ describe('where file systems of others may not answer', () => {
     await symlink(join(root, 'link', '..', 'link'), join(root, 'absolute'));
     await symlink('endless', join(root, 'endless'));
     for (const path of ['link', 'absolute', 'absolute/not/there', 'none/../real']) {
-      expect(withoutLocalLinks(join(root, path))).toBe(withoutLinks(join(root, path)));
+      expect(resolveLocalLinks(join(root, path))).toBe(resolveLinks(join(root, path)));
     }
-    expect(withoutLocalLinks(join(root, 'endless', 'a'))).toContain('endless');
+    expect(resolveLocalLinks(join(root, 'endless', 'a'))).toContain('endless');
   });
 
   test.each(['nfs4', 'cifs', 'fuse.sshfs', 'autofs'])('nothing below a mount of %s is looked at', async (type) => {
@@ -34,7 +34,7 @@ describe('where file systems of others may not answer', () => {
     await symlink('far', join(root, 'near'));
     await symlink('elsewhere', join(root, 'far', 'link'));
     const mounts = [{ path: join(root, 'far'), type }];
-    expect(withoutLocalLinks(join(root, 'near', 'link'), mounts)).toBe(join(root, 'far', 'link'));
-    expect(withoutLocalLinks(join(root, 'near', 'link'))).toBe(join(root, 'far', 'elsewhere'));
+    expect(resolveLocalLinks(join(root, 'near', 'link'), mounts)).toBe(join(root, 'far', 'link'));
+    expect(resolveLocalLinks(join(root, 'near', 'link'))).toBe(join(root, 'far', 'elsewhere'));
   });
 });

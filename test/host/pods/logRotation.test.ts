@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
-import { tendLog } from '../../../host/pods/logRotation.ts';
+import { rotateIfNeeded } from '../../../host/pods/logRotation.ts';
 import { inFolder, signal } from '../../volume/onDisk.ts';
 
 const NOON = Date.parse('2026-03-04T12:00:00Z');
@@ -32,7 +32,15 @@ function withLog(maxFiles: number, story: (log: Story) => Promise<void>): Promis
           if (fails) throw new Error('the runtime is away');
           await writeFile(file, '', { flag: 'a' });
         };
-        await tendLog({ files: hostFiles, file, maxBytes: 10, maxFiles, now: NOON + seconds * 1_000, reopen, signal });
+        await rotateIfNeeded({
+          files: hostFiles,
+          file,
+          maxBytes: 10,
+          maxFiles,
+          now: NOON + seconds * 1_000,
+          reopen,
+          signal,
+        });
       },
     });
   });
@@ -91,7 +99,7 @@ describe('C23: the rotation of a log', () => {
         throw new Error('no answer');
       };
       await expect(
-        tendLog({ files: hostFiles, file, maxBytes: 10, maxFiles: 5, now: NOON, reopen, signal }),
+        rotateIfNeeded({ files: hostFiles, file, maxBytes: 10, maxFiles: 5, now: NOON, reopen, signal }),
       ).rejects.toThrow('no answer');
       expect(await readFile(file, 'utf8')).toBe('new\n');
       expect(await readdir(folder)).toContain('0.log.20260304-120000');

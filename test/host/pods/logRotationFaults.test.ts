@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { FileSystem, OpenFile } from '../../../host/files/fileSystem.ts';
-import { tendLog } from '../../../host/pods/logRotation.ts';
+import { rotateIfNeeded } from '../../../host/pods/logRotation.ts';
 import { deaths, failuresOf, type Trouble, TroubledDisk } from '../../fakes/disk.ts';
 
 const { signal } = new AbortController();
@@ -55,7 +55,7 @@ class Stage {
       await this.runtime.write();
       this.#seconds += 1;
       const now = NOON + this.#seconds * 1_000;
-      await tendLog({
+      await rotateIfNeeded({
         files,
         file: FILE,
         maxBytes: 10,

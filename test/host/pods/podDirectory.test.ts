@@ -4,13 +4,13 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import {
-  makeTerminationLog,
-  podDirectories,
+  createTerminationLog,
+  listPodDirectories,
   preparePodDirectory,
   removePodDirectory,
   removePodLogs,
 } from '../../../host/pods/podDirectory.ts';
-import { takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
+import { claimPodDirectory } from '../../../host/pods/takePodDirectory.ts';
 import { unmount } from '../../../volume/mount.ts';
 import { inFolder, makerIn, podWith, signal, withRoot } from '../../volume/onDisk.ts';
 
@@ -21,7 +21,7 @@ const identity = { uid: 'u1', namespace: 'default', name: 'web' };
 test('a pod gets its directories, and each container its log directory, with the modes that they must have', async () => {
   await inFolder(async (_folder, layout) => {
     const pod = podWith({ initContainers: [{ name: 'setup', image: 'busybox' }] });
-    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
+    await claimPodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod, layout, signal });
     await preparePodDirectory({ pod, layout, signal });
     for (const directory of [layout.podDir('u1'), layout.volumesDir('u1')]) {
@@ -30,7 +30,7 @@ test('a pod gets its directories, and each container its log directory, with the
     expect(await modeOf(layout.podLogDir(identity))).toBe(0o755);
     expect(await modeOf(layout.containerLogDir(identity, 'setup'))).toBe(0o755);
     expect(await modeOf(layout.containerLogDir(identity, 'main'))).toBe(0o755);
-    expect(await podDirectories(layout)).toEqual(['u1']);
+    expect(await listPodDirectories(layout)).toEqual(['u1']);
   });
 });
 
@@ -38,8 +38,8 @@ test('what is below a pod is not made without its directory, nor where something
   await inFolder(async (_folder, layout) => {
     const prepare = () => preparePodDirectory({ pod: podWith(), layout, signal });
     await expect(prepare()).rejects.toMatchObject({ code: 'ENOENT' });
-    expect(await podDirectories(layout)).toEqual([]);
-    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
+    expect(await listPodDirectories(layout)).toEqual([]);
+    await claimPodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await writeFile(layout.containerLogDir(identity, 'main'), 'theirs');
     await expect(prepare()).rejects.toMatchObject({ code: 'EEXIST' });
   });
@@ -47,13 +47,13 @@ test('what is below a pod is not made without its directory, nor where something
 
 test('every user of a container may write its last words, and asking again keeps them', async () => {
   await inFolder(async (_folder, layout) => {
-    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
+    await claimPodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
-    const file = await makeTerminationLog(layout, { uid: 'u1', container: 'main', run: '0' });
+    const file = await createTerminationLog(layout, { uid: 'u1', container: 'main', run: '0' });
     expect(file).toBe(layout.terminationLog('u1', 'main', '0'));
     expect(await modeOf(file)).toBe(0o666);
     await writeFile(file, 'out of coffee');
-    await makeTerminationLog(layout, { uid: 'u1', container: 'main', run: '0' });
+    await createTerminationLog(layout, { uid: 'u1', container: 'main', run: '0' });
     expect(await readFile(file, 'utf8')).toBe('out of coffee');
   });
 });
@@ -61,16 +61,16 @@ test('every user of a container may write its last words, and asking again keeps
 test('what was left of a pod by an earlier version gets the folder of last words; a pod that is gone does not come back', async () => {
   await inFolder(async (_folder, layout) => {
     const run = { uid: 'u1', container: 'main', run: '0' };
-    await expect(makeTerminationLog(layout, run)).rejects.toMatchObject({ code: 'ENOENT' });
-    expect(await podDirectories(layout)).toEqual([]);
+    await expect(createTerminationLog(layout, run)).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await listPodDirectories(layout)).toEqual([]);
     await mkdir(layout.volumesDir('u1'), { recursive: true });
-    expect(await modeOf(await makeTerminationLog(layout, run))).toBe(0o666);
+    expect(await modeOf(await createTerminationLog(layout, run))).toBe(0o666);
   });
 });
 
 test('removing a pod deletes its directory and logs, also twice, and nothing that a link in it points to', async () => {
   await inFolder(async (folder, layout) => {
-    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
+    await claimPodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
     const precious = path.join(folder, 'precious');
     await mkdir(precious);
@@ -80,7 +80,7 @@ test('removing a pod deletes its directory and logs, also twice, and nothing tha
       await removePodDirectory({ layout, maker: makerIn(layout), signal }, 'u1');
       await removePodLogs({ layout, maker: makerIn(layout), signal }, identity);
     }
-    expect(await podDirectories(layout)).toEqual([]);
+    expect(await listPodDirectories(layout)).toEqual([]);
     await expect(stat(layout.podLogDir(identity))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await readFile(path.join(precious, 'file'), 'utf8')).toBe('kept');
   });
@@ -88,7 +88,7 @@ test('removing a pod deletes its directory and logs, also twice, and nothing tha
 
 withRoot('a pod directory with something mounted in it is left whole', async () => {
   await inFolder(async (_folder, layout) => {
-    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
+    await claimPodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
     const mounted = path.join(layout.volumesDir('u1'), 'with space');
     await mkdir(mounted);
@@ -102,13 +102,13 @@ withRoot('a pod directory with something mounted in it is left whole', async () 
     expect(await modeOf(layout.volumesDir('u1'))).toBe(0o750);
     await unmount(mounted, signal);
     await removePodDirectory({ layout, maker: makerIn(layout), signal }, 'u1');
-    expect(await podDirectories(layout)).toEqual([]);
+    expect(await listPodDirectories(layout)).toEqual([]);
   });
 });
 
 test('a removal that the caller gave up deletes nothing', async () => {
   await inFolder(async (_folder, layout) => {
-    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
+    await claimPodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
     await expect(
       removePodDirectory({ layout, maker: makerIn(layout), signal: AbortSignal.abort(new Error('gone')) }, 'u1'),

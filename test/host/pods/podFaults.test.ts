@@ -5,15 +5,15 @@ import { writeHostsFile } from '../../../host/pods/hostsFile.ts';
 import { createLayout } from '../../../host/pods/layout.ts';
 import { removeLogSymlinks, writeLogSymlink } from '../../../host/pods/logLinks.ts';
 import {
-  makeTerminationLog,
+  createTerminationLog,
   preparePodDirectory,
-  removeHalfDone,
+  removeLeftovers,
   removePodDirectory,
   removePodLogs,
 } from '../../../host/pods/podDirectory.ts';
-import { ownerOf } from '../../../host/pods/podMark.ts';
-import { ownerOfPodDirectory, takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
-import { userNamespaces } from '../../../host/pods/userNamespaces.ts';
+import { readOwner } from '../../../host/pods/podMark.ts';
+import { claimPodDirectory, readPodDirectoryOwner } from '../../../host/pods/takePodDirectory.ts';
+import { createUserNamespaces } from '../../../host/pods/userNamespaces.ts';
 import { deaths, failuresOf, type Trouble, TroubledDisk } from '../../fakes/disk.ts';
 import { podWith } from '../../fakes/pods.ts';
 
@@ -29,15 +29,15 @@ const SEEDS = [1, 2, 3, 4, 5];
 function agentOn(files: FileSystem) {
   const layout = createLayout(folders, files);
   const removal = { layout, maker, signal };
-  const users = userNamespaces({ layout, pods: 10 });
+  const users = createUserNamespaces({ layout, maxPods: 10 });
   return {
     layout,
     /** Gives the first of the host's users that are the pod's. */
     start: async () => {
-      await takePodDirectory({ layout, maker, pod: pod.metadata });
+      await claimPodDirectory({ layout, maker, pod: pod.metadata });
       await preparePodDirectory({ pod, layout, signal });
       const { hostId } = await users.rangeOf(uid);
-      await makeTerminationLog(layout, { uid, container: 'main', run: '0' });
+      await createTerminationLog(layout, { uid, container: 'main', run: '0' });
       await writeHostsFile({ pod, layout, ips: ['10.0.0.7'], clusterDomain: 'cluster.local', signal });
       const log = `${layout.containerLogDir(pod.metadata, 'main')}/0.log`;
       await writeLogSymlink(layout, { pod: pod.metadata, container: 'main', id: ID }, log);
@@ -45,7 +45,7 @@ function agentOn(files: FileSystem) {
     },
     remove: async () => {
       for (const directory of [layout.podsDir, folders.podLogsDir]) {
-        expect(await removeHalfDone(directory, removal)).toEqual([]);
+        expect(await removeLeftovers(directory, removal)).toEqual([]);
       }
       await removeLogSymlinks(layout, pod.metadata);
       await removePodLogs(removal, pod.metadata);
@@ -77,8 +77,8 @@ async function playAgain(disk: TroubledDisk): Promise<void> {
   const agent = agentOn(disk.sound);
   await agent.start();
   const { layout } = agent;
-  expect(ownerOfPodDirectory(layout, maker, uid)).toMatchObject({ kind: 'ours', pod: { name: 'web' } });
-  expect(ownerOf(disk.sound, layout.podLogDir(pod.metadata), maker)).toMatchObject({
+  expect(readPodDirectoryOwner(layout, maker, uid)).toMatchObject({ kind: 'ours', pod: { name: 'web' } });
+  expect(readOwner(disk.sound, layout.podLogDir(pod.metadata), maker)).toMatchObject({
     kind: 'ours',
     pod: { name: 'web' },
   });

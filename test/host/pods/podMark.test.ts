@@ -2,9 +2,9 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Layout } from '../../../host/pods/layout.ts';
-import { removeHalfDone, removePodDirectory, removePodLogs } from '../../../host/pods/podDirectory.ts';
-import { MARK_FILE, type Maker, makeMarked, nameOfRemoved, ownerOf, writeMark } from '../../../host/pods/podMark.ts';
-import { adoptPod, hasOwnLogs, ownerOfPodDirectory, takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
+import { removeLeftovers, removePodDirectory, removePodLogs } from '../../../host/pods/podDirectory.ts';
+import { createMarked, MARK_FILE, type Maker, readOwner, removedPath, writeMark } from '../../../host/pods/podMark.ts';
+import { adoptPod, claimPodDirectory, hasOwnLogs, readPodDirectoryOwner } from '../../../host/pods/takePodDirectory.ts';
 import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
 
 const pod = { uid: 'u1', namespace: 'default', name: 'web' };
@@ -25,7 +25,7 @@ const markOf = async (directory: string): Promise<unknown> =>
 
 test('a directory that is made bears a mark that names root, node, runtime and pod, and so do its logs', async () => {
   await inRoot(async ({ layout, maker }) => {
-    expect(await takePodDirectory({ layout, maker, pod })).toBeUndefined();
+    expect(await claimPodDirectory({ layout, maker, pod })).toBeUndefined();
     const mark = {
       root: maker.root,
       node: 'node-1',
@@ -35,12 +35,12 @@ test('a directory that is made bears a mark that names root, node, runtime and p
     expect(await markOf(layout.podDir('u1'))).toEqual(mark);
     expect(await markOf(layout.podLogDir(pod))).toEqual(mark);
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
-    expect(ownerOfPodDirectory(layout, maker, 'u1')).toMatchObject({
+    expect(readPodDirectoryOwner(layout, maker, 'u1')).toMatchObject({
       kind: 'ours',
       pod: mark.pod,
       runtime: maker.runtime,
     });
-    expect(await takePodDirectory({ layout, maker, pod })).toBeUndefined();
+    expect(await claimPodDirectory({ layout, maker, pod })).toBeUndefined();
   });
 });
 
@@ -51,7 +51,7 @@ test('a directory in the place of the mark is set aside, and the mark is written
       await rm(path.join(directory, MARK_FILE), { force: true });
       await mkdir(path.join(directory, MARK_FILE, name), { recursive: true });
       await writeMark(directory, { layout, maker, pod });
-      expect(ownerOf(layout.files, directory, maker).kind).toBe('ours');
+      expect(readOwner(layout.files, directory, maker).kind).toBe('ours');
     }
     const places = ['.corrupt', '.corrupt-2'].map((ending) => `${MARK_FILE}${ending}`);
     expect((await readdir(directory)).toSorted()).toEqual([MARK_FILE, ...places]);
@@ -62,13 +62,13 @@ test('a directory in the place of the mark is set aside, and the mark is written
 
 test('what an agent that was killed left of the making does not hinder the next', async () => {
   await inRoot(async ({ layout, maker }) => {
-    await takePodDirectory({ layout, maker, pod });
-    const fresh = nameOfRemoved(layout.podDir('u1'), maker).replace('-old-', '-new-');
+    await claimPodDirectory({ layout, maker, pod });
+    const fresh = removedPath(layout.podDir('u1'), maker).replace('-old-', '-new-');
     await rename(layout.podDir('u1'), fresh);
     await writeFile(path.join(fresh, MARK_FILE), '{');
-    await takePodDirectory({ layout, maker, pod });
+    await claimPodDirectory({ layout, maker, pod });
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
-    expect(ownerOfPodDirectory(layout, maker, 'u1').kind).toBe('ours');
+    expect(readPodDirectoryOwner(layout, maker, 'u1').kind).toBe('ours');
   });
 });
 
@@ -84,10 +84,10 @@ test('a directory without a mark says so, and is adopted with the logs of a pod 
       await mkdir(layout.containerLogDir(pod, 'main'), { recursive: true });
       await writeFile(path.join(layout.containerLogDir(pod, 'main'), '0.log'), 'theirs');
       await arrange();
-      expect(ownerOfPodDirectory(layout, maker, 'u1')).toMatchObject({ kind, why });
-      await expect(takePodDirectory({ layout, maker, pod })).rejects.toThrow(why);
-      expect(await takePodDirectory({ runsHere: true, layout, maker, pod })).toBeDefined();
-      expect(ownerOfPodDirectory(layout, maker, 'u1').kind).toBe('ours');
+      expect(readPodDirectoryOwner(layout, maker, 'u1')).toMatchObject({ kind, why });
+      await expect(claimPodDirectory({ layout, maker, pod })).rejects.toThrow(why);
+      expect(await claimPodDirectory({ runsHere: true, layout, maker, pod })).toBeDefined();
+      expect(readPodDirectoryOwner(layout, maker, 'u1').kind).toBe('ours');
       expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
       expect(await readFile(path.join(layout.containerLogDir(pod, 'main'), '0.log'), 'utf8')).toBe('theirs');
       await rm(directory, { recursive: true });
@@ -100,33 +100,33 @@ const CUT_OFF = ['', '\0\0', '{"root":"', '{"root":"\0\0'];
 
 test('of a mark that a power cut left unfinished a stamp tells whose it was, as of the folder of logs', async () => {
   await inRoot(async ({ layout, maker }) => {
-    await takePodDirectory({ layout, maker, pod });
+    await claimPodDirectory({ layout, maker, pod });
     for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)]) {
       for (const text of CUT_OFF) {
         await writeFile(path.join(directory, MARK_FILE), text);
-        expect(ownerOf(layout.files, directory, maker)).toMatchObject({ kind: 'ours', isTaken: false });
+        expect(readOwner(layout.files, directory, maker)).toMatchObject({ kind: 'ours', isTaken: false });
         for (const other of [{ root: '/elsewhere' }, { node: 'node-2' }]) {
-          expect(ownerOf(layout.files, directory, { ...maker, ...other }).kind).toBe('unmarked');
+          expect(readOwner(layout.files, directory, { ...maker, ...other }).kind).toBe('unmarked');
         }
       }
       // What no power cut leaves is nobody's.
       await writeFile(path.join(directory, MARK_FILE), '[]');
-      expect(ownerOf(layout.files, directory, maker).kind).toBe('unmarked');
+      expect(readOwner(layout.files, directory, maker).kind).toBe('unmarked');
     }
   });
 });
 
 test('a mark that a power cut left unfinished is written again for a pod that is wanted; without a stamp it is only whose it names', async () => {
   await inRoot(async ({ layout, maker }) => {
-    await takePodDirectory({ layout, maker, pod });
+    await claimPodDirectory({ layout, maker, pod });
     for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)]) await removeStamp(directory);
     const marks = [layout.podDir('u1'), layout.podLogDir(pod)].map((directory) => path.join(directory, MARK_FILE));
     const whole = await readFile(marks[0] ?? '', 'utf8');
     for (const text of ['', '\0\0', whole.slice(0, 20), `${whole.slice(0, 20)}\0`, whole.slice(0, -3)]) {
       for (const mark of marks) await writeFile(mark, text);
-      expect(ownerOfPodDirectory(layout, maker, 'u1').kind).toBe(text.includes('"node"') ? 'ours' : 'unmarked');
-      expect(ownerOfPodDirectory(layout, { ...maker, root: '/elsewhere' }, 'u1').kind).toBe('unmarked');
-      await takePodDirectory({ layout, maker, pod });
+      expect(readPodDirectoryOwner(layout, maker, 'u1').kind).toBe(text.includes('"node"') ? 'ours' : 'unmarked');
+      expect(readPodDirectoryOwner(layout, { ...maker, root: '/elsewhere' }, 'u1').kind).toBe('unmarked');
+      await claimPodDirectory({ layout, maker, pod });
       expect(await Promise.all(marks.map((mark) => readFile(mark, 'utf8')))).toEqual([whole, whole]);
     }
   });
@@ -143,13 +143,13 @@ test('what another agent has marked, directory or logs, is taken only when its p
         await mkdir(directory, { recursive: true });
         await writeMark(directory, { layout, maker: by, pod });
         const message = `${directory} cannot be used as a pod directory: ${why}`;
-        await expect(takePodDirectory({ layout, maker, pod })).rejects.toMatchObject({ message });
+        await expect(claimPodDirectory({ layout, maker, pod })).rejects.toMatchObject({ message });
         await adoptPod({ layout, maker, pod });
-        expect(ownerOf(layout.files, directory, maker)).toMatchObject({ kind: 'others', why });
+        expect(readOwner(layout.files, directory, maker)).toMatchObject({ kind: 'others', why });
         await mkdir(layout.podDir('u1'), { recursive: true });
         await adoptPod({ layout, maker, pod, isTaken: true });
-        expect(ownerOf(layout.files, directory, maker).kind).toBe('ours');
-        expect(ownerOfPodDirectory(layout, maker, 'u1')).toMatchObject({ kind: 'ours', isTaken: true });
+        expect(readOwner(layout.files, directory, maker).kind).toBe('ours');
+        expect(readPodDirectoryOwner(layout, maker, 'u1')).toMatchObject({ kind: 'ours', isTaken: true });
         await rm(layout.podDir('u1'), { recursive: true });
         await rm(layout.podLogDir(pod), { recursive: true, force: true });
       }
@@ -163,9 +163,9 @@ test('a pod of which only the UID is known is adopted without a folder of logs, 
     const nameless = { uid: 'u1', namespace: 'unknown', name: 'u1' };
     await adoptPod({ layout, maker, pod: nameless, isTaken: true });
     await expect(readdir(layout.podLogDir(nameless))).rejects.toThrow('ENOENT');
-    await takePodDirectory({ layout, maker, pod });
+    await claimPodDirectory({ layout, maker, pod });
     const { uid: _uid, ...named } = pod;
-    expect(ownerOfPodDirectory(layout, maker, 'u1')).toMatchObject({ pod: named, isTaken: true });
+    expect(readPodDirectoryOwner(layout, maker, 'u1')).toMatchObject({ pod: named, isTaken: true });
     expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
   });
 });
@@ -177,8 +177,8 @@ test('a link or a file in the place of a directory is used by nobody, and stays'
     await writeMark(theirs, { layout, maker, pod });
     await mkdir(layout.podsDir, { recursive: true });
     await symlink(theirs, layout.podDir('u1'));
-    expect(ownerOfPodDirectory(layout, maker, 'u1')).toEqual({ kind: 'unusable', why: 'it is a symbolic link' });
-    await expect(takePodDirectory({ layout, maker, pod })).rejects.toMatchObject({
+    expect(readPodDirectoryOwner(layout, maker, 'u1')).toEqual({ kind: 'unusable', why: 'it is a symbolic link' });
+    await expect(claimPodDirectory({ layout, maker, pod })).rejects.toMatchObject({
       message: `${layout.podDir('u1')} cannot be used as a pod directory: it is a symbolic link`,
     });
     await removePodDirectory({ layout, maker, signal }, 'u1');
@@ -189,13 +189,13 @@ test('a link or a file in the place of a directory is used by nobody, and stays'
 
 test('a root that is reached through a link is the same root; one that was copied or moved is another', async () => {
   await inRoot(async ({ folder, layout, maker }) => {
-    await takePodDirectory({ layout, maker, pod });
+    await claimPodDirectory({ layout, maker, pod });
     await symlink(maker.root, path.join(folder, 'link'));
     const through = { ...maker, root: path.join(folder, 'link') };
-    expect(ownerOf(layout.files, path.join(through.root, 'pods', 'u1'), through).kind).toBe('ours');
+    expect(readOwner(layout.files, path.join(through.root, 'pods', 'u1'), through).kind).toBe('ours');
     const moved = { ...maker, root: path.join(folder, 'moved') };
     await rename(maker.root, moved.root);
-    expect(ownerOf(layout.files, path.join(moved.root, 'pods', 'u1'), moved).kind).toBe('others');
+    expect(readOwner(layout.files, path.join(moved.root, 'pods', 'u1'), moved).kind).toBe('others');
   });
 });
 
@@ -203,11 +203,11 @@ test('logs in a folder that was there before stay when the pod goes; in one that
   await inRoot(async ({ layout, maker }) => {
     const removal = { layout, maker, signal };
     await mkdir(layout.containerLogDir(pod, 'theirs'), { recursive: true });
-    await takePodDirectory({ layout, maker, pod });
+    await claimPodDirectory({ layout, maker, pod });
     await removePodLogs(removal, pod);
     expect(await readdir(layout.podLogDir(pod))).toEqual(['theirs']);
     const next = { ...pod, uid: 'u2' };
-    await takePodDirectory({ layout, maker, pod: next });
+    await claimPodDirectory({ layout, maker, pod: next });
     await removePodLogs(removal, next);
     expect(await readdir(path.dirname(layout.podLogDir(pod)))).toEqual([path.basename(layout.podLogDir(pod))]);
   });
@@ -216,16 +216,16 @@ test('logs in a folder that was there before stay when the pod goes; in one that
 test('a directory that cannot be made leaves nothing beside its place, also when the agent dies', async () => {
   await inRoot(async ({ layout, maker }) => {
     await mkdir(path.join(layout.podDir('u1'), 'theirs'), { recursive: true });
-    expect(await makeMarked(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(false);
+    expect(await createMarked(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(false);
     // JSON has no such number: here it stands for a disk that is full when the mark is written.
     const unwritable = { layout, maker, pod: { ...pod, name: 1n as never } };
-    await expect(makeMarked(layout.podDir('u2'), unwritable, 0o750)).rejects.toThrow('BigInt');
+    await expect(createMarked(layout.podDir('u2'), unwritable, 0o750)).rejects.toThrow('BigInt');
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
-    const fresh = nameOfRemoved(layout.podDir('u3'), maker).replace('-old-', '-new-');
+    const fresh = removedPath(layout.podDir('u3'), maker).replace('-old-', '-new-');
     await mkdir(fresh);
-    await removeHalfDone(layout.podsDir, { layout, maker: { ...maker, root: '/elsewhere' }, signal });
+    await removeLeftovers(layout.podsDir, { layout, maker: { ...maker, root: '/elsewhere' }, signal });
     expect(await readdir(layout.podsDir)).toContain(path.basename(fresh));
-    await removeHalfDone(layout.podsDir, { layout, maker, signal });
+    await removeLeftovers(layout.podsDir, { layout, maker, signal });
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
   });
 });
@@ -233,32 +233,32 @@ test('a directory that cannot be made leaves nothing beside its place, also when
 test('a removal that was cut off is gone on with, also when the mark is gone, and by no other agent', async () => {
   await inRoot(async ({ layout, maker }) => {
     const removal = { layout, maker, signal };
-    await takePodDirectory({ layout, maker, pod });
+    await claimPodDirectory({ layout, maker, pod });
     await mkdir(layout.volumesDir('u1'));
-    const half = nameOfRemoved(layout.podDir('u1'), maker);
+    const half = removedPath(layout.podDir('u1'), maker);
     await rename(layout.podDir('u1'), half);
     await rm(path.join(half, MARK_FILE));
-    await removeHalfDone(layout.podsDir, { layout, maker: { ...maker, root: '/elsewhere' }, signal });
+    await removeLeftovers(layout.podsDir, { layout, maker: { ...maker, root: '/elsewhere' }, signal });
     expect(await readdir(layout.podsDir)).toEqual([path.basename(half)]);
-    await removeHalfDone(layout.podsDir, removal);
+    await removeLeftovers(layout.podsDir, removal);
     expect(await readdir(layout.podsDir)).toEqual([]);
   });
 });
 
 test('one that was begun and cut off is gone on with', async () => {
   await inRoot(async ({ layout, maker }) => {
-    const fresh = nameOfRemoved(layout.podDir('u1'), maker).replace('-old-', '-new-');
+    const fresh = removedPath(layout.podDir('u1'), maker).replace('-old-', '-new-');
     await mkdir(fresh, { recursive: true });
     await writeFile(path.join(fresh, MARK_FILE), '{"ro');
-    expect(await makeMarked(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(true);
-    expect(ownerOfPodDirectory(layout, maker, 'u1')).toMatchObject({ kind: 'ours', pod: { name: pod.name } });
+    expect(await createMarked(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(true);
+    expect(readPodDirectoryOwner(layout, maker, 'u1')).toMatchObject({ kind: 'ours', pod: { name: pod.name } });
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
   });
 });
 
 test("a pod's directory and that of its logs are made side by side, and no call fails where those above are there", async () => {
   await inRoot(async ({ layout, maker }) => {
-    await takePodDirectory({ layout, maker, pod: { ...pod, uid: 'u0', name: 'before' } });
+    await claimPodDirectory({ layout, maker, pod: { ...pod, uid: 'u0', name: 'before' } });
     const { promise: both, resolve } = Promise.withResolvers<void>();
     let writes = 0;
     const failed: unknown[] = [];
@@ -276,9 +276,9 @@ test("a pod's directory and that of its logs are made side by side, and no call 
         await layout.files.writeFile(...given);
       },
     };
-    await takePodDirectory({ layout: { ...layout, files }, maker, pod });
+    await claimPodDirectory({ layout: { ...layout, files }, maker, pod });
     expect(failed).toEqual([]);
-    expect(ownerOfPodDirectory(layout, maker, 'u1').kind).toBe('ours');
+    expect(readPodDirectoryOwner(layout, maker, 'u1').kind).toBe('ours');
     expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createLayout } from '../../../host/pods/layout.ts';
-import { userNamespaces } from '../../../host/pods/userNamespaces.ts';
+import { createUserNamespaces } from '../../../host/pods/userNamespaces.ts';
 
 let root: string;
 
@@ -15,7 +15,11 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 const ranges = (over: { pods?: number; idsPerPod?: number } = {}) =>
-  userNamespaces({ layout: createLayout({ rootDir: root, podLogsDir: join(root, 'logs') }), pods: 2, ...over });
+  createUserNamespaces({
+    layout: createLayout({ rootDir: root, podLogsDir: join(root, 'logs') }),
+    maxPods: 2,
+    ...over,
+  });
 
 const noted = (uid: string) => join(root, 'pods', uid, 'userns');
 

@@ -102,7 +102,7 @@ describe('cgroup v1', () => {
     const file = '/sys/fs/cgroup/memory/pods/memory.limit_in_bytes';
     expect(() => made.write(file, '99')).toThrow('EBUSY');
     made.write(file, '100');
-    expect(made.valueOf('pods', 'memory.limit_in_bytes')).toBe('100');
+    expect(made.readFile('pods', 'memory.limit_in_bytes')).toBe('100');
     expect(killed).toEqual([]);
   });
 });
@@ -111,14 +111,14 @@ describe('cgroup v2', () => {
   test('a cgroup has the controllers that the one above passes on, and their files', () => {
     const { made, root } = tree('v2');
     made.add('pods/one');
-    expect(made.valueOf('pods', 'memory.max')).toBeUndefined();
+    expect(made.readFile('pods', 'memory.max')).toBeUndefined();
     expect(() => made.write(`${root}/pods/memory.max`, '1')).toThrow('EACCES');
     expect(() => made.write(`${root}/pods/cgroup.subtree_control`, '+memory')).toThrow('ENOENT');
     made.write(`${root}/cgroup.subtree_control`, '+memory +cpu');
     expect(made.read(`${root}/pods/cgroup.controllers`)).toBe('memory cpu');
-    expect(made.valueOf('pods', 'memory.max')).toBe('max');
-    expect(made.valueOf('pods', 'pids.max')).toBeUndefined();
-    expect(made.valueOf('pods/one', 'memory.max')).toBeUndefined();
+    expect(made.readFile('pods', 'memory.max')).toBe('max');
+    expect(made.readFile('pods', 'pids.max')).toBeUndefined();
+    expect(made.readFile('pods/one', 'memory.max')).toBeUndefined();
   });
 
   test('one with processes of its own passes nothing on', () => {
@@ -137,7 +137,7 @@ describe('cgroup v2', () => {
     expect(killed).toEqual([]);
     made.write(`${root}/pods/memory.max`, '50');
     expect(killed).toEqual(['8 OOM']);
-    expect(made.valueOf('pods', 'memory.max')).toBe('50');
+    expect(made.readFile('pods', 'memory.max')).toBe('50');
   });
 });
 

@@ -50,7 +50,7 @@ test.each(['v1', 'v2'] as const)('%s: pods have their cgroups and limits, which 
   const next = agentOn(tree, openGate, ['one']);
   expect([next.has(pod('one')), next.has(pod('two'))]).toEqual([true, false]);
   const path = 'kubepods/burstable/podone';
-  const limits = () => ['memory.max', 'memory.limit_in_bytes', 'pids.max'].map((file) => tree.valueOf(path, file));
+  const limits = () => ['memory.max', 'memory.limit_in_bytes', 'pids.max'].map((file) => tree.readFile(path, file));
   const bytes = String(64 * 2 ** 20);
   expect(limits()).toEqual(version === 'v2' ? [bytes, undefined, '50'] : [undefined, bytes, '50']);
   await next.remove(pod('one'), signal);
@@ -65,7 +65,7 @@ test("what all pods share stays as it is while somebody else's pod is there, and
   expect(await agent.setUp()).toMatchObject({ outcome: 'shared', warnings: [expect.stringContaining('podforeign')] });
   await agent.prepare(pod('one'));
   await agent.remove(pod('one'), signal);
-  expect(tree.valueOf('kubepods', 'memory.max')).toBeUndefined();
+  expect(tree.readFile('kubepods', 'memory.max')).toBeUndefined();
   expect(tree.paths).toEqual([
     'kubepods',
     'kubepods/burstable',
@@ -97,7 +97,7 @@ test('a limit below what runs there is refused', async () => {
   await agent.prepare(pod('one'));
   processes['kubepods/burstable/podone'] = [{ pid: 7, memoryBytes: 2 ** 25 }];
   await expect(agent.trim(pod('one', '500m', '16Mi'))).rejects.toMatchObject({ reason: 'FailedCreatePodContainer' });
-  expect(tree.valueOf('kubepods/burstable/podone', 'memory.limit_in_bytes')).toBe(String(2 ** 26));
+  expect(tree.readFile('kubepods/burstable/podone', 'memory.limit_in_bytes')).toBe(String(2 ** 26));
 });
 
 test('each change passes the gate, which may refuse it, or do it and lose the answer', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { diskUsageOf, takenBy } from '../../../host/usage/diskUsage.ts';
+import { allocatedBytes, measureDiskUsage } from '../../../host/usage/diskUsage.ts';
 
 const { signal } = new AbortController();
 let folder: string;
@@ -29,32 +29,32 @@ test('it counts as du does: blocks, directories, links themselves, and a file of
   await link(join(folder, 'a/large'), join(folder, 'a/b/again'));
   await symlink('/', join(folder, 'a/b/c/everything'));
   await writeFile(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff, 0x20])]), 'no text for a name');
-  expect(await diskUsageOf(folder, signal)).toEqual({ bytes: await du(), inodes: 7 });
+  expect(await measureDiskUsage(folder, signal)).toEqual({ bytes: await du(), inodes: 7 });
 });
 
 test('one file is what it takes', async () => {
   const file = join(folder, 'file');
   await writeFile(file, 'text');
-  expect(await diskUsageOf(file, signal)).toEqual({ bytes: takenBy(await lstat(file)), inodes: 1 });
+  expect(await measureDiskUsage(file, signal)).toEqual({ bytes: allocatedBytes(await lstat(file)), inodes: 1 });
 });
 
 test('a tree without an end does not keep it from ending', async () => {
   await Promise.all(Array.from({ length: 3_000 }, (_, at) => writeFile(join(folder, String(at)), '')));
   const end = new AbortController();
   setImmediate(() => end.abort(new Error('enough')));
-  await expect(diskUsageOf(folder, end.signal)).rejects.toThrow('enough');
-  expect((await diskUsageOf(folder, signal)).inodes).toBe(3_001);
+  await expect(measureDiskUsage(folder, end.signal)).rejects.toThrow('enough');
+  expect((await measureDiskUsage(folder, signal)).inodes).toBe(3_001);
 });
 
 test('directories in directories take no end of handles', async () => {
   let deep = folder;
   for (let at = 0; at < 402; at += 1) deep = join(deep, 'd');
   await mkdir(deep, { recursive: true });
-  await expect(diskUsageOf(folder, signal)).rejects.toThrow('directories nest deeper than 400 levels');
+  await expect(measureDiskUsage(folder, signal)).rejects.toThrow('directories nest deeper than 400 levels');
 });
 
 test('what is not there fails', async () => {
-  await expect(diskUsageOf(join(folder, 'none'), signal)).rejects.toThrow('ENOENT');
+  await expect(measureDiskUsage(join(folder, 'none'), signal)).rejects.toThrow('ENOENT');
 });
 
 test('what is in a directory that is closed to this process is not counted, all else is', async () => {
@@ -64,7 +64,7 @@ test('what is in a directory that is closed to this process is not counted, all 
   await writeFile(join(folder, 'open'), 'text');
   process.seteuid?.(65_534);
   try {
-    expect((await diskUsageOf(folder, signal)).inodes).toBe(3);
+    expect((await measureDiskUsage(folder, signal)).inodes).toBe(3);
   } finally {
     process.seteuid?.(0);
   }

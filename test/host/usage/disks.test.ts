@@ -26,7 +26,7 @@ test('file systems on disks, each where it is mounted first', () => {
 28 24 0:55 / /merged rw - overlay overlay rw,lowerdir=/a
 `;
   expect(parseFileSystems(text)).toEqual([
-    { path: '/', device: '/dev/sda1', numbers: '8:1' },
-    { path: '/mnt/my disk', device: '/dev/mapper/a b', numbers: '253:0' },
+    { path: '/', device: '/dev/sda1', deviceNumber: '8:1' },
+    { path: '/mnt/my disk', device: '/dev/mapper/a b', deviceNumber: '253:0' },
   ]);
 });

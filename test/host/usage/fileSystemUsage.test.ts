@@ -1,12 +1,12 @@
 import { statfs } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
-import { fileSystemUsage } from '../../../host/usage/fileSystemUsage.ts';
+import { readFileSystemUsage } from '../../../host/usage/fileSystemUsage.ts';
 
 const { signal } = new AbortController();
 
 test('bytes and inodes of the file system that a path lies on', async () => {
   const { bsize, blocks, files } = await statfs('/');
-  const usage = await fileSystemUsage('/', signal);
+  const usage = await readFileSystemUsage('/', signal);
   expect(usage).toMatchObject({ capacityBytes: blocks * bsize, inodes: files });
   const { capacityBytes = 0, availableBytes = 0, usedBytes = 0 } = usage ?? {};
   expect(usedBytes).toBeGreaterThan(0);
@@ -15,6 +15,6 @@ test('bytes and inodes of the file system that a path lies on', async () => {
 });
 
 test('nothing of what is not there, or who no longer waits', async () => {
-  expect(await fileSystemUsage('/none', signal)).toBeUndefined();
-  expect(await fileSystemUsage('/', AbortSignal.abort())).toBeUndefined();
+  expect(await readFileSystemUsage('/none', signal)).toBeUndefined();
+  expect(await readFileSystemUsage('/', AbortSignal.abort())).toBeUndefined();
 });

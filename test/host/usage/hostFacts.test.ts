@@ -1,31 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { expect, test } from '@jest/globals';
-import { bootTime, memoryTotals, taskCount, taskLimit } from '../../../host/usage/hostFacts.ts';
+import { lowestTaskLimit, parseBootTime, parseMemoryTotals, parseTaskCount } from '../../../host/usage/hostFacts.ts';
 
 test('texts of the kernel say when it began, how many tasks there are and may be, and how much memory', () => {
-  expect(bootTime('cpu 1 2\nbtime 1700000000\nprocesses 5\n')).toBe(1_700_000_000_000);
-  expect(taskCount('1.36 3.49 4.53 2/3518 3715089\n')).toBe(3518);
-  expect(taskLimit('4194304\n', '31234\n')).toBe(31_234);
-  expect(taskLimit(undefined, '31234\n')).toBe(31_234);
-  expect(memoryTotals('MemTotal:       16 kB\nMemFree: 1 kB\nSwapTotal:  4 kB\n')).toEqual({
+  expect(parseBootTime('cpu 1 2\nbtime 1700000000\nprocesses 5\n')).toBe(1_700_000_000_000);
+  expect(parseTaskCount('1.36 3.49 4.53 2/3518 3715089\n')).toBe(3518);
+  expect(lowestTaskLimit('4194304\n', '31234\n')).toBe(31_234);
+  expect(lowestTaskLimit(undefined, '31234\n')).toBe(31_234);
+  expect(parseMemoryTotals('MemTotal:       16 kB\nMemFree: 1 kB\nSwapTotal:  4 kB\n')).toEqual({
     memory: 16_384,
     swap: 4_096,
   });
 });
 
 test('what is not said is absent', () => {
-  expect([bootTime(''), taskCount('none'), taskLimit(undefined, 'max'), memoryTotals('')]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-    {},
-  ]);
+  expect([parseBootTime(''), parseTaskCount('none'), lowestTaskLimit(undefined, 'max'), parseMemoryTotals('')]).toEqual(
+    [undefined, undefined, undefined, {}],
+  );
 });
 
 test('the texts of this host are understood', () => {
   const read = (name: string) => readFileSync(`/proc/${name}`, 'utf8');
-  expect(bootTime(read('stat'))).toBeGreaterThan(0);
-  expect(taskCount(read('loadavg'))).toBeGreaterThan(1);
-  expect(memoryTotals(read('meminfo')).memory).toBe(totalmem());
+  expect(parseBootTime(read('stat'))).toBeGreaterThan(0);
+  expect(parseTaskCount(read('loadavg'))).toBeGreaterThan(1);
+  expect(parseMemoryTotals(read('meminfo')).memory).toBe(totalmem());
 });

@@ -16,7 +16,7 @@ function connected(socket: Duplex) {
     // HTTP/2 runs over any stream of bytes in both directions.
     socket: socket as Socket,
     clock: new SimulatedClock(),
-    onLeave: () => {
+    onUnusable: () => {
       left += 1;
     },
   });
@@ -32,7 +32,7 @@ test('a request that is given up is rejected at once, though nothing can be writ
   await expect(asked).rejects.toThrow('enough');
   // Its place is free again.
   await new Promise((done) => setTimeout(done, 50));
-  expect([connection.isIdle, connection.free]).toEqual([true, 100]);
+  expect([connection.isIdle, connection.freeStreams]).toEqual([true, 100]);
   connection.close();
 });
 
@@ -42,5 +42,5 @@ test('a connection that was closed says why to whoever still asks over it, and c
   connection.close(new Error('given up'));
   expect(() => connection.send(GET, new AbortController().signal)).toThrow('given up');
   await new Promise((done) => setTimeout(done, 50));
-  expect([socket.destroyed, leaves(), connection.free]).toEqual([true, 1, 0]);
+  expect([socket.destroyed, leaves(), connection.freeStreams]).toEqual([true, 1, 0]);
 });

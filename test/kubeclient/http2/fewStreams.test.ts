@@ -30,7 +30,7 @@ test.each([10, 1])(
     const credentials = {
       context: async () => createSecureContext({ ca: authority.cert }),
       token: async () => undefined,
-      refused: () => {},
+      handleUnauthorized: () => {},
     };
     const endpoint = { origin: `https://127.0.0.1:${port}`, basePath: '', isInsecure: false, credentials };
     const transport = new Http2Transport(endpoint, systemClock);

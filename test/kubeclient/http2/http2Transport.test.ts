@@ -60,7 +60,7 @@ const endpoint = (port: number, { isInsecure = false, ...given }: Given = {}): K
   credentials: {
     context: async () => createSecureContext({ ca: authority.cert }),
     token: async () => 'secret',
-    refused: () => {},
+    handleUnauthorized: () => {},
     ...given,
   },
 });
@@ -117,7 +117,7 @@ describe('a server that answers', () => {
     const refused = () => {
       token = 'secret';
     };
-    const kube = client(serving.port, { token: async () => token, refused });
+    const kube = client(serving.port, { token: async () => token, handleUnauthorized: refused });
     await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).rejects.toMatchObject({ code: 401 });
     expect(await kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).toMatchObject({ kind: 'ConfigMapList' });
   });
@@ -254,7 +254,7 @@ describe('a server that does not', () => {
     api.faults.add(slow);
     const [next, asked] = [watch.next(), kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })];
     await pause(100);
-    transport.renew();
+    transport.reconnect();
     await expect(next).rejects.toThrow('the connection was opened anew, with other credentials');
     expect(await asked).toMatchObject({ kind: 'ConfigMapList' });
     expect(shown).toHaveLength(1);

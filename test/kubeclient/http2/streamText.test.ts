@@ -58,10 +58,10 @@ test('each piece is told before it is had, and why there are no more is said by 
   const stream = new PassThrough();
   let told = 0;
   const read = streamText(stream, {
-    onPiece: () => {
+    onChunk: () => {
       told += 1;
     },
-    whyBroken: (error) => new Error(`the server is gone: ${error?.message}`),
+    toError: (error) => new Error(`the server is gone: ${error?.message}`),
   });
   stream.on('error', () => {});
   stream.write('one');

@@ -5,7 +5,7 @@ import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { dial } from '../../../kubeclient/http2/dial.ts';
-import { tunnel } from '../../../kubeclient/http2/tunnel.ts';
+import { openTunnel } from '../../../kubeclient/http2/tunnel.ts';
 import { Authority, type KeyPair } from '../../testing/apiserver/serving/certificates.ts';
 
 const cleanUps: (() => unknown)[] = [];
@@ -164,8 +164,10 @@ test('one that is away, leaves, or says nothing is told, and whoever gives up is
   const gone = await listening(createServer((socket) => socket.destroy()));
   const signal = new AbortController().signal;
   const target = { host: 'api.example', port: 443 };
-  await expect(tunnel(new URL(`http://127.0.0.1:${gone}`), target, signal)).rejects.toThrow('it closed the connection');
-  await expect(tunnel(new URL('http://127.0.0.1:1'), target, signal)).rejects.toThrow(
+  await expect(openTunnel(new URL(`http://127.0.0.1:${gone}`), target, signal)).rejects.toThrow(
+    'it closed the connection',
+  );
+  await expect(openTunnel(new URL('http://127.0.0.1:1'), target, signal)).rejects.toThrow(
     'the proxy 127.0.0.1:1: connect ECONNREFUSED',
   );
   const mute = await listening(createServer((socket) => void socket.resume()));

@@ -4,7 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
-import { pemBlocks } from '../../../kubeclient/pemBlocks.ts';
+import { parsePemBlocks } from '../../../kubeclient/pemBlocks.ts';
 import { issuedPair, readPair, selfSignedPair } from '../../../kubelet-api/listener/servingCertificate.ts';
 import { authority, directory, listening, server } from './support/listening.ts';
 
@@ -20,7 +20,7 @@ test('C38: as a kubelet: with its authority in one file, for a year, and made on
   const place = directory();
   const pair = await selfSignedPair(parts(place));
   const text = readFileSync(pair.certFile, 'utf8');
-  const [own, root] = pemBlocks(text).map((block) => new X509Certificate(block.text));
+  const [own, root] = parsePemBlocks(text).map((block) => new X509Certificate(block.pem));
   const stamp = Math.floor(now / 1_000);
   expect([own?.subject, own?.issuer, root?.subject]).toEqual([
     `CN=host@${stamp}`,

@@ -106,7 +106,7 @@ async function refusal(url: string, headers: Record<string, string> = UPGRADE, m
 }
 
 const dial = async (url: string, ...protocols: readonly string[]) =>
-  (await dialSpdy(new URL(url), { protocols, signal: noAbort, limitMs: 5_000 })).connection;
+  (await dialSpdy(new URL(url), { protocols, signal: noAbort, timeoutMs: 5_000 })).connection;
 
 async function command(url: string, streams: CommandStreams): Promise<number> {
   return await runRemoteCommand(await dial(url, 'v4.channel.k8s.io'), streams, noAbort);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { SecretText } from '../../../host/secretText.ts';
+import type { Secret } from '../../../host/secretText.ts';
 import { tokenIn, tokenOfFile } from '../../../node/credentials/bearerToken.ts';
 import { LastGood } from '../../../node/credentials/lastGood.ts';
 
@@ -14,7 +14,7 @@ function tokenFile(first: string | Error) {
     if (file.text instanceof Error) throw file.text;
     return file.text;
   };
-  const good = new LastGood<SecretText>((problem) => problems.push(problem));
+  const good = new LastGood<Secret>((problem) => problems.push(problem));
   const source = tokenOfFile({ file: { read, place: PLACE }, good, monotonic: () => file.now });
   return { file, problems, ...source };
 }
@@ -68,12 +68,12 @@ test('where none was ever good that is what whoever asks is told', async () => {
 });
 
 test('a token that is refused is read again at once, and borne on where that fails', async () => {
-  const { file, token, refused } = tokenFile('first');
+  const { file, token, handleUnauthorized } = tokenFile('first');
   expect(await token()).toBe('first');
   file.text = 'second';
-  refused();
+  handleUnauthorized();
   expect(await token()).toBe('second');
   file.text = new Error('away');
-  refused();
+  handleUnauthorized();
   expect(await token()).toBe('second');
 });

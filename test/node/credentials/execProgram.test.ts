@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { processOf } from '../../../host/runningProcess.ts';
+import { findProcess } from '../../../host/runningProcess.ts';
 import type { ExecPluginCall } from '../../../kubelet-api/metrics/credentialMetrics.ts';
 import type { ExecFields } from '../../../node/config/execFields.ts';
 import { askProgram } from '../../../node/credentials/execProgram.ts';
@@ -102,7 +102,7 @@ test('what it has started ends with it', async () => {
   const out = join(folder, 'child');
   await expect(ask(`sleep 60 & echo $! > ${out}; wait`, {}, 500)).rejects.toThrow(/gave no credentials in time$/);
   const child = Number(await readFile(out, 'utf8'));
-  await eventually('its child has ended', async () => (await processOf(child)) === undefined);
+  await eventually('its child has ended', async () => (await findProcess(child)) === undefined);
 });
 
 test('every run counts by its exit code, and one that cannot be started as not found', async () => {

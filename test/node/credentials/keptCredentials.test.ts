@@ -8,7 +8,7 @@ function stand({ hasOwnCertificate = false, token }: { hasOwnCertificate?: boole
   const source = (name: 'kept' | 'own') => ({
     context: async () => contexts[name],
     token: async () => token,
-    refused: () => void refusals.push(name),
+    handleUnauthorized: () => void refusals.push(name),
   });
   const files = { isThere: false };
   const credentials = new KeptCredentials({
@@ -25,7 +25,7 @@ test('nobody is asked before there is a certificate', async () => {
   await expect(credentials.context()).rejects.toThrow('the node has no client certificate yet');
   files.isThere = true;
   expect(await credentials.context()).toBe(contexts.kept);
-  credentials.refused();
+  credentials.handleUnauthorized();
   expect(refusals).toEqual(['own', 'kept']);
 });
 
@@ -34,7 +34,7 @@ test.each([{ hasOwnCertificate: true }, { token: 'secret' }])(
   async (given) => {
     const { contexts, refusals, files, credentials } = stand(given);
     expect(await credentials.context()).toBe(contexts.own);
-    credentials.refused();
+    credentials.handleUnauthorized();
     expect(refusals).toEqual(['own']);
     files.isThere = true;
     expect(await credentials.context()).toBe(contexts.kept);

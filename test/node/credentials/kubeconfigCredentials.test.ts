@@ -133,8 +133,8 @@ test('a certificate that has expired is told once, also where it does so while i
   await source.load();
   expect(problems).toEqual([]);
   time.now += 365 * 86_400_000;
-  source.refused();
-  source.refused();
+  source.handleUnauthorized();
+  source.handleUnauthorized();
   const end = new Date(new X509Certificate(first.cert).validTo).toISOString();
   const said = `${places.user}client-certificate: ${at('crt')}: the certificate has expired on ${end}`;
   expect(problems).toEqual([said]);

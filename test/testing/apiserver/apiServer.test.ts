@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { systemClock } from '../../../base/clock.ts';
-import { textOf } from '../../../kubeclient/body.ts';
+import { readBody } from '../../../kubeclient/body.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';
 import { readKubeconfig } from '../../../node/config/kubeconfig.ts';
@@ -109,7 +109,7 @@ test('it is served to whom its kubeconfigs name, and serves again what it has af
     );
     const versions = await connected(served.kubeconfig(), async (transport) => {
       const { body } = await transport.send({ method: 'GET', path: '/api', headers: {} }, { signal });
-      return JSON.parse(await textOf(body));
+      return JSON.parse(await readBody(body));
     });
     expect(versions).toMatchObject({ serverAddressByClientCIDRs: [{ serverAddress: `127.0.0.1:${served.port}` }] });
     await served.close();

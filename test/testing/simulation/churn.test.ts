@@ -8,7 +8,7 @@ const PODS = '150';
 test('no map or set of an agent has more in it for the pods that have come and gone', async () => {
   const { signal } = new AbortController();
   const args = ['--expose-gc', '--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'churn.ts'), PODS];
-  const told = JSON.parse(await runProgram(process.execPath, args, { signal, limitMs: 280_000 }));
+  const told = JSON.parse(await runProgram(process.execPath, args, { signal, timeoutMs: 280_000 }));
   expect(told).toMatchObject({ left: 0, grown: [] });
   // Enough places that a difference would show.
   expect(told.places).toBeGreaterThan(40);

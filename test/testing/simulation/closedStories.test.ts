@@ -17,7 +17,7 @@ async function told(env: Readonly<Record<string, string>>): Promise<readonly Tol
   const args = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'closedStories.ts'), ...SEEDS];
   const set = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   // Of a program beside this one, so it is what it is said to be.
-  return JSON.parse(await runProgram('env', [...set, process.execPath, ...args], { signal, limitMs: 100_000 }));
+  return JSON.parse(await runProgram('env', [...set, process.execPath, ...args], { signal, timeoutMs: 100_000 }));
 }
 
 test('a seed gives one trace in every process, whatever its time zone and language, without anything of the host', async () => {

@@ -175,13 +175,13 @@ describe('as on this host', () => {
     for (const path of ['volume', 'volume/file', 'volume/to-in', 'volume/to-later', 'none', 'volume/file/none']) {
       seen.push(await kind(path));
     }
-    await mounter.make('directory', at('new/inner'), signal);
-    await mounter.make('file', at('new/file'), signal);
+    await mounter.create('directory', at('new/inner'), signal);
+    await mounter.create('file', at('new/file'), signal);
     const made = [await kind('new/inner'), await kind('new/file')];
     return [
       ...seen,
       ...made,
-      await mounter.make('file', at('not/there'), signal).then(
+      await mounter.create('file', at('not/there'), signal).then(
         () => 'made',
         () => 'refused',
       ),

@@ -1,5 +1,5 @@
 import { createWebSocketStream } from 'ws';
-import { acceptWebSocket, PORTS_PROTOCOL, TUNNEL_SUBPROTOCOL } from '../../../cri/streaming/webSocketCommand.ts';
+import { acceptWebSocket, PORT_FORWARD_PROTOCOL, TUNNEL_SUBPROTOCOL } from '../../../cri/streaming/webSocketCommand.ts';
 import type { Forward } from '../connect/forward.ts';
 import { headersFor } from './forwarding.ts';
 import { joined } from './joined.ts';
@@ -9,7 +9,7 @@ import { type Client, passRefusal, reached, spdyHeaders } from './upgradeClient.
 /** Carries the SPDY of a client in messages of a WebSocket, and to the node as it is (`streamtunnel.go` of apiserver). */
 export async function tunnelPorts(askNode: AskNode, forward: Forward, client: Client): Promise<void> {
   const { request, signal } = client;
-  const headers = headersFor({}, request.socket.remoteAddress, spdyHeaders([PORTS_PROTOCOL]));
+  const headers = headersFor({}, request.socket.remoteAddress, spdyHeaders([PORT_FORWARD_PROTOCOL]));
   const asked = { method: 'POST', path: forward.path, headers, signal };
   const answered = await reached(askNode, forward, asked, client);
   if (answered === undefined) return;

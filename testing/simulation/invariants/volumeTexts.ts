@@ -39,5 +39,5 @@ export function textsIn(host: SimulatedHost, directory: string, below = ''): Tex
 
 /** Where a link leads; undefined where there is nothing. */
 function inodeAt({ disk, files }: SimulatedHost, path: string): Inode | undefined {
-  return files.existsSync(path) ? disk.at(path, 'stat') : undefined;
+  return files.existsSync(path) ? disk.inodeAt(path, 'stat') : undefined;
 }

@@ -112,7 +112,7 @@ test('what cannot be read is not replaced, and where nothing can be written noth
 test('nobody else could read it at any moment, whatever a former try has left', async () => {
   const seen: number[] = [];
   const { files, take, forget } = stand(({ call }, disk) => {
-    if (call === 'rename') seen.push(disk.at(`${FILE}.tmp`, 'lstat').mode & 0o777);
+    if (call === 'rename') seen.push(disk.inodeAt(`${FILE}.tmp`, 'lstat').mode & 0o777);
     return undefined;
   });
   await take();

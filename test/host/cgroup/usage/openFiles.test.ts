@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openFiles } from '../../../../host/cgroup/usage/openFiles.ts';
+import { countOpenFiles } from '../../../../host/cgroup/usage/openFiles.ts';
 
 let proc = '';
 beforeEach(async () => {
@@ -26,16 +26,16 @@ Max open files            ${soft.padEnd(20)} 4096                 files
 test('those of all processes, sockets among them, and the limit of the first', async () => {
   await process(1, ['/dev/null', 'socket:[17]', 'pipe:[3]']);
   await process(2, ['socket:[18]'], '2048');
-  expect(openFiles([1, 2], proc)).toEqual({ open: 4, sockets: 2, softLimit: 1_024 });
-  expect(openFiles([2, 3], proc)).toEqual({ open: 1, sockets: 1, softLimit: 2_048 });
+  expect(countOpenFiles([1, 2], proc)).toEqual({ open: 4, sockets: 2, softLimit: 1_024 });
+  expect(countOpenFiles([2, 3], proc)).toEqual({ open: 1, sockets: 1, softLimit: 2_048 });
 });
 
 test('no limit, no process, and too many of them', async () => {
   await process(1, [], 'unlimited');
-  expect(openFiles([1], proc)).toEqual({ open: 0, sockets: 0, softLimit: -1 });
-  expect(openFiles([], proc)).toEqual({ open: 0, sockets: 0 });
+  expect(countOpenFiles([1], proc)).toEqual({ open: 0, sockets: 0, softLimit: -1 });
+  expect(countOpenFiles([], proc)).toEqual({ open: 0, sockets: 0 });
   expect(
-    openFiles(
+    countOpenFiles(
       Array.from({ length: 257 }, (_, at) => at),
       proc,
     ),
@@ -47,5 +47,5 @@ test('of very many open files it is not looked which are sockets', async () => {
     1,
     Array.from({ length: 1_001 }, () => 'socket:[1]'),
   );
-  expect(openFiles([1], proc)).toEqual({ open: 1_001, softLimit: 1_024 });
+  expect(countOpenFiles([1], proc)).toEqual({ open: 1_001, softLimit: 1_024 });
 });

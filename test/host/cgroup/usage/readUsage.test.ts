@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { hostCgroupfs } from '../../../../host/cgroup/cgroupfs.ts';
 import { readHierarchies } from '../../../../host/cgroup/hierarchies.ts';
 import type { CgroupUsage, UsagePart } from '../../../../host/cgroup/usage/cgroupUsage.ts';
-import { usageReader } from '../../../../host/cgroup/usage/readUsage.ts';
+import { createUsageReader } from '../../../../host/cgroup/usage/readUsage.ts';
 import {
   V1_CONTAINER,
   V1_ROOT,
@@ -29,12 +29,12 @@ const now = () => 1_000;
 
 async function v1(files: Readonly<Record<string, string>>, path = POD, parts?: readonly UsagePart[]) {
   await writeCgroup(root, path, files, 'v1');
-  return usageReader({ hierarchies: v1Hierarchies(root), now })(path, parts);
+  return createUsageReader({ hierarchies: v1Hierarchies(root), now })(path, parts);
 }
 
 async function v2(files: Readonly<Record<string, string>>, path = POD): Promise<CgroupUsage | undefined> {
   await writeCgroup(root, path, files, 'v2');
-  return usageReader({ hierarchies: v2Hierarchies(root), now })(path);
+  return createUsageReader({ hierarchies: v2Hierarchies(root), now })(path);
 }
 
 /** What both versions say in the same way. */
@@ -178,7 +178,7 @@ describe('v2', () => {
     const meminfo = 'MemTotal: 8000 kB\nSwapTotal:         4096 kB\nSwapFree:          1024 kB\n';
     const read = (file: string) => (file === '/proc/meminfo' ? meminfo : hostCgroupfs.read(file));
     const cgroupfs = { ...hostCgroupfs, read };
-    const usage = usageReader({ hierarchies: v2Hierarchies(root), cgroupfs, now })('');
+    const usage = createUsageReader({ hierarchies: v2Hierarchies(root), cgroupfs, now })('');
     expect(usage?.cpu).toEqual({ usageNs: 99_000_000_000, userNs: 66_000_000_000, systemNs: 33_000_000_000 });
     expect(usage?.memory).toMatchObject({ usage: 8_388_608, workingSet: 6_291_456, swap: 3 * 2 ** 20 });
     expect(usage?.memory?.limits).toBeUndefined();
@@ -202,14 +202,14 @@ describe('v2', () => {
 
 test('of a cgroup that is not there nothing is known; of an empty one neither', async () => {
   for (const hierarchies of [v1Hierarchies(root), v2Hierarchies(root), []]) {
-    expect(usageReader({ hierarchies, now })('kubepods/gone')).toBeUndefined();
+    expect(createUsageReader({ hierarchies, now })('kubepods/gone')).toBeUndefined();
   }
   await mkdir(join(root, 'kubepods'));
-  expect(usageReader({ hierarchies: v2Hierarchies(root), now })('kubepods')).toMatchObject({ cpu: undefined });
+  expect(createUsageReader({ hierarchies: v2Hierarchies(root), now })('kubepods')).toMatchObject({ cpu: undefined });
 });
 
 test('on this host the root uses processor and memory', async () => {
-  const usage = usageReader({ hierarchies: await readHierarchies(), now })('');
+  const usage = createUsageReader({ hierarchies: await readHierarchies(), now })('');
   expect(usage?.cpu?.usageNs).toBeGreaterThan(0);
   expect(usage?.cpu?.userNs).toBeGreaterThan(0);
   expect(usage?.memory?.workingSet).toBeGreaterThan(0);
@@ -227,7 +227,7 @@ test('limits are read once a minute, use each time', async () => {
       return hostCgroupfs.read(file);
     },
   };
-  const reader = usageReader({ hierarchies: v1Hierarchies(root), cgroupfs, now: () => time });
+  const reader = createUsageReader({ hierarchies: v1Hierarchies(root), cgroupfs, now: () => time });
   const first = reader(POD);
   const limits = read.filter((file) => /shares|cfs|limit/.test(file)).length;
   expect(limits).toBeGreaterThan(4);
@@ -242,7 +242,7 @@ test('limits are read once a minute, use each time', async () => {
 
 test('one that is gone is not told from what was known of it', async () => {
   await writeCgroup(root, POD, V1_CONTAINER, 'v1');
-  const reader = usageReader({ hierarchies: v1Hierarchies(root), now });
+  const reader = createUsageReader({ hierarchies: v1Hierarchies(root), now });
   expect(reader(POD)).toBeDefined();
   await rm(root, { recursive: true });
   expect(reader(POD)).toBeUndefined();

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { Seldom } from '../../../../host/cgroup/usage/seldom.ts';
+import { SettingsCache } from '../../../../host/cgroup/usage/seldom.ts';
 
 function seen() {
   const time = { now: 1_000_000 };
-  const seldom = new Seldom(() => time.now);
+  const seldom = new SettingsCache(() => time.now);
   let looks = 0;
   const look = (path = 'pod', what = 'limit') =>
-    seldom.of(path)(what, () => {
+    seldom.forCgroup(path)(what, () => {
       looks += 1;
       return looks;
     });
@@ -31,7 +31,7 @@ test('that there is nothing is something that was seen', () => {
     looks += 1;
     return undefined;
   };
-  for (let at = 0; at < 2; at += 1) expect(seldom.of('pod')('limit', look)).toBeUndefined();
+  for (let at = 0; at < 2; at += 1) expect(seldom.forCgroup('pod')('limit', look)).toBeUndefined();
   expect(looks).toBe(1);
 });
 

@@ -30,7 +30,7 @@ async function tellStory(title: string, seed: number): Promise<ToldOfStory> {
   const file = join(import.meta.dirname, 'everyFaultProcess.ts');
   const args = ['--max-semi-space-size=32', '--disable-warning=ExperimentalWarning', file, title, String(seed)];
   // Of a program beside this one, so it is what it is said to be.
-  return JSON.parse(await runProgram(process.execPath, args, { signal, limitMs: LIMIT_MS }));
+  return JSON.parse(await runProgram(process.execPath, args, { signal, timeoutMs: LIMIT_MS }));
 }
 
 /** Defines the tests of the story of this title. */

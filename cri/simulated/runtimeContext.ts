@@ -4,20 +4,20 @@ import type { EventStreams } from './events.ts';
 import type { LatencyOf } from './latency.ts';
 import type { RuntimeEffect } from './views.ts';
 
-/** What the runtime's parts share. */
-export interface World {
+/** State and services that the components of the runtime share. */
+export interface RuntimeContext {
   readonly clock: Clock;
   readonly events: EventStreams;
-  /** Who hears of each effect. */
+  /** Notified of every effect. */
   readonly onEffect: ((effect: RuntimeEffect) => void) | undefined;
-  /** A fresh id: 64 hex digits. */
+  /** Returns a new ID of 64 hex digits. */
   readonly newId: () => string;
   readonly newPid: () => number;
-  /** Whether stopping what does not exist fails. */
+  /** Whether stopping a missing object fails. */
   readonly absentStopsFail: boolean;
-  /** The names of its runtime handlers; absent: any name will do. */
+  /** Names of the runtime handlers. If undefined, any name is accepted. */
   readonly handlers: readonly string[] | undefined;
   readonly latencyOf: LatencyOf;
-  /** The time that a call takes, drawn if it is not given; rejects when the call is ended meanwhile. */
+  /** Waits for the duration of a call, by default that of `latencyOf`. Rejects if the call is cancelled. */
   readonly work: (call: CallName, signal: AbortSignal, ms?: number) => Promise<void>;
 }

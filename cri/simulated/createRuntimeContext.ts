@@ -1,0 +1,34 @@
+import { pause } from './clock.ts';
+import type { EventStreams } from './events.ts';
+import { createIdGenerator, createPidGenerator, seededRandom } from './ids.ts';
+import { resolveLatency } from './latency.ts';
+import type { SimulatedRuntimeOptions } from './options.ts';
+import type { RuntimeContext } from './runtimeContext.ts';
+import type { Stall } from './stall.ts';
+
+/** PID of the first process that the runtime starts. */
+const FIRST_PID = 1000;
+
+/** Creates the shared context of a runtime. */
+export function createRuntimeContext(
+  options: SimulatedRuntimeOptions,
+  events: EventStreams,
+  stall: Stall,
+): RuntimeContext {
+  const { clock, random = seededRandom(1), absentStopsFail = false, onEffect } = options;
+  const latencyOf = resolveLatency(options.latency);
+  return {
+    clock,
+    events,
+    onEffect,
+    newId: createIdGenerator(random),
+    newPid: createPidGenerator(FIRST_PID),
+    absentStopsFail,
+    handlers: options.handlers,
+    latencyOf,
+    work: async (call, signal, ms = latencyOf(call)) => {
+      await pause(clock, ms, signal);
+      await stall.waitUntilResumed(signal);
+    },
+  };
+}
