@@ -24,7 +24,7 @@ function envOf(env: EnvVar[], more: Partial<Container> = {}, spec: Partial<PodSp
   return Object.fromEntries(envs.map(({ key, value }) => [key, value.toString()]));
 }
 
-test('a plain container, whole', () => {
+test('a minimal container', () => {
   expect(configOf({})).toEqual({
     metadata: { name: 'main', attempt: 3 },
     image: { image: 'sha256:abc', annotations: {}, userSpecifiedImage: 'busybox:1', runtimeHandler: '', imageRef: '' },
@@ -71,7 +71,7 @@ test('a plain container, whole', () => {
   });
 });
 
-test('a full container: what else it says goes to the runtime', () => {
+test('a container with all fields', () => {
   const preStop = { exec: { command: ['sleep', '1'] } };
   const ports = [{ containerPort: 80, protocol: 'TCP' as const }];
   const config = configOf(
@@ -104,18 +104,18 @@ test('a full container: what else it says goes to the runtime', () => {
   expect(ContainerConfig.decode(ContainerConfig.encode(config).finish())).toEqual(config);
 });
 
-test('C6: only name and image make the hash', () => {
+test('C6: only the name and the image affect the hash', () => {
   const hash = (more: Partial<Container>) => configOf(more).annotations['io.kubernetes.container.hash'];
   expect(hash({ args: ['x'] })).toBe(hash({}));
   expect(hash({ image: 'busybox:2' })).not.toBe(hash({}));
 });
 
-test('a signal that is none is refused', () => {
+test('rejects an invalid signal', () => {
   expect(() => configOf({ lifecycle: { stopSignal: 'SIGNOPE' } })).toThrow('SIGNOPE is not a signal');
 });
 
 describe('C21: the environment', () => {
-  test('$(VAR) in command, args and env', () => {
+  test('expands $(VAR) in command, args and env', () => {
     const env = [
       { name: 'A', value: 'one' },
       { name: 'B', value: '$(A)-$(C)-$$(A)' },
@@ -157,11 +157,11 @@ describe('C21: the environment', () => {
     expect(envOf([{ name: 'X', valueFrom: { resourceFieldRef } }], { resources })).toEqual({ X: expected });
   });
 
-  test('text beyond ASCII goes as UTF-8', () => {
+  test('encodes text beyond ASCII as UTF-8', () => {
     expect(envOf([{ name: 'X', value: 'grüß' }])).toEqual({ X: 'grüß' });
   });
 
-  test('what this node cannot look up is a configuration error, unless it is optional', () => {
+  test('an unresolvable reference is a configuration error unless it is optional', () => {
     const secretKeyRef = { name: 's', key: 'k' };
     expect(() => envOf([{ name: 'X', valueFrom: { secretKeyRef } }])).toThrow(
       expect.objectContaining({ reason: 'CreateContainerConfigError' }),

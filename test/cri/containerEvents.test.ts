@@ -76,7 +76,7 @@ describe('the event stream of the CRI', () => {
     ]),
   );
 
-  test('exits are hinted at, with the pod when the runtime names it; starts are not', async () => {
+  test('reports exits but not starts', async () => {
     const done = listen();
     await until(1);
     stream.write(criEvent('c1', wire.ContainerEventType.CONTAINER_STARTED_EVENT, 'u1'));
@@ -88,7 +88,7 @@ describe('the event stream of the CRI', () => {
     await expect(done).resolves.toBeUndefined();
   });
 
-  test('it opens though the runtime sends nothing before its first event', async () => {
+  test('opens although the runtime sends nothing before its first event', async () => {
     listen();
     await until(1);
     expect(heard).toEqual(['open']);
@@ -112,7 +112,7 @@ describe('the event stream of the CRI', () => {
     await expect(done).rejects.toMatchObject({ reason: 'RuntimeUnavailable' });
   });
 
-  test('a runtime that goes breaks the stream, and one that came back is heard again', async () => {
+  test('a runtime that stops breaks the stream, and a new subscription works after its return', async () => {
     const done = listen();
     await until(1);
     server.down();
@@ -132,7 +132,7 @@ describe('the event stream of the CRI', () => {
     aborter.abort();
   });
 
-  test('a signal that has aborted subscribes to nothing', async () => {
+  test('an aborted signal subscribes to nothing', async () => {
     aborter.abort();
     await expect(listen()).resolves.toBeUndefined();
     expect(heard).toEqual([]);
@@ -144,7 +144,7 @@ describe('the event stream of the CRI', () => {
   });
 });
 
-test('a runtime that hangs never opens: the subscription fails when the time for an answer is over', async () => {
+test('a hanging runtime never opens the stream, and the subscription fails after the timeout', async () => {
   const hanging = { version: () => undefined, getContainerEvents: () => undefined };
   await serve([[wire.RuntimeServiceService, hanging]], 200);
   await expect(listen()).rejects.toMatchObject({
@@ -154,7 +154,7 @@ test('a runtime that hangs never opens: the subscription fails when the time for
   expect(heard).toEqual([]);
 });
 
-describe("containerd's event service, where the CRI has no stream", () => {
+describe("containerd's event service, used if the CRI has no stream", () => {
   let stream: ContainerdStream;
   beforeEach(() =>
     serve([
@@ -180,7 +180,7 @@ describe("containerd's event service, where the CRI has no stream", () => {
     return events.Envelope.fromPartial({ namespace: 'k8s.io', topic: '/tasks/exit', event });
   }
 
-  test('exits of containers are hinted at, those of execs in them and unreadable ones are not', async () => {
+  test('reports exits of containers but not of execs, and ignores unreadable events', async () => {
     const done = listen();
     await until(1);
     expect(stream.request.filters).toEqual(['namespace==k8s.io,topic=="/tasks/exit"']);
@@ -202,7 +202,7 @@ describe("containerd's event service, where the CRI has no stream", () => {
   });
 });
 
-test('a runtime with neither is told as such', async () => {
+test('a runtime with neither service reports Unimplemented', async () => {
   await serve([[wire.RuntimeServiceService, { version }]]);
   await expect(listen()).rejects.toMatchObject({ reason: 'Unimplemented' });
 });

@@ -11,7 +11,7 @@ const cluster = {
 };
 const inCluster = node({ clusterDns: ['10.96.0.10'] });
 
-describe('C20: what a pod resolves with, by its policy', () => {
+describe('C20: the DNS configuration of a pod by its policy', () => {
   test.each<[string, Partial<PodSpec>, typeof host]>([
     ['nothing said is ClusterFirst', {}, cluster],
     ['ClusterFirst', { dnsPolicy: 'ClusterFirst' }, cluster],
@@ -28,7 +28,7 @@ test('C20: ClusterFirst without a cluster DNS is Default', () => {
   expect(podDns(pod({ dnsPolicy: 'ClusterFirst' }), node())).toEqual(host);
 });
 
-test('C20: without a cluster domain there are no search paths of it', () => {
+test('C20: without a cluster domain, there are no search paths for it', () => {
   expect(podDns(pod(), node({ clusterDns: ['10.96.0.10'], clusterDomain: '' })).searches).toEqual(['lan']);
 });
 
@@ -45,7 +45,7 @@ test('C20: dnsConfig adds servers and searches once, and its options win', () =>
   });
 });
 
-test('no more than the C library takes: 3 servers, 32 searches, 2048 characters of them', () => {
+test('applies the limits of the C library: 3 servers, 32 searches, 2048 characters', () => {
   const names = (count: number, length: number) =>
     Array.from({ length: count }, (_, index) => String(index).padStart(length, 'x'));
   const resolver = (searches: string[]) =>
@@ -56,13 +56,13 @@ test('no more than the C library takes: 3 servers, 32 searches, 2048 characters 
   expect(resolver(names(30, 128)).searches).toHaveLength(15);
 });
 
-test('C20: a static pod, which has its policy by default, is not told what its node tells once', () => {
+test('C20: a static pod has this policy by default and gets no warning, because the node has one', () => {
   const own = pod();
   const annotations = { 'kubernetes.io/config.source': 'file' };
   expect(dnsWarnings({ ...own, metadata: { ...own.metadata, annotations } }, node())).toEqual([]);
 });
 
-test('C20: its author is told of a missing cluster DNS, and of what did not fit', () => {
+test('C20: warns about a missing cluster DNS and about omitted entries', () => {
   expect(dnsWarnings(pod(), inCluster)).toEqual([]);
   expect(dnsWarnings(pod({ dnsPolicy: 'Default' }), node())).toEqual([]);
   const problem =
@@ -79,7 +79,7 @@ test('C20: its author is told of a missing cluster DNS, and of what did not fit'
   expect(servers?.message).toMatch(/^Nameserver limits were exceeded, .*, the applied nameserver line is: 1 2 3$/);
 });
 
-test('C20: a search path that the C library would abort on is left out', () => {
+test('C20: omits a search path that is too long for some C libraries', () => {
   const dnsConfig = { searches: ['x'.repeat(254), 'short'] };
   expect(podDns(pod({ dnsPolicy: 'None', dnsConfig }), node()).searches).toEqual(['short']);
 });

@@ -64,21 +64,21 @@ function containerStatus(options: { signal?: AbortSignal; timeoutMs?: number } =
   return cri.containerStatus({ containerId, verbose: false }, { signal, ...options });
 }
 
-describe('answers', () => {
-  test('a call ends with the answer, times beyond 2^53 intact', async () => {
+describe('responses', () => {
+  test('returns the response of a call with numbers beyond 2^53 intact', async () => {
     const createdAt = 1_700_000_000_123_456_789n;
     answer = ({ request }, send) =>
       send(null, wire.ContainerStatusResponse.fromPartial({ status: { id: request.containerId, createdAt } }));
     expect((await containerStatus({ timeoutMs: 10_000 })).status).toMatchObject({ id: containerId, createdAt });
   });
 
-  test('an answer larger than 4 MiB, gRPC own limit, arrives', async () => {
+  test('receives a response above 4 MiB, the default limit of gRPC', async () => {
     const message = 'x'.repeat(5 * 1024 * 1024);
     answer = (_, send) => send(null, wire.ContainerStatusResponse.fromPartial({ status: { message } }));
     expect((await containerStatus({ timeoutMs: 10_000 })).status?.message.length).toBe(message.length);
   });
 
-  test('images are asked of their own endpoint when there is one', async () => {
+  test('sends image calls to the image endpoint if there is one', async () => {
     const images = await runtimeServer([
       [
         wire.ImageServiceService,
@@ -99,7 +99,7 @@ describe('answers', () => {
   });
 });
 
-describe('the runtime answers with an error', () => {
+describe('errors of the runtime', () => {
   test.each([
     ['NOT_FOUND', status.NOT_FOUND, 'NotFound'],
     ['UNAVAILABLE', status.UNAVAILABLE, 'RuntimeUnavailable'],
@@ -124,26 +124,26 @@ describe('the runtime answers with an error', () => {
     expect(runtimeMessageWithCode(failure)).toBe(`rpc error: code = ${name} desc = failed to pull and unpack image`);
   });
 
-  test('a runtime that goes away during a pull says nothing about the registry', async () => {
+  test('a runtime that stops during a pull says nothing about the registry', async () => {
     const pulling = failureOf(cri.pullImage(wire.PullImageRequest.fromPartial({ image: { image: 'a' } }), { signal }));
     await cri.version({ version: '' }, { signal });
     server.down();
     expect((await pulling).reason).toBe('RuntimeUnavailable');
   });
 
-  test('a runtime too old for RuntimeConfig is told as such', async () => {
+  test('a runtime without RuntimeConfig reports Unimplemented', async () => {
     const failure = await failureOf(cri.runtimeConfig({}, { signal }));
     expect(failure).toMatchObject({ reason: 'Unimplemented' });
   });
 
-  test('a command that exceeds its time is not a runtime that is away', async () => {
+  test('a command that exceeds its timeout does not mean that the runtime is unavailable', async () => {
     const failure = await failureOf(cri.execSync({ containerId, cmd: ['sleep', '9'], timeout: 1n }, { signal }));
     expect(failure).toMatchObject({ reason: 'DeadlineExceeded', message: 'ExecSync: command timed out' });
   });
 });
 
-describe('limits', () => {
-  test('a runtime that hangs is unavailable when the configured time is over, and the call is cancelled there', async () => {
+describe('timeouts', () => {
+  test('a hanging runtime is unavailable after the configured timeout, and the call is cancelled at the runtime', async () => {
     const cancelled = new Promise<void>((resolve) => {
       answer = (call) => call.on('cancelled', resolve);
     });
@@ -153,18 +153,18 @@ describe('limits', () => {
     await cancelled;
   });
 
-  test('a limit of its own replaces the configured one', async () => {
+  test('the timeout of a call replaces the configured one', async () => {
     answer = (_, send) => setTimeout(() => send(null, wire.ContainerStatusResponse.fromPartial({})), 1500);
     await expect(containerStatus({ timeoutMs: 5000 })).resolves.toBeDefined();
     await expect(containerStatus({ timeoutMs: 20 })).rejects.toThrow('within 20 ms');
   });
 
-  test('a stop has its grace on top of the limit', async () => {
+  test('a stop has its grace period in addition to the timeout', async () => {
     const stop = cri.stopContainer({ containerId, timeout: 1n }, { signal });
     await expect(stop).rejects.toThrow('within 2000 ms');
   });
 
-  test('a grace longer than a timer can count does not end the call', async () => {
+  test('a grace period beyond the range of timers does not end the call', async () => {
     const aborter = new AbortController();
     const stop = failureOf(cri.stopContainer({ containerId, timeout: 2n ** 32n }, { signal: aborter.signal }));
     setTimeout(() => aborter.abort(), 100);
@@ -189,7 +189,7 @@ describe('limits', () => {
     await cancelled;
   });
 
-  test('a signal that has aborted sends nothing', async () => {
+  test('an aborted signal prevents the call from being sent', async () => {
     answer = () => {
       throw new Error('was called');
     };
@@ -197,8 +197,8 @@ describe('limits', () => {
   });
 });
 
-describe('the runtime away', () => {
-  test('calls fail long before their time is over, also again and again, and succeed after its return', async () => {
+describe('a runtime that is down', () => {
+  test('fails calls immediately, also repeated ones, and they succeed after its return', async () => {
     const version = () => cri.version({ version: '' }, { signal, timeoutMs: 50_000 });
     await version();
     server.down();
@@ -220,12 +220,12 @@ describe('the runtime away', () => {
     }
   });
 
-  test('a call under way when it goes fails', async () => {
+  test('fails a call in flight', async () => {
     answer = () => server.down();
     expect((await failureOf(containerStatus({ timeoutMs: 5000 }))).reason).toBe('RuntimeUnavailable');
   });
 
-  test('a closed connection takes no more calls', async () => {
+  test('rejects calls on a closed connection', async () => {
     cri.close();
     await expect(cri.version({ version: '' }, { signal })).rejects.toBeInstanceOf(NodeFailure);
   });
@@ -254,7 +254,7 @@ test.each([
   expect(runtimeFailure('RemovePodSandbox', error)).toMatchObject({ reason });
 });
 
-describe('a runtime that cannot be reached is named in plain words', () => {
+describe('an unreachable runtime is described in plain words', () => {
   const failed = (code: status, details: string) =>
     runtimeFailure('Version', Object.assign(new Error(details), { code, details, metadata: new Metadata() }));
 
@@ -283,7 +283,7 @@ describe('a runtime that cannot be reached is named in plain words', () => {
     expect(failed(code, details)).toMatchObject({ reason: 'RuntimeUnavailable', message });
   });
 
-  test('but a single call that it does not know is not', () => {
+  test('an unimplemented call does not count as unreachable', () => {
     expect(failed(status.UNIMPLEMENTED, 'unknown method').reason).toBe('Unimplemented');
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { ContainerMetadata } from '../../cri/generated/runtime.ts';
 import { CONTAINER_NAME_LABEL, containerNameOf } from '../../cri/labels.ts';
 
-test('a container is called what its label says; without one, what the runtime calls it', () => {
+test('a container is named by its label or else by the runtime', () => {
   const metadata = ContainerMetadata.fromPartial({ name: 'k8s_main' });
   expect(containerNameOf({ labels: { [CONTAINER_NAME_LABEL]: 'main' }, metadata })).toBe('main');
   expect(containerNameOf({ labels: {}, metadata })).toBe('k8s_main');

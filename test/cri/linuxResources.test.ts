@@ -11,7 +11,7 @@ function resourcesOf(resources: ResourceRequirements, facts = node()) {
   return containerResources(pod({ containers: [one] }), one, facts);
 }
 
-describe('C25: what a container of these resources is told', () => {
+describe('C25: the CRI resources of a container', () => {
   test.each<[ResourceRequirements, object]>([
     [{}, { cpuShares: 2n, cpuQuota: 0n, cpuPeriod: 100_000n, memoryLimitInBytes: 0n }],
     [{ requests: { cpu: '250m' } }, { cpuShares: 256n, cpuQuota: 0n }],
@@ -50,7 +50,7 @@ describe('C25: oom_score_adj', () => {
   });
 });
 
-test("the sandbox has the pod's own figures before the sum of the containers'", () => {
+test("the sandbox has the pod's own resources or else the sum of the containers'", () => {
   const containers = [container({ resources: { limits: { memory: '1Mi', cpu: '1' }, requests: { cpu: '1' } } })];
   const own = { limits: { memory: '8Mi' }, requests: { cpu: '2' } };
   expect(sandboxResources(pod({ containers, resources: own }).spec, node())).toMatchObject({
@@ -60,11 +60,11 @@ test("the sandbox has the pod's own figures before the sum of the containers'", 
   });
 });
 
-describe('C25: what containers may not do', () => {
+describe('C25: limits on containers', () => {
   const limited = { limits: { memory: '64Mi' } };
   const facts = (over: Partial<typeof cgroupFacts>) => node({ cgroups: { ...cgroupFacts, ...over } });
 
-  test('they do not swap: on v1 memory with swap is limited as memory is, on v2 swap is none', () => {
+  test('they do not swap: on v1, memory plus swap has the memory limit; on v2, swap is 0', () => {
     expect(resourcesOf(limited).memorySwapLimitInBytes).toBe(0n);
     const v1 = resourcesOf(limited, facts({ countsSwap: true }));
     expect(v1).toMatchObject({ memorySwapLimitInBytes: 67_108_864n, unified: {} });
@@ -75,7 +75,7 @@ describe('C25: what containers may not do', () => {
     });
   });
 
-  test('they have no huge pages that they do not ask for', () => {
+  test('huge pages of sizes without a limit are 0', () => {
     const { hugepageLimits } = resourcesOf(
       { limits: { 'hugepages-2Mi': '4Mi' } },
       facts({ pageSizes: ['2MB', '1GB'] }),
@@ -86,7 +86,7 @@ describe('C25: what containers may not do', () => {
     ]);
   });
 
-  test("a pod's own bound each container that has no limit of that size", () => {
+  test("the pod's limit applies to containers without a limit of that page size", () => {
     const own = { limits: { 'hugepages-2Mi': '8Mi', 'hugepages-1Gi': '1Gi' } };
     const one = container({ resources: { limits: { 'hugepages-2Mi': '4Mi' } } });
     const { hugepageLimits } = containerResources(
@@ -100,7 +100,7 @@ describe('C25: what containers may not do', () => {
     ]);
   });
 
-  test('a node that enforces no quotas sends none, and another period is sent with its quota', () => {
+  test('a node without CFS quotas sends none, and a configured period is sent with the quota', () => {
     const limits = { limits: { cpu: '500m' } };
     expect(resourcesOf(limits, facts({ cfsQuota: false }))).toMatchObject({
       cpuQuota: 0n,
@@ -110,7 +110,7 @@ describe('C25: what containers may not do', () => {
     expect(resourcesOf(limits, facts({ cfsPeriod: 10_000 }))).toMatchObject({ cpuQuota: 5_000n, cpuPeriod: 10_000n });
   });
 
-  test('one without limits of its own has those of its pod', () => {
+  test('a container without limits has those of its pod', () => {
     const one = container({ resources: { requests: { cpu: '100m' } } });
     const own = pod({ containers: [one], resources: { limits: { cpu: '1', memory: '64Mi' } } });
     expect(containerResources(own, one, node())).toMatchObject({
@@ -156,7 +156,7 @@ describe('C25: LimitedSwap', () => {
     expect(swapOf(resources)).toBe(expected);
   });
 
-  test('a critical pod does not swap, nor a Guaranteed one, nor any under NoSwap or on cgroup v1', () => {
+  test('critical and Guaranteed pods do not swap, nor does any pod under NoSwap or on cgroup v1', () => {
     expect(swapOf(quarter, { spec: { priority: 2_000_000_000 } })).toBe('0');
     const own = { requests: { cpu: '1', memory: '2Gi' }, limits: { cpu: '1', memory: '2Gi' } };
     expect(swapOf(quarter, { spec: { resources: own } })).toBe('0');
@@ -166,7 +166,7 @@ describe('C25: LimitedSwap', () => {
     expect(swapOf(quarter, { cgroups: { ...v2, countsSwap: false } })).toBeUndefined();
   });
 
-  test.each(['file', 'http'])('a static pod of a %s is critical: it does not swap', (source) => {
+  test.each(['file', 'http'])('a static pod of a %s is critical and does not swap', (source) => {
     expect(swapOf(quarter, { annotations: { 'kubernetes.io/config.source': source } })).toBe('0');
   });
 });

@@ -29,7 +29,7 @@ test.each<[string, Partial<VolumeMount>, object]>([
   expect(mountOf(mount)).toMatchObject(expected);
 });
 
-test('C46: the runtime relabels the volumes of the pod for SELinux, and no path of the host', () => {
+test('C46: the runtime relabels the volumes of the pod for SELinux but no host paths', () => {
   const own = { data: { kind: 'path', hostPath: '/vols/data', own: true } } as const;
   const image = { data: { kind: 'image', imageRef: 'sha256:1' } } as const;
   expect(mountOf({}, { volumes: own })?.selinuxRelabel).toBe(true);
@@ -37,7 +37,7 @@ test('C46: the runtime relabels the volumes of the pod for SELinux, and no path 
   expect(mountOf({})?.selinuxRelabel).toBe(false);
 });
 
-test('C26: a mount with a subPath shows what was prepared for it, in the order of the mounts', () => {
+test('C26: mounts with a subPath use the prepared paths in the order of the mounts', () => {
   const mounts = [{}, { subPath: 'x/./y' }, { subPathExpr: '$(DIR)/b' }].map((more, index) => {
     return { name: 'data', mountPath: `/${index}`, ...more };
   });
@@ -104,7 +104,7 @@ test.each([
 });
 
 describe('C18: the hosts file', () => {
-  test("is the pod's own", () => {
+  test('is that of the pod', () => {
     expect(mountsOf([])).toEqual([
       expect.objectContaining({ containerPath: '/etc/hosts', hostPath: '/var/lib/kubelet/pods/u-1/etc-hosts' }),
     ]);
@@ -118,13 +118,13 @@ describe('C18: the hosts file', () => {
   );
 });
 
-test('no termination log is mounted where the container names no path or the node has no file', () => {
+test('mounts no termination log if the container sets no path or the node has no file', () => {
   const without = mountsOf([], { container: container(), terminationLog: '/log' });
   expect(without.map(({ containerPath }) => containerPath)).toEqual(['/etc/hosts']);
   expect(mountsOf([]).map(({ containerPath }) => containerPath)).toEqual(['/etc/hosts']);
 });
 
-describe('a volume that is a block device', () => {
+describe('a block device volume', () => {
   const device = (readOnly: boolean) => ({ data: { kind: 'device' as const, hostPath: '/dev/sdb', readOnly } });
   const volumeDevices = [{ name: 'data', devicePath: '/dev/xvda' }];
   const given = { container: container({ volumeDevices }) };
@@ -137,14 +137,14 @@ describe('a volume that is a block device', () => {
     expect(device2).toMatchObject({ permissions: 'r' });
   });
 
-  test('is no directory to be mounted, and a directory is no device', () => {
+  test('cannot be mounted as a directory, and a directory cannot be a device', () => {
     expect(() => mountOf({}, { volumes: device(false) })).toThrow('cannot find volume "data" to mount');
     const volumes = { data: { kind: 'path' as const, hostPath: '/vols/data' } };
     expect(() => containerDevices({ ...given, volumes })).toThrow('cannot find volume "data" to pass into container');
   });
 });
 
-describe('a volume that is an image', () => {
+describe('an image volume', () => {
   const image = { reference: 'registry/site:1' };
   const given = {
     pod: pod({ volumes: [{ name: 'data', image }] }),
@@ -161,7 +161,7 @@ describe('a volume that is an image', () => {
     });
   });
 
-  test('C26: shows a part of itself by its subPath, which nobody else prepares', () => {
+  test('C26: exposes its subPath without preparation', () => {
     const mounts = [{ name: 'data', mountPath: '/data', subPath: 'a/b' }];
     expect(subPathsOf({ ...given, container: container({ volumeMounts: mounts }), environment: [] })).toEqual([]);
     expect(mountsOf(mounts, given)[0]).toMatchObject({ hostPath: '', imageSubPath: 'a/b' });

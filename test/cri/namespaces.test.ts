@@ -18,13 +18,13 @@ test.each<[Partial<PodSpec>, { network: NamespaceMode; ipc: NamespaceMode; pid: 
   expect(optionsOf(spec).usernsOptions).toBeUndefined();
 });
 
-test('users of its own are a range of the host', () => {
+test('a user namespace maps a range of host IDs', () => {
   const { usernsOptions } = namespaceOptions({ containers: [aContainer()] }, { hostId: 65_536, length: 1_000 });
   const ids = [{ hostId: 65_536, containerId: 0, length: 1_000 }];
   expect(usernsOptions).toMatchObject({ mode: POD, uids: ids, gids: ids });
 });
 
-test('a container that looks into another has the processes of that one alone', () => {
+test("a container with a target joins the target's PID namespace", () => {
   expect(withTargetPidNamespace(optionsOf({}), 'id')).toMatchObject({
     network: POD,
     ipc: POD,

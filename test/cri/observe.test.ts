@@ -36,7 +36,7 @@ function container(id: string, attempt: number, createdAt: bigint, more: Partial
 }
 
 describe('lists', () => {
-  test('all of a pod, the newest first, to the nanosecond and then by attempt', () => {
+  test('sorts the objects of a pod by nanosecond, the newest first, and then by attempt', () => {
     const pods = observedPods(
       [sandbox('s1', 0, NS), sandbox('s3', 2, NS + 1n), sandbox('s2', 1, NS + 1n)],
       [container('c1', 0, NS), container('c2', 1, NS + 5n)],
@@ -47,7 +47,7 @@ describe('lists', () => {
     expect(pods.get('u1')?.containers.map(({ id }) => id)).toEqual(['c2', 'c1']);
   });
 
-  test('a container that runs goes before one with a higher attempt that has ended', () => {
+  test('sorts a running container before an exited one with a higher attempt', () => {
     const running = { state: ContainerState.CONTAINER_RUNNING };
     const exited = { state: ContainerState.CONTAINER_EXITED };
     const pods = observedPods(
@@ -57,7 +57,7 @@ describe('lists', () => {
     expect(pods.get('u1')?.containers.map(({ id }) => id)).toEqual(['c2', 'c3', 'c1']);
   });
 
-  test('each field where the machines expect it', () => {
+  test('converts all fields', () => {
     const pods = observedPods(
       [sandbox('s1', 3, NS, { state: PodSandboxState.SANDBOX_NOTREADY, annotations: { 'statelet.io/owner': '/r@n' } })],
       [
@@ -109,12 +109,12 @@ describe('lists', () => {
     expect(pod?.containers[0]?.ports?.[0]?.hostPort).toBe(hostPort);
   });
 
-  test("what has no pod uid in its labels is nobody's", () => {
+  test('ignores objects without a pod UID in their labels', () => {
     const pods = observedPods([sandbox('s1', 0, NS, { labels: {} })], [container('c1', 0, NS, { labels: {} })]);
     expect(pods.size).toBe(0);
   });
 
-  test('a container whose sandbox no longer exists still shows its pod', () => {
+  test('a container whose sandbox no longer exists still belongs to its pod', () => {
     const pod = observedPods([], [container('c1', 0, NS)]).get('u1');
     expect(pod).toMatchObject({ namespace: 'default', name: 'web', sandboxes: [], containers: [{ id: 'c1' }] });
   });
@@ -132,7 +132,7 @@ describe('lists', () => {
 describe('statuses', () => {
   const options = (network: NamespaceMode) => ({ namespaces: { options: { network } } });
 
-  test('a sandbox with its addresses, the primary first', () => {
+  test('a sandbox with its IPs, the primary one first', () => {
     const network = { ip: '10.0.0.5', additionalIps: [{ ip: 'fd00::5' }] };
     const status = PodSandboxStatus.fromPartial({ id: 's1', labels, network, linux: options(NamespaceMode.POD) });
     expect(observedSandboxStatus(status)).toMatchObject({
@@ -142,7 +142,7 @@ describe('statuses', () => {
     });
   });
 
-  test('a sandbox on the host network has none', () => {
+  test('a sandbox on the host network has no IPs', () => {
     const status = PodSandboxStatus.fromPartial({
       id: 's1',
       labels,
@@ -152,13 +152,13 @@ describe('statuses', () => {
     expect(observedSandboxStatus(status)).toMatchObject({ ips: [], hostNetwork: true });
   });
 
-  test('C8: of one whose network is not told of nobody knows whether it has an address', () => {
+  test('C8: without a network status, it is unknown whether a sandbox has an IP', () => {
     expect(observedSandboxStatus(PodSandboxStatus.fromPartial({ id: 's1', labels }))).not.toHaveProperty('ips');
     const told = PodSandboxStatus.fromPartial({ id: 's1', labels, network: { ip: '' } });
     expect(observedSandboxStatus(told)).toMatchObject({ ips: [] });
   });
 
-  test('a sandbox of nobody is skipped', () => {
+  test('ignores a sandbox without a pod', () => {
     expect(observedSandboxStatus(PodSandboxStatus.fromPartial({ id: 's1' }))).toBeUndefined();
   });
 
@@ -205,7 +205,7 @@ describe('statuses', () => {
     expect(observedContainerStatus(status, 's1')?.startedAt).toBe(startedAt);
   });
 
-  test('what was made of it: image, user, stop signal, and what is special about its mounts', () => {
+  test('the image, user, stop signal and notable mounts that a container was created with', () => {
     const made = (more: Partial<ContainerStatus>) =>
       observedContainerStatus({ ...ContainerStatus.create(), id: 'c1', labels: containerLabels, ...more }, 's1')?.made;
     const spec = ImageSpec.fromPartial({ image: 'docker.io/library/a:1' });
@@ -225,7 +225,7 @@ describe('statuses', () => {
     expect(made({ mounts })?.mounts).not.toHaveProperty('/plain');
   });
 
-  test('one that runs has neither an end nor a code', () => {
+  test('a running container has neither an end nor an exit code', () => {
     const status = ContainerStatus.fromPartial({
       id: 'c1',
       labels: containerLabels,
@@ -237,7 +237,7 @@ describe('statuses', () => {
     for (const absent of ['finishedAt', 'exitCode', 'reason', 'message']) expect(observed).not.toHaveProperty(absent);
   });
 
-  test('a container of nobody is skipped', () => {
+  test('ignores a container without a pod', () => {
     expect(observedContainerStatus(ContainerStatus.fromPartial({ id: 'c1' }), 's1')).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parseResolvConf, resolvConfReader } from '../../cri/resolvConf.ts';
 
-test('C20: of a resolv.conf all servers count, the last search list without dots at its ends, and all options', () => {
+test('C20: all servers of a resolv.conf apply, the last search list without trailing dots, and all options', () => {
   const text =
     '# a comment\nnameserver 1.1.1.1\nnameserver fd00::1 more\nsearch old\nsearch . a.example. b\noptions x\noptions y:1 z\n';
   expect(parseResolvConf(text)).toEqual({
@@ -14,11 +14,11 @@ test('C20: of a resolv.conf all servers count, the last search list without dots
   });
 });
 
-test('C20: a resolv.conf with a name server without address makes no sense', () => {
+test('C20: rejects a resolv.conf with a name server without address', () => {
   expect(() => parseResolvConf('nameserver 1.1.1.1\nnameserver\n')).toThrow('nameserver list is empty');
 });
 
-test('C20: a resolv.conf that is another by now is read again, be it as old and as long as the one before', async () => {
+test('C20: reads a changed resolv.conf again even if its age and size are the same', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-resolver-'));
   const [file, other] = [join(directory, 'resolv.conf'), join(directory, 'other')];
   await writeFile(file, 'nameserver 192.0.2.53');

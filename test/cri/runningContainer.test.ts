@@ -8,7 +8,7 @@ import { containerWith, podWith } from '../fakes/pods.ts';
 
 const signal = new AbortController().signal;
 
-test('C41: the running container of a pod is found while its postStart hook runs, and after a restart of the agent', async () => {
+test('C41: finds the running container of a pod during its postStart hook and after an agent restart', async () => {
   const hook = { postStart: { exec: { command: ['sleep', '60'] } } };
   const node = await simulatedNode({
     pods: [podWith('web', { containers: [containerWith('main', { lifecycle: hook })] })],
@@ -29,7 +29,7 @@ test('C41: the running container of a pod is found while its postStart hook runs
   expect(node.agent.knownPods()).toMatchObject([{ metadata: { uid: 'web-uid' } }]);
 });
 
-test('of a pod that the runtime does not know there is none', async () => {
+test('finds no container of an unknown pod', async () => {
   const cri = inProcessCri(createSimulatedRuntime({ clock: systemClock, latency: 0 }));
   expect(await findRunningContainer(cri, { podUid: 'u', name: 'main' }, { signal })).toBeUndefined();
 });

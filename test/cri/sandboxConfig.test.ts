@@ -3,7 +3,7 @@ import { PodSandboxConfig } from '../../cri/generated/runtime.ts';
 import { cgroupParent, sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { container, node, pod } from './nodeAndPod.ts';
 
-test('a plain pod, whole', () => {
+test('a minimal pod', () => {
   const plain = pod({}, { labels: { app: 'web', 'io.kubernetes.pod.uid': 'forged' }, annotations: { note: 'hi' } });
   expect(sandboxConfig(plain, 2, node())).toEqual({
     metadata: { name: 'web', namespace: 'shop', uid: 'u-1', attempt: 2 },
@@ -41,7 +41,7 @@ test('a plain pod, whole', () => {
   });
 });
 
-test('what it says survives the wire', () => {
+test('the configuration survives serialization', () => {
   const config = sandboxConfig(pod({ securityContext: { runAsUser: 2 ** 40, fsGroup: 7 } }), 0, node());
   expect(PodSandboxConfig.decode(PodSandboxConfig.encode(config).finish())).toEqual(config);
 });
@@ -56,7 +56,7 @@ test("the host network: no hostname, no port mappings, the host's namespace", ()
   });
 });
 
-test('host ports of containers and sidecars are mapped, others are not', () => {
+test('maps host ports of containers and sidecars only', () => {
   const init = container({ name: 'init', ports: [{ containerPort: 1, hostPort: 1 }] });
   const sidecar = container({
     name: 'proxy',
@@ -73,7 +73,7 @@ test('host ports of containers and sidecars are mapped, others are not', () => {
   ]);
 });
 
-test("the pod's security context, sysctls, overhead and sums", () => {
+test("the pod's security context, sysctls, overhead and total resources", () => {
   const limits = { cpu: '500m', memory: '64Mi' };
   const config = sandboxConfig(
     pod({
@@ -114,12 +114,12 @@ test("the pod's security context, sysctls, overhead and sums", () => {
   });
 });
 
-test('a group without a user is left out of the sandbox, which runtimes would refuse', () => {
+test('omits a group without a user, which runtimes would reject', () => {
   const config = sandboxConfig(pod({ securityContext: { runAsGroup: 5 } }), 0, node());
   expect(config.linux?.securityContext).toMatchObject({ runAsUser: undefined, runAsGroup: undefined });
 });
 
-test('a pod with users of its own', () => {
+test('a pod with a user namespace', () => {
   const { linux } = sandboxConfig(pod({ hostUsers: false }), 0, node(), { hostId: 65_536, length: 65_536 });
   const ids = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
   expect(linux?.securityContext?.namespaceOptions?.usernsOptions).toEqual({ mode: 0, uids: ids, gids: ids });

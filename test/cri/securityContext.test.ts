@@ -59,7 +59,7 @@ test.each<[string, SecurityContext, PodSecurityContext, object]>([
   expect(securityOf(own, ofPod)).toMatchObject(expected);
 });
 
-describe("the image's user, where the pod names none", () => {
+describe("the image's user, if the pod sets none", () => {
   test.each<[string, SecurityContext, ImageUser, object]>([
     [
       'a number',
@@ -130,7 +130,7 @@ test.each<[SecurityContext, object | undefined, string]>([
   else expect(security.apparmor).toMatchObject(apparmor);
 });
 
-test('procMount: Default hides what tells of the host, Unmasked nothing', () => {
+test('procMount Default hides paths with information about the host, and Unmasked hides none', () => {
   const { maskedPaths, readonlyPaths } = securityOf({});
   expect(maskedPaths).toContain('/proc/kcore');
   const hot = '/sys/devices/system/cpu/cpu0/thermal_throttle';
@@ -153,7 +153,7 @@ test.each<[Partial<PodSpec>, object]>([
   expect(security.namespaceOptions).toMatchObject(expected);
 });
 
-test("AppArmor: a container's field, else its old annotation, else the pod's field", () => {
+test("AppArmor: the container's field wins over its old annotation, which wins over the pod's field", () => {
   const annotations = { 'container.apparmor.security.beta.kubernetes.io/main': 'localhost/noted' };
   const securityContext = { appArmorProfile: { type: 'Unconfined' as const } };
   const named = (over: Parameters<typeof container>[0], metadata = {}) => {

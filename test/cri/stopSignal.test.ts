@@ -12,12 +12,12 @@ test.each([
   expect(signalName(signal)).toBe(name);
 });
 
-test('without one the image says which', () => {
+test('without a signal, the image decides', () => {
   expect(stopSignal(undefined)).toBe(Signal.SIGNAL_RUNTIME_DEFAULT);
   expect(signalName(Signal.SIGNAL_RUNTIME_DEFAULT)).toBeUndefined();
 });
 
-test.each(['SIGNOPE', 'TERM', '', 'constructor'])('%j is refused by its name', (name) => {
+test.each(['SIGNOPE', 'TERM', '', 'constructor'])('%j is rejected by its name', (name) => {
   expect(() => stopSignal(name)).toThrow(
     expect.objectContaining({ reason: 'CreateContainerConfigError', message: `stopSignal: ${name} is not a signal` }),
   );

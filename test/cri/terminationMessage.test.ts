@@ -13,13 +13,13 @@ const ended = (policy: string, more: Partial<ContainerStatus> = {}): ContainerSt
     ...more,
   });
 
-describe('C22: the last words are', () => {
-  test('in what is mounted at the path of its annotations', () => {
+describe('C22: the termination message is read', () => {
+  test('from the mount at the path in the annotations', () => {
     expect(terminationMessageSource(ended('File'))).toEqual({ file: '/host/0' });
     expect(terminationMessageSource(ended('File', { mounts: [] }))).toEqual({});
   });
 
-  test('in its log too where the policy falls back to it', () => {
+  test('also from the log if the policy falls back to it', () => {
     expect(terminationMessageSource(ended('FallbackToLogsOnError'))).toEqual({ file: '/host/0', log: '/log/0.log' });
   });
 
@@ -33,29 +33,29 @@ describe('C22: the last words are', () => {
   });
 });
 
-describe("C22: a log's lines", () => {
+describe('C22: the last lines of a log', () => {
   const text = (log: string, lines = 80) => lastLogLines(Buffer.from(log), lines).toString();
   const at = '2026-05-04T12:02:56.123456789Z';
 
-  test('are read without their beginnings, both streams together', () => {
+  test('have no headers and combine both streams', () => {
     expect(text(`${at} stdout F one\n${at} stderr F two words\n${at} stdout F \n`)).toBe('one\ntwo words\n\n');
   });
 
-  test('that were parted are put together', () => {
+  test('join partial lines', () => {
     expect(text(`${at} stdout P half a\n${at} stdout P  line\n${at} stdout F  in three\n`)).toBe(
       'half a line in three\n',
     );
   });
 
-  test('are only the last ones', () => {
+  test('are limited to the requested number', () => {
     expect(text(`${at} stdout F one\n${at} stdout F two\n${at} stdout F three`, 2)).toBe('two\nthree');
   });
 
-  test('of which the first was cut off count with what is left of it', () => {
+  test('include the rest of a first line that was cut', () => {
     expect(text(`the rest of it\n${at} stdout F two\n`)).toBe('the rest of it\ntwo\n');
   });
 
-  test('are bytes, whatever they are', () => {
+  test('are returned as bytes', () => {
     const raw = Buffer.concat([Buffer.from(`${at} stdout F `), Buffer.from([0xff, 0x00, 0xe4]), Buffer.from('\n')]);
     expect([...lastLogLines(raw, 80)]).toEqual([0xff, 0x00, 0xe4, 0x0a]);
   });

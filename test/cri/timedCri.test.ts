@@ -8,7 +8,7 @@ import { operationName } from '../../kubelet-api/metrics/runtimeMetrics.ts';
 
 const signal = new AbortController().signal;
 
-test('each is told with its request, how long it took, and whether it failed', async () => {
+test('reports each call with its request, duration and outcome', async () => {
   const clock = new SimulatedClock();
   const real = inProcessCri(createSimulatedRuntime({ clock }));
   const told: TimedCall[] = [];
@@ -35,7 +35,7 @@ test('each is told with its request, how long it took, and whether it failed', a
   expect(Object.keys(cri).toSorted()).toEqual(Object.keys(real).toSorted());
 });
 
-test('the names of a kubelet', () => {
+test('the operation names are those of a kubelet', () => {
   expect(
     (
       [

@@ -20,7 +20,7 @@ const problemOf = (act: () => unknown): unknown => {
   }
 };
 
-test('a page instead of an object is told in one sentence: what was asked, what came, and what was expected', async () => {
+test('reports a page instead of an object in one sentence with the request, the response and the expectation', async () => {
   const page = '\n<!DOCTYPE html>\r\n<html>sign in</html>';
   const said = `GET ${NODE_PATH}: the server answered with "<!DOCTYPE html>", expected the JSON of a Kubernetes API`;
   await expect(client(answered(200, page)).get(NODE_PATH, { type: NODE, signal })).rejects.toThrow(
@@ -44,7 +44,7 @@ test.each([
   expect(problemOf(() => readNode(answer, `GET ${NODE_PATH}`))).toEqual(new UnexpectedResponse(said));
 });
 
-test('of a long answer its beginning is told', () => {
+test('shows only the start of a long response', () => {
   const long = problemOf(() => parseJsonBody('x'.repeat(5_000), 'GET /a'));
   expect(String(long)).toMatch(/^Error: GET \/a: the server answered with "x{118}…, expected/);
   const deep = problemOf(() =>
@@ -53,7 +53,7 @@ test('of a long answer its beginning is told', () => {
   expect(String(deep).length).toBeLessThan(250);
 });
 
-test('a watch of lines that are none, or a list of something else, has failed and says so', async () => {
+test('reports a watch with invalid lines or a list of different objects', async () => {
   const failure = async (...replies: readonly Reply[]) => (await follow(...replies)).steps.at(-1);
   expect(await failure(answered(200, '<html>\n'))).toMatchObject({
     failure: expect.stringMatching(
@@ -72,7 +72,7 @@ test('a watch of lines that are none, or a list of something else, has failed an
   });
 });
 
-test('of Secrets and tokens nothing is told that came', () => {
+test('reveals nothing from responses about Secrets and tokens', () => {
   const asked = [
     'GET /api/v1/namespaces/a/secrets/b',
     'GET /api/v1/namespaces/a/secrets?watch=true',

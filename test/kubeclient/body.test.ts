@@ -24,21 +24,21 @@ async function all(lines: AsyncIterable<unknown>): Promise<unknown[]> {
   return found;
 }
 
-test('a body of 64 MiB is read, and of a longer one no more than that', async () => {
+test('reads a body of 64 MiB and rejects a longer one', async () => {
   expect(await readBody(body(...mebibytes(64)).of)).toHaveLength(64 * MIB);
   const { read, of } = body(...mebibytes(70));
   await expect(readBody(of)).rejects.toThrow(new ResponseTooLong('the answer is longer than 64 MiB'));
   expect(read.pieces).toBe(65);
 });
 
-test('of a refusal no more is read than is of use', async () => {
+test('reads only the start of an error response', async () => {
   expect(await readErrorBody(body('Bad', ' Gateway').of)).toBe('Bad Gateway');
   const { read, of } = body('a', ...mebibytes(5));
   expect(await readErrorBody(of)).toBe(`a${'x'.repeat(MIB - 1)}`);
   expect(read.pieces).toBe(2);
 });
 
-test('lines are told as they become whole, in whatever pieces they come; one of more than 8 MiB is none', async () => {
+test('yields lines once they are complete, regardless of the chunks, and rejects those above 8 MiB', async () => {
   expect(await all(readJsonLines(body('{"a":', '1', '}\n{"b":2}\n\n{"c"', ':3}\n', '{"d"').of, ''))).toEqual([
     { a: 1 },
     { b: 2 },
@@ -49,12 +49,12 @@ test('lines are told as they become whole, in whatever pieces they come; one of 
   await expect(long.next()).rejects.toThrow(new ResponseTooLong('a line of the watch is longer than 8 MiB'));
 });
 
-test('a watch with such a line has failed, and says of what', async () => {
+test('a watch with an invalid line fails with the request in the message', async () => {
   const { steps } = await follow(answered(200, 'x'.repeat(9 * MIB)));
   expect(steps.at(-1)).toMatchObject({ state: 'failing', failure: 'a line of the watch is longer than 8 MiB' });
 });
 
-test('a watch of blank lines fails after 64 KiB of them, but not if events come in between', async () => {
+test('a watch fails after 64 KiB of blank lines unless events come in between', async () => {
   const blank = '\n'.repeat(40 * 1024);
   expect(await all(readJsonLines(body(blank, '{"a":1}\n', blank, '{"b":2}\n').of, ''))).toEqual([{ a: 1 }, { b: 2 }]);
   const { read, of } = body(...new Array<string>(100).fill(blank));

@@ -30,7 +30,7 @@ const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('a request', () => {
-  test('bears who asks, and an object as JSON', async () => {
+  test("has the client's headers and an object as JSON", async () => {
     const { kube, transport, signal } = client([answered(201, { ...POD, metadata: { uid: 'u' } })]);
     const made = await kube.create('/api/v1/namespaces/default/pods', POD, { signal });
     expect(made).toEqual({ ...POD, metadata: { uid: 'u' } });
@@ -56,7 +56,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('that patches says how its patch is meant: as a strategic merge unless it is told otherwise', async () => {
+  test('that patches has the patch type, by default strategic merge', async () => {
     const { kube, transport, signal } = client([answered(200, POD), answered(200, POD)]);
     await kube.patch(POD_PATH, { status: {} }, { type: POD, signal });
     await kube.patch(POD_PATH, { status: null }, { type: POD, signal, patchType: 'merge-patch' });
@@ -66,7 +66,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('that writes or deletes says so by its method, and a deletion says how', async () => {
+  test('that writes or deletes has the corresponding method, and a deletion has its options', async () => {
     const { kube, transport, signal } = client([answered(200, POD), answered(200)]);
     await kube.update(POD_PATH, POD, { signal });
     expect(await kube.delete(POD_PATH, { preconditions: { uid: 'u' } }, { signal })).toBeUndefined();
@@ -98,20 +98,20 @@ describe('a response', () => {
     await expect(kube.patch(POD_PATH, {}, options)).rejects.toThrow(message);
   });
 
-  test('without a content type is taken for JSON', async () => {
+  test('without a content type counts as JSON', async () => {
     const { kube, signal } = client([answered(200, POD)]);
     expect(await kube.get(POD_PATH, { type: POD, signal })).toEqual(POD);
   });
 });
 
-describe('a refusal', () => {
-  test('is told with its code and reason, and is not asked about again', async () => {
+describe('an error response', () => {
+  test('rejects with its code and reason, without a retry', async () => {
     const { kube, transport, signal } = client([refused(404, 'NotFound', { 'retry-after': '1' }), answered(200, POD)]);
     await expect(kube.get(POD_PATH, { type: POD, signal })).rejects.toMatchObject({ code: 404, reason: 'NotFound' });
     expect(transport.requests).toHaveLength(1);
   });
 
-  test('of a server that is busy is asked about again when it says', async () => {
+  test('of a busy server is retried when the server says', async () => {
     const busy = refused(429, 'TooManyRequests', { 'retry-after': '2' });
     const { kube, transport, clock, signal } = client([
       busy,
@@ -128,7 +128,7 @@ describe('a refusal', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('of a server that is busy for ever is told after the tenth time', async () => {
+  test('of a server that stays busy rejects after ten attempts', async () => {
     const busy = refused(429, 'TooManyRequests', { 'retry-after': '1' });
     const { kube, transport, clock, signal } = client(new Array(20).fill(busy));
     const answer = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
@@ -153,7 +153,7 @@ describe('a refusal', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('is told once all its waits together take longer than the call may', async () => {
+  test('rejects once the delays would exceed the timeout of the call', async () => {
     const busy = refused(503, 'Away', { 'retry-after': '4' });
     const { kube, transport, clock, signal } = client(new Array(5).fill(busy));
     const answer = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
@@ -162,7 +162,7 @@ describe('a refusal', () => {
     expect(transport.requests).toHaveLength(3);
   });
 
-  test.each([302, 304, 199])('is also what is neither an error nor an answer: %i', async (code) => {
+  test.each([302, 304, 199])('includes codes that are neither success nor error: %i', async (code) => {
     const { kube, signal } = client([answered(code, '')]);
     await expect(kube.get(POD_PATH, { type: POD, signal })).rejects.toMatchObject({
       name: 'KubeError',
@@ -171,7 +171,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('without a time to come again is for the caller to decide', async () => {
+  test('without retry-after is left to the caller', async () => {
     const { kube, transport, signal } = client([refused(500, ''), answered(200, POD)]);
     await expect(kube.get(POD_PATH, { type: POD, signal })).rejects.toMatchObject({ code: 500, message: ' it is' });
     expect(transport.requests).toHaveLength(1);
@@ -179,7 +179,7 @@ describe('a refusal', () => {
 });
 
 describe('a call', () => {
-  test('that nobody answers fails after 10 s, or as soon as it is told to', async () => {
+  test('without a response fails after 10 s or its own timeout', async () => {
     const { kube, clock, signal } = client([silent(), silent()]);
     const usual = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
     const short = outcomeOf(kube.get(POD_PATH, { type: POD, signal, timeoutMs: 500 }));
@@ -191,7 +191,7 @@ describe('a call', () => {
     expect(await usual).toMatchObject({ message: 'no answer within 10s' });
   });
 
-  test('that its caller gives up ends with the caller’s reason, and leaves no timer', async () => {
+  test('that the caller cancels rejects with the caller’s reason and leaves no timer', async () => {
     const { kube, clock, controller, signal } = client([silent()]);
     const answer = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
     await clock.advance(0);
@@ -200,7 +200,7 @@ describe('a call', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('that is given up while it waits for a busy server ends at once', async () => {
+  test('that is cancelled while it waits for a busy server rejects immediately', async () => {
     const { kube, clock, controller, signal } = client([refused(429, 'Busy', { 'retry-after': '6' })]);
     const answer = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));
     await clock.advance(1);
@@ -209,18 +209,18 @@ describe('a call', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('that finds no server fails with the reason, and leaves no timer', async () => {
+  test('without a server rejects with the reason and leaves no timer', async () => {
     const { kube, clock, signal } = client([unreachable()]);
     await expect(kube.get(POD_PATH, { type: POD, signal })).rejects.toThrow('ECONNREFUSED');
     expect(clock.pending).toBe(0);
   });
 });
 
-describe('a client with a rate', () => {
+describe('a client with a rate limit', () => {
   const rate = { qps: 2, burst: 3 };
   const many = () => new Array(10).fill(answered(200, POD));
 
-  test('sends as many requests as may come at once, and then one after the other', async () => {
+  test('sends a burst of requests and then the others at the rate', async () => {
     const { kube, transport, clock, signal } = client(many(), { rate });
     for (let i = 0; i < 5; i += 1) void kube.get(POD_PATH, { type: POD, signal });
     await clock.advance(499);
@@ -231,7 +231,7 @@ describe('a client with a rate', () => {
     expect(transport.requests).toHaveLength(5);
   });
 
-  test('may send as many at once again when it has been quiet, and no more than that', async () => {
+  test('may send a burst again after a pause, but no more than that', async () => {
     const { kube, transport, clock, signal } = client(many(), { rate });
     for (let i = 0; i < 3; i += 1) await kube.get(POD_PATH, { type: POD, signal });
     await clock.advance(60_000);
@@ -240,7 +240,7 @@ describe('a client with a rate', () => {
     expect(transport.requests).toHaveLength(6);
   });
 
-  test('keeps nobody waiting for calls that were given up while they waited', async () => {
+  test('releases the tokens of calls that are cancelled while they wait', async () => {
     const { kube, transport, clock, signal } = client(many(), { rate: { qps: 1, burst: 1 } });
     await kube.get(POD_PATH, { type: POD, signal });
     const others = new AbortController();
@@ -254,7 +254,7 @@ describe('a client with a rate', () => {
     expect(transport.requests).toHaveLength(2);
   });
 
-  test('does not keep a call waiting that has been given up already', async () => {
+  test('does not delay a call that has been cancelled already', async () => {
     const { kube, clock, controller, signal } = client(many(), { rate: { qps: 1, burst: 1 } });
     await kube.get(POD_PATH, { type: POD, signal });
     controller.abort(new Error('enough'));
@@ -270,7 +270,7 @@ describe('a watch', () => {
     for await (const event of events) into.push(event);
   };
 
-  test('tells events as their lines become whole, until the server ends it', async () => {
+  test('yields events as their lines become complete, until the server ends it', async () => {
     const told = new ToldWatch();
     const { kube, transport, clock, signal } = client([told.opened]);
     const events: unknown[] = [];
@@ -286,7 +286,7 @@ describe('a watch', () => {
     expect(transport.requests).toMatchObject([{ method: 'GET', isWatch: true }]);
   });
 
-  test('that is open may be quiet for longer than a request may take, and ends with its signal', async () => {
+  test('may be silent for longer than the timeout of a request, and ends with its signal', async () => {
     const told = new ToldWatch();
     const { kube, clock, controller, signal } = client([told.opened]);
     const events: unknown[] = [];
@@ -299,7 +299,7 @@ describe('a watch', () => {
     expect(await done).toMatchObject({ name: 'AbortError' });
   });
 
-  test('that breaks fails where it is read', async () => {
+  test('that breaks rejects when it is read', async () => {
     const told = new ToldWatch();
     const { kube, clock, signal } = client([told.opened]);
     const done = outcomeOf(heard(await kube.watch('/api/v1/pods', { signal }), []));
@@ -308,7 +308,7 @@ describe('a watch', () => {
     expect(await done).toMatchObject({ message: 'read ECONNRESET' });
   });
 
-  test('that nobody opens fails after 10 s, and one that is refused with the refusal', async () => {
+  test('without a response fails after 10 s, and one that is rejected fails with the error', async () => {
     const { kube, clock, signal } = client([silent(), refused(403, 'Forbidden')]);
     const opening = outcomeOf(kube.watch('/api/v1/pods', { signal }));
     await clock.advance(10_000);

@@ -9,7 +9,7 @@ import {
   kubeErrorFromStatus,
 } from '../../kubeclient/kubeError.ts';
 
-test('a refusal tells what its Status says: the message, the reason and when to come again', () => {
+test('an error has the message, reason and retry delay of its Status', () => {
   const status = { kind: 'Status', message: 'pods "web" not found', reason: 'NotFound', code: 404 };
   expect(kubeErrorFromResponse(404, JSON.stringify(status), undefined)).toMatchObject({
     name: 'KubeError',
@@ -26,7 +26,7 @@ test('a refusal tells what its Status says: the message, the reason and when to 
   expect(kubeErrorFromResponse(429, JSON.stringify(busy), '7').retryAfterMs).toBe(7_000);
 });
 
-test('a wait that is no number of seconds is none', () => {
+test('ignores a retry delay that is not a number of seconds', () => {
   const after = (text: string) => kubeErrorFromResponse(503, '', text).retryAfterMs;
   expect(after('Wed, 21 Oct 2026 07:28:00 GMT')).toBeUndefined();
   expect(after('-1')).toBeUndefined();
@@ -36,14 +36,14 @@ test('a wait that is no number of seconds is none', () => {
   expect(kubeErrorFromResponse(503, odd, undefined).retryAfterMs).toBeUndefined();
 });
 
-test('whatever else answers, as a proxy, is told in its own words, or by its code', () => {
+test('reports other responses, e.g. of a proxy, with their text or code', () => {
   expect(kubeErrorFromResponse(502, 'Bad Gateway\n', undefined).message).toBe('Bad Gateway');
   expect(kubeErrorFromResponse(502, ' \n', undefined).message).toBe('the server answered with code 502');
   const odd = '{"message": 5}';
   expect(kubeErrorFromResponse(500, odd, undefined)).toMatchObject({ message: odd, reason: '' });
 });
 
-test('of a page no more is kept than its first line, and nothing that a terminal would obey', () => {
+test('shows only the first line of a page, without control characters', () => {
   const page = `<html>\x1b[31m\r\n${'x'.repeat(2 ** 20)}`;
   expect(kubeErrorFromResponse(502, page, undefined).message).toBe('<html>^[[31m');
   expect(kubeErrorFromResponse(301, '<a>Moved</a>\n', undefined).message).toBe(
@@ -56,7 +56,7 @@ test('of a page no more is kept than its first line, and nothing that a terminal
   expect(kubeErrorFromStatus(told, 'else').message).toBe(message);
 });
 
-test('an error is of a kind by its code, and only if a server has answered it', () => {
+test('classifies errors by their code, but only those from a server', () => {
   const codes = [403, 404, 409, 422, 500].map((code) => new KubeError(code, 'no'));
   const kinds = [isForbidden, isNotFound, isConflict, isInvalid];
   for (const [index, is] of kinds.entries()) expect(codes.map(is)).toEqual(codes.map((_, other) => other === index));

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { pause } from '../../kubeclient/pause.ts';
 
-test('a pause is over at its time, and leaves nothing on the signal', async () => {
+test('a pause ends on time and leaves no listener on the signal', async () => {
   const clock = new SimulatedClock();
   const { signal } = new AbortController();
   let isOver = false;
@@ -16,7 +16,7 @@ test('a pause is over at its time, and leaves nothing on the signal', async () =
   expect(clock.pending).toBe(0);
 });
 
-test('it ends with the signal, also where that has aborted before', async () => {
+test('a pause rejects with the signal, also if it has aborted before', async () => {
   const clock = new SimulatedClock();
   const giveUp = new AbortController();
   const paused = pause(1_000, clock, giveUp.signal);

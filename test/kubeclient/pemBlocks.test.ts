@@ -4,19 +4,19 @@ import { describeContents, parsePemBlocks } from '../../kubeclient/pemBlocks.ts'
 const block = (label: string, body = 'MA==') => `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`;
 const labels = (text: string) => parsePemBlocks(text).map(({ label }) => label);
 
-test('the blocks of a text are found between whatever else stands there, with any ends of lines', () => {
+test('finds the blocks between any other text, with any line endings', () => {
   const text = `Subject: /CN=a\n${block('CERTIFICATE')}\n# the key\n${block('EC PRIVATE KEY')}`;
   expect(labels(text)).toEqual(['CERTIFICATE', 'EC PRIVATE KEY']);
   expect(parsePemBlocks(text.replaceAll('\n', '\r\n'))).toEqual(parsePemBlocks(text));
   expect(parsePemBlocks(text.trimEnd())[1]?.pem).toBe(block('EC PRIVATE KEY'));
 });
 
-test('a block that does not end, or ends as another, is none', () => {
+test('ignores a block without a matching end', () => {
   expect(labels(`-----BEGIN CERTIFICATE-----\nMA==\n${block('PRIVATE KEY')}`)).toEqual(['PRIVATE KEY']);
   expect(labels('-----BEGIN CERTIFICATE-----\nMA==\n-----END PRIVATE KEY-----\n')).toEqual([]);
 });
 
-test('a text of nothing but beginnings takes no time to speak of', () => {
+test('parses a text of many begin lines quickly', () => {
   const begun = performance.now();
   expect(parsePemBlocks('-----BEGIN A-----\n'.repeat(60_000))).toEqual([]);
   expect(performance.now() - begun).toBeLessThan(2_000);

@@ -3,8 +3,8 @@ import { listTypeOf, POD } from '../../kubeclient/paths.ts';
 import { bookmark, FIRST_END, follow, object, watchOf } from '../fakes/followed.ts';
 import { answered, refused, ToldWatch, unreachable } from '../fakes/toldTransport.ts';
 
-describe('what there is at first', () => {
-  test('is told as one, once the server has told all of it', async () => {
+describe('the initial objects', () => {
+  test('are published as one set once all of them have arrived', async () => {
     const watch = new ToldWatch();
     const { clock, sets, steps, queries } = await follow(watch.opened);
     watch.tell('ADDED', object('web', 5));
@@ -29,7 +29,7 @@ describe('what there is at first', () => {
     ]);
   });
 
-  test('is as it has become by the time that all is told', async () => {
+  test('include changes that arrive before the set is complete', async () => {
     const watch = new ToldWatch();
     const { heard, sets } = await follow(watch.opened);
     for (const name of ['web', 'db']) watch.tell('ADDED', object(name, 5));
@@ -40,12 +40,12 @@ describe('what there is at first', () => {
     expect(sets).toEqual([['web@6']]);
   });
 
-  test('is nothing where there is nothing', async () => {
+  test('may be empty', async () => {
     const { sets } = await follow(watchOf(4).opened);
     expect(sets).toEqual([[]]);
   });
 
-  test('is asked for anew, after a wait, if the server stops before all is told', async () => {
+  test('are requested again after a delay if the server stops before they are complete', async () => {
     const [broken, whole] = [new ToldWatch(), watchOf(9, object('web', 5))];
     broken.tell('ADDED', object('db', 3));
     broken.end();
@@ -59,7 +59,7 @@ describe('what there is at first', () => {
 });
 
 describe('each change', () => {
-  test('is told with all that there is then', async () => {
+  test('publishes the complete set', async () => {
     const watch = watchOf(8, object('web', 5));
     const { clock, sets } = await follow(watch.opened);
     watch.tell('ADDED', object('db', 9));
@@ -69,7 +69,7 @@ describe('each change', () => {
     expect(sets.slice(1)).toEqual([['web@5', 'db@9'], ['web@10', 'db@9'], ['web@10']]);
   });
 
-  test('of an object is of that one, not of another that has taken its name', async () => {
+  test('applies to the object with its UID, not to a new one with the same name', async () => {
     const watch = watchOf(8, object('web', 5, 'first'));
     const { clock, sets } = await follow(watch.opened);
     watch.tell('ADDED', object('web', 9, 'second'));
@@ -80,7 +80,7 @@ describe('each change', () => {
 });
 
 describe('a watch that ends', () => {
-  test('goes on from what was heard last, be it an event or how far the server has come', async () => {
+  test('continues from the last event or bookmark', async () => {
     const [first, second, third] = [watchOf(8, object('web', 5)), new ToldWatch(), new ToldWatch()];
     const { clock, sets, steps, queries } = await follow(first.opened, second.opened, third.opened);
     first.tell('MODIFIED', object('web', 9));
@@ -100,7 +100,7 @@ describe('a watch that ends', () => {
     expect(steps.filter(({ state }) => state === 'failing')).toEqual([]);
   });
 
-  test('at once and without a word is no watch: all is read again, after a wait', async () => {
+  test('immediately and without events causes a new list after a delay', async () => {
     const empty = new ToldWatch();
     empty.end();
     const first = watchOf(8);
@@ -114,7 +114,7 @@ describe('a watch that ends', () => {
     expect(steps.at(-1)).toEqual({ state: 'watching' });
   });
 
-  test('soon, again and again, is asked for after a wait, whatever it tells', async () => {
+  test('early several times in a row is repeated after a delay, regardless of its events', async () => {
     const watches = [8, 9, 10, 11].map((version) => watchOf(version));
     for (const each of watches) each.end();
     const { clock, queries, steps } = await follow(...watches.map(({ opened }) => opened), watchOf(12).opened);
@@ -125,7 +125,7 @@ describe('a watch that ends', () => {
     expect(queries()).toHaveLength(5);
   });
 
-  test('because it broke off goes on from there', async () => {
+  test('because the connection broke continues from there', async () => {
     const [first, second] = [watchOf(8, object('web', 5)), new ToldWatch()];
     const { clock, sets, steps, queries } = await follow(first.opened, second.opened);
     first.cut();
@@ -136,7 +136,7 @@ describe('a watch that ends', () => {
     expect(sets).toHaveLength(1);
   });
 
-  test('as it broke off with its server is begun again after a wait, and says meanwhile what is wrong', async () => {
+  test('with the server is repeated after a delay, and the failure is reported meanwhile', async () => {
     const [first, third] = [watchOf(8, object('web', 5)), new ToldWatch()];
     const { clock, steps, queries } = await follow(first.opened, unreachable(), third.opened);
     const since = clock.now();
@@ -150,7 +150,7 @@ describe('a watch that ends', () => {
     expect(steps.at(-1)).toEqual({ state: 'watching' });
   });
 
-  test('as the server wanted no more than that it lasts, is ended here where the server forgets to', async () => {
+  test('too late is closed by the client', async () => {
     const [first, second] = [watchOf(8, object('web', 5)), new ToldWatch()];
     const { clock, steps, queries } = await follow(first.opened, second.opened);
     expect(queries()[0]).toMatchObject({ timeoutSeconds: '450' });
@@ -162,11 +162,11 @@ describe('a watch that ends', () => {
   });
 });
 
-describe('a server that does not tell in a watch what there is at first', () => {
+describe('a server without watch-list', () => {
   const list = (version: number, ...items: readonly object[]) =>
     answered(200, { ...listTypeOf(POD), metadata: { resourceVersion: String(version) }, items });
 
-  test('is asked for a list, and then watched from there', async () => {
+  test('gets a list request and then a watch from there', async () => {
     const watch = new ToldWatch();
     const { clock, sets, steps, queries } = await follow(
       refused(422, 'Invalid'),
@@ -184,7 +184,7 @@ describe('a server that does not tell in a watch what there is at first', () => 
     expect(steps.filter(({ state }) => state === 'failing')).toEqual([]);
   });
 
-  test('is asked for a list right away the next time', async () => {
+  test('gets a list request immediately the next time', async () => {
     const watch = new ToldWatch();
     const none = list(50);
     const { clock, sets, queries } = await follow(
@@ -203,7 +203,7 @@ describe('a server that does not tell in a watch what there is at first', () => 
   });
 });
 
-test('a server that refuses a watch from all there is for another reason, or ends it at once, is asked again the next time', async () => {
+test('a watch-list that is rejected for a different reason or ends immediately is tried again the next time', async () => {
   const list = answered(200, { ...listTypeOf(POD), metadata: { resourceVersion: '8' }, items: [object('web', 5)] });
   const empty = new ToldWatch();
   empty.end();
@@ -220,7 +220,7 @@ test('a server that refuses a watch from all there is for another reason, or end
   expect(sets).toEqual([['web@5'], ['web@5'], []]);
 });
 
-test('a watch ends when nobody wants to hear any more, which is no failure', async () => {
+test('a watch ends without a failure when the signal aborts', async () => {
   const { clock, controller, running, steps } = await follow(watchOf(8).opened);
   controller.abort();
   await running;

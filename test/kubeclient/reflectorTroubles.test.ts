@@ -22,10 +22,10 @@ const TOO_LARGE = {
   details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] },
 };
 
-describe('what the server has forgotten', () => {
+describe('an expired resourceVersion', () => {
   const gone = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
 
-  test('is read whole after a wait, not older than it was, and until then stays as it was', async () => {
+  test('causes a new list after a delay, not older than before, and the set stays unchanged until then', async () => {
     const [first, second] = [watchOf(8, object('web', 5), object('db', 6)), new ToldWatch()];
     const { clock, sets, queries } = await follow(first.opened, second.opened);
     first.tell('ERROR', gone);
@@ -41,7 +41,7 @@ describe('what the server has forgotten', () => {
     expect(sets.at(-1)).toEqual(['db@30']);
   });
 
-  test('may also be refused instead of told', async () => {
+  test('may also be rejected with a status code', async () => {
     const first = watchOf(8, object('web', 5));
     const { clock, sets } = await follow(first.opened, refused(410, 'Expired'), watchOf(40).opened);
     first.end();
@@ -63,7 +63,7 @@ describe('what the server has forgotten', () => {
     expect(sets).toEqual([['web@5'], []]);
   });
 
-  test('is not asked for without a wait for ever', async () => {
+  test('is not requested forever without a delay', async () => {
     const first = watchOf(8, object('web', 5));
     const { clock, queries } = await follow(first.opened, ...new Array(5).fill(refused(410, 'Expired')));
     first.tell('ERROR', gone);
@@ -71,7 +71,7 @@ describe('what the server has forgotten', () => {
     expect(queries()).toHaveLength(3);
   });
 
-  test('may have another object under a name that is known: the one goes, and the other is there', async () => {
+  test('may have a new object under a known name, which replaces the old one', async () => {
     const [first, second] = [watchOf(8, object('web', 5, 'old')), watchOf(31, object('web', 30, 'new'))];
     const { clock, uids } = await follow(first.opened, second.opened);
     first.tell('ERROR', gone);
@@ -80,11 +80,11 @@ describe('what the server has forgotten', () => {
   });
 });
 
-describe('the wait after a failure', () => {
+describe('the back-off after a failure', () => {
   const waits = (steps: readonly ReflectorStep[], start: number) =>
     steps.flatMap((step) => (step.state === 'failing' ? [step.until - start] : []));
 
-  test('doubles up to the longest, and from two minutes on begins anew', async () => {
+  test('doubles up to the maximum and starts again after two minutes', async () => {
     const { clock, steps } = await follow(...new Array(20).fill(unreachable()));
     const start = clock.now();
     await clock.advance(200_000);
@@ -94,7 +94,7 @@ describe('the wait after a failure', () => {
     ]);
   });
 
-  test('is the first again once all was well for two minutes', async () => {
+  test('starts again after two minutes without failures', async () => {
     const first = watchOf(8);
     const { clock, steps } = await follow(unreachable(), unreachable(), first.opened, unreachable());
     await clock.advance(1_200 + 2_400 + 121_000);
@@ -104,7 +104,7 @@ describe('the wait after a failure', () => {
     expect(waits(steps, start).at(-1)).toBe(1_200);
   });
 
-  test('goes before all is read again after a refusal that is no fault of the server’s', async () => {
+  test('precedes a new list after a rejection that is not due to the server', async () => {
     const first = watchOf(8, object('web', 5));
     const { clock, queries, sets } = await follow(first.opened, refused(401, 'Unauthorized'), watchOf(60).opened);
     first.end();
@@ -113,7 +113,7 @@ describe('the wait after a failure', () => {
     expect(sets.at(-1)).toEqual([]);
   });
 
-  test('goes before it is watched on from where it was, while nobody is there or the server is busy', async () => {
+  test('precedes a continued watch if the server is down or busy', async () => {
     const first = watchOf(8, object('web', 5));
     const busy = refused(429, 'TooManyRequests');
     const { clock, queries } = await follow(first.opened, unreachable(), busy, new ToldWatch().opened);
@@ -127,7 +127,7 @@ describe('the wait after a failure', () => {
     ).toBe(false);
   });
 
-  test('goes before all is read again where the server broke, or broke off', async () => {
+  test('precedes a new list if the server failed or the connection broke', async () => {
     const first = watchOf(8, object('web', 5));
     const { clock, queries } = await follow(first.opened, refused(500, 'InternalError'), brokenOff());
     first.end();
@@ -137,7 +137,7 @@ describe('the wait after a failure', () => {
     expect(queries()[3]).toMatchObject({ resourceVersion: '8', sendInitialEvents: 'true' });
   });
 
-  test('is as long as the server says, where that is longer', async () => {
+  test('is at least as long as the server requests', async () => {
     const busy = refused(429, 'TooManyRequests', { 'retry-after': '20' });
     const { clock, queries } = await follow(busy, watchOf(8).opened);
     await clock.advance(19_999);
@@ -146,7 +146,7 @@ describe('the wait after a failure', () => {
     expect(queries()).toHaveLength(2);
   });
 
-  test('ends when nobody wants to hear any more', async () => {
+  test('ends when the signal aborts', async () => {
     const { clock, controller, running, transport } = await follow(unreachable());
     controller.abort();
     await running;
@@ -155,7 +155,7 @@ describe('the wait after a failure', () => {
   });
 });
 
-describe('a response that is not understood', () => {
+describe('an invalid response', () => {
   const withoutUid = { ...POD, metadata: { name: 'odd', namespace: 'default', resourceVersion: '10' } };
   const list = (more: object) => ({ ...POD_LIST, metadata: { resourceVersion: '9' }, items: [], ...more });
 
@@ -227,7 +227,7 @@ describe('a response that is not understood', () => {
     expect(sets).toEqual([['web@5']]);
   });
 
-  test('changes nothing: a watch with content of another type', async () => {
+  test('changes nothing: a watch with a different content type', async () => {
     const html: Reply = async (signal) => ({
       ...(await watchOf(20).opened(signal)),
       headers: new Map([['content-type', 'text/html; charset=utf-8']]),
@@ -240,7 +240,7 @@ describe('a response that is not understood', () => {
     expect(sets).toEqual([['web@5']]);
   });
 
-  test('is not what a server sends that names the character set of its JSON', async () => {
+  test('does not include JSON with a character set in its content type', async () => {
     const json = { 'content-type': 'application/json; charset=utf-8' };
     const items = [object('web', 5)];
     const { sets } = await follow(
@@ -252,7 +252,7 @@ describe('a response that is not understood', () => {
   });
 });
 
-describe('an object that cannot be read', () => {
+describe('an object that is rejected', () => {
   async function followNames(...replies: readonly Reply[]) {
     const transport = new ToldTransport(...replies);
     const clock = new SimulatedClock();
@@ -279,7 +279,7 @@ describe('an object that cannot be read', () => {
   const broken = (name: string, version: number) => ({ ...object(name, version), broken: true });
   const problem = 'odd cannot be read: it has no port';
 
-  test('is left out, and reported once', async () => {
+  test('is left out and reported once', async () => {
     const { sets, problems } = await followNames(
       watchOf(8, broken('odd', 4), broken('odd', 5), object('web', 5)).opened,
     );
@@ -287,7 +287,7 @@ describe('an object that cannot be read', () => {
     expect(problems).toEqual([problem]);
   });
 
-  test('stays as it last was readable, also when all objects are read again', async () => {
+  test('keeps its last valid version, also after a new list', async () => {
     const [first, second] = [watchOf(8, object('odd', 4), object('web', 5)), watchOf(20, broken('odd', 19))];
     const { clock, sets } = await followNames(first.opened, second.opened);
     first.tell('MODIFIED', broken('odd', 9));
@@ -296,7 +296,7 @@ describe('an object that cannot be read', () => {
     expect(sets).toEqual([['odd', 'web'], ['odd', 'web'], ['odd']]);
   });
 
-  test('is reported again only if it was readable in between', async () => {
+  test('is reported again only if it was valid in between', async () => {
     const reads = [
       watchOf(8, broken('odd', 4)),
       watchOf(9, broken('odd', 4)),
@@ -312,7 +312,7 @@ describe('an object that cannot be read', () => {
   });
 });
 
-describe('what is no event', () => {
+describe('an invalid event', () => {
   test.each([
     ['by its type', { type: 'SUNK', object: object('web', 9) }],
     ['as it has no object', { type: 'ADDED' }],
@@ -328,7 +328,7 @@ describe('what is no event', () => {
     expect(sets).toEqual([['web@5'], ['db@19']]);
   });
 
-  test('as it is no JSON: the same', async () => {
+  test('that is not JSON is handled in the same way', async () => {
     const first = watchOf(8, object('web', 5));
     const { clock, queries } = await follow(first.opened, watchOf(9).opened);
     first.write('{"type":"ADD\n');
@@ -337,7 +337,7 @@ describe('what is no event', () => {
   });
 });
 
-test('what only the server needs to know of its objects is not kept', async () => {
+test('does not store managedFields', async () => {
   const clock = new SimulatedClock();
   const written = {
     ...object('web', 5),
@@ -360,7 +360,7 @@ test('what only the server needs to know of its objects is not kept', async () =
   expect(sets).toEqual([[{ ...object('web', 5), spec: {} }]]);
 });
 
-test('a server that is at an earlier state than before is read whole: it may have been restored', async () => {
+test('lists again if the server is at an earlier version, because it may have been restored', async () => {
   const [first, second] = [watchOf(80, object('web', 50)), watchOf(9, object('db', 5))];
   const { clock, sets, steps, queries } = await follow(first.opened, second.opened);
   first.tell('ADDED', object('db', 5));
@@ -372,7 +372,7 @@ test('a server that is at an earlier state than before is read whole: it may hav
   expect(sets.at(-1)).toEqual(['db@5']);
 });
 
-test('a server that wants to be asked again in a day is asked again in a minute', async () => {
+test('limits a retry-after of a day to a minute', async () => {
   const { clock, queries } = await follow(
     refused(429, 'TooManyRequests', { 'retry-after': '86400' }),
     watchOf(9).opened,

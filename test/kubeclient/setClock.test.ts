@@ -11,7 +11,7 @@ import { ToldTransport, ToldWatch } from '../fakes/toldTransport.ts';
 
 const HOUR = 3_600_000;
 
-test('a watch that told nothing while the clock was set back has not ended at once', async () => {
+test('a watch without events while the clock is set back does not count as ended immediately', async () => {
   const clock = new SettableClock();
   const [first, quiet] = [watchOf(8), new ToldWatch()];
   const transport = new ToldTransport(first.opened, quiet.opened, new ToldWatch().opened);
@@ -36,7 +36,7 @@ test('a watch that told nothing while the clock was set back has not ended at on
   expect(steps.filter(({ state }) => state === 'failing')).toEqual([]);
 });
 
-test('the wait before another try begins anew two minutes on, whatever the clock is set to', () => {
+test('the back-off starts again after two minutes, whatever the clock is set to', () => {
   const clock = new SettableClock();
   const backOff = new BackOff(clock, () => 0);
   expect([backOff.nextDelay(), backOff.nextDelay()]).toEqual([800, 1_600]);
@@ -44,7 +44,7 @@ test('the wait before another try begins anew two minutes on, whatever the clock
   expect(backOff.nextDelay()).toBe(3_200);
 });
 
-test('a client earns no requests by a clock that is set', () => {
+test('setting the clock does not add tokens to the rate limit', () => {
   const clock = new SettableClock();
   const limit = new RateLimit({ qps: 1, burst: 1 }, clock);
   expect([limit.take(), limit.take()]).toEqual([0, 1_000]);

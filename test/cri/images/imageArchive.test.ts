@@ -109,7 +109,7 @@ function oci(manifests: readonly object[], files: readonly (readonly [string, st
 
 const named = (name: string) => ({ annotations: { 'org.opencontainers.image.ref.name': name } });
 
-test('an image of docker save is imported under the full name that a pod looks it up by', async () => {
+test('imports an image from docker save under the full name that pods use', async () => {
   const { images, passed } = await read(archiveOf(docker(['web:1', 'registry.local:5000/shop/web:2'])));
   expect(images).toEqual([
     { id: ID, name: 'docker.io/library/web:1' },
@@ -125,7 +125,7 @@ test('an image of docker save is imported under the full name that a pod looks i
   expect([passed.get('config.json'), passed.get('layer/layer.tar')]).toEqual([CONFIG, 'a layer']);
 });
 
-test('the image of an OCI layout gets its full name, and its blobs are unchanged', async () => {
+test('gives the image of an OCI layout its full name and leaves its blobs unchanged', async () => {
   const { id, files, manifest } = blobsOf(AMD64);
   const { images, passed } = await read(archiveOf(oci([{ ...manifest, ...named('web:1') }], files)));
   expect(images).toEqual([{ id, name: 'docker.io/library/web:1' }]);
@@ -137,7 +137,7 @@ test('the image of an OCI layout gets its full name, and its blobs are unchanged
   for (const [name, content] of files) expect(passed.get(name)).toBe(content);
 });
 
-test('of an image for several platforms that of the node counts', async () => {
+test("selects the node's platform from a multi-platform image", async () => {
   const [amd64, arm64] = [blobsOf(AMD64), blobsOf(ARM64)];
   const nested = JSON.stringify({
     schemaVersion: 2,
@@ -158,7 +158,7 @@ test('of an image for several platforms that of the node counts', async () => {
   );
 });
 
-test('an image without a name is named on the command line', async () => {
+test('names an image without a name from the command line', async () => {
   const { files, manifest } = blobsOf(AMD64);
   const untagged = archiveOf(docker(null));
   const tagged = archiveOf(oci([{ ...manifest, ...named('latest') }], files));
@@ -177,7 +177,7 @@ test('an image without a name is named on the command line', async () => {
   await expect(read(both, { name: 'web:1' })).rejects.toThrow('web.tar has 2 images, so that --name cannot name them');
 });
 
-test('an image for a different platform is refused with the platform of the node', async () => {
+test("rejects an image for a different platform and names the node's platform", async () => {
   const config = JSON.stringify({ ...ARM64, config: {} });
   await expect(read(archiveOf(docker(['web:1'], config)))).rejects.toThrow(
     'web.tar is an image for linux/arm64, but this node is linux/amd64: build it with --platform linux/amd64',
@@ -221,7 +221,7 @@ test.each<[string, RegExp, () => Buffer]>([
   await expect(read(content())).rejects.toThrow(message);
 });
 
-test('a layout with damaged or missing blobs, or of another kind of artifact, is refused in one sentence', async () => {
+test('rejects a layout with damaged or missing blobs, or with a different kind of artifact, in one sentence', async () => {
   const { files, manifest, layer } = blobsOf(AMD64);
   const web = { ...manifest, ...named('web:1') };
   const changed = (name: string, content?: string) =>
@@ -249,13 +249,13 @@ test('a layout with damaged or missing blobs, or of another kind of artifact, is
   );
 });
 
-test('an archive from the file system of a build keeps paths that begin with a dot', async () => {
+test('accepts paths that start with a dot', async () => {
   const files = new Map([...docker(['web:1'])].map(([name, content]) => [`./${name}`, content]));
   expect((await read(archiveOf(files))).images[0]?.name).toBe('docker.io/library/web:1');
   expect((await readFile(join(directory, 'passed.tar'))).length % 512).toBe(0);
 });
 
-test('an index that is referred to many times at each depth is read once', async () => {
+test('reads an index once even if it is referenced many times at each depth', async () => {
   const image = blobsOf(AMD64);
   const files = [...image.files];
   let inner: object = image.manifest;
@@ -268,7 +268,7 @@ test('an index that is referred to many times at each depth is read once', async
   expect(images).toEqual([{ id: image.id, name: 'docker.io/library/web:1' }]);
 });
 
-test('a listing that is nested too deeply is refused in one sentence', async () => {
+test('rejects a listing that is nested too deeply in one sentence', async () => {
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   const listing = `[{ "Config": "config.json", "RepoTags": ["web:1"], "Layers": [], "Other": ${deep} }]`;
   const files = new Map([...docker(['web:1']), ['manifest.json', listing]]);
@@ -341,7 +341,7 @@ test.each([
   expect((await read(archive, { maxUnpackedBytes: 16 * MIB })).images).toHaveLength(1);
 });
 
-test('a layer that "docker save" has replaced by a link counts with the layer that it leads to', async () => {
+test('counts a layer that "docker save" has replaced by a link', async () => {
   const files = [...docker(['web:1'])].filter(([path]) => path !== 'layer/layer.tar');
   const archive = tar([
     ...files.map(([path, content]) => ({ type: 'file', path, content: Buffer.from(content), mode: 0o644 }) as const),
@@ -351,7 +351,7 @@ test('a layer that "docker save" has replaced by a link counts with the layer th
   await expect(read(archive, { maxUnpackedBytes: 2 * MIB })).rejects.toThrow(tooLarge);
 });
 
-test('an image of more layers than overlayfs mounts is refused, and one of as many is imported', async () => {
+test('rejects an image with more layers than overlayfs can mount and imports one with the maximum', async () => {
   const layers = Array.from({ length: 501 }, (_, index) =>
     tar([{ type: 'file', path: `file-${index}`, content: Buffer.alloc(0), mode: 0o644 }]),
   );
@@ -361,7 +361,7 @@ test('an image of more layers than overlayfs mounts is refused, and one of as ma
   expect((await read(ociOf(layers.slice(1)))).images).toHaveLength(1);
 });
 
-test('entries that repeat one image are read and passed on once', async () => {
+test('reads and writes duplicate entries of an image once', async () => {
   const entries = Array.from({ length: 2_000 }, (_, index) => ({
     Config: 'config.json',
     RepoTags: [`web:${index}`],

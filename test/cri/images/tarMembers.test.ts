@@ -54,7 +54,7 @@ test('links and directories have no content', async () => {
   ]);
 });
 
-test('what is not a complete archive is reported as what it is', async () => {
+test('an incomplete archive is reported with its problem', async () => {
   const whole = await archived('gnu');
   await expect(membersOf(Buffer.alloc(0))).rejects.toThrow(/^is empty$/);
   await expect(membersOf(Buffer.from('hello'))).rejects.toThrow(/^is not a tar archive$/);
@@ -73,7 +73,7 @@ test('an archive without the empty blocks at its end is complete', async () => {
   expect(await membersOf(whole.subarray(0, last - (last % 512)))).toEqual(members);
 });
 
-test('an archive of more files than can be names in memory is refused', async () => {
+test('rejects an archive with too many files', async () => {
   const header = tar([{ type: 'file', path: 'file', content: Buffer.alloc(0), mode: 0o644 }]).subarray(0, 512);
   await expect(membersOf(Buffer.concat(Array(100_001).fill(header)))).rejects.toThrow(/^has more than 100000 files$/);
 });

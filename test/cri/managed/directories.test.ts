@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { prepareDirectories } from '../../../cri/managed/directories.ts';
 import { layoutOf } from '../../../cri/managed/layout.ts';
 
-test("a directory with another containerd's data is refused and stays; an empty one and our own are taken", async () => {
+test('rejects a directory with data of a different containerd, and accepts an empty one and its own', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'statelet-directories-'));
   try {
     const theirs = join(folder, 'theirs');

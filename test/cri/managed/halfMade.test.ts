@@ -20,7 +20,7 @@ async function leaseOf(sandboxId: string) {
   return { file, sandboxId };
 }
 
-test('an address whose host ports cannot be taken back keeps neither itself nor another, and that is said', async () => {
+test('a lease whose host ports cannot be released does not block the others, and the failure is reported', async () => {
   await writeFile(
     join(directory, 'portmap'),
     '#!/bin/sh\ncat >/dev/null\necho "$CNI_CONTAINERID is stuck" >&2\nexit 1\n',

@@ -8,7 +8,7 @@ import { mountsUnder } from '../../../host/files/mountinfo.ts';
 
 const { signal } = new AbortController();
 
-test('the trial of an overlay leaves nothing behind, and removes what one that was cut off has left', async () => {
+test('the overlay trial leaves nothing behind and removes the remains of an interrupted one', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-trial-'));
   const merged = join(directory, 'overlay-trial-abc123', 'merged');
   await mkdir(merged, { recursive: true });

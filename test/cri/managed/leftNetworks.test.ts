@@ -31,12 +31,12 @@ async function leftBeside(told: Readonly<Record<string, string | Error>>): Promi
   return (await readdir(directory)).sort();
 }
 
-describe('of the network namespaces of former sandboxes', () => {
-  test('those stay that a sandbox has, whatever path its directory had then', async () => {
+describe('network namespaces of former sandboxes', () => {
+  test('are preserved if a sandbox uses them, even under a different directory path', async () => {
     expect(await leftBeside({ web: specWith('/elsewhere/cni-a') })).toEqual(['cni-a']);
   });
 
-  test('a sandbox that has gone meanwhile, or has that of the host, keeps none', async () => {
+  test('are not preserved for a removed sandbox or one on the host network', async () => {
     const gone = new NodeFailure('NotFound', 'PodSandboxStatus: not found');
     const onHost = JSON.stringify({ runtimeSpec: { linux: { namespaces: [{ type: 'pid' }] } } });
     expect(await leftBeside({ gone, onHost, web: specWith(join(directory, 'cni-b')) })).toEqual(['cni-b']);

@@ -24,21 +24,21 @@ const ours = [
 ];
 const saved = (...lines: string[]) => ['*nat', ':POSTROUTING ACCEPT [0:0]', ...lines, 'COMMIT'].join('\n');
 
-test('a network that left no rule has none removed, and the last one gone takes the common chains', () => {
+test('a network without rules has none removed, and the last network removes the shared chains', () => {
   expect(ruleRemovalInput(saved(), 'statelet-1')).toBeUndefined();
   const removal = ruleRemovalInput(saved(...common), 'statelet-1');
   expect(removal).toContain('-D PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT\n');
   expect(removal).toContain('-X CNI-HOSTPORT-DNAT\n');
 });
 
-test('the rule that masquerades the subnet goes, also where there is nothing else', () => {
+test('removes the masquerade rule even if there is nothing else', () => {
   const rule = (network: string) =>
     `-A POSTROUTING -s 10.1.2.0/24 ! -d 10.1.2.0/24 -m comment --comment "name: \\"${network}\\"" -j MASQUERADE`;
   const removal = ruleRemovalInput(saved(rule('statelet-1'), rule('statelet-2')), 'statelet-1');
   expect(removal).toBe(`*nat\n${rule('statelet-1').replace('-A', '-D')}\nCOMMIT\n`);
 });
 
-test('its own chains go with the jumps to them, and with them the common chains that nobody uses', () => {
+test('removes its own chains with the jumps to them, and unused shared chains', () => {
   const removal = ruleRemovalInput(saved(...common, ...ours), 'statelet-1')?.split('\n');
   expect(removal).toEqual([
     '*nat',
@@ -54,7 +54,7 @@ test('its own chains go with the jumps to them, and with them the common chains 
   ]);
 });
 
-test("another network's rules stay, and the common chains as long as it has a host port", () => {
+test('preserves the rules of other networks, and the shared chains while they have a host port', () => {
   const others = [
     ':CNI-bbb - [0:0]',
     `-A POSTROUTING -s 10.9.9.9/32 ${comment('statelet-2', 'c2')} -j CNI-bbb`,
@@ -67,7 +67,7 @@ test("another network's rules stay, and the common chains as long as it has a ho
   expect(removal).not.toContain('-D PREROUTING');
 });
 
-test('mounts below a directory are listed the last first, and those of its neighbour are not', () => {
+test('lists mounts below a directory, the latest first, without those of a sibling directory', () => {
   const line = (point: string) => `42 27 0:39 / ${point} rw - tmpfs shm rw`;
   const table = [line('/run/a'), line('/run/a/one'), line('/run/a/one/t\\040wo'), line('/run/ab/three'), ''].join('\n');
   expect(mountPointsBelow('/run/a', table)).toEqual(['/run/a/one/t wo', '/run/a/one']);

@@ -14,7 +14,7 @@ function system(input: Buffer, ...args: string[]): string {
   return execFileSync('tar', args, { input, env: { ...process.env, TZ: 'UTC' } }).toString();
 }
 
-test('the system reads an archive with its modes, links and contents', () => {
+test('tar extracts an archive with its modes, links and contents', () => {
   const lines = system(tar(files), '-tvf', '-')
     .trimEnd()
     .split('\n')
@@ -27,18 +27,18 @@ test('the system reads an archive with its modes, links and contents', () => {
   expect(system(tar(files), '-xOf', '-', 'bin/tool')).toBe('x'.repeat(700));
 });
 
-test('a path that a tar header cannot hold is refused', () => {
+test('rejects a path that is too long for a tar header', () => {
   expect(() => tar([{ type: 'directory', path: 'd'.repeat(100), mode: 0o755 }])).toThrow('too long for tar');
 });
 
-test('the same recipe gives the same bytes, and another file another image', () => {
+test('builds the same bytes from the same source and a different image from a different file', () => {
   const image = buildImage(recipe);
   expect(ociArchive([buildImage(recipe)])).toEqual(ociArchive([image]));
   const other = buildImage({ ...recipe, files: files.slice(1) });
   expect(other.id).not.toBe(image.id);
 });
 
-test('the index names each image and leads to its configuration, whose digest is its id', () => {
+test('the index names each image and refers to its configuration, whose digest is the ID', () => {
   const image = buildImage(recipe);
   const archive = ociArchive([image]);
   const read = (path: string) => JSON.parse(system(archive, '-xOf', '-', path));

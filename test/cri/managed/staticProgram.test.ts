@@ -17,11 +17,11 @@ test('a program without an interpreter is static', () => {
   expect(isStatic(elf(6, 1, 1))).toBe(true);
 });
 
-test('a program with an interpreter, and this Node, are not', () => {
+test('a program with an interpreter is not static, e.g. this Node.js', () => {
   expect(isStatic(elf(6, 3, 1))).toBe(false);
   expect(isStatic(readFileSync(process.execPath))).toBe(false);
 });
 
-test('a script is no static program', () => {
+test('a script is not a static program', () => {
   expect(isStatic(Buffer.from('#!/bin/sh\n'.repeat(20)))).toBe(false);
 });

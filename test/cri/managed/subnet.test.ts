@@ -9,17 +9,17 @@ const table = [
   '',
 ].join('\n');
 
-test('the routes of a host are read without the default route', () => {
+test('parses the routes of a host without the default route', () => {
   expect(parseRoutes(table)).toEqual([parseSubnet('192.0.2.0/24'), parseSubnet('10.0.0.0/9')]);
 });
 
-test('two blocks overlap when one holds the other', () => {
+test('two blocks overlap if one contains the other', () => {
   expect(overlaps(parseSubnet('10.1.2.0/24'), parseSubnet('10.0.0.0/8'))).toBe(true);
   expect(overlaps(parseSubnet('10.1.2.0/24'), parseSubnet('10.1.2.7/32'))).toBe(true);
   expect(overlaps(parseSubnet('10.1.2.0/24'), parseSubnet('10.1.3.0/24'))).toBe(false);
 });
 
-test('candidates avoid the routes and begin elsewhere for each directory', () => {
+test('candidate subnets avoid the routes and start at a different position for each directory', () => {
   const candidates = [...candidateSubnets('/var/lib/one', parseRoutes(table))];
   expect(candidates).toHaveLength(128 * 256);
   expect(new Set(candidates).size).toBe(candidates.length);
@@ -27,6 +27,6 @@ test('candidates avoid the routes and begin elsewhere for each directory', () =>
   expect(candidateSubnets('/var/lib/two', []).next().value).not.toBe(candidateSubnets('/var/lib/one', []).next().value);
 });
 
-test('a host whose routes take all of 10.0.0.0/8 has no candidate', () => {
+test('a host whose routes cover 10.0.0.0/8 has no candidate', () => {
   expect([...candidateSubnets('/var/lib/one', [parseSubnet('10.0.0.0/8')])]).toEqual([]);
 });

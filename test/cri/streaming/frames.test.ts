@@ -66,7 +66,7 @@ function cut(whole: Buffer, lengths: readonly number[]): Buffer[] {
   return parts;
 }
 
-test('every frame is read as it was sent, in whatever parts it comes', () => {
+test('every frame is parsed as it was encoded, regardless of the chunks', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(fc.array(anyFrame, { maxLength: 10 }), lengths, (frames, cuts) => {
@@ -106,7 +106,7 @@ test.each<[string, Frame, string]>([
   expect(readAll(bytes(hex))).toEqual([frame]);
 });
 
-test('the bytes of a DATA frame are handed on as they come, whatever its length', () => {
+test('the bytes of a DATA frame of any length are forwarded as they arrive', () => {
   const reader = new FrameReader();
   expect([...reader.read(bytes('00000003 01 ffffff 6869'))]).toEqual([
     { type: 'data', streamId: 3, fin: false, data: bytes('6869') },
@@ -115,7 +115,7 @@ test('the bytes of a DATA frame are handed on as they come, whatever its length'
   expect(reader.isIncomplete).toBe(true);
 });
 
-test('a type that nobody knows is passed over', () => {
+test('a frame of unknown type is ignored', () => {
   expect(readAll(bytes('8003 00ff 00 000003 010203 8003000600000004 00000001'))).toEqual([{ type: 'ping', id: 1 }]);
 });
 

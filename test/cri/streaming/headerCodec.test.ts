@@ -17,7 +17,7 @@ function adler32(data: Uint8Array): number {
   return high * 65536 + low;
 }
 
-test('the dictionary is that of SPDY/3: every stream of headers begins with its sum, e3c6a7c2', () => {
+test('the dictionary is that of SPDY/3, whose checksum e3c6a7c2 starts every header stream', () => {
   expect([headerDictionary().length, adler32(headerDictionary()).toString(16)]).toEqual([1423, 'e3c6a7c2']);
 });
 
@@ -31,14 +31,14 @@ const RECORDED = [
   '02321800000000ffff',
 ];
 
-test('headers that another zlib has compressed are read, one block after the other', async () => {
+test('decompresses headers from a different zlib, block by block', async () => {
   const decompressor = headerDecompressor();
   const read = await Promise.all(RECORDED.map((hex) => decompressor.convert(bytes(hex))));
   expect(read).toEqual([new Map([['streamtype', 'error']]), new Map([['streamtype', 'stdin']]), new Map()]);
   decompressor.close();
 });
 
-test('whatever is compressed is read again, block by block, with what came before', async () => {
+test('decompresses what it compressed, block by block with shared history', async () => {
   const name = fc.stringMatching(/^[a-z-]{1,12}$/);
   const headers = fc
     .array(fc.tuple(name, fc.string({ maxLength: 40, unit: 'grapheme' })), { maxLength: 6 })
@@ -54,7 +54,7 @@ test('whatever is compressed is read again, block by block, with what came befor
   );
 });
 
-test('what a few bytes come to is bounded', async () => {
+test('limits the size of decompressed headers', async () => {
   const bomb = deflateSync(Buffer.alloc(10_000_000), { dictionary: headerDictionary() });
   expect(bomb.length).toBeLessThan(20_000);
   await expect(headerDecompressor().convert(bomb)).rejects.toThrow(
@@ -62,7 +62,7 @@ test('what a few bytes come to is bounded', async () => {
   );
 });
 
-test('a stream of zlib that has ended takes no more headers', async () => {
+test('rejects headers after the end of the zlib stream', async () => {
   const decompressor = headerDecompressor();
   const whole = deflateSync(encodeHeaders(new Map()), { dictionary: headerDictionary() });
   expect(await decompressor.convert(whole)).toEqual(new Map());
@@ -77,7 +77,7 @@ test.each([
   await expect(headerDecompressor().convert(bytes(hex))).rejects.toThrow(message);
 });
 
-test('random bytes are refused, or are headers', async () => {
+test('rejects random bytes unless they are valid headers', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), fc.boolean(), async (random, isPrefixed) => {
       const decompressor = headerDecompressor();
@@ -107,7 +107,7 @@ test.each([
   expect(() => decodeHeaders(bytes(hex))).toThrow(message);
 });
 
-test('a header may be called like what every object has', () => {
+test('accepts headers with the names of object properties', () => {
   const headers = new Map([['__proto__', 'a']]);
   expect(decodeHeaders(encodeHeaders(headers))).toEqual(headers);
 });

@@ -39,7 +39,7 @@ function collector() {
   return { output, all: () => text(output) };
 }
 
-test('what a command writes arrives by the stream that it was written to, and its exit code', async () => {
+test('output arrives on the stream that it was written to, followed by the exit code', async () => {
   const [out, err] = [collector(), collector()];
   const code = await run({ stdout: out.output, stderr: err.output }, (streams) => {
     streams.get('stdout')?.end('out');
@@ -49,7 +49,7 @@ test('what a command writes arrives by the stream that it was written to, and it
   expect([code, await out.all(), await err.all()]).toEqual([3, 'out', 'err']);
 });
 
-test('the end of what is piped into a command reaches it', async () => {
+test('a command receives EOF at the end of its input', async () => {
   const out = collector();
   const streams = { stdin: Readable.from([Buffer.from('Hello '), Buffer.from('world')]), stdout: out.output };
   const code = await run(streams, async (opened) => {
@@ -60,14 +60,14 @@ test('the end of what is piped into a command reaches it', async () => {
   expect([code, await out.all()]).toEqual([0, 'Hello world']);
 });
 
-test('a command that ends while there is more to read for it is not held up by that', async () => {
+test('a command that exits before reading all its input is not delayed', async () => {
   const stdin = new PassThrough();
   stdin.write('more is to come');
   expect(await run({ stdin }, (opened) => opened.get('error')?.write(endedWith(7)))).toBe(7);
   expect(stdin.destroyed).toBe(true);
 });
 
-test('a server that tells how the command ended, and does not get to end its streams, holds nobody up', async () => {
+test('a server that sends the Status without closing the streams causes no delay', async () => {
   const out = collector();
   const code = await run({ stdout: out.output }, async (opened) => {
     opened.get('stdout')?.write('all of it');
@@ -79,7 +79,7 @@ test('a server that tells how the command ended, and does not get to end its str
   expect([code, await out.all()]).toEqual([5, 'all of it']);
 });
 
-test('the sizes of the terminal are told as a kubelet reads them, and errors come by stdout', async () => {
+test("terminal sizes are sent in the kubelet's format, and stderr arrives on stdout", async () => {
   const sizes: TerminalSize[] = [
     { Width: 80, Height: 24 },
     { Width: 100, Height: 30 },
@@ -106,7 +106,7 @@ test('the sizes of the terminal are told as a kubelet reads them, and errors com
   expect([code, told, isFollowed]).toEqual([0, '{"Width":80,"Height":24}\n{"Width":100,"Height":30}\n', false]);
 });
 
-test('a reader that is gone does not hide how the command ended', async () => {
+test('a closed reader does not hide the exit code', async () => {
   const stdout = new Writable({ write: (_, __, done) => done(new Error('EPIPE')) });
   const code = await run({ stdout }, (opened) => {
     opened.get('stdout')?.end(Buffer.alloc(1024 * 1024));
@@ -115,7 +115,7 @@ test('a reader that is gone does not hide how the command ended', async () => {
   expect(code).toBe(4);
 });
 
-test('a command that could not run is told with the words of the runtime', async () => {
+test("a command that could not run is reported with the runtime's message", async () => {
   const words = 'failed to exec in container: exec: "nope": executable file not found in $PATH';
   const running = run({ stdout: collector().output }, (opened) =>
     opened.get('error')?.write(JSON.stringify({ status: 'Failure', message: words, code: 500 })),
@@ -123,13 +123,13 @@ test('a command that could not run is told with the words of the runtime', async
   await expect(running).rejects.toMatchObject({ reason: 'RuntimeError', message: words });
 });
 
-test('a connection that ends before its Status is no success', async () => {
+test('a connection that closes before the Status is a failure', async () => {
   await expect(run({ stdout: collector().output }, () => {})).rejects.toThrow(
     'the streaming connection has ended: it was not told how the command has ended',
   );
 });
 
-test('a command that is left by its caller says so', async () => {
+test('a command that the caller cancels is reported as cancelled', async () => {
   const controller = new AbortController();
   const running = run(
     { stdout: collector().output },
@@ -147,7 +147,7 @@ describe('a Status', () => {
     JSON.stringify({ status: 'Failure', reason: 'NonZeroExitCode', message: 'm', details });
   const exit = (message: string) => failure({ causes: [{ reason: 'Other' }, { reason: 'ExitCode', message }] });
 
-  test('of success or of an exit', () => {
+  test('is parsed for success and for an exit', () => {
     expect([readCommandStatus(endedWith(0)), readCommandStatus(endedWith(137))]).toEqual([0, 137]);
   });
 

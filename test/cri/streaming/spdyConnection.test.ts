@@ -60,7 +60,7 @@ const synStream = async (streamId: number, compressor = headerCompressor()): Pro
   block: await compressor.convert(type('stdin')),
 });
 
-test('what is written to a stream is read at the other side, and its end is told while the other way goes on', async () => {
+test('data written to a stream arrives at the other side, and each direction ends separately', async () => {
   const { client } = pair(async (stream) => {
     const received = await text(stream);
     stream.end(`${stream.headers.get('streamtype')}: ${received}`);
@@ -72,7 +72,7 @@ test('what is written to a stream is read at the other side, and its end is told
   expect(await Promise.all([text(one), text(other)])).toEqual(['stdin: Hello', 'data: bye']);
 });
 
-test('anything that is written on any number of streams arrives, in order, over real sockets', async () => {
+test('data on any number of streams arrives in order over real sockets', async () => {
   const writes = fc.array(fc.tuple(fc.nat(3), fc.uint8Array({ maxLength: 3_000 })), { maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(writes, async (all) => {
@@ -89,7 +89,7 @@ test('anything that is written on any number of streams arrives, in order, over 
   );
 });
 
-test('a stream that nobody reads holds up its writer, and costs a bounded part of what it would send', async () => {
+test('an unread stream blocks its writer and buffers a bounded amount', async () => {
   let written = 0;
   const part = Buffer.alloc(16 * 1024);
   const total = 50 * 1024 * 1024;
@@ -120,7 +120,7 @@ test('a stream that nobody reads holds up its writer, and costs a bounded part o
   expect(read).toBe(total);
 });
 
-test('a ping is answered, also while streams are open, and fails when the connection ends', async () => {
+test('a ping is answered while streams are open, and fails if the connection closes', async () => {
   const { client, server } = pair(() => {});
   await client.ping();
   await Promise.all([server.ping(), client.ping(), client.ping()]);
@@ -130,7 +130,7 @@ test('a ping is answered, also while streams are open, and fails when the connec
   await expect(asked).rejects.toMatchObject({ reason: 'StreamFailed' });
 });
 
-test('a connection that is closed resets its streams: the other side reads what came before, and then the end', async () => {
+test('closing a connection resets its streams, and the peer can read the data sent before', async () => {
   let accepted: SpdyStream | undefined;
   const { client, server } = pair((stream) => {
     accepted = stream;
@@ -145,7 +145,7 @@ test('a connection that is closed resets its streams: the other side reads what 
   await expect(client.open(type('late'))).rejects.toThrow('the streaming connection has ended');
 });
 
-test('what is written to a stream that the peer has reset is dropped', async () => {
+test('data written to a stream that the peer has reset is dropped', async () => {
   const { client } = pair((stream) => stream.destroy());
   const stream = await client.open(type('stdin'));
   expect(await text(stream)).toBe('');
@@ -164,7 +164,7 @@ test('a stream that the peer refuses is not opened', async () => {
   await expect(client.open(type('one more'))).rejects.toThrow('refused with the status 3');
 });
 
-test('data, resets and windows of streams that are not there are passed over; one that goes away takes no stream', async () => {
+test('frames for missing streams are ignored, and after GOAWAY new streams are refused', async () => {
   const { connection, send, got } = rawPeer();
   send(
     { type: 'data', streamId: 7, fin: true, data: Buffer.from('x') },
@@ -199,7 +199,7 @@ async function twice(streamId: number): Promise<Frame[]> {
   return [await synStream(streamId, compressor), await synStream(streamId, compressor)];
 }
 
-test('a connection that breaks off within a frame ends with an error, and its streams end', async () => {
+test('a connection that breaks within a frame closes with an error and ends its streams', async () => {
   const { connection, far, got } = rawPeer();
   const opening = connection.open(type('stdout'));
   await eventually('it is asked for', () => got.length > 0);
@@ -208,14 +208,14 @@ test('a connection that breaks off within a frame ends with an error, and its st
   expect(await connection.ended).toMatchObject({ message: expect.stringContaining('it broke off within a frame') });
 });
 
-test('a socket that fails ends the connection with its error', async () => {
+test('a socket error closes the connection with that error', async () => {
   const [near] = await sockets();
   const connection = spdy(near, { side: 'client' });
   near.destroy(new Error('the cable is out'));
   expect(await connection.ended).toMatchObject({ message: 'the streaming connection has ended: the cable is out' });
 });
 
-test('whatever bytes come, the connection goes on or ends with one error of its own', async () => {
+test('any input either keeps the connection open or closes it with an error of its own', async () => {
   const valid = await synStream(1);
   const junk = fc.oneof(
     fc.uint8Array({ maxLength: 64 }),

@@ -19,7 +19,7 @@ async function served(behaviour: Parameters<typeof streamingServer>[0]) {
   return server;
 }
 
-test('a server is asked by POST, and speaks the best protocol of the client that it knows', async () => {
+test("the request is a POST, and the server selects the client's preferred protocol that it supports", async () => {
   const { url, asked } = await served({ protocols: ['v2.channel.k8s.io', 'v4.channel.k8s.io'] });
   const { connection, protocol } = await dial(url);
   expect([protocol, asked]).toEqual(['v4.channel.k8s.io', ['POST /exec/token']]);
@@ -27,14 +27,14 @@ test('a server is asked by POST, and speaks the best protocol of the client that
   connection.close();
 });
 
-test('a server that speaks none of the protocols refuses, with those that it does', async () => {
+test('a server without a common protocol refuses and lists its own', async () => {
   const { url } = await served({});
   await expect(dial(url, { protocols: ['v9'] })).rejects.toThrow(
     'the streaming server of the runtime cannot be used: 403 Forbidden: unable to upgrade: unable to negotiate protocol: client supports [v9], server accepts [v4.channel.k8s.io]',
   );
 });
 
-test('a token that is no more good is told with the words of the server', async () => {
+test("an expired token is reported with the server's message", async () => {
   const { url } = await served({
     refuse: (_, response) => response.writeHead(404).end('404 page not found\n'),
   });
@@ -44,7 +44,7 @@ test('a token that is no more good is told with the words of the server', async 
   });
 });
 
-test('a server that is not there, or does not answer, fails the call', async () => {
+test('a server that is down or does not respond fails the call', async () => {
   const { url, close } = await streamingServer({});
   await close();
   await expect(dial(url)).rejects.toThrow('ECONNREFUSED');
@@ -52,7 +52,7 @@ test('a server that is not there, or does not answer, fails the call', async () 
   await expect(dial(silent.url, { limitMs: 50 })).rejects.toThrow('it has not answered within 0.05 s');
 });
 
-test('a call that is cancelled says so', async () => {
+test('a cancelled call is reported as cancelled', async () => {
   const { url } = await served({ refuse: () => {} });
   const controller = new AbortController();
   const dialled = dialSpdy(new URL(url), { protocols: ['v4'], timeoutMs: 30_000, signal: controller.signal });

@@ -23,7 +23,7 @@ function connected(socket: Duplex) {
   return { connection, leaves: () => left };
 }
 
-test('a request that is given up is rejected at once, though nothing can be written to the server', async () => {
+test('a cancelled request rejects immediately, although nothing can be written to the server', async () => {
   const { connection } = connected(stuck());
   const controller = new AbortController();
   const asked = connection.send(GET, controller.signal);
@@ -36,7 +36,7 @@ test('a request that is given up is rejected at once, though nothing can be writ
   connection.close();
 });
 
-test('a connection that was closed says why to whoever still asks over it, and closes its socket', async () => {
+test('a closed connection rejects further requests with the reason, and closes its socket', async () => {
   const socket = stuck();
   const { connection, leaves } = connected(socket);
   connection.close(new Error('given up'));

@@ -55,7 +55,7 @@ async function until(holds: () => boolean): Promise<void> {
   expect(holds()).toBe(true);
 }
 
-test('a server of HTTP/2 is connected to, under its own name or another', async () => {
+test('connects to an HTTP/2 server under its own name or a configured one', async () => {
   const { origin } = await secure({ ALPNProtocols: ['h2', 'http/1.1'] });
   expect((await dialing(origin).dialed).alpnProtocol).toBe('h2');
   expect((await dialing(origin, { serverName: 'localhost' }).dialed).authorized).toBe(true);
@@ -63,7 +63,7 @@ test('a server of HTTP/2 is connected to, under its own name or another', async 
   expect((await dialing(origin, { serverName: 'other.example', isInsecure: true }).dialed).authorized).toBe(false);
 });
 
-test('a server that speaks HTTP/1.1 alone is told so, whether it says that or not, and left', async () => {
+test('reports a server that only supports HTTP/1.1, and closes the connection', async () => {
   for (const options of [{ ALPNProtocols: ['http/1.1'] }, {}]) {
     const { origin, sockets } = await secure(options);
     const said = `${origin} does not speak HTTP/2, expected an API server (a proxy before it has to speak it, too)`;
@@ -72,13 +72,13 @@ test('a server that speaks HTTP/1.1 alone is told so, whether it says that or no
   }
 });
 
-test('a server without TLS is told so', async () => {
+test('reports a server without TLS', async () => {
   const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   const { origin } = await listening(server);
   await expect(dialing(origin).dialed).rejects.toThrow(`${origin} does not speak TLS: `);
 });
 
-test('what else OpenSSL finds is told without the places in its source', async () => {
+test('reports other OpenSSL errors without source locations', async () => {
   const { origin } = await secure({ ALPNProtocols: ['h2'], maxVersion: 'TLSv1.2', ciphers: 'NULL' });
   const { message } = await dialing(origin).dialed.then(
     () => new Error(),
@@ -87,7 +87,7 @@ test('what else OpenSSL finds is told without the places in its source', async (
   expect(message).toMatch(/^TLS with https:\/\/127\.0\.0\.1:\d+ has failed: [a-z\d/ ]+$/);
 });
 
-test('a server that says nothing is given up after 30 s, and one that leaves at once', async () => {
+test('gives up a silent server after 30 s, and one that closes the connection immediately', async () => {
   const { origin, sockets } = await mute();
   const { dialed, clock } = dialing(origin);
   await until(() => sockets.size === 1);
@@ -103,7 +103,7 @@ test('a server that says nothing is given up after 30 s, and one that leaves at 
   await left;
 });
 
-test('whoever gives up is told at once, and the server is left', async () => {
+test('rejects immediately on cancellation and closes the connection', async () => {
   const { origin, sockets } = await mute();
   const { dialed, controller } = dialing(origin);
   await until(() => sockets.size === 1);

@@ -96,8 +96,8 @@ async function mute(secure: boolean): Promise<number> {
 
 const configMap = (name: string) => ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } });
 
-describe('a server that answers', () => {
-  test('makes, reads and deletes objects for whoever bears the token, with the body of each', async () => {
+describe('a server that responds', () => {
+  test('creates, reads and deletes objects for the bearer of the token, with the body of each', async () => {
     const kube = client(serving.port);
     const made = await kube.create(CONFIG_MAPS, configMap('one'), { signal });
     expect(await kube.get(`${CONFIG_MAPS}/one`, { type: CONFIG_MAP, signal })).toEqual(made);
@@ -112,7 +112,7 @@ describe('a server that answers', () => {
     });
   });
 
-  test('is told another token once it does not know the one that it was told', async () => {
+  test('gets a new token after it has rejected one', async () => {
     let token = 'old';
     const refused = () => {
       token = 'secret';
@@ -122,7 +122,7 @@ describe('a server that answers', () => {
     expect(await kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).toMatchObject({ kind: 'ConfigMapList' });
   });
 
-  test('is asked at once however many watches go on, for they take connections of their own', async () => {
+  test('responds immediately despite many watches, which use separate connections', async () => {
     const kube = client(serving.port);
     const watches = await Promise.all(
       Array.from({ length: 7 }, () => kube.watch(`${CONFIG_MAPS}?watch=true`, { signal })),
@@ -134,7 +134,7 @@ describe('a server that answers', () => {
     expect(await Promise.all(asked)).toHaveLength(30);
   });
 
-  test('is asked for all watches that begin at once, however many, and answered meanwhile', async () => {
+  test('accepts any number of concurrent watches and responds to requests meanwhile', async () => {
     const kube = client(serving.port);
     const watches = Array.from({ length: 5 * STREAMS }, () => kube.watch(`${CONFIG_MAPS}?watch=true`, { signal }));
     await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).resolves.toMatchObject({
@@ -143,7 +143,7 @@ describe('a server that answers', () => {
     expect(await Promise.all(watches)).toHaveLength(5 * STREAMS);
   });
 
-  test('tells a watch what happens as it happens, until nobody wants to hear it', async () => {
+  test('streams events to a watch until the client closes it', async () => {
     const kube = client(serving.port);
     const controller = new AbortController();
     const events = await kube.watch(`${CONFIG_MAPS}?watch=true`, { signal: controller.signal });
@@ -155,7 +155,7 @@ describe('a server that answers', () => {
     await expect(next).rejects.toThrow('enough');
   });
 
-  test('is asked anew where it was away in between', async () => {
+  test('is contacted again after an outage', async () => {
     const first = await start();
     const kube = client(first.port);
     await kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal });
@@ -174,8 +174,8 @@ describe('a server that answers', () => {
   });
 });
 
-describe('a server that does not', () => {
-  test('is not believed where its certificate is of nobody that is trusted', async () => {
+describe('a server that does not respond', () => {
+  test('is rejected if its certificate is not trusted', async () => {
     await expect(
       client(serving.port, { context: async () => createSecureContext() }).get(CONFIG_MAPS, {
         type: CONFIG_MAP_LIST,
@@ -187,7 +187,7 @@ describe('a server that does not', () => {
     expect(await insecure.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).toMatchObject({ kind: 'ConfigMapList' });
   });
 
-  test('is given up where nothing is heard of it for 30 s, nor of a ping within 15 s', async () => {
+  test('is given up after 30 s of silence and 15 s without a response to a ping', async () => {
     const clock = new SimulatedClock();
     const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, {
       type: CONFIG_MAP_LIST,
@@ -201,7 +201,7 @@ describe('a server that does not', () => {
     await failed;
   });
 
-  test('is given up so, too, where the clock is set back meanwhile', async () => {
+  test('is given up in the same way if the clock is set back meanwhile', async () => {
     const clock = new SettableClock();
     const asked = client(await mute(true), {}, clock).get(CONFIG_MAPS, {
       type: CONFIG_MAP_LIST,
@@ -215,7 +215,7 @@ describe('a server that does not', () => {
     await failed;
   });
 
-  test('is given up where there is no connection within 30 s', async () => {
+  test('is given up if there is no connection within 30 s', async () => {
     const clock = new SimulatedClock();
     const asked = client(await mute(false), {}, clock).get(CONFIG_MAPS, {
       type: CONFIG_MAP_LIST,
@@ -228,7 +228,7 @@ describe('a server that does not', () => {
     await failed;
   });
 
-  test('is asked over a new connection once the old ones are given up, with all that went over them', async () => {
+  test('is contacted over a new connection after a reset, which fails the requests on the old ones', async () => {
     const transport = new Http2Transport(endpoint(serving.port), systemClock);
     cleanUps.push(() => transport.close());
     const kube = new KubeClient({ transport, clock: systemClock, userAgent: 'statelet/test' });
@@ -240,7 +240,7 @@ describe('a server that does not', () => {
     await broken;
   });
 
-  test('is asked over a new connection with other credentials: watches end, what is under way does not', async () => {
+  test('is contacted over a new connection with new credentials, which ends watches but no requests in flight', async () => {
     const api = new Api({ clock: systemClock, tokens, address: '127.0.0.1' });
     const tls = { ...pair, clientCa: authority.cert };
     const server = await serve(api, { tls });
@@ -262,7 +262,7 @@ describe('a server that does not', () => {
     expect(shown).toHaveLength(0);
   });
 
-  test('is not asked once the transport is closed', async () => {
+  test('is not contacted once the transport is closed', async () => {
     const transport = new Http2Transport(endpoint(serving.port), systemClock);
     const kube = new KubeClient({ transport, clock: systemClock, userAgent: 'statelet/test' });
     await kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal });
@@ -271,7 +271,7 @@ describe('a server that does not', () => {
   });
 });
 
-describe('a request that is given up', () => {
+describe('a cancelled request', () => {
   const never = () => new Promise<never>(() => {});
 
   test.each<[string, Given]>([
@@ -286,7 +286,7 @@ describe('a request that is given up', () => {
     await expect(transport.send(GET, controller)).rejects.toThrow('enough');
   });
 
-  test.each([false, true])('while the server says nothing is rejected at once (TLS: %s)', async (isSecure) => {
+  test.each([false, true])('is rejected immediately while the server is silent (TLS: %s)', async (isSecure) => {
     const transport = transportTo(await mute(isSecure));
     const controller = new AbortController();
     const asked = transport.send(GET, controller);
@@ -295,7 +295,7 @@ describe('a request that is given up', () => {
     await expect(asked).rejects.toThrow('enough');
   });
 
-  test('leaves the connection that it waited for to the next one', async () => {
+  test('leaves the connection attempt to the next request', async () => {
     const read = Promise.withResolvers<void>();
     let reads = 0;
     const context = async () => {
@@ -315,7 +315,7 @@ describe('a request that is given up', () => {
     expect(reads).toBe(1);
   });
 
-  test('leaves nothing behind where the transport is closed or reset before there is a connection', async () => {
+  test('leaves nothing behind if the transport is closed or reset before the connection is established', async () => {
     const sockets = new Set<object>();
     const server = createServer((socket) => {
       sockets.add(socket);
@@ -340,7 +340,7 @@ describe('a request that is given up', () => {
 /** Gives a real connection the time to be made. */
 const connected = () => new Promise((done) => setTimeout(done, 300));
 
-test('a server that sends its clients away, and then closes nothing, is asked anew', async () => {
+test('a server that sends GOAWAY without closing the connection is contacted again', async () => {
   const server = createSecureServer(pair);
   const sockets: { destroy(): void }[] = [];
   server.on('secureConnection', (socket) => sockets.push(socket));
@@ -404,7 +404,7 @@ test.each([
   5_000,
 );
 
-test('a server that refuses every request is not asked for ever', async () => {
+test('a server that refuses every request is not retried forever', async () => {
   const { kube, asked } = await refusing(100, refuseStream);
   await expect(kube.get(CONFIG_MAPS, { type: CONFIG_MAP_LIST, signal })).rejects.toThrow(
     'the server refused the request unread',

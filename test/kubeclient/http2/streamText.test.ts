@@ -9,7 +9,7 @@ async function allOf(stream: PassThrough): Promise<string> {
   return text;
 }
 
-test('all comes that the stream brings, characters whole', async () => {
+test('yields all data with complete characters', async () => {
   const stream = new PassThrough();
   const text = allOf(stream);
   const bytes = Buffer.from('früh und spät');
@@ -21,7 +21,7 @@ test('all comes that the stream brings, characters whole', async () => {
   expect(await text).toBe('früh und spät');
 });
 
-test('what came before anybody read is read, and nothing is nothing', async () => {
+test('yields data that arrived before reading, and nothing for an empty stream', async () => {
   const stream = new PassThrough();
   stream.end('early');
   await turn();
@@ -42,7 +42,7 @@ test.each([
   await expect(text).rejects.toThrow(message);
 });
 
-test('whoever stops reading gives the stream up, and leaves nothing on it', async () => {
+test('destroys the stream and removes the listeners if the consumer stops', async () => {
   const stream = new PassThrough();
   stream.write('one');
   const before = stream.eventNames().length;
@@ -54,7 +54,7 @@ test('whoever stops reading gives the stream up, and leaves nothing on it', asyn
   expect(stream.eventNames()).toHaveLength(before);
 });
 
-test('each piece is told before it is had, and why there are no more is said by who knows', async () => {
+test('calls onChunk before each chunk is yielded, and fails with the error from toError', async () => {
   const stream = new PassThrough();
   let told = 0;
   const read = streamText(stream, {

@@ -82,7 +82,7 @@ function dialed(proxy: string) {
   return { found, controller, clock };
 }
 
-test('by CONNECT, with a user and a password', async () => {
+test('connects through CONNECT with a user and a password', async () => {
   await apiServer();
   const heads: string[] = [];
   const proxy = await listening(createServer(httpProxy(heads)));
@@ -94,7 +94,7 @@ test('by CONNECT, with a user and a password', async () => {
   ]);
 });
 
-test('by SOCKS5, with a name and without', async () => {
+test('connects through SOCKS5 with and without a user', async () => {
   await apiServer();
   const [low, high] = [port & 0xff, port >> 8];
   const request = [5, 1, 0, 1, 127, 0, 0, 1, high, low];
@@ -109,7 +109,7 @@ test('by SOCKS5, with a name and without', async () => {
   expect(heard).toEqual([[5, 2, 0, 2], [1, 2, 97, 98, 1, 99], request]);
 });
 
-test('a proxy over TLS has to be one that the host trusts', async () => {
+test('a TLS proxy must have a certificate that the host trusts', async () => {
   await apiServer();
   const proxy = await listening(createTlsServer(pair, httpProxy([])));
   await expect(dialed(`https://127.0.0.1:${proxy}`).found).rejects.toThrow(
@@ -160,7 +160,7 @@ test.each([
   await expect(dialed(`socks5://a:b@127.0.0.1:${proxy}`).found).rejects.toThrow(`: ${said}`);
 });
 
-test('one that is away, leaves, or says nothing is told, and whoever gives up is told at once', async () => {
+test('reports a proxy that is down, closes or is silent, and rejects immediately on cancellation', async () => {
   const gone = await listening(createServer((socket) => socket.destroy()));
   const signal = new AbortController().signal;
   const target = { host: 'api.example', port: 443 };
