@@ -79,7 +79,7 @@ function kernelRow(localPort: number, remotePort: number): readonly string[] | u
     );
 }
 
-test('leaves a slow reader the data of a connection that both sides have closed', async () => {
+test('preserves the data of a connection that both sides have closed for a slow reader', async () => {
   const server = createServer({ allowHalfOpen: true }, (socket) => void socket.on('error', () => {}).end());
   guardConnections(server, { maxConnections: 10 });
   const accepted = once(server, 'connection');
@@ -91,7 +91,7 @@ test('leaves a slow reader the data of a connection that both sides have closed'
   expect(String(socket.read())).toBe('last words');
 });
 
-test('C41: has the kernel probe within 150 s whether a silent client is still there', async () => {
+test('C41: the kernel probes silent clients within 150 s', async () => {
   const server = createServer((socket) => void socket.on('error', () => {}));
   guardConnections(server, { maxConnections: 10 });
   const port = await listening(server);
@@ -123,7 +123,7 @@ test('gives one address no more than its share of the connections, and the share
   await eventually('there is room again', async () => isServed(await connected(port)));
 });
 
-describe('a client is counted', () => {
+describe('the key of a client', () => {
   test.each([
     ['10.0.0.1', '10.0.0.1'],
     ['::ffff:10.0.0.1', '10.0.0.1'],
@@ -137,7 +137,7 @@ describe('a client is counted', () => {
   });
 });
 
-test('at most half of the descriptors of the process go to connections', () => {
+test('connections use at most half of the descriptors of the process', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'limits-')), 'limits');
   const limitsAre = (soft: string) =>
     writeFileSync(file, `Max open files            ${soft}                 4096       files\n`);

@@ -14,13 +14,13 @@ test('the agent sets its oom_score_adj', async () => {
   expect(await readFile(path, 'utf8')).toMatch(/^-999/);
 });
 
-test('an agent that may not set it says what it stays at, and goes on', async () => {
+test('an agent without permission reports the current value and continues', async () => {
   expect(await applyOomScoreAdj(-999, directory)).toMatch(
     /^the agent's oom_score_adj stays unknown, because it cannot be set to -999 \(this needs CAP_SYS_RESOURCE\): EISDIR/,
   );
 });
 
-test('the kernel takes the value for this process', async () => {
+test('the kernel accepts the value for this process', async () => {
   const before = Number(await readFile('/proc/self/oom_score_adj', 'utf8'));
   // Raising it needs no capability.
   expect(await applyOomScoreAdj(Math.max(before, 1))).toBeUndefined();

@@ -12,24 +12,24 @@ const limitMs = 60_000;
 const shell = (script: string, options: Partial<Parameters<typeof runProgram>[2]> = {}) =>
   runProgram('sh', ['-c', script], { signal, timeoutMs: limitMs, ...options });
 
-describe('a program that runs for us', () => {
-  test('gives what it has written, of what it was given', async () => {
+describe('a program', () => {
+  test('gets its input and returns its output', async () => {
     expect(await shell('tr a-z A-Z', { input: 'text' })).toBe('TEXT');
   });
 
-  test('has a session of its own, which no Ctrl-C of a terminal reaches', async () => {
+  test('has its own session, which Ctrl-C in a terminal does not reach', async () => {
     // The process, its group and its session are one.
     const [pid, group, session] = (await shell('echo $$; cut -d" " -f5,6 /proc/$$/stat | tr " " "\\n"')).split('\n');
     expect([group, session]).toEqual([pid, pid]);
   });
 
-  test('has the handle that it is given', async () => {
+  test('inherits the passed descriptor', async () => {
     const file = await open(import.meta.filename);
     expect(await shell('cat <&3', { passedFd: file.fd })).toContain('the handle that it is given');
     await file.close();
   });
 
-  test('sees nothing of the environment but what is meant for it, and speaks English', async () => {
+  test('has a minimal environment and the C locale', async () => {
     process.env.npm_config_secret = 'x';
     const seen = await shell('echo "$npm_config_secret $LC_ALL $OWN"', { environment: { OWN: 'own' } });
     delete process.env.npm_config_secret;
@@ -46,23 +46,23 @@ describe('a program that runs for us', () => {
     expect(failure).toMatchObject({ message, hasTimedOut: false });
   });
 
-  test('keeps the beginning of what it wrote on standard error, however much that is', async () => {
+  test('keeps the start of a long standard error', async () => {
     const failure = await shell('yes "no room" | head -c 10000000 >&2; exit 1').catch((error: unknown) => error);
     expect(failure).toMatchObject({ stderr: expect.stringMatching(/^no room\n/) });
     expect((failure as ProgramFailure).stderr.length).toBeLessThan(300_000);
   });
 
-  test('one that is not there fails with its name', async () => {
+  test('that is missing fails with its name', async () => {
     const failure = runProgram('no-such-program', [], { signal, timeoutMs: limitMs });
     await expect(failure).rejects.toMatchObject({ message: expect.stringContaining('no-such-program') });
   });
 
-  test('is ended when it takes too long', async () => {
+  test('is killed at the timeout', async () => {
     const failure = await shell('exec sleep 1000', { timeoutMs: 50 }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ message: 'timed out after 0.05 s', hasTimedOut: true });
   });
 
-  test('is asked to end where it has something to clean up, and not waited for', async () => {
+  test('is sent SIGTERM for cleaning up, without waiting for it', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'statelet-program-'));
     const script = `trap 'touch ${directory}/cleaned; exit 1' TERM; sleep 1 & wait`;
     const failure = await shell(script, { timeoutMs: 500, killSignal: 'SIGTERM' }).catch((error: unknown) => error);
@@ -71,7 +71,7 @@ describe('a program that runs for us', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('takes what it has started with it, where that is asked for', async () => {
+  test('is killed with its child processes if requested', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'statelet-program-'));
     const script = `sh -c 'echo $$ > ${directory}/pid; exec sleep 1000' & wait`;
     const failure = shell(script, { timeoutMs: 500, killsChildren: true }).catch((error: unknown) => error);
@@ -83,7 +83,7 @@ describe('a program that runs for us', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('has ended although what it has left behind holds its output open', async () => {
+  test('completes even if a child process keeps its output open', async () => {
     const left = 'sleep 60 & echo $!';
     const pid = Number(await shell(left, { timeoutMs: 10_000 }));
     // Throws where it has ended.
@@ -93,13 +93,13 @@ describe('a program that runs for us', () => {
     process.kill(Number((failure as ProgramFailure).stderr), 'SIGKILL');
   });
 
-  test('is ended when it writes more than it may', async () => {
+  test('is killed when its output exceeds the limit', async () => {
     expect(await shell('printf 12345', { maxOutputBytes: 5 })).toBe('12345');
     const failure = await shell('yes secret', { maxOutputBytes: 1_000 }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ message: 'wrote more than 1000 bytes', hasTimedOut: false });
   });
 
-  test('is ended when it is not wanted any more', async () => {
+  test('is killed on cancellation', async () => {
     const ending = new AbortController();
     const ended = shell('exec sleep 1000', { signal: ending.signal });
     ending.abort('SIGINT');

@@ -11,16 +11,16 @@ async function textOf(output: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test('all that a program writes, and what it says of errors at last, however it ends', async () => {
+test('yields the output of a program and then its standard error, regardless of the exit code', async () => {
   expect(await textOf(sh('echo why >&2; echo one; echo two; exit 3'))).toBe('one\ntwo\nwhy\n');
 });
 
-test('one that takes too long, or is called off, is ended: what it has written is all', async () => {
+test('kills a program at the timeout or on cancellation, and yields its output until then', async () => {
   expect(await textOf(sh('echo one; exec sleep 60', { timeoutMs: 300 }))).toBe('one\n');
   expect(await textOf(sh('echo one; exec sleep 60', { signal: AbortSignal.timeout(300) }))).toBe('one\n');
 });
 
-test('whoever does not read on ends it', async () => {
+test('kills the program if the consumer stops', async () => {
   let pid = 0;
   for await (const chunk of sh('echo $$; exec sleep 60')) {
     pid = Number(chunk);
@@ -38,7 +38,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-test('one that there is not', async () => {
+test('rejects for a missing program', async () => {
   await expect(textOf(streamProgramOutput('/none', [], { signal: endless, timeoutMs: 1_000 }))).rejects.toThrow(
     'ENOENT',
   );

@@ -20,21 +20,21 @@ async function started(script: string) {
   return { child, process };
 }
 
-test('a process runs at every moment while it begins one program after the other', async () => {
+test('a process counts as running while it executes one program after another', async () => {
   const { process } = await started('echo $$; exec sh -c "$0" "$0"');
   const seen = new Set<boolean>();
   for (let look = 0; look < 2_000; look += 1) seen.add(await isRunning(process));
   expect([...seen]).toEqual([true]);
 });
 
-test('one that has ended does not run', async () => {
+test('an exited process is not running', async () => {
   const { child, process } = await started('echo $$; exec sleep 1000');
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(await isRunning(process)).toBe(false);
 });
 
-test('neither does one that nobody has asked for its exit code', async () => {
+test('a zombie is not running', async () => {
   const { child, process: ended } = await started('sleep 1000 & echo $!; exec sleep 1000');
   // A shell would ask.
   const isNoShell = async () => (await readFile(`/proc/${child.pid}/comm`, 'utf8')) === 'sleep\n';
@@ -46,7 +46,7 @@ test('neither does one that nobody has asked for its exit code', async () => {
   expect(process.kill(ended.pid, 0)).toBe(true);
 });
 
-test('a later process of the same pid is another', async () => {
+test('a later process with the same PID is a different process', async () => {
   expect(await isRunning({ pid: process.pid, startedAt: '1' })).toBe(false);
 });
 
@@ -79,7 +79,7 @@ test.each([
   expect(await seenWith(0, look)).toBe(seen);
 });
 
-test('a few free files are enough to look at however many processes', async () => {
+test('a few free descriptors suffice to read any number of processes', async () => {
   for (let each = 0; each < 60; each += 1) children.push(spawn('sleep', ['1000'], { stdio: 'ignore' }));
   expect(await seenWith(6, 'findShims(layout)')).toEqual([]);
   expect(await seenWith(6, 'findContainerd(layout)')).toBeNull();

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { isSameToken, tokenPredicate } from '../../host/sameToken.ts';
 
-test('a token is the right one as a whole alone', () => {
+test('only the complete token is accepted', () => {
   expect(isSameToken('t0ken', 't0ken')).toBe(true);
   for (const other of ['', 't0ke', 't0ken ', 'T0KEN', 'constructor']) expect(isSameToken(other, 't0ken')).toBe(false);
   expect(tokenPredicate('t0ken')('t0ken')).toBe(true);

@@ -37,7 +37,7 @@ const text = (file: string) => readFile(join(volume, file), 'utf8');
 const names = async () => (await readdir(volume)).filter((name) => !/^\.\.\d/.test(name)).sort();
 const sets = async () => (await readdir(volume)).filter((name) => /^\.\.\d/.test(name));
 
-test('every file is a link through ..data, which is a link to a set named after the time', async () => {
+test('every file is a link through ..data, which links to a directory named after the time', async () => {
   await show({ labels: 'a="1"', 'deep/er/name': 'web' });
   expect(await names()).toEqual(['..data', 'deep', 'labels']);
   expect(await readlink(join(volume, 'labels'))).toBe('..data/labels');
@@ -48,7 +48,7 @@ test('every file is a link through ..data, which is a link to a set named after 
   expect((await stat(join(volume, '..data/'))).mode & 0o7777).toBe(0o755);
 });
 
-test('a change brings a new set, takes away what is gone and the old set, and shows nothing before it is whole', async () => {
+test('a change publishes a new directory, removes old files and the old directory, and exposes nothing incomplete', async () => {
   await show({ stays: '1', goes: '1', 'deep/goes': '1' });
   const [before] = await sets();
   await show({ stays: '2', comes: '2', 'deep/comes': '2' }, async () => {
@@ -63,7 +63,7 @@ test('a change brings a new set, takes away what is gone and the old set, and sh
   expect(await sets()).toHaveLength(1);
 });
 
-test('what is shown already is not written again', async () => {
+test('unchanged files are not written again', async () => {
   await show({ a: '1', 'b/c': '2' });
   const before = await readlink(join(volume, '..data'));
   const beforeShown = jest.fn(async () => {});
@@ -87,14 +87,14 @@ test.each<[string, () => Promise<unknown>]>([
   expect(await text('a')).toBe('1');
 });
 
-test('what others put there stays', async () => {
+test('foreign files are preserved', async () => {
   await writeFile(join(volume, 'own'), 'kept');
   await show({ a: '1' });
   expect(await text('own')).toBe('kept');
   expect((await lstat(join(volume, 'own'))).isFile()).toBe(true);
 });
 
-test('a failure before it is shown leaves what was shown', async () => {
+test('a failure before publication preserves the old files', async () => {
   await show({ a: '1' });
   await expect(show({ a: '2' }, () => Promise.reject(new Error('no group')))).rejects.toThrow('no group');
   expect(await text('a')).toBe('1');
@@ -103,7 +103,7 @@ test('a failure before it is shown leaves what was shown', async () => {
   expect(await sets()).toHaveLength(1);
 });
 
-test('a reader sees one set or the other, however often it looks', async () => {
+test('a reader sees either the old or the new files', async () => {
   const files = (version: number) => ({ one: `${version}`, two: `${version}` });
   await show(files(0));
   let isOver = false;

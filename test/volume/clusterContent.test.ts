@@ -196,7 +196,7 @@ withRoot('a configMap that an earlier version had in memory stays there', async 
   });
 });
 
-test('C37: what is missing is told before anything is mounted', async () => {
+test('C37: missing objects are reported before anything is mounted', async () => {
   await inFolder(async (_folder, layout) => {
     const { objects, mount: mountIt } = over(layout, secret);
     objects.remove('Secret', 'key');

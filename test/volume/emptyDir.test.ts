@@ -19,8 +19,8 @@ function mount(layout: Layout, emptyDir: EmptyDirVolumeSource, spec: object = {}
 
 const take = (layout: Layout) => emptyDirPlugin.unmount({ podUid: 'u1', volumeName: 'cache', layout, mounter, signal });
 
-describe('on the disk', () => {
-  test('it is a directory that every user may write', async () => {
+describe('on disk', () => {
+  test('is a directory that every user may write to', async () => {
     await inFolder(async (_folder, layout) => {
       const { hostPath } = await mount(layout, {});
       expect(hostPath).toBe(layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache'));
@@ -28,7 +28,7 @@ describe('on the disk', () => {
     });
   });
 
-  test('mounting it again keeps its content; taking it away deletes it, also twice', async () => {
+  test('mounting again preserves the contents, and unmounting deletes them, idempotently', async () => {
     await inFolder(async (_folder, layout) => {
       const { hostPath } = await mount(layout, {});
       await mkdir(path.join(hostPath, 'a', 'b'), { recursive: true });
@@ -41,7 +41,7 @@ describe('on the disk', () => {
     });
   });
 
-  test('an unknown medium is refused by its name', async () => {
+  test('an unknown medium is rejected by its name', async () => {
     await inFolder(async (_folder, layout) => {
       await expect(mount(layout, { medium: 'Paper' })).rejects.toMatchObject({
         reason: 'FailedMount',
@@ -50,7 +50,7 @@ describe('on the disk', () => {
     });
   });
 
-  test('what containers made of its rights stays when the agent asks for it again', async () => {
+  test('a mode that containers have changed is preserved by another mount', async () => {
     await inFolder(async (_folder, layout) => {
       const { hostPath } = await mount(layout, {});
       for (const mode of [0o700, 0]) {
@@ -61,7 +61,7 @@ describe('on the disk', () => {
     });
   });
 
-  test('one that was only half made before gets its rights', async () => {
+  test('an incomplete directory gets its mode', async () => {
     await inFolder(async (_folder, layout) => {
       const resources = { limits: { 'hugepages-3Mi': '3Mi' }, requests: { 'hugepages-3Mi': '3Mi' } };
       const containers = [{ name: 'main', image: 'busybox', resources }];
@@ -212,7 +212,7 @@ describe('as root', () => {
   });
 });
 
-test('unmounting what is not mounted succeeds', async () => {
+test('unmounting succeeds if nothing is mounted', async () => {
   await inFolder(async (folder) => {
     await expect(unmount(folder, signal)).resolves.toBeUndefined();
     await expect(unmount(path.join(folder, 'missing'), signal)).resolves.toBeUndefined();

@@ -16,7 +16,7 @@ function mount(layout: Layout, target: string, type?: Type) {
   return hostPathPlugin.mount(requestOf(layout, volume));
 }
 
-describe('a path that is not of its type is refused in the words that users know', () => {
+describe("a path of the wrong type is rejected with the kubelet's message", () => {
   test.each<[Type, string]>([
     ['Directory', 'directory'],
     ['File', 'file'],
@@ -31,7 +31,7 @@ describe('a path that is not of its type is refused in the words that users know
     });
   });
 
-  test('a file where a directory should be made, and the other way round', async () => {
+  test('a file where a directory should be created, and vice versa', async () => {
     await inFolder(async (folder, layout) => {
       await writeFile(path.join(folder, 'file'), '');
       await expect(mount(layout, path.join(folder, 'file'), 'DirectoryOrCreate')).rejects.toThrow('is not a directory');
@@ -41,7 +41,7 @@ describe('a path that is not of its type is refused in the words that users know
   });
 });
 
-test('what exists with its type is taken as it is, links followed', async () => {
+test('an existing path of the right type is used, following links', async () => {
   await inFolder(async (folder, layout) => {
     const socket = path.join(folder, 'socket');
     const server = createServer();
@@ -69,7 +69,7 @@ withRoot('a block device is one, wherever its file lies', async () => {
   });
 });
 
-test('directories are made with 0755 and files with 0644, twice as well as once', async () => {
+test('creates directories with mode 0755 and files with mode 0644, idempotently', async () => {
   await inFolder(async (folder, layout) => {
     const directory = path.join(folder, 'a', 'b');
     const file = path.join(folder, 'f');
@@ -82,7 +82,7 @@ test('directories are made with 0755 and files with 0644, twice as well as once'
   });
 });
 
-test('an existing directory keeps its rights', async () => {
+test('an existing directory keeps its mode', async () => {
   await inFolder(async (folder, layout) => {
     await mkdir(path.join(folder, 'secret'), { mode: 0o700 });
     await mount(layout, path.join(folder, 'secret'), 'DirectoryOrCreate');
@@ -90,7 +90,7 @@ test('an existing directory keeps its rights', async () => {
   });
 });
 
-test('without a type nothing is checked and nothing is made', async () => {
+test('without a type, nothing is checked or created', async () => {
   await inFolder(async (folder, layout) => {
     expect(await mount(layout, path.join(folder, 'later'))).toEqual({
       kind: 'path',
@@ -104,7 +104,7 @@ test('without a type nothing is checked and nothing is made', async () => {
   });
 });
 
-test.each(['/srv/../etc', '..', 'srv/data', ''])('the path %j is refused for good', async (target) => {
+test.each(['/srv/../etc', '..', 'srv/data', ''])('the path %j is rejected permanently', async (target) => {
   await inFolder(async (_folder, layout) => {
     await expect(mount(layout, target, 'DirectoryOrCreate')).rejects.toMatchObject({
       reason: 'FailedMount',
@@ -112,7 +112,7 @@ test.each(['/srv/../etc', '..', 'srv/data', ''])('the path %j is refused for goo
   });
 });
 
-test('unmounting leaves the directory and its content', async () => {
+test('unmounting preserves the directory and its contents', async () => {
   await inFolder(async (folder, layout) => {
     await writeFile(path.join(folder, 'file'), 'kept');
     await hostPathPlugin.unmount({ podUid: 'u1', volumeName: 'data', layout, mounter, signal });

@@ -21,14 +21,14 @@ afterEach(async () => {
 const read = (own?: true) =>
   runInVolumes([{ kind: 'read', hostPath: folder, path: 'a', largest: 9, ...(own ? { own } : {}) }], signal);
 
-test('a volume that this agent made is looked into at once, any other by a process of its own', async () => {
+test("accesses the node's own volumes in this process and others in a separate process", async () => {
   expect(await read()).toEqual([{ text: 'text' }]);
   process.execPath = join(folder, 'none');
   expect(await read(true)).toEqual([{ text: 'text' }]);
   await expect(read()).rejects.toThrow('ENOENT');
 });
 
-test('what cannot be done is its answer, and the others are done', async () => {
+test('a failing task reports its error, and the other tasks run', async () => {
   const task = { kind: 'read', hostPath: folder, own: true, largest: 9 } as const;
   expect(
     await runInVolumes(

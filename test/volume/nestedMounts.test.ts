@@ -9,7 +9,7 @@ const mounting = (...mounts: readonly (readonly [name: string, mountPath: string
     ],
   });
 
-test('C37: the outermost places at which other volumes are mounted within it, and no others', () => {
+test('C37: finds the outermost mount points inside a volume', () => {
   const pod = mounting(
     ['info', '/dir'],
     ['a', '/dir/nested'],
@@ -23,7 +23,7 @@ test('C37: the outermost places at which other volumes are mounted within it, an
   expect(nestedMountPoints(pod, 'none')).toEqual([]);
 });
 
-test('C37: no mount path leads out of it', () => {
+test('C37: no mount path leads out of the volume', () => {
   expect(nestedMountPoints(mounting(['info', '/dir'], ['a', '/dir/../../etc']), 'info')).toEqual([]);
   expect(nestedMountPoints(mounting(['info', '../dir'], ['a', 'dir/x']), 'info')).toEqual(['x']);
 });

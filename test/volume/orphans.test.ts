@@ -17,7 +17,7 @@ import { inFolder, makerIn, requestOf, signal, withRoot } from './onDisk.ts';
 const run = promisify(execFile);
 const pod = { uid: 'u1', namespace: 'default', name: 'web' };
 
-test('the pods that a former run left are found; what is no pod is passed over', async () => {
+test('finds the pods of an earlier run and ignores other directories', async () => {
   await inFolder(async (_folder, layout) => {
     expect(await listPodDirectories(layout)).toEqual([]);
     await mkdir(layout.podDir('u1'), { recursive: true });
@@ -27,7 +27,7 @@ test('the pods that a former run left are found; what is no pod is passed over',
   });
 });
 
-test('an orphan goes with its volumes, also twice, and the other pods stay', async () => {
+test('removes an orphaned pod with its volumes, idempotently, and preserves other pods', async () => {
   await inFolder(async (_folder, layout) => {
     await claimPodDirectory({ layout, maker: makerIn(layout), pod });
     const cache = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');

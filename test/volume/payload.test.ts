@@ -28,7 +28,7 @@ const projected = (...sources: Sources) => ({ projected: { defaultMode: 0o640, s
 describe('C37: a projected volume', () => {
   const token = { serviceAccountToken: { path: 'token', expirationSeconds: 600, audience: 'vault' } };
 
-  test('shows all its sources; of two at one path the later, of several times for a renewal the first', async () => {
+  test('contains all its sources, of which later ones win, and the earliest renewal time', async () => {
     const sources = projected(
       { configMap: { name: 'settings' } },
       { secret: { name: 'key' } },
@@ -47,7 +47,7 @@ describe('C37: a projected volume', () => {
     expect(await gather(projected({ secret: { name: 'key' } }))).not.toHaveProperty('renewAt');
   });
 
-  test('of several tokens tells which ends first, and what failed last', async () => {
+  test('reports the earliest expiry and the latest failure of several tokens', async () => {
     const failed = (at: number) => ({ failure: { reason: 'FailedRead', message: `at ${at}`, at } as const });
     const tokensBy = new Map([
       ['a', { token: 'a', renewAt: 9, goodUntil: 20, ...failed(2) }],
@@ -64,7 +64,7 @@ describe('C37: a projected volume', () => {
     expect(told).toEqual({ renewAt: 7, goodUntil: 10, ...failed(3) });
   });
 
-  test('tells all that is wrong with its sources, each once', async () => {
+  test('reports all problems of its sources, each once', async () => {
     const missing = { configMap: { name: 'none' } };
     await expect(gather(projected(missing))).rejects.toMatchObject({
       reason: 'FailedMount',
@@ -100,8 +100,8 @@ function ran(runAsUser?: number) {
   return { name: 'c', image: 'busybox', ...(runAsUser === undefined ? {} : { securityContext: { runAsUser } }) };
 }
 
-describe('C37: of an object that is not there', () => {
-  test('nothing is shown where it is optional, and what was refused is told all the same', async () => {
+describe('C37: a missing object', () => {
+  test('is ignored if it is optional, unless the request was rejected', async () => {
     expect(await files({ configMap: { name: 'none', optional: true } })).toEqual([]);
     expect(await files({ secret: { secretName: 'none', optional: true, items: [{ key: 'k', path: 'p' }] } })).toEqual(
       [],
@@ -120,14 +120,14 @@ describe('C37: of an object that is not there', () => {
   });
 });
 
-test('C37: no key and no path leads out of the volume', async () => {
+test('C37: no key or path leads out of the volume', async () => {
   objects.put('ConfigMap', 'evil', { data: { '../../etc/cron.d/x': '' } });
   await expect(gather({ configMap: { name: 'evil' } })).rejects.toThrow("invalid path: must not contain '..'");
   const items = [{ key: 'a', path: '..data/x' }];
   await expect(gather({ configMap: { name: 'settings', items } })).rejects.toThrow("must not start with '..'");
 });
 
-test('whoever stops mounting is not answered', async () => {
+test('a cancelled mount rejects', async () => {
   const stopping = new AbortController();
   stopping.abort(new Error('stopped'));
   const request = { ...requestOf(layout, { name: 'v', configMap: { name: 'none' } }), objects };

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { hostPathPlugin } from '../../volume/hostPath.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 
-test('a kind of volume without a plugin is refused by its name', () => {
+test('a volume type without a plugin is rejected by its name', () => {
   const volume = { name: 'remote', nfs: { server: 'files', path: '/' } };
   expect(() => pluginFor([hostPathPlugin], volume)).toThrow(
     'volume "remote" cannot be mounted: volumes of type nfs are not supported on this node',

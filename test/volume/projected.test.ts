@@ -66,7 +66,7 @@ withRoot('with an fsGroup the group may read the files, also the ones that came 
   });
 });
 
-test('what only an API server has fails before anything is mounted', async () => {
+test('a missing API server fails the mount before anything is mounted', async () => {
   await inFolder(async (_folder, layout) => {
     const volume: Volume = { name: 'info', projected: { sources: [{ configMap: { name: 'settings' } }] } };
     await expect(plugin(volume).mount(requestOf(layout, volume))).rejects.toMatchObject({

@@ -104,7 +104,7 @@ withVolume('C26: a symlink within the volume is followed', async ({ volume, bind
   expect(await readdir(join(volume, 'inside'))).toEqual(['c']);
 });
 
-describe('C26: what leads outside is refused, and nothing is made there', () => {
+describe('C26: paths outside the volume are rejected, and nothing is created there', () => {
   for (const [what, subPath, target] of [
     ['a symlink', 'link', '../outside'],
     ['a symlink on the way', 'link/new', '../outside'],

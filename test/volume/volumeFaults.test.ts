@@ -89,12 +89,12 @@ const undisturbed = newDisk();
 await play(undisturbed);
 const calls = undisturbed.calls.map((call, at) => [`${at}: ${call.call} ${call.path}`, at, call] as const);
 
-test('on a disk that works nothing is left of volumes', async () => {
+test('without faults, nothing is left of volumes', async () => {
   expect([undisturbed.sound.readdirSync('/var/lib/statelet/pods'), undisturbed.disk.mounts]).toEqual([[], []]);
   await playAgain(undisturbed);
 });
 
-describe('where the agent dies, files are shown as they were or as they are to be, and the next one goes on', () => {
+describe('after a crash of the agent, the files are the old or the new ones, and the next agent continues', () => {
   test.each(calls)('at %s', async (_title, at) => {
     for (const fault of deaths) {
       const disk = newDisk();
@@ -108,7 +108,7 @@ describe('where the agent dies, files are shown as they were or as they are to b
   });
 });
 
-describe('where the power fails, the next agent goes on', () => {
+describe('after a power failure, the next agent continues', () => {
   test.each(calls)('at %s', async (_title, at) => {
     for (const fault of deaths) {
       for (const seed of SEEDS) {
@@ -122,7 +122,7 @@ describe('where the power fails, the next agent goes on', () => {
   });
 });
 
-describe('where a call fails, that is told, and another attempt succeeds', () => {
+describe('a failing call is reported, and the next attempt succeeds', () => {
   const failures = calls.flatMap(([title, at, call]) =>
     failuresOf(call).map((fault) => [`${JSON.stringify(fault)} at ${title}`, { at, fault }] as const),
   );

@@ -56,7 +56,7 @@ async function put(path: string, text: string): Promise<void> {
 
 const theirs = 'own/kubepods/burstable/podtheirs';
 
-describe('the cgroup of all pods while pods of somebody else are in it', () => {
+describe('the cgroup of all pods while it contains pods of other agents', () => {
   beforeEach(async () => {
     await put(`cpu/${theirs}/cpu.shares`, '7');
     await put('cpu/own/kubepods/cpu.shares', '7');
@@ -64,7 +64,7 @@ describe('the cgroup of all pods while pods of somebody else are in it', () => {
     await put('memory/own/kubepods/memory.limit_in_bytes', '7');
   });
 
-  test("it and their class stay as they are, this node's pods have their limits, and the set-up says why", async () => {
+  test("shared cgroups are unchanged, this node's pods have their limits, and the setup reports the reason", async () => {
     const { cgroups, warnings } = node(v1());
     await cgroups.setUp();
     await cgroups.prepare(burstable('one', '500m'));
@@ -83,7 +83,7 @@ describe('the cgroup of all pods while pods of somebody else are in it', () => {
     expect(warnings).toEqual([]);
   });
 
-  test("a class that was made for this node's pods alone has their share", async () => {
+  test("a QoS class cgroup with only this node's pods has their CPU shares", async () => {
     await rm(join(root, 'cpu/own/kubepods/burstable'), { recursive: true });
     await put('cpu/own/kubepods/podtheirs/cpu.shares', '7');
     const { cgroups } = node(v1());
@@ -92,7 +92,7 @@ describe('the cgroup of all pods while pods of somebody else are in it', () => {
     expect(value('cpu/own/kubepods/cpu.shares')).toBe('7');
   });
 
-  test('when they are gone all limits are set, also without another pod', async () => {
+  test('after the other pods are gone, all limits are set without further pods', async () => {
     const { cgroups } = node(v1());
     await cgroups.prepare(burstable('one', '500m'));
     await rm(join(root, 'cpu', theirs), { recursive: true });
@@ -102,7 +102,7 @@ describe('the cgroup of all pods while pods of somebody else are in it', () => {
     expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
   });
 
-  test('when they come later nothing more is written', async () => {
+  test('after other pods appear, shared limits are no longer written', async () => {
     await rm(join(root, 'cpu', theirs), { recursive: true });
     const { cgroups } = node(v1());
     await cgroups.prepare(burstable('one', '500m'));
@@ -112,7 +112,7 @@ describe('the cgroup of all pods while pods of somebody else are in it', () => {
     expect(await cgroups.setUp()).toEqual(shared('podtheirs'));
   });
 
-  test('when they have come and gone, what they have changed or removed is set up again', async () => {
+  test('after other pods have come and gone, changed or removed cgroups are set up again', async () => {
     await rm(join(root, 'cpu', theirs), { recursive: true });
     const { cgroups } = node(v1());
     expect(await cgroups.setUp()).toEqual(enforced);
@@ -126,21 +126,21 @@ describe('the cgroup of all pods while pods of somebody else are in it', () => {
     expect(value('cpu/own/kubepods/besteffort/cpu.shares')).toBe('2');
   });
 
-  test('pods of a former run are not others', async () => {
+  test('pods of an earlier run do not count as foreign', async () => {
     const { cgroups } = node(v1(), ['theirs']);
     expect(await cgroups.setUp()).toEqual(enforced);
     expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
   });
 });
 
-describe('whose the pods of a former run are', () => {
+describe("the owner of an earlier run's pods", () => {
   const uids = Array.from({ length: 30 }, (_, index) => `p${index}`);
   const directory = (uid: string) => `cpu/own/kubepods/burstable/pod${uid}`;
   beforeEach(async () => {
     for (const uid of uids) await put(`${directory(uid)}/cpu.shares`, '7');
   });
 
-  test('is asked once for all of them, however many are prepared', async () => {
+  test('is determined once for all pods', async () => {
     const { cgroups, asked } = node(v1(), uids);
     await cgroups.setUp();
     for (const uid of uids) await cgroups.prepare(burstable(uid, '500m'));
@@ -148,7 +148,7 @@ describe('whose the pods of a former run are', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('is asked again of a cgroup that had gone and is back', async () => {
+  test('is determined again for a cgroup that disappeared and reappeared', async () => {
     const own = [...uids];
     const { cgroups } = node(v1(), own);
     await cgroups.prepare(burstable('p0', '500m'));
@@ -161,7 +161,7 @@ describe('whose the pods of a former run are', () => {
     expect(await cgroups.setUp()).toEqual(shared('podp29'));
   });
 
-  test('is forgotten of one that was removed here', async () => {
+  test('is forgotten for a cgroup that was removed here', async () => {
     const { cgroups } = node(v1(), uids.slice(1));
     await cgroups.prepare(burstable('p0', '500m'));
     // A real one loses its files with its directory.
@@ -174,7 +174,7 @@ describe('whose the pods of a former run are', () => {
   });
 });
 
-test('systemd: slices that are there stay as they are while a pod of somebody else is in one', async () => {
+test('systemd: existing slices are unchanged while one contains a pod of another agent', async () => {
   const slice = 'cpu/kubepods.slice/kubepods-besteffort.slice';
   await put(`${slice}/kubepods-besteffort-poda_b.slice/cpu.shares`, '7');
   const place = { cgroupRoot: '', cgroupDriver: 'systemd' } as const;
@@ -187,7 +187,7 @@ test('systemd: slices that are there stay as they are while a pod of somebody el
   expect(await own.cgroups.setUp()).toEqual(enforced);
 });
 
-test("v2: no controller is turned on for pods of somebody else; limits that a pod's cgroup cannot have are told", async () => {
+test('v2: no controller is enabled for pods of other agents, and limits that cannot be set are reported', async () => {
   const above = ['', 'own/', 'own/kubepods/', 'own/kubepods/burstable/'];
   for (const each of above) await put(`${each}cgroup.subtree_control`, 'cpu');
   await put(`${theirs}/cgroup.controllers`, 'cpu');

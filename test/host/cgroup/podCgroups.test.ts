@@ -46,7 +46,7 @@ function cgroups(over: Partial<PodCgroupsParts> = {}): PodCgroups {
 const value = (...path: string[]): string => readFileSync(join(root, ...path), 'utf8');
 
 describe('C25: the cgroups above containers', () => {
-  test('all pods, the classes and the pod have their limits before anything runs', async () => {
+  test('all pods, the QoS classes and the pod have their limits before anything runs', async () => {
     await cgroups().prepare(burstable('one', '500m'));
     expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
     expect(value('cpu/own/kubepods/cpu.shares')).toBe('2048');
@@ -60,7 +60,7 @@ describe('C25: the cgroups above containers', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('for each pod it is looked once for those of others', async () => {
+  test('checks for pods of other agents once per pod', async () => {
     const looked: string[] = [];
     const cgroupfs = {
       ...hostCgroupfs,
@@ -85,14 +85,14 @@ describe('C25: the cgroups above containers', () => {
       await mkdir(limit());
     };
 
-    test('is in force once what is above pods is set up, also by an agent that finds it there', async () => {
+    test('is enforced once the parents are set up, also by an agent that finds them', async () => {
       expect(await cgroups().setUp()).toEqual({ outcome: 'enforced', warnings: [] });
       await writeFile(limit(), '7');
       expect(await cgroups().setUp()).toEqual({ outcome: 'enforced', warnings: [] });
       expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
     });
 
-    test("that the kernel refuses is a failure in the kubelet's words each time, until it can be set", async () => {
+    test("fails with the kubelet's message each time while the kernel rejects it", async () => {
       await cgroups().setUp();
       await refuse();
       const node = cgroups();
@@ -108,14 +108,14 @@ describe('C25: the cgroups above containers', () => {
       expect(warnings).toEqual([]);
     });
 
-    test('is named by the root alone where pods are below it', async () => {
+    test('is named by the root alone if the pods are directly below it', async () => {
       await writeFile(join(root, 'cpu'), 'not a directory');
       await expect(cgroups({ place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' } }).setUp()).rejects.toMatchObject({
         message: expect.stringMatching(/ Limits \["kubepods"\]: ./),
       });
     });
 
-    test('that the kernel refuses hinders no pod', async () => {
+    test('does not block pods if the kernel rejects it', async () => {
       await cgroups().setUp();
       await refuse();
       const node = cgroups();
@@ -124,7 +124,7 @@ describe('C25: the cgroups above containers', () => {
       expect(value('cpu/own/kubepods/burstable/podone/cpu.cfs_quota_us')).toBe('50000');
     });
 
-    test('is set once: what has it is not written again', async () => {
+    test('is written once', async () => {
       const node = cgroups();
       await node.setUp();
       await writeFile(limit(), '7');
@@ -133,7 +133,7 @@ describe('C25: the cgroups above containers', () => {
     });
   });
 
-  test('the share of burstable pods follows those that are there', async () => {
+  test('the CPU shares of burstable pods follow the existing pods', async () => {
     const node = cgroups();
     await node.prepare(burstable('one', '500m'));
     await node.prepare(burstable('two', '1'));
@@ -144,14 +144,14 @@ describe('C25: the cgroups above containers', () => {
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1024');
   });
 
-  test('one that is there is given more and nothing is taken from it', async () => {
+  test('limits of an existing cgroup are raised but not lowered', async () => {
     await cgroups().prepare(burstable('one', '500m', '64Mi'));
     await cgroups().prepare(burstable('one', '250m', '128Mi'));
     expect(value('cpu/own/kubepods/burstable/podone/cpu.cfs_quota_us')).toBe('50000');
     expect(value('memory/own/kubepods/burstable/podone/memory.limit_in_bytes')).toBe(String(128 * 2 ** 20));
   });
 
-  test('it grows before its containers and shrinks after them', async () => {
+  test("a pod's cgroup grows before its containers and shrinks after them", async () => {
     const node = cgroups();
     const quota = () => value('cpu/own/kubepods/burstable/podone/cpu.cfs_quota_us');
     await node.prepare(burstable('one', '500m'));
@@ -163,7 +163,7 @@ describe('C25: the cgroups above containers', () => {
     expect(quota()).toBe('25000');
   });
 
-  test('v2: controllers are turned on in all above it', async () => {
+  test('v2: controllers are enabled in all parents', async () => {
     const hierarchies: Hierarchy[] = [{ root, version: 'v2', controllers: ['cpu', 'memory', 'io'] }];
     // A kernel makes this file with each cgroup.
     for (const each of ['', 'own', 'own/kubepods', 'own/kubepods/burstable']) {
@@ -177,7 +177,7 @@ describe('C25: the cgroups above containers', () => {
     expect(await readdir(join(root, 'own/kubepods/burstable/podone'))).not.toContain('pids.max');
   });
 
-  test('v2: the controllers that somebody has turned off are turned on again for the next pod', async () => {
+  test('v2: controllers that were disabled by other software are enabled again for the next pod', async () => {
     const hierarchies: Hierarchy[] = [{ root, version: 'v2', controllers: ['cpu', 'memory'] }];
     for (const each of ['', 'own', 'own/kubepods', 'own/kubepods/burstable']) {
       await mkdir(join(root, each), { recursive: true });
@@ -194,7 +194,7 @@ describe('C25: the cgroups above containers', () => {
     expect(value('own/kubepods/cgroup.subtree_control')).toBe('cpu memory');
   });
 
-  test('systemd: slices, and the same files in them', async () => {
+  test('systemd: creates slices with the same files in them', async () => {
     const node = cgroups({ place: { cgroupRoot: '', cgroupDriver: 'systemd' } });
     await node.prepare(burstable('a-b', '500m'));
     expect(calls.filter((call) => call.startsWith('Start')).map((call) => call.split(' ')[1])).toEqual([
@@ -208,7 +208,7 @@ describe('C25: the cgroups above containers', () => {
     expect(value(path)).toBe('512');
   });
 
-  test('pods that come at once wait for what is above them, which is made once', async () => {
+  test('concurrent pods wait for the parents, which are created once', async () => {
     const node = cgroups({ place: { cgroupRoot: '', cgroupDriver: 'systemd' } });
     const pods = ['one', 'two', 'three', 'four'].map((uid) => burstable(uid, '500m'));
     await Promise.all([node.setUp(), ...pods.map((pod) => node.prepare(pod))]);
@@ -220,13 +220,13 @@ describe('C25: the cgroups above containers', () => {
     expect(calls.filter((call) => call.includes('CPUShares') && call.startsWith('Set')).length).toBeLessThanOrEqual(2);
   });
 
-  test('another agent does not take the share from pods that it has yet to hear of', async () => {
+  test('a new agent does not reduce the shares of pods that it does not know yet', async () => {
     await cgroups().prepare(burstable('one', '1500m'));
     await cgroups({ ownPods: async () => ['one'] }).setUp();
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1536');
   });
 
-  test('what failed half-way has all its limits after the next attempt', async () => {
+  test('after a partial failure, the next attempt sets all limits', async () => {
     const node = cgroups();
     await node.setUp();
     const quota = 'own/kubepods/burstable/podone/cpu.cfs_quota_us';
@@ -241,7 +241,7 @@ describe('C25: the cgroups above containers', () => {
     expect(value('pids/own/kubepods/burstable/podone/pids.max')).toBe('50');
   });
 
-  test('a host that forbids it is asked once, and pods go on', async () => {
+  test('after the host forbids changes, they are not retried, and pods continue', async () => {
     const hierarchies: Hierarchy[] = [{ root: '/proc/statelet', version: 'v1', controllers: ['cpu'] }];
     const forbidden = Object.assign(new Error('read-only'), { code: 'EROFS' });
     const systemd = async () => Promise.reject(forbidden);
@@ -254,7 +254,7 @@ describe('C25: the cgroups above containers', () => {
     expect(await node.setUp()).toEqual({ outcome: 'forbidden', warnings: [why] });
   });
 
-  test('a limit whose file is not there is left out, and the others are set', async () => {
+  test('a limit without a file is skipped, and the others are set', async () => {
     const node = cgroups();
     await node.prepare(burstable('one', '500m'));
     const shares = join(root, 'cpu/own/kubepods/burstable/podone/cpu.shares');
@@ -267,7 +267,7 @@ describe('C25: the cgroups above containers', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('a number is set down on the spot, and what fails at it fails as any call does', async () => {
+  test('a numeric limit is written synchronously, and a failure is reported as usual', async () => {
     const directory = join(root, 'one/two');
     const made = [hostCgroupfs.mkdir(directory), hostCgroupfs.write(join(directory, 'cpu.shares'), '2')];
     expect(value('one/two/cpu.shares')).toBe('2');
@@ -275,7 +275,7 @@ describe('C25: the cgroups above containers', () => {
     await expect(hostCgroupfs.write(join(root, 'missing/cpu.shares'), '2')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test("what fails otherwise is a failure of the pod, in the kubelet's words", async () => {
+  test("other errors fail the pod with the kubelet's message", async () => {
     await writeFile(join(root, 'cpu'), 'not a directory');
     await expect(cgroups().prepare(burstable('one', '500m'))).rejects.toMatchObject({
       reason: 'FailedCreatePodContainer',

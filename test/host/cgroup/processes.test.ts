@@ -73,7 +73,7 @@ describe('on the cgroups of this host', () => {
   });
 });
 
-test('a process that lives on is named, and a cgroup that is not there has none', async () => {
+test('a surviving process is named, and a missing cgroup has no processes', async () => {
   const root = await mkdtemp(path.join(tmpdir(), 'statelet-kill-'));
   const plain = {
     cgroupfs,
@@ -95,12 +95,12 @@ test('a process that lives on is named, and a cgroup that is not there has none'
   await rm(root, { recursive: true });
 });
 
-describe('where too many files are open nobody takes a cgroup for empty', () => {
+describe('if too many files are open, no cgroup counts as empty', () => {
   const full = async () => {
     throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
   };
 
-  test('that cannot be looked through', async () => {
+  test('whose children cannot be listed', async () => {
     const own = { cgroupfs: { ...cgroupfs, children: full }, hierarchies, path: 'pod' };
     await expect(hasProcesses(own)).rejects.toMatchObject({ code: 'EMFILE' });
     await expect(killCgroup({ ...own, signal, wait })).rejects.toMatchObject({ code: 'EMFILE' });

@@ -82,6 +82,6 @@ describe('on the cgroup hierarchies of this host', () => {
   );
 });
 
-test.each(['', '/', '..', '/kubepods/../..', '.'])('%j names no cgroup that may be removed', async (relative) => {
+test.each(['', '/', '..', '/kubepods/../..', '.'])('%j is not a cgroup that may be removed', async (relative) => {
   await expect(remove(relative)).rejects.toMatchObject({ reason: 'FailedValidation' });
 });

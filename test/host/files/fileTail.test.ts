@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-test('the end of a file, or all of a short one', async () => {
+test('returns the end of a file, or all of a short one', async () => {
   const file = join(directory, 'file');
   await writeFile(file, 'the whole of it');
   expect((await readTail(file, 100)).toString()).toBe('the whole of it');
@@ -20,7 +20,7 @@ test('the end of a file, or all of a short one', async () => {
   expect(await readTail(file, 5)).toHaveLength(0);
 });
 
-test('what is no plain file is refused, and does not make anybody wait', async () => {
+test('rejects anything but a regular file without blocking', async () => {
   const pipe = join(directory, 'pipe');
   execFileSync('mkfifo', [pipe]);
   await expect(readTail(pipe, 5)).rejects.toThrow('not a regular file');

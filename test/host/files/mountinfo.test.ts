@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { mountAt, mountsUnder, parseMountInfo, readMountPoints } from '../../../host/files/mountinfo.ts';
 import { signal } from '../../volume/onDisk.ts';
 
-test('a line is read with and without optional fields', () => {
+test('parses a line with and without optional fields', () => {
   const text = [
     '36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=continue',
     '41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw',
@@ -16,7 +16,7 @@ test('a line is read with and without optional fields', () => {
   ]);
 });
 
-test('any path that the kernel escapes is read back', () => {
+test('decodes all paths that the kernel escapes', () => {
   const escaped = (path: string) =>
     path.replace(/[ \t\n\\#]/g, (found) => `\\${found.charCodeAt(0).toString(8).padStart(3, '0')}`);
   const paths = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\\', '#', '-', '0', '4', 'ü', '/', 'a') });
@@ -29,13 +29,13 @@ test('any path that the kernel escapes is read back', () => {
   );
 });
 
-test('the mounts of this process: /proc is there, and is under /', async () => {
+test('lists the mounts of this process, with /proc below /', async () => {
   expect(await readMountPoints(signal)).toContainEqual({ path: '/proc', type: 'proc' });
   expect(await mountAt('/proc', signal)).toEqual({ path: '/proc', type: 'proc' });
   expect(await mountsUnder('/', signal)).toContainEqual({ path: '/proc', type: 'proc' });
 });
 
-test('nothing is mounted at or under a path that does not exist, or is none of its own', async () => {
+test('nothing is mounted at a path that does not exist', async () => {
   expect(await mountsUnder('/does/not/exist', signal)).toEqual([]);
   expect(await mountAt('/does/not/exist', signal)).toBeUndefined();
   expect(await mountAt('/proc/self', signal)).toBeUndefined();

@@ -52,7 +52,7 @@ async function withPath(directory: string, story: () => Promise<void>): Promise<
   }
 }
 
-describe('a tree that a container made', () => {
+describe('a directory tree of a container', () => {
   test.each([
     ['with names that are not UTF-8', odd],
     ['with paths deeper than PATH_MAX', deep],
@@ -70,7 +70,7 @@ describe('a tree that a container made', () => {
     });
   });
 
-  test('with thousands of files is left to a program in a session of its own', async () => {
+  test('with thousands of files is deleted by a program in its own session', async () => {
     await inFolder(async (folder) => {
       const [tree, bin, said] = [path.join(folder, 'tree'), path.join(folder, 'bin'), path.join(folder, 'said')];
       for (const each of [tree, bin]) await mkdir(each);
@@ -88,7 +88,7 @@ describe('a tree that a container made', () => {
     });
   });
 
-  test('fails with what is needed where the program is not that of coreutils', async () => {
+  test('reports the requirement if the program is not that of coreutils', async () => {
     await inFolder(async (folder) => {
       const [tree, bin] = [path.join(folder, 'tree'), path.join(folder, 'bin')];
       for (const each of [tree, bin]) await mkdir(each);
@@ -122,7 +122,7 @@ describe('a tree that a container made', () => {
     });
   });
 
-  test('that a link points to is left when the link is deleted in its place', async () => {
+  test('is preserved if only a link to it is deleted', async () => {
     await inFolder(async (folder) => {
       const [tree, link] = [path.join(folder, 'tree'), path.join(folder, 'link')];
       await mkdir(tree);

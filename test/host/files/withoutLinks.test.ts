@@ -10,15 +10,15 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-test('links on the way are followed, also where the end of the path does not exist', async () => {
+test('resolves links even if the end of the path does not exist', async () => {
   await mkdir(join(root, 'real'));
   await symlink('real', join(root, 'link'));
   expect(resolveLinks(join(root, 'link'))).toBe(join(root, 'real'));
   expect(resolveLinks(join(root, 'link', 'not', 'there'))).toBe(join(root, 'real', 'not', 'there'));
 });
 
-describe('where file systems of others may not answer', () => {
-  test('links on those of this machine are followed as ever', async () => {
+describe('if remote file systems may hang', () => {
+  test('links on local file systems are resolved', async () => {
     await mkdir(join(root, 'real'));
     await symlink('real', join(root, 'link'));
     await symlink(join(root, 'link', '..', 'link'), join(root, 'absolute'));
@@ -29,7 +29,7 @@ describe('where file systems of others may not answer', () => {
     expect(resolveLocalLinks(join(root, 'endless', 'a'))).toContain('endless');
   });
 
-  test.each(['nfs4', 'cifs', 'fuse.sshfs', 'autofs'])('nothing below a mount of %s is looked at', async (type) => {
+  test.each(['nfs4', 'cifs', 'fuse.sshfs', 'autofs'])('nothing below a mount of %s is accessed', async (type) => {
     await mkdir(join(root, 'far'));
     await symlink('far', join(root, 'near'));
     await symlink('elsewhere', join(root, 'far', 'link'));

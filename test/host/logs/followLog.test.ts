@@ -4,7 +4,7 @@ import { line, lines, logFolder } from './logFolder.ts';
 
 const said = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
 
-test('what is written is told as it comes, and all that was written before the end', async () => {
+test('new output is returned as it arrives, including all output before the end of the run', async () => {
   const folder = await logFolder();
   await folder.write('0.log', lines('one'));
   const followed = folder.follow();
@@ -19,13 +19,13 @@ test('what is written is told as it comes, and all that was written before the e
   expect(await followed.end()).toBe('one\ntwo\nthree\nfour\nfive\n');
 });
 
-test('a run that has ended already is read to its end', async () => {
+test('the log of a completed run is read to its end', async () => {
   const folder = await logFolder();
   await folder.write('0.log', lines('one', 'two') + line(2, 'unfinished').slice(0, -1));
   expect(await folder.follow().end()).toBe('one\ntwo\nunfinished');
 });
 
-test('the last lines first, or none of them', async () => {
+test('starts with the last lines, or with none', async () => {
   const folder = await logFolder();
   await folder.write('0.log', lines('one', 'two'));
   await folder.rotate('0.log.20260504-120010');
@@ -37,7 +37,7 @@ test('the last lines first, or none of them', async () => {
   expect([await two.end(), await none.end()]).toEqual(['two\nthree\nfour\n', 'four\n']);
 });
 
-test('it ends with the last byte that is asked for', async () => {
+test('ends at the maximum number of bytes', async () => {
   const folder = await logFolder();
   await folder.write('0.log', lines('one'));
   const followed = folder.follow({ limitBytes: 6 });
@@ -46,7 +46,7 @@ test('it ends with the last byte that is asked for', async () => {
   expect(await followed.done).toBe('one\ntw');
 });
 
-test('it ends early when it is called off, without an error', async () => {
+test('ends without an error on cancellation', async () => {
   const folder = await logFolder();
   await folder.write('0.log', lines('one'));
   const controller = new AbortController();
@@ -56,7 +56,7 @@ test('it ends early when it is called off, without an error', async () => {
   expect(await followed.done).toBe('one\n');
 });
 
-test('it ends when the folder of the log is removed, all of the log being read', async () => {
+test('ends if the directory of the log is removed, after reading all of the log', async () => {
   const folder = await logFolder();
   await folder.write('0.log', lines('one'));
   const followed = folder.follow();
@@ -66,7 +66,7 @@ test('it ends when the folder of the log is removed, all of the log being read',
   expect(await followed.done).toBe('one\ntwo\n');
 });
 
-test('no line is lost or doubled at a rotation: the runtime writes to the old file until it opens the new', async () => {
+test('no line is lost or duplicated if the runtime writes to the old file until it opens the new one', async () => {
   const folder = await logFolder();
   await folder.write('0.log', lines('one'));
   const followed = folder.follow();
@@ -82,7 +82,7 @@ test('no line is lost or doubled at a rotation: the runtime writes to the old fi
   expect(await followed.end()).toBe('one\ntwo\nthree\nfour\nfive\n');
 });
 
-test('what the runtime writes to the old file when there is a new one stands before what is in that', async () => {
+test('late output in a rotated file precedes the new file', async () => {
   const folder = await logFolder();
   await folder.write('0.log', lines('one'));
   const followed = folder.follow({
@@ -95,7 +95,7 @@ test('what the runtime writes to the old file when there is a new one stands bef
   expect(await followed.end()).toBe('one\ntwo\nthree\n');
 });
 
-test('who is slow reads on over several rotations, compressed or not', async () => {
+test('a slow reader continues across several rotations, compressed or not', async () => {
   const folder = await logFolder();
   const text = (from: number) => Array.from({ length: 3 }, (_, at) => `${from + at}`);
   const written = (from: number) =>
@@ -117,7 +117,7 @@ test('who is slow reads on over several rotations, compressed or not', async () 
   expect(await followed.end()).toBe(said(all));
 });
 
-test('a file that was removed before it was read is lost, and what follows is told once', async () => {
+test('a file that is removed before it is read is lost, and later output is returned once', async () => {
   const folder = await logFolder();
   await folder.write('0.log', lines('one'));
   const gate = Promise.withResolvers<void>();
@@ -136,7 +136,7 @@ test('a file that was removed before it was read is lost, and what follows is to
   expect(await followed.end()).toBe('one\ntwo\nthree\nfour\n');
 });
 
-test('a log that was emptied is read from its beginning', async () => {
+test('a truncated log is read from its start', async () => {
   const folder = await logFolder();
   await folder.write('0.log', lines('one', 'two'));
   const followed = folder.follow();
@@ -147,7 +147,7 @@ test('a log that was emptied is read from its beginning', async () => {
   await followed.end();
 });
 
-test('while files are rotated as fast as can be, every line is told once and in order', async () => {
+test('during rapid rotation, every line is returned once and in order', async () => {
   const folder = await logFolder();
   await folder.write('0.log', '');
   const followed = folder.follow();

@@ -23,8 +23,8 @@ async function rotatedLog() {
 const ALL = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
 const said = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');
 
-describe('a log over several files', () => {
-  test('is read in its order, both streams together; other runs and what is half-written are not its', async () => {
+describe('a log of several files', () => {
+  test('is read in order with both streams, without other runs and incomplete files', async () => {
     const folder = await rotatedLog();
     await folder.write('1.log', lines('of another run'));
     await folder.write('0.log.20260504-120030.gz.tmp', 'half');
@@ -33,12 +33,12 @@ describe('a log over several files', () => {
     expect(await folder.read()).toBe(said([...ALL, 'nine']));
   });
 
-  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('its last %i lines are counted over all files', async (count) => {
+  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('its last %i lines are counted across all files', async (count) => {
     const folder = await rotatedLog();
     expect(await folder.read({ tailLines: count })).toBe(said(count === 0 ? [] : ALL.slice(-count)));
   });
 
-  test('since a moment, whatever the file; with the last lines of those', async () => {
+  test('is filtered by time across files, also combined with the last lines', async () => {
     const folder = await rotatedLog();
     expect(await folder.read({ since: NOON + 11_000 })).toBe(said(ALL.slice(3)));
     expect(await folder.read({ since: NOON + 11_000, tailLines: 2 })).toBe(said(ALL.slice(-2)));
@@ -48,7 +48,7 @@ describe('a log over several files', () => {
     expect(await folder.read({ since: NOON + 31_000.2 })).toBe('');
   });
 
-  test('files that were written to before that moment are not read at all', async () => {
+  test('skips files that were last modified before the requested time', async () => {
     const folder = await rotatedLog();
     await folder.write('0.log.20260504-120010.gz', line(40, 'not read'));
     const before = new Date(NOON + 5_000);
@@ -56,14 +56,14 @@ describe('a log over several files', () => {
     expect(await folder.read({ since: NOON + 15_000 })).toBe(said(ALL.slice(4)));
   });
 
-  test('is cut off after so many bytes, its times included', async () => {
+  test('is cut after the maximum number of bytes, including timestamps', async () => {
     const folder = await rotatedLog();
     expect(await folder.read({ limitBytes: 10 })).toBe('one\ntwo\nth');
     expect(await folder.read({ limitBytes: 10, tailLines: 2 })).toBe('seven\neigh');
     expect(await folder.read({ limitBytes: 12, timestamps: true })).toBe('2026-05-04T1');
   });
 
-  test('a compressed file that is damaged is told, and the others are read', async () => {
+  test('reports a damaged compressed file and reads the others', async () => {
     const folder = await rotatedLog();
     await folder.write('0.log.20260504-120020.gz', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]));
     const damaged: string[] = [];
@@ -75,7 +75,7 @@ describe('a log over several files', () => {
 });
 
 describe('lines', () => {
-  test('parts of a line are put together, also over two files, and have one time', async () => {
+  test('join partial lines, also across files, with a single timestamp', async () => {
     const folder = await logFolder();
     await folder.write('0.log', line(0, 'before') + line(1, 'a long ', { tags: 'P' }));
     await folder.rotate('0.log.20260504-120010');
@@ -90,7 +90,7 @@ describe('lines', () => {
     );
   });
 
-  test('parts of a line count as one, however many blocks they fill', async () => {
+  test('count partial lines as one, regardless of the number of blocks', async () => {
     const folder = await logFolder();
     const parts = Array.from({ length: 20 }, (_, at) => line(at, 'x'.repeat(16_000), { tags: 'P' })).join('');
     await folder.write('0.log', lines('before') + parts + line(30, 'end') + line(31, 'after'));
@@ -98,7 +98,7 @@ describe('lines', () => {
     expect(await folder.read({ tailLines: 1 })).toBe('after\n');
   });
 
-  test('wherever the blocks of a file end, the last lines are those', async () => {
+  test('the last lines do not depend on block boundaries', async () => {
     const folder = await logFolder();
     const texts = Array.from({ length: 5_000 }, (_, at) => `${at} ${'z'.repeat(at % 97)}`);
     await folder.write('0.log', lines(...texts));
@@ -106,7 +106,7 @@ describe('lines', () => {
       expect(await folder.read({ tailLines: count })).toBe(said(texts.slice(-count)));
   });
 
-  test('times are told with nine digits and their zone', async () => {
+  test('timestamps have nine digits and a time zone', async () => {
     const folder = await logFolder();
     await folder.write('0.log', '2026-05-04T12:00:00.5+02:00 stdout F a\n2026-05-04T10:00:01+00:00 stdout F b\n');
     expect(await folder.read({ timestamps: true })).toBe(
@@ -115,7 +115,7 @@ describe('lines', () => {
     expect(await folder.read({ since: Date.parse('2026-05-04T10:00:00.6Z') })).toBe('b\n');
   });
 
-  test('bytes stay as they are, empty lines too; one without an end is told, and is none of the last ones', async () => {
+  test('bytes and empty lines are preserved; an incomplete line is returned but does not count among the last lines', async () => {
     const folder = await logFolder();
     const start = line(1, '').slice(0, -1);
     await folder.write('0.log', `${line(0, '')}${start}\0\x1b[2J\r\n${line(2, 'unfinished').slice(0, -1)}`);
@@ -123,7 +123,7 @@ describe('lines', () => {
     expect(await folder.read({ tailLines: 2 })).toBe('\n\0\x1b[2J\r\n');
   });
 
-  test('a line cut off at the end of a file does not run into the next', async () => {
+  test('a line that is cut at the end of a file does not continue in the next file', async () => {
     const folder = await logFolder();
     await folder.write('0.log', line(0, 'cut off').slice(0, -1));
     await folder.rotate('0.log.20260504-120010');
@@ -131,7 +131,7 @@ describe('lines', () => {
     expect(await folder.read()).toBe('cut off\nnext\n');
   });
 
-  test('a line longer than can be held is told in parts, and is one', async () => {
+  test('a very long line is returned in parts and counts as one', async () => {
     const folder = await logFolder();
     const long = 'y'.repeat(1_000_000);
     await folder.write('0.log', lines('first', long, 'last'));
@@ -139,7 +139,7 @@ describe('lines', () => {
     expect(await folder.read({ tailLines: 2 })).toBe(`${long}\nlast\n`);
   });
 
-  test('what is no line is left out; where nothing is one it is no log', async () => {
+  test('invalid lines are skipped, and a file of only invalid lines is rejected', async () => {
     const folder = await logFolder();
     await folder.write('0.log', `\0\0\0 broken\n${lines('one')}noise\n${line(1, 'two')}`);
     expect(await folder.read()).toBe('one\ntwo\n');
@@ -149,8 +149,8 @@ describe('lines', () => {
   });
 });
 
-describe('what is in the way', () => {
-  test('a log that is not there is missing, with or without its folder', async () => {
+describe('obstacles', () => {
+  test('a missing log is reported as not found, with or without its directory', async () => {
     const folder = await logFolder();
     await folder.write('1.log', lines('of another run'));
     const missing = { reason: 'NotFound', message: `${folder.path}/0.log does not exist` };
@@ -159,7 +159,7 @@ describe('what is in the way', () => {
     await expect(folder.read()).rejects.toMatchObject(missing);
   });
 
-  test('links lead nowhere, and what is no file makes nobody wait', async () => {
+  test('links are not followed, and special files do not block', async () => {
     const folder = await logFolder();
     await symlink('/etc/hostname', join(folder.path, '0.log'));
     await expect(folder.read()).rejects.toThrow(/main: ELOOP/);
@@ -173,7 +173,7 @@ describe('what is in the way', () => {
     await expect(folder.read()).rejects.toThrow(/leads outside/);
   });
 
-  test('the folder of all logs may itself be reached by a link', async () => {
+  test('the root directory of all logs may be a link', async () => {
     const folder = await rotatedLog();
     const real = join(folder.root, 'real');
     await mkdir(real);

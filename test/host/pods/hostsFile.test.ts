@@ -27,11 +27,11 @@ fe00::1\tip6-allnodes
 fe00::2\tip6-allrouters
 `;
 
-test('C18: a line for each address of the pod', async () => {
+test('C18: a line for each IP address of the pod', async () => {
   expect(await hostsOf({}, ['10.0.0.7', 'fd00::7'])).toBe(`${LOCAL}10.0.0.7\tweb\nfd00::7\tweb\n`);
 });
 
-test('C18: with hostname and subdomain the full name comes first', async () => {
+test('C18: with hostname and subdomain, the full name comes first', async () => {
   expect(await hostsOf({ hostname: 'front', subdomain: 'shop' }, ['10.0.0.7'])).toBe(
     `${LOCAL}10.0.0.7\tfront.shop.default.svc.cluster.local\tfront\n`,
   );
@@ -44,7 +44,7 @@ test('C18: host aliases follow', async () => {
   );
 });
 
-test("C18: a pod on the host's network has the node's file, and its aliases", async () => {
+test("C18: a pod on the host network has the node's file and its aliases", async () => {
   const hostAliases = [{ ip: '192.0.2.1', hostnames: ['a'] }];
   expect(await hostsOf({ hostNetwork: true, hostAliases }, ['10.0.0.7'], '127.0.0.1 localhost node\n')).toBe(
     '# Kubernetes-managed hosts file (host network).\n127.0.0.1 localhost node\n' +
@@ -52,7 +52,7 @@ test("C18: a pod on the host's network has the node's file, and its aliases", as
   );
 });
 
-test("C18: without the node's file a pod on the host's network waits with the reason, and others have their own", async () => {
+test("C18: without the node's file, a pod on the host network waits with the reason, and others have their own file", async () => {
   await expect(hostsOf({ hostNetwork: true }, [])).rejects.toMatchObject({
     reason: 'CreateContainerConfigError',
     message: expect.stringMatching(/^ENOENT: no such file or directory, open '.*hosts'$/),
@@ -60,7 +60,7 @@ test("C18: without the node's file a pod on the host's network waits with the re
   expect(await hostsOf({}, ['10.0.0.7'])).toContain('10.0.0.7');
 });
 
-test('C18: written again it stays the same file, which running containers have mounted', async () => {
+test('C18: updates are written in place, because running containers have mounted the file', async () => {
   await inFolder(async (_folder, layout) => {
     await mkdir(layout.podDir('u1'), { recursive: true });
     const given = { pod: podWith(), layout, clusterDomain: 'cluster.local', signal };

@@ -6,7 +6,7 @@ import { createLayout } from '../../../host/pods/layout.ts';
 const layout = createLayout({ rootDir: '/var/lib/kubelet', podLogsDir: '/var/log/pods' });
 const pod = { uid: 'abc123', namespace: 'shop', name: 'web' };
 
-test('the paths of a pod are those that other node tools know', () => {
+test('the paths of a pod are those that other node tools expect', () => {
   expect(layout.podDir('abc123')).toBe('/var/lib/kubelet/pods/abc123');
   expect(layout.volumeDir('abc123', 'kubernetes.io/empty-dir', 'cache')).toBe(
     '/var/lib/kubelet/pods/abc123/volumes/kubernetes.io~empty-dir/cache',
@@ -24,7 +24,7 @@ test('C23: logs and their links', () => {
   expect(path.basename(layout.logLink(pod, 'main', 'f00')).startsWith(layout.logLinkPrefix(pod))).toBe(true);
 });
 
-test('a log link is cut to the 255 bytes of a file name and keeps its suffix', () => {
+test('a log link is shortened to 255 bytes and keeps its suffix', () => {
   const long = { ...pod, name: 'n'.repeat(253) };
   const name = path.basename(layout.logLink(long, 'main', 'f00'));
   expect(name).toHaveLength(255);
@@ -32,18 +32,18 @@ test('a log link is cut to the 255 bytes of a file name and keeps its suffix', (
   expect(name.startsWith(layout.logLinkPrefix(long))).toBe(true);
 });
 
-test('folders must be absolute', () => {
+test('directories must be absolute', () => {
   expect(() => createLayout({ rootDir: 'here', podLogsDir: '/var/log/pods' })).toThrow(/"here" must be an absolute/);
 });
 
-describe('no name leads out of its folder', () => {
+describe('no name leads out of its directory', () => {
   const hostile = fc.oneof(
     fc.constantFrom('', '.', '..', '../x', 'a/b', '/', 'a\0b', '-rf', '.hidden', 'a b', 'x'.repeat(254)),
     fc.string(),
     fc.string({ unit: fc.constantFrom('.', '/', '~', 'a', '-') }),
   );
 
-  test('by a uid, a volume, a container, a pod or an id: it is refused, or stays one segment', () => {
+  test('a UID, volume, container, pod or ID is rejected or stays one segment', () => {
     const asked: [string, (name: string) => string, number][] = [
       ['/var/lib/kubelet/pods', (name) => layout.podDir(name), 1],
       ['/var/lib/kubelet/pods/u/volumes', (name) => layout.volumeDir('u', 'kubernetes.io/host-path', name), 2],
@@ -72,12 +72,12 @@ describe('no name leads out of its folder', () => {
     );
   });
 
-  test.each(['', '.', '..', '../../etc', 'a/b', 'a\0b', '-rf'])('%j is refused', (name) => {
+  test.each(['', '.', '..', '../../etc', 'a/b', 'a\0b', '-rf'])('%j is rejected', (name) => {
     expect(() => layout.podDir(name)).toThrow(/cannot be used in a path/);
     expect(() => layout.volumeDir('u', 'kubernetes.io/empty-dir', name)).toThrow(/volume name/);
   });
 
-  test('by a plugin: its slashes become ~, and none of its parts may lead elsewhere', () => {
+  test('slashes of a plugin become ~, and none of its segments may lead elsewhere', () => {
     expect(layout.volumeDir('u', 'a/b/c', 'v')).toBe('/var/lib/kubelet/pods/u/volumes/a~b~c/v');
     expect(() => layout.volumeDir('u', 'kubernetes.io/..', 'v')).toThrow(/volume plugin "\.\."/);
     expect(() => layout.volumeDir('u', '/csi', 'v')).toThrow(/volume plugin ""/);

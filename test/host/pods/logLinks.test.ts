@@ -13,7 +13,7 @@ function logOf(layout: Layout, pod: typeof old, run = 0): string {
   return path.join(layout.containerLogDir(pod, 'main'), `${run}.log`);
 }
 
-test('C23: the link points to the log file, and to another one when it is written again', async () => {
+test('C23: the link refers to the log file and is updated when it is written again', async () => {
   await inFolder(async (_folder, layout) => {
     const link = { pod: old, container: 'main', id: 'f00' };
     await writeLogSymlink(layout, link, '/elsewhere');
@@ -26,7 +26,7 @@ test('C23: the link points to the log file, and to another one when it is writte
   });
 });
 
-test('C23: removing the links of a pod leaves those of its successor, its neighbour and of nobody', async () => {
+test('C23: removing the links of a pod preserves those of other pods', async () => {
   await inFolder(async (_folder, layout) => {
     await removeLogSymlinks(layout, old);
     await writeLogSymlink(layout, { pod: old, container: 'main', id: 'a' }, logOf(layout, old));

@@ -47,13 +47,13 @@ function withLog(maxFiles: number, story: (log: Story) => Promise<void>): Promis
 }
 
 describe('C23: the rotation of a log', () => {
-  test('a log below its size stays as it is', () =>
+  test('a log below its maximum size is unchanged', () =>
     withLog(5, async ({ names, tend }) => {
       await tend(0, 'nine byte');
       expect(await names()).toEqual(['0.log']);
     }));
 
-  test('what is full is set aside under the moment; all but the newest are compressed, and nothing is lost', () =>
+  test('a full log is renamed with a timestamp, all but the newest are compressed, and nothing is lost', () =>
     withLog(5, async ({ folder, names, text, tend }) => {
       await tend(0, 'first line\n');
       expect(await names()).toEqual(['0.log', '0.log.20260304-120000']);
@@ -72,7 +72,7 @@ describe('C23: the rotation of a log', () => {
       expect((await stat(join(folder, '0.log.20260304-120000.gz'))).mode & 0o777).toBe(0o644);
     }));
 
-  test.each([2, 3, 5])('there are never more than %i files of it, and the oldest go', (maxFiles) =>
+  test.each([2, 3, 5])('there are never more than %i files, and the oldest are removed', (maxFiles) =>
     withLog(maxFiles, async ({ names, tend }) => {
       for (let at = 0; at < 8; at++) await tend(at * 10, 'more than ten bytes\n');
       const there = await names();
@@ -81,7 +81,7 @@ describe('C23: the rotation of a log', () => {
     }),
   );
 
-  test('when the runtime does not open it again it gets its name back', () =>
+  test('if the runtime fails to reopen the log, the file gets its name back', () =>
     withLog(5, async ({ names, text, tend }) => {
       await expect(tend(0, 'more than ten bytes\n', true)).rejects.toThrow('away');
       expect(await names()).toEqual(['0.log']);
@@ -90,7 +90,7 @@ describe('C23: the rotation of a log', () => {
       expect(await names()).toEqual(['0.log', '0.log.20260304-120010']);
     }));
 
-  test('when only the answer was lost, what the runtime has written since stays', () =>
+  test('if only the response was lost, new output is preserved', () =>
     inFolder(async (folder) => {
       const file = join(folder, '0.log');
       await writeFile(file, 'more than ten bytes\n');
@@ -105,7 +105,7 @@ describe('C23: the rotation of a log', () => {
       expect(await readdir(folder)).toContain('0.log.20260304-120000');
     }));
 
-  test('what an earlier rotation left half-done is cleaned up', () =>
+  test('leftovers of an earlier rotation are removed', () =>
     withLog(5, async ({ folder, names, tend }) => {
       for (const name of ['0.log.1.gz.tmp', '0.log.2', '0.log.2.gz', '10.log.1.gz.tmp']) {
         await writeFile(join(folder, name), 'x');
@@ -114,7 +114,7 @@ describe('C23: the rotation of a log', () => {
       expect(await names()).toEqual(['0.log', '0.log.2.gz', '0.log.20260304-120000', '10.log.1.gz.tmp']);
     }));
 
-  test('a log whose new file was never opened is opened; one that is not there at all is left alone', () =>
+  test('a log whose new file was never opened is reopened, and a missing log is ignored', () =>
     withLog(5, async ({ folder, names, tend }) => {
       await tend(0);
       expect(await names()).toEqual([]);

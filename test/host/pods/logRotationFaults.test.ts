@@ -89,7 +89,7 @@ const undisturbed = new Stage();
 await undisturbed.meet();
 const calls = undisturbed.disk.calls.map((call, at) => [`${at}: ${call.call} ${call.path}`, at, call] as const);
 
-test('on a disk that works each line is there once', () => undisturbed.goOn());
+test('without faults, each line exists once', () => undisturbed.goOn());
 
 describe.each([
   ['the agent dies', [undefined]],
@@ -112,7 +112,7 @@ describe.each([
   });
 });
 
-describe('where a call fails, each line is there', () => {
+describe('after a failing call, each line exists', () => {
   const failures = calls.flatMap(([title, at, call]) =>
     failuresOf(call).map((fault) => [`${JSON.stringify(fault)} at ${title}`, { at, fault }] as const),
   );

@@ -26,11 +26,11 @@ test('C23: the restart count is one more than the highest number of a log', asyn
   expect(await countOf('7.log@')).toBe(8);
 });
 
-test('C23: what is no log, is a folder, or has a number that no run can have, does not count', async () => {
+test('C23: ignores other files, directories and impossible numbers', async () => {
   expect(await countOf('5.log/', 'x5.log', '5.txt', '.5.log', '4294967295.log', '99999999999999999999.log')).toBe(0);
 });
 
-test('C23: a folder that is not there tells of no run; one that cannot be read says so', async () => {
+test('C23: a missing directory means no runs, and an unreadable one is an error', async () => {
   await inFolder(async (folder) => {
     expect(await nextRunByLogs(hostFiles, path.join(folder, 'none'))).toBe(0);
     await symlink('loop', path.join(folder, 'loop'));

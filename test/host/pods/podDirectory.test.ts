@@ -18,7 +18,7 @@ const run = promisify(execFile);
 const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
 const identity = { uid: 'u1', namespace: 'default', name: 'web' };
 
-test('a pod gets its directories, and each container its log directory, with the modes that they must have', async () => {
+test('a pod gets its directories and log directories with the required modes', async () => {
   await inFolder(async (_folder, layout) => {
     const pod = podWith({ initContainers: [{ name: 'setup', image: 'busybox' }] });
     await claimPodDirectory({ layout, maker: makerIn(layout), pod: identity });
@@ -34,7 +34,7 @@ test('a pod gets its directories, and each container its log directory, with the
   });
 });
 
-test('what is below a pod is not made without its directory, nor where something else is in the way', async () => {
+test("subdirectories are not created without the pod's directory or over an obstacle", async () => {
   await inFolder(async (_folder, layout) => {
     const prepare = () => preparePodDirectory({ pod: podWith(), layout, signal });
     await expect(prepare()).rejects.toMatchObject({ code: 'ENOENT' });
@@ -45,7 +45,7 @@ test('what is below a pod is not made without its directory, nor where something
   });
 });
 
-test('every user of a container may write its last words, and asking again keeps them', async () => {
+test('the termination log is writable by every user and preserved by another call', async () => {
   await inFolder(async (_folder, layout) => {
     await claimPodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
@@ -58,7 +58,7 @@ test('every user of a container may write its last words, and asking again keeps
   });
 });
 
-test('what was left of a pod by an earlier version gets the folder of last words; a pod that is gone does not come back', async () => {
+test('a pod of an earlier version gets the directory of termination logs, but a removed pod is not recreated', async () => {
   await inFolder(async (_folder, layout) => {
     const run = { uid: 'u1', container: 'main', run: '0' };
     await expect(createTerminationLog(layout, run)).rejects.toMatchObject({ code: 'ENOENT' });
@@ -106,7 +106,7 @@ withRoot('a pod directory with something mounted in it is left whole', async () 
   });
 });
 
-test('a removal that the caller gave up deletes nothing', async () => {
+test('a cancelled removal deletes nothing', async () => {
   await inFolder(async (_folder, layout) => {
     await claimPodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });

@@ -93,7 +93,7 @@ const undisturbed = newDisk();
 await play(undisturbed);
 const calls = undisturbed.calls.map((call, at) => [`${at}: ${call.call} ${call.path}`, at, call] as const);
 
-test('on a disk that works nothing of the pod is left', async () => {
+test('without faults, nothing of the pod is left', async () => {
   expect(left(undisturbed)).toEqual([]);
   await playAgain(undisturbed);
 });
@@ -116,7 +116,7 @@ describe.each([
   });
 });
 
-describe('where a call fails, that is told, and another attempt succeeds', () => {
+describe('a failing call is reported, and the next attempt succeeds', () => {
   const failures = calls.flatMap(([title, at, call]) =>
     failuresOf(call).map((fault) => [`${JSON.stringify(fault)} at ${title}`, { at, fault }] as const),
   );

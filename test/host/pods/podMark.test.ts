@@ -23,7 +23,7 @@ async function removeStamp(directory: string): Promise<void> {
 const markOf = async (directory: string): Promise<unknown> =>
   JSON.parse(await readFile(path.join(directory, MARK_FILE), 'utf8'));
 
-test('a directory that is made bears a mark that names root, node, runtime and pod, and so do its logs', async () => {
+test('new directories and log directories have a mark with root, node, runtime and pod', async () => {
   await inRoot(async ({ layout, maker }) => {
     expect(await claimPodDirectory({ layout, maker, pod })).toBeUndefined();
     const mark = {
@@ -44,7 +44,7 @@ test('a directory that is made bears a mark that names root, node, runtime and p
   });
 });
 
-test('a directory in the place of the mark is set aside, and the mark is written', async () => {
+test("a directory at the mark's path is renamed, and the mark is written", async () => {
   await inRoot(async ({ layout, maker }) => {
     const directory = layout.podDir('u1');
     for (const name of ['first', 'second']) {
@@ -60,7 +60,7 @@ test('a directory in the place of the mark is set aside, and the mark is written
   });
 });
 
-test('what an agent that was killed left of the making does not hinder the next', async () => {
+test('leftovers of a killed agent do not block the next creation', async () => {
   await inRoot(async ({ layout, maker }) => {
     await claimPodDirectory({ layout, maker, pod });
     const fresh = removedPath(layout.podDir('u1'), maker).replace('-old-', '-new-');
@@ -72,7 +72,7 @@ test('what an agent that was killed left of the making does not hinder the next'
   });
 });
 
-test('a directory without a mark says so, and is adopted with the logs of a pod that runs here, in which nothing changes', async () => {
+test('an unmarked directory is reported, and adopted with the logs of a pod that runs here', async () => {
   await inRoot(async ({ layout, maker }) => {
     const directory = layout.podDir('u1');
     const cases: [string, string, () => Promise<void>][] = [
@@ -98,7 +98,7 @@ test('a directory without a mark says so, and is adopted with the logs of a pod 
 
 const CUT_OFF = ['', '\0\0', '{"root":"', '{"root":"\0\0'];
 
-test('of a mark that a power cut left unfinished a stamp tells whose it was, as of the folder of logs', async () => {
+test('a stamp identifies the owner of a mark that was truncated by a power failure', async () => {
   await inRoot(async ({ layout, maker }) => {
     await claimPodDirectory({ layout, maker, pod });
     for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)]) {
@@ -116,7 +116,7 @@ test('of a mark that a power cut left unfinished a stamp tells whose it was, as 
   });
 });
 
-test('a mark that a power cut left unfinished is written again for a pod that is wanted; without a stamp it is only whose it names', async () => {
+test('a truncated mark is rewritten for a wanted pod; without a stamp, only the name in it counts', async () => {
   await inRoot(async ({ layout, maker }) => {
     await claimPodDirectory({ layout, maker, pod });
     for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)]) await removeStamp(directory);
@@ -132,7 +132,7 @@ test('a mark that a power cut left unfinished is written again for a pod that is
   });
 });
 
-test('what another agent has marked, directory or logs, is taken only when its pod is taken over', async () => {
+test('a directory of another agent is claimed only when its pod is taken over', async () => {
   await inRoot(async ({ layout, maker }) => {
     const theirs = [
       [{ ...maker, root: '/elsewhere' }, 'created by the agent with the root directory /elsewhere'],
@@ -157,7 +157,7 @@ test('what another agent has marked, directory or logs, is taken only when its p
   });
 });
 
-test('a pod of which only the UID is known is adopted without a folder of logs, and named when it is claimed', async () => {
+test('a pod with only a UID is adopted without logs and named when it is claimed', async () => {
   await inRoot(async ({ layout, maker }) => {
     await mkdir(layout.podDir('u1'), { recursive: true });
     const nameless = { uid: 'u1', namespace: 'unknown', name: 'u1' };
@@ -170,7 +170,7 @@ test('a pod of which only the UID is known is adopted without a folder of logs, 
   });
 });
 
-test('a link or a file in the place of a directory is used by nobody, and stays', async () => {
+test("a link or file at the directory's path is never used and preserved", async () => {
   await inRoot(async ({ folder, layout, maker }) => {
     const theirs = path.join(folder, 'theirs');
     await mkdir(theirs);
@@ -187,7 +187,7 @@ test('a link or a file in the place of a directory is used by nobody, and stays'
   });
 });
 
-test('a root that is reached through a link is the same root; one that was copied or moved is another', async () => {
+test('a root reached through a link is the same root, and a copied or moved one is not', async () => {
   await inRoot(async ({ folder, layout, maker }) => {
     await claimPodDirectory({ layout, maker, pod });
     await symlink(maker.root, path.join(folder, 'link'));
@@ -199,7 +199,7 @@ test('a root that is reached through a link is the same root; one that was copie
   });
 });
 
-test('logs in a folder that was there before stay when the pod goes; in one that was made for it they go', async () => {
+test('logs in an existing directory remain when the pod is removed, and those in a new one are removed', async () => {
   await inRoot(async ({ layout, maker }) => {
     const removal = { layout, maker, signal };
     await mkdir(layout.containerLogDir(pod, 'theirs'), { recursive: true });
@@ -213,7 +213,7 @@ test('logs in a folder that was there before stay when the pod goes; in one that
   });
 });
 
-test('a directory that cannot be made leaves nothing beside its place, also when the agent dies', async () => {
+test('a failed creation leaves nothing behind, also if the agent dies', async () => {
   await inRoot(async ({ layout, maker }) => {
     await mkdir(path.join(layout.podDir('u1'), 'theirs'), { recursive: true });
     expect(await createMarked(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(false);
@@ -230,7 +230,7 @@ test('a directory that cannot be made leaves nothing beside its place, also when
   });
 });
 
-test('a removal that was cut off is gone on with, also when the mark is gone, and by no other agent', async () => {
+test('an interrupted removal is completed, also without the mark, and not by another agent', async () => {
   await inRoot(async ({ layout, maker }) => {
     const removal = { layout, maker, signal };
     await claimPodDirectory({ layout, maker, pod });
@@ -245,7 +245,7 @@ test('a removal that was cut off is gone on with, also when the mark is gone, an
   });
 });
 
-test('one that was begun and cut off is gone on with', async () => {
+test('an interrupted creation is completed', async () => {
   await inRoot(async ({ layout, maker }) => {
     const fresh = removedPath(layout.podDir('u1'), maker).replace('-old-', '-new-');
     await mkdir(fresh, { recursive: true });
@@ -256,7 +256,7 @@ test('one that was begun and cut off is gone on with', async () => {
   });
 });
 
-test("a pod's directory and that of its logs are made side by side, and no call fails where those above are there", async () => {
+test('the directories of a pod and its logs are created concurrently without failing calls', async () => {
   await inRoot(async ({ layout, maker }) => {
     await claimPodDirectory({ layout, maker, pod: { ...pod, uid: 'u0', name: 'before' } });
     const { promise: both, resolve } = Promise.withResolvers<void>();

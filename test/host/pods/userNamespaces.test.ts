@@ -23,7 +23,7 @@ const ranges = (over: { pods?: number; idsPerPod?: number } = {}) =>
 
 const noted = (uid: string) => join(root, 'pods', uid, 'userns');
 
-test('each pod has a range of its own, also when they ask at once, and keeps it', async () => {
+test('each pod gets its own range, also concurrently, and keeps it', async () => {
   const given = ranges();
   const [a, b] = await Promise.all([given.rangeOf('a'), given.rangeOf('b')]);
   expect([a, b]).toEqual([
@@ -33,7 +33,7 @@ test('each pod has a range of its own, also when they ask at once, and keeps it'
   expect(await given.rangeOf('a')).toEqual(a);
 });
 
-test('it is noted as a kubelet does, and known to the next agent', async () => {
+test('the range is recorded like by a kubelet and known to the next agent', async () => {
   await ranges().rangeOf('a');
   const mappings = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
   expect(JSON.parse(await readFile(noted('a'), 'utf8'))).toEqual({ uidMappings: mappings, gidMappings: mappings });
@@ -41,7 +41,7 @@ test('it is noted as a kubelet does, and known to the next agent', async () => {
   expect((await ranges().rangeOf('a')).hostId).toBe(65_536);
 });
 
-test("it is free again when the pod's directory is gone; there are no more than the node has pods", async () => {
+test("the range is free after the pod's directory is removed, and the number of ranges is limited", async () => {
   const given = ranges();
   await given.rangeOf('a');
   await given.rangeOf('b');
@@ -50,14 +50,14 @@ test("it is free again when the pod's directory is gone; there are no more than 
   expect((await given.rangeOf('c')).hostId).toBe(65_536);
 });
 
-test('a range of another size that a pod has already is kept, and avoided', async () => {
+test('an existing range of a different size is preserved and avoided', async () => {
   await ranges().rangeOf('a');
   const wider = ranges({ idsPerPod: 131_072 });
   expect(await wider.rangeOf('a')).toEqual({ hostId: 65_536, length: 65_536 });
   expect(await wider.rangeOf('b')).toEqual({ hostId: 131_072, length: 131_072 });
 });
 
-test('a damaged note is an error, not a new range', async () => {
+test('a damaged record is an error, not a new range', async () => {
   await writeFile(noted('a'), '{"uidMappings":[]}');
   await expect(ranges().rangeOf('a')).rejects.toMatchObject({ message: expect.stringContaining(noted('a')) });
   await writeFile(noted('a'), '{');

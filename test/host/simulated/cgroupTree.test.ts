@@ -96,7 +96,7 @@ describe('cgroup v1', () => {
     expect(expected.filter((each) => each === 'EBUSY')).toHaveLength(2);
   });
 
-  test('a limit of memory below what is used below it is refused as well, and nothing is killed', () => {
+  test('a memory limit below the usage is rejected, and nothing is killed', () => {
     const { made, killed } = tree('v1', { 'pods/one': [{ pid: 7, memoryBytes: 100 }] });
     made.add('pods/one');
     const file = '/sys/fs/cgroup/memory/pods/memory.limit_in_bytes';
@@ -108,7 +108,7 @@ describe('cgroup v1', () => {
 });
 
 describe('cgroup v2', () => {
-  test('a cgroup has the controllers that the one above passes on, and their files', () => {
+  test('a cgroup has the controllers that its parent enables, and their files', () => {
     const { made, root } = tree('v2');
     made.add('pods/one');
     expect(made.readFile('pods', 'memory.max')).toBeUndefined();
@@ -121,14 +121,14 @@ describe('cgroup v2', () => {
     expect(made.readFile('pods/one', 'memory.max')).toBeUndefined();
   });
 
-  test('one with processes of its own passes nothing on', () => {
+  test('a cgroup with processes cannot enable controllers', () => {
     const { made, root } = tree('v2', { pods: [{ pid: 7, memoryBytes: 1 }] });
     made.add('pods');
     made.write(`${root}/cgroup.subtree_control`, '+memory');
     expect(() => made.write(`${root}/pods/cgroup.subtree_control`, '+memory')).toThrow('EBUSY');
   });
 
-  test('a limit of memory below what is used kills the largest until the rest fits', () => {
+  test('a memory limit below the usage kills the largest processes until the rest fits', () => {
     const small = { pid: 7, memoryBytes: 10 };
     const { made, killed, root } = tree('v2', { pods: [small], 'pods/one': [{ pid: 8, memoryBytes: 90 }] });
     made.add('pods/one');
@@ -141,7 +141,7 @@ describe('cgroup v2', () => {
   });
 });
 
-test('what is killed is what is in the cgroup itself, and it can then be removed', () => {
+test('killing affects the cgroup itself, which can then be removed', () => {
   const { made, killed, root } = tree('v2', {
     'pods/one': [{ pid: 7, memoryBytes: 1 }],
     'pods/two': [{ pid: 8, memoryBytes: 1 }],
@@ -155,7 +155,7 @@ test('what is killed is what is in the cgroup itself, and it can then be removed
   expect(made.paths).toEqual(['pods', 'pods/two']);
 });
 
-test.each(['v1', 'v2'] as const)('somebody beside the node removes of %s only what nobody is in', (version) => {
+test.each(['v1', 'v2'] as const)('other software can remove only empty cgroups of %s', (version) => {
   const { made } = tree(version, { 'pods/one': [{ pid: 7, memoryBytes: 1 }] });
   for (const path of ['pods/one', 'pods/two']) made.add(path);
   for (const path of ['pods', 'pods/one', 'pods/two', 'pods/none']) made.drop(path);

@@ -42,7 +42,7 @@ const agentOn = (tree: CgroupTree, gate: Gate = openGate, own: readonly string[]
     onWarning: () => {},
   });
 
-test.each(['v1', 'v2'] as const)('%s: pods have their cgroups and limits, which outlive an agent', async (version) => {
+test.each(['v1', 'v2'] as const)('%s: pods have cgroups with limits, which survive the agent', async (version) => {
   const tree = kernel(version);
   const agent = agentOn(tree);
   expect(await agent.setUp()).toEqual({ outcome: 'enforced', warnings: [] });
@@ -57,7 +57,7 @@ test.each(['v1', 'v2'] as const)('%s: pods have their cgroups and limits, which 
   expect(tree.paths).toEqual(['kubepods', 'kubepods/burstable', 'kubepods/besteffort']);
 });
 
-test("what all pods share stays as it is while somebody else's pod is there, and so does that pod's cgroup", async () => {
+test('shared cgroups and foreign pod cgroups are unchanged while there is a foreign pod', async () => {
   const tree = kernel('v2');
   tree.add('kubepods/burstable/podforeign');
   processes['kubepods/burstable/podforeign'] = [{ pid: 9, memoryBytes: 1 }];
@@ -75,7 +75,7 @@ test("what all pods share stays as it is while somebody else's pod is there, and
   expect(processes['kubepods/burstable/podforeign']).toHaveLength(1);
 });
 
-test('what runs in a cgroup is killed with it; what survives that holds it up', async () => {
+test('processes in a cgroup are killed with it, and survivors block its removal', async () => {
   const tree = kernel('v2');
   const agent = agentOn(tree);
   await agent.prepare(pod('one'));
@@ -91,7 +91,7 @@ test('what runs in a cgroup is killed with it; what survives that holds it up', 
   expect([agent.has(pod('one')), processes['kubepods/burstable/podone']]).toEqual([false, []]);
 });
 
-test('a limit below what runs there is refused', async () => {
+test('a limit below the usage is rejected', async () => {
   const tree = kernel('v1');
   const agent = agentOn(tree);
   await agent.prepare(pod('one'));
@@ -100,7 +100,7 @@ test('a limit below what runs there is refused', async () => {
   expect(tree.readFile('kubepods/burstable/podone', 'memory.limit_in_bytes')).toBe(String(2 ** 26));
 });
 
-test('each change passes the gate, which may refuse it, or do it and lose the answer', async () => {
+test('each change passes the gate, which may reject it or lose the response', async () => {
   const tree = kernel('v2');
   const calls: string[] = [];
   let lost = 0;
@@ -132,7 +132,7 @@ function holding(held: (about: string) => boolean, fails: (about: string) => boo
   return { gate, letThrough: resolve };
 }
 
-test('a cgroup is not given up while it is still being made', async () => {
+test('a cgroup is not removed while it is still being created', async () => {
   const tree = kernel('v2');
   await agentOn(tree).setUp();
   const { gate, letThrough } = holding(
@@ -190,7 +190,7 @@ test.each(['/kubepods', '/podone', '/burstable/cpu.weight'])(
   },
 );
 
-test('where nothing can be changed pods end all the same, and what the runtime has made for them stays', async () => {
+test('if nothing can be changed, pods terminate anyway, and cgroups of the runtime remain', async () => {
   const tree = kernel('v2');
   tree.add('kubepods/burstable');
   tree.isReadOnly = true;
@@ -203,7 +203,7 @@ test('where nothing can be changed pods end all the same, and what the runtime h
   expect(tree.paths).toContain('kubepods/burstable/podtwo');
 });
 
-test('what an agent has made, and cannot remove for a while, it removes later', async () => {
+test('a cgroup that cannot be removed temporarily is removed later', async () => {
   const tree = kernel('v2');
   const agent = agentOn(tree);
   await agent.prepare(pod('one'));
@@ -214,7 +214,7 @@ test('what an agent has made, and cannot remove for a while, it removes later', 
   expect(tree.paths).not.toContain('kubepods/burstable/podone');
 });
 
-test('of a pod that is forgotten nothing is made up for, whoever removes what is left', async () => {
+test('limits of a forgotten pod are not retried', async () => {
   const tree = kernel('v2');
   tree.add('kubepods/besteffort/podtheirs');
   const agent = agentOn(tree);

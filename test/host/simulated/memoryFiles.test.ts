@@ -86,7 +86,7 @@ async function outcome(act: Act, files: FileSystem, root: string): Promise<unkno
   }
 }
 
-describe('a disk in memory is as that of the host', () => {
+describe('a simulated disk behaves like that of the host', () => {
   let root = '';
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'statelet-memory-files-'));
@@ -114,7 +114,7 @@ describe('a disk in memory is as that of the host', () => {
   );
 });
 
-test('what has something mounted in it is not deleted', async () => {
+test('a directory with a mount in it is not deleted', async () => {
   const disk = new MemoryDisk(() => NOW);
   const files = new MemoryFiles(disk);
   const volume = '/pods/u1/volumes/memory';
@@ -131,14 +131,14 @@ test('what has something mounted in it is not deleted', async () => {
   expect(files.readdirSync('/')).toEqual(['link']);
 });
 
-describe('a call that fails', () => {
+describe('a failing call', () => {
   const withFault = async (faulty: FileCall['call'], fault: FileFault) => {
     const files = new MemoryFiles(new MemoryDisk(() => NOW), ({ call }) => (call === faulty ? fault : undefined));
     await files.writeFile('/file', 'old');
     return files;
   };
 
-  test('fails with the error of Node', async () => {
+  test('has an error like that of Node.js', async () => {
     const files = await withFault('rename', { code: 'EIO' });
     await expect(files.rename('/file', '/other')).rejects.toMatchObject({
       code: 'EIO',
@@ -149,13 +149,13 @@ describe('a call that fails', () => {
     expect(files.readdirSync('/')).toEqual(['file']);
   });
 
-  test('may have been done', async () => {
+  test('may have taken effect', async () => {
     const files = await withFault('rename', { code: 'EIO', done: true });
     await expect(files.rename('/file', '/other')).rejects.toMatchObject({ code: 'EIO' });
     expect(files.readdirSync('/')).toEqual(['other']);
   });
 
-  test('may never answer, and is not done', async () => {
+  test('may never complete and not take effect', async () => {
     const files = await withFault('rename', { hangs: true });
     const answered = files.rename('/file', '/other').then(() => 'answered');
     const afterwards = new Promise((resolve) => setImmediate(resolve, 'nothing'));
@@ -164,7 +164,7 @@ describe('a call that fails', () => {
   });
 });
 
-test('a full disk takes what it has room for, and says so', async () => {
+test('a full disk stores what fits and reports the error', async () => {
   const disk = new MemoryDisk(() => NOW);
   const files = new MemoryFiles(disk);
   disk.capacity = 5;
@@ -174,7 +174,7 @@ test('a full disk takes what it has room for, and says so', async () => {
   await files.writeFile('/other', 'five.');
 });
 
-describe('a power cut', () => {
+describe('a power failure', () => {
   /** What is in a file after it, over many draws. */
   async function outcomes(act: (files: FileSystem) => Promise<void>): Promise<string[]> {
     const seen = new Set<string>();
@@ -188,7 +188,7 @@ describe('a power cut', () => {
     return [...seen].sort();
   }
 
-  test('leaves nothing, a part or all of what was not synced', async () => {
+  test('leaves nothing, a part or all of unsynced data', async () => {
     expect(await outcomes((files) => files.writeFile('/file', 'new'))).toEqual([
       '',
       '\0\0\0',
@@ -201,7 +201,7 @@ describe('a power cut', () => {
     ]);
   });
 
-  test('leaves what was synced, and the name of it only with its directory', async () => {
+  test('preserves synced data, and its name only if the directory is synced', async () => {
     const written = async (files: FileSystem) => {
       const file = await files.open('/file', 'w');
       await file.writeFile('new');
@@ -215,7 +215,7 @@ describe('a power cut', () => {
     expect(await outcomes(named)).toEqual(['new']);
   });
 
-  test('leaves the first few changes of names, whatever directory they were made in', async () => {
+  test('preserves the first few changes of names across directories', async () => {
     const left = new Set<string>();
     for (let seed = 1; seed <= 50; seed += 1) {
       const disk = new MemoryDisk(() => NOW);
@@ -234,7 +234,7 @@ describe('a power cut', () => {
     expect([...left].sort()).toEqual(['', 'new', 'new link', 'old link']);
   });
 
-  test('leaves what was written long before', async () => {
+  test('preserves data that was written long before', async () => {
     let now = NOW;
     const disk = new MemoryDisk(() => now);
     const files = new MemoryFiles(disk);
@@ -247,7 +247,7 @@ describe('a power cut', () => {
     expect(files.readdirSync('/')).toEqual(['file']);
   });
 
-  test('leaves what was written long before, although the clock was set back meanwhile', async () => {
+  test('preserves data that was written long before, although the clock was set back meanwhile', async () => {
     let [now, elapsed] = [NOW, 0];
     const disk = new MemoryDisk(
       () => now,

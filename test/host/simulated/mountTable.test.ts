@@ -15,7 +15,7 @@ beforeEach(async () => {
   await files.writeFile('/data/file', 'data');
 });
 
-test('a file system in memory hides what is below it, and vanishes with all that is in it', async () => {
+test('a memory file system hides what is below it and loses its contents when unmounted', async () => {
   disk.mount('tmpfs', '/pods/one');
   expect(await files.readdir('/pods/one')).toEqual([]);
   await files.writeFile('/pods/one/new', 'new');
@@ -27,7 +27,7 @@ test('a file system in memory hides what is below it, and vanishes with all that
   expect(() => disk.unmount('/pods/one')).toThrow('EINVAL');
 });
 
-test('of several mounted at one place the last is seen, and goes first', async () => {
+test('of several mounts at a path, the latest is visible and unmounted first', async () => {
   disk.mount('tmpfs', '/pods/one');
   await files.writeFile('/pods/one/first', '');
   disk.mount('hugetlbfs', '/pods/one');
@@ -36,7 +36,7 @@ test('of several mounted at one place the last is seen, and goes first', async (
   expect(await files.readdir('/pods/one')).toEqual(['first']);
 });
 
-test('a bind shows a directory or a file at another place, under the name of its source', async () => {
+test('a bind mount exposes a directory or file at another path', async () => {
   await files.writeFile('/pods/one/place', '');
   disk.bind('/data', '/pods/one');
   expect(await files.readFile('/pods/one/file')).toBe('data');
@@ -51,14 +51,14 @@ test('a bind shows a directory or a file at another place, under the name of its
   expect(() => disk.bind('/none', '/pods/one')).toThrow('ENOENT');
 });
 
-test('what is mounted on the source of a bind afterwards is not seen through it', async () => {
+test('a later mount on the source of a bind mount is not visible through it', async () => {
   disk.bind('/data', '/pods/one');
   disk.mount('tmpfs', '/data');
   expect(await files.readdir('/data')).toEqual([]);
   expect(await files.readdir('/pods/one')).toEqual(['inner', 'file']);
 });
 
-test('what has a mount on it or in it is busy', async () => {
+test('a path with a mount on it or below it is busy', async () => {
   disk.mount('tmpfs', '/pods/one');
   await files.mkdir('/pods/one/in');
   disk.mount('tmpfs', '/pods/one/in');
@@ -72,7 +72,7 @@ test('what has a mount on it or in it is busy', async () => {
   await expect(files.unlink('/data/place')).rejects.toMatchObject({ code: 'EBUSY' });
 });
 
-test('mounts go along with the directory that they are in', async () => {
+test('mounts move with their directory', async () => {
   disk.mount('tmpfs', '/pods/one');
   await files.writeFile('/pods/one/new', 'new');
   await files.rename('/pods', '/moved');
@@ -82,7 +82,7 @@ test('mounts go along with the directory that they are in', async () => {
   expect(await files.readFile('/moved/one/old')).toBe('old');
 });
 
-test('a power cut unmounts everything', async () => {
+test('a power failure unmounts everything', async () => {
   disk.mount('tmpfs', '/data');
   disk.cutPower(() => 0.99);
   expect(mounts()).toEqual([]);

@@ -23,7 +23,7 @@ const du = async (): Promise<number> => {
   return Number(stdout.split('\t')[0]);
 };
 
-test('it counts as du does: blocks, directories, links themselves, and a file of several names once', async () => {
+test('counts like du: blocks, directories, links themselves, and a file with several names once', async () => {
   await mkdir(join(folder, 'a/b/c'), { recursive: true });
   await writeFile(join(folder, 'a/large'), Buffer.alloc(300_000, 1));
   await link(join(folder, 'a/large'), join(folder, 'a/b/again'));
@@ -32,13 +32,13 @@ test('it counts as du does: blocks, directories, links themselves, and a file of
   expect(await measureDiskUsage(folder, signal)).toEqual({ bytes: await du(), inodes: 7 });
 });
 
-test('one file is what it takes', async () => {
+test('measures a single file', async () => {
   const file = join(folder, 'file');
   await writeFile(file, 'text');
   expect(await measureDiskUsage(file, signal)).toEqual({ bytes: allocatedBytes(await lstat(file)), inodes: 1 });
 });
 
-test('a tree without an end does not keep it from ending', async () => {
+test('an endless tree can be aborted', async () => {
   await Promise.all(Array.from({ length: 3_000 }, (_, at) => writeFile(join(folder, String(at)), '')));
   const end = new AbortController();
   setImmediate(() => end.abort(new Error('enough')));
@@ -46,18 +46,18 @@ test('a tree without an end does not keep it from ending', async () => {
   expect((await measureDiskUsage(folder, signal)).inodes).toBe(3_001);
 });
 
-test('directories in directories take no end of handles', async () => {
+test('deeply nested directories do not exhaust the descriptors', async () => {
   let deep = folder;
   for (let at = 0; at < 402; at += 1) deep = join(deep, 'd');
   await mkdir(deep, { recursive: true });
   await expect(measureDiskUsage(folder, signal)).rejects.toThrow('directories nest deeper than 400 levels');
 });
 
-test('what is not there fails', async () => {
+test('rejects for a missing path', async () => {
   await expect(measureDiskUsage(join(folder, 'none'), signal)).rejects.toThrow('ENOENT');
 });
 
-test('what is in a directory that is closed to this process is not counted, all else is', async () => {
+test('skips the contents of unreadable directories', async () => {
   await chmod(folder, 0o755);
   await mkdir(join(folder, 'closed/inner'), { recursive: true });
   await chmod(join(folder, 'closed'), 0);

@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-test('each tree is answered in its place, be it that it cannot be counted', async () => {
+test('results are in the order of the trees, including failures', async () => {
   expect(await measureDiskUsages([join(folder, 'none'), folder, join(folder, '1')])).toEqual([
     { failure: expect.stringContaining('ENOENT') },
     { bytes: expect.any(Number), inodes: 2_001 },
@@ -21,7 +21,7 @@ test('each tree is answered in its place, be it that it cannot be counted', asyn
   ]);
 });
 
-test('a tree that is too large leaves time for the others, but not for more than there is for all', async () => {
+test('a large tree leaves time for the others within the total limit', async () => {
   const late = { failure: expect.stringMatching(/abort/i) };
   const small = { bytes: 0, inodes: 1 };
   expect(await measureDiskUsages([folder, join(folder, '1')], { perTreeMs: 0, totalMs: 10_000 })).toEqual([

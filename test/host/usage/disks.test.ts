@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { parseDiskStats, parseFileSystems } from '../../../host/usage/disks.ts';
 
-test('a device by its numbers, in a kernel of any age', () => {
+test('parses disks by device number on kernels of any version', () => {
   const text = `   8       1 sda1 10 20 30 40 50 60 70 80 9 100 110 5 0 40 9 6 7
  259       0 nvme0n1 1 2 3 4 5 6 7 8 9 10 11
    8      16 sdb 1 2 3
@@ -18,7 +18,7 @@ nothing
   });
 });
 
-test('file systems on disks, each where it is mounted first', () => {
+test('parses file systems on disks with their first mount point', () => {
   const text = `24 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 25 24 0:22 / /dev/shm rw - tmpfs tmpfs rw
 26 24 8:1 /var/lib /data/bind rw shared:1 - ext4 /dev/sda1 rw

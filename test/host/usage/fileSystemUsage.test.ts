@@ -4,7 +4,7 @@ import { readFileSystemUsage } from '../../../host/usage/fileSystemUsage.ts';
 
 const { signal } = new AbortController();
 
-test('bytes and inodes of the file system that a path lies on', async () => {
+test('returns bytes and inodes of the file system that contains a path', async () => {
   const { bsize, blocks, files } = await statfs('/');
   const usage = await readFileSystemUsage('/', signal);
   expect(usage).toMatchObject({ capacityBytes: blocks * bsize, inodes: files });
@@ -14,7 +14,7 @@ test('bytes and inodes of the file system that a path lies on', async () => {
   expect(availableBytes + usedBytes).toBeLessThanOrEqual(capacityBytes);
 });
 
-test('nothing of what is not there, or who no longer waits', async () => {
+test('returns undefined for a missing path and after cancellation', async () => {
   expect(await readFileSystemUsage('/none', signal)).toBeUndefined();
   expect(await readFileSystemUsage('/', AbortSignal.abort())).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { totalmem } from 'node:os';
 import { expect, test } from '@jest/globals';
 import { lowestTaskLimit, parseBootTime, parseMemoryTotals, parseTaskCount } from '../../../host/usage/hostFacts.ts';
 
-test('texts of the kernel say when it began, how many tasks there are and may be, and how much memory', () => {
+test('parses the boot time, the number and limit of tasks, and the memory', () => {
   expect(parseBootTime('cpu 1 2\nbtime 1700000000\nprocesses 5\n')).toBe(1_700_000_000_000);
   expect(parseTaskCount('1.36 3.49 4.53 2/3518 3715089\n')).toBe(3518);
   expect(lowestTaskLimit('4194304\n', '31234\n')).toBe(31_234);
@@ -14,13 +14,13 @@ test('texts of the kernel say when it began, how many tasks there are and may be
   });
 });
 
-test('what is not said is absent', () => {
+test('missing values are undefined', () => {
   expect([parseBootTime(''), parseTaskCount('none'), lowestTaskLimit(undefined, 'max'), parseMemoryTotals('')]).toEqual(
     [undefined, undefined, undefined, {}],
   );
 });
 
-test('the texts of this host are understood', () => {
+test('parses the files of this host', () => {
   const read = (name: string) => readFileSync(`/proc/${name}`, 'utf8');
   expect(parseBootTime(read('stat'))).toBeGreaterThan(0);
   expect(parseTaskCount(read('loadavg'))).toBeGreaterThan(1);

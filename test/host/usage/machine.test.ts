@@ -31,12 +31,12 @@ const cpu = (path: string): Record<string, string> => ({
 const cpus = (directoryOf: string, ...ids: readonly number[]): Record<string, string> =>
   Object.assign({}, ...ids.map((id) => cpu(`${directoryOf}/cpu${id}`)));
 
-test('the CPUs of all NUMA nodes count', async () => {
+test('counts the CPUs of all NUMA nodes', async () => {
   const root = await host({ ...cpus('node/node0', 0, 2), ...cpus('node/node1', 1, 3), 'cpu/online': '0-3\n' });
   expect(await readMachine(root)).toEqual({ cpuCount: 4, memoryBytes: 2 ** 31 });
 });
 
-test('a CPU that is offline, or has no topology, does not count', async () => {
+test('ignores CPUs that are offline or have no topology', async () => {
   const files = {
     ...cpus('node/node0', 0, 1, 2, 3, 11),
     'node/node0/cpu4/crash_notes': '',
@@ -46,16 +46,16 @@ test('a CPU that is offline, or has no topology, does not count', async () => {
   expect(await readMachine(root)).toMatchObject({ cpuCount: 4 });
 });
 
-test('on a kernel without CPU hotplug all CPUs are online', async () => {
+test('without CPU hotplug, all CPUs are online', async () => {
   expect(await readMachine(await host(cpus('node/node0', 0, 1)))).toMatchObject({ cpuCount: 2 });
 });
 
-test('a host that shows no NUMA nodes has the CPUs that it lists', async () => {
+test('without NUMA nodes, counts the listed CPUs', async () => {
   const root = await host({ ...cpus('cpu', 0, 1, 2), 'cpu/cpufreq/boost': '', 'cpu/online': '0-2' });
   expect(await readMachine(root)).toMatchObject({ cpuCount: 3 });
 });
 
-test('a host without CPUs or memory is an error that names the file', async () => {
+test('without CPUs or memory, fails with the path of the file', async () => {
   await expect(readMachine(await host({}))).rejects.toThrow('/sys/devices/system/cpu: expected the CPUs');
   const offline = await host({ ...cpus('node/node0', 1), 'cpu/online': '0' });
   await expect(readMachine(offline)).rejects.toThrow('expected CPUs that are online');
@@ -64,7 +64,7 @@ test('a host without CPUs or memory is an error that names the file', async () =
   await expect(readMachine(root)).rejects.toThrow('proc/meminfo: expected a line MemTotal');
 });
 
-test('the host that the tests run on has at least the CPUs of this process', async () => {
+test('finds at least the CPUs of this process on this host', async () => {
   const { availableParallelism, totalmem } = await import('node:os');
   const { cpuCount, memoryBytes } = await readMachine();
   expect(cpuCount).toBeGreaterThanOrEqual(availableParallelism());

@@ -12,7 +12,7 @@ eth0.5:18446744073709551615 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0
 broken: 1 2
 `;
 
-test('each interface with what it received and sent, but for loopback and the ends of those of pods', () => {
+test('parses the traffic of each interface except loopback and pod interfaces', () => {
   expect(parseNetDev(TEXT)).toEqual([
     {
       name: 'eth0',
@@ -39,7 +39,7 @@ test('each interface with what it received and sent, but for loopback and the en
   ]);
 });
 
-test('a text that is cut off, or none, has no interfaces', () => {
+test('truncated or other text has no interfaces', () => {
   expect(parseNetDev('')).toEqual([]);
   expect(parseNetDev('eth0: 1 2 3')).toEqual([]);
 });

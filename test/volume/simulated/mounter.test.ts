@@ -71,7 +71,7 @@ const rightsOf = async (files: FileSystem, path: string) => {
   return `${(mode & 0o7777).toString(8)} ${gid}`;
 };
 
-describe('as on this host', () => {
+describe('like on this host', () => {
   alike('what is mounted hides what is below it until it is unmounted, as often as that is asked', async (place) => {
     const { mounter, files, at } = place;
     const seen: unknown[] = [];
@@ -189,7 +189,7 @@ describe('as on this host', () => {
   });
 });
 
-test('each call passes the gate; what it fails with is told as the host tells it', async () => {
+test('each call passes the gate and fails with the same messages as on a host', async () => {
   const calls: string[] = [];
   let isBusy = true;
   const gate: Gate = async ({ name, about, writes }, act) => {
@@ -225,7 +225,7 @@ test('each call passes the gate; what it fails with is told as the host tells it
   ]);
 });
 
-test('a call that hangs is given up with its signal', async () => {
+test('a hanging call is abandoned when its signal aborts', async () => {
   const { mounter, at } = memory(() => new Promise(() => {}));
   const abort = new AbortController();
   const hung = mounter.unmount(at(''), abort.signal);
@@ -233,7 +233,7 @@ test('a call that hangs is given up with its signal', async () => {
   await expect(hung).rejects.toThrow('given up');
 });
 
-test('what is mounted outlives the agent', async () => {
+test('mounts survive the agent', async () => {
   const disk = new MemoryDisk(() => 0);
   disk.makeDirectories('/volume');
   await mount(new SimulatedMounter(disk, openGate), '/volume');
@@ -243,7 +243,7 @@ test('what is mounted outlives the agent', async () => {
   });
 });
 
-test('C26: what is bound already is not bound anew', async () => {
+test('C26: an existing bind mount is preserved', async () => {
   const disk = new MemoryDisk(() => 0);
   disk.makeDirectories('/volume/inside');
   const mounter = new SimulatedMounter(disk, openGate);
@@ -255,7 +255,7 @@ test('C26: what is bound already is not bound anew', async () => {
   expect(disk.mounts[0]).toBe(before[0]);
 });
 
-test('a group gets a part of a volume first, and its root last', async () => {
+test('a partial change of ownership leaves the root unchanged', async () => {
   const disk = new MemoryDisk(() => 0);
   const files = new MemoryFiles(disk);
   await files.mkdir('/volume', { recursive: true });

@@ -23,14 +23,14 @@ Max open files            ${soft.padEnd(20)} 4096                 files
   await Promise.all(links.map((link, at) => symlink(link, join(proc, `${pid}/fd/${at}`))));
 }
 
-test('those of all processes, sockets among them, and the limit of the first', async () => {
+test('counts the files and sockets of all processes, with the limit of the first', async () => {
   await process(1, ['/dev/null', 'socket:[17]', 'pipe:[3]']);
   await process(2, ['socket:[18]'], '2048');
   expect(countOpenFiles([1, 2], proc)).toEqual({ open: 4, sockets: 2, softLimit: 1_024 });
   expect(countOpenFiles([2, 3], proc)).toEqual({ open: 1, sockets: 1, softLimit: 2_048 });
 });
 
-test('no limit, no process, and too many of them', async () => {
+test('handles no limit, no processes, and too many processes', async () => {
   await process(1, [], 'unlimited');
   expect(countOpenFiles([1], proc)).toEqual({ open: 0, sockets: 0, softLimit: -1 });
   expect(countOpenFiles([], proc)).toEqual({ open: 0, sockets: 0 });
@@ -42,7 +42,7 @@ test('no limit, no process, and too many of them', async () => {
   ).toBeUndefined();
 });
 
-test('of very many open files it is not looked which are sockets', async () => {
+test('does not count sockets among very many files', async () => {
   await process(
     1,
     Array.from({ length: 1_001 }, () => 'socket:[1]'),

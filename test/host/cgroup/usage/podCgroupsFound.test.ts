@@ -16,7 +16,7 @@ const [SANDBOX, MAIN] = ['0a'.repeat(32), '1b'.repeat(32)];
 const UID = '9dc0e9d6-6d94-4a32-8f0a-3d3ea0a3b0a5';
 const make = (...path: string[]) => mkdir(join(root, ...path), { recursive: true });
 
-test('as directories: the classes, their pods, and what runs in each', async () => {
+test('finds directories of classes, pods and containers', async () => {
   const pod = `own/kubepods/burstable/pod${UID}`;
   await make('cpu', pod, SANDBOX);
   await make('cpu', pod, MAIN);
@@ -33,7 +33,7 @@ test('as directories: the classes, their pods, and what runs in each', async () 
   });
 });
 
-test('as slices and scopes of systemd, below the root or in a slice of their own', async () => {
+test('finds systemd slices and scopes, below the root or in a slice', async () => {
   const slice = `kubepods-besteffort-pod${UID.replaceAll('-', '_')}.slice`;
   const path = `kubepods.slice/kubepods-besteffort.slice/${slice}`;
   await make(path, `cri-containerd-${MAIN}.scope`);
@@ -46,7 +46,7 @@ test('as slices and scopes of systemd, below the root or in a slice of their own
   expect(own.pods).toMatchObject([{ uid: UID, containers: [] }]);
 });
 
-test('where nothing is, or no hierarchy, nothing is found', () => {
+test('finds nothing without cgroups or hierarchies', () => {
   const place = { cgroupRoot: '', cgroupDriver: 'cgroupfs' } as const;
   for (const hierarchies of [v1Hierarchies(root), []]) {
     expect(findPodCgroups({ place, hierarchies })).toEqual({ shared: [], pods: [] });

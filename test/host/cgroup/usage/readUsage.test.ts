@@ -52,7 +52,7 @@ const MEMORY = {
 };
 
 describe('v1', () => {
-  test('each controller has its files in its own hierarchy', async () => {
+  test('reads each controller from its own hierarchy', async () => {
     expect(await v1(V1_CONTAINER)).toEqual({
       readAt: 1_000,
       cpu: {
@@ -88,14 +88,14 @@ describe('v1', () => {
     });
   });
 
-  test('the root has neither a quota nor a count of threads', async () => {
+  test('the root has neither a quota nor a thread count', async () => {
     const usage = await v1(V1_ROOT, '');
     expect(usage?.cpu).toMatchObject({ shares: 512, usageNs: 1_234_567_890 });
     expect(usage?.cpu?.quotaUs).toBeUndefined();
     expect(usage?.pids).toEqual({ processes: [4711, 4712] });
   });
 
-  test('the first files of blkio count that have a device, whatever the scheduler of its requests', async () => {
+  test('uses the first blkio files that list a device, for any I/O scheduler', async () => {
     const bfq = 'blkio/blkio.bfq.io_serviced_recursive';
     const usage = await v1({ ...V1_CONTAINER, [bfq]: '254:0 Read 3\nTotal 3\n' });
     expect(usage?.io?.map(({ operations }) => operations.get('Read'))).toEqual([3]);
@@ -106,7 +106,7 @@ describe('v1', () => {
     expect((await v1({ ...none, 'blkio/cgroup.procs': '' }, 'other'))?.io).toBeUndefined();
   });
 
-  test('what is not there is absent: an accounting hierarchy, a limit of swap', async () => {
+  test('missing files are undefined: an accounting hierarchy, a swap limit', async () => {
     const files = Object.keys(V1_CONTAINER).filter((name) => /^cpuacct|memsw/.test(name));
     const usage = await v1(without(V1_CONTAINER, files));
     expect(usage?.cpu).toMatchObject({ periods: 120 });
@@ -114,19 +114,19 @@ describe('v1', () => {
     expect(usage?.memory?.limits).toEqual({ limit: 67_108_864 });
   });
 
-  test('it does not use less than nothing', async () => {
+  test('the working set is never negative', async () => {
     const usage = await v1({ ...V1_CONTAINER, 'memory/memory.usage_in_bytes': '1024\n' });
     expect(usage?.memory?.workingSet).toBe(0);
   });
 
-  test('only the parts that are asked for are read', async () => {
+  test('reads only the requested parts', async () => {
     const usage = await v1(V1_CONTAINER, POD, ['pids']);
     expect(usage).toEqual({ readAt: 1_000, pids: { threads: 5, processes: [4711, 4712] } });
   });
 });
 
 describe('v2', () => {
-  test('all in one hierarchy, in microseconds, with the pressure', async () => {
+  test('reads all parts from one hierarchy, in microseconds, with the pressure', async () => {
     const some = { avg10: 1.5, avg60: 0.75, avg300: 0.1 };
     const full = { avg10: 0, avg60: 0, avg300: 0 };
     const pressure = (someUs: number, fullUs: number) => ({
@@ -173,7 +173,7 @@ describe('v2', () => {
     });
   });
 
-  test('the root uses what its pages are, and the swap of the host; it has no limits', async () => {
+  test('the root has the usage of its pages, the swap of the host, and no limits', async () => {
     await writeCgroup(root, '', V2_ROOT, 'v2');
     const meminfo = 'MemTotal: 8000 kB\nSwapTotal:         4096 kB\nSwapFree:          1024 kB\n';
     const read = (file: string) => (file === '/proc/meminfo' ? meminfo : hostCgroupfs.read(file));
@@ -185,7 +185,7 @@ describe('v2', () => {
     expect(usage?.pids).toEqual({ processes: [4711, 4712] });
   });
 
-  test('without a quota, and in a kernel that counts neither swap nor pressure', async () => {
+  test('reads a cgroup without a quota on a kernel without swap accounting and pressure', async () => {
     const older = without(V2_CONTAINER, ['memory.swap.current', 'memory.swap.max', 'memory.peak', 'cpu.pressure']);
     const usage = await v2({ ...older, 'cpu.max': 'max 100000\n', 'memory.max': 'max\n' });
     expect(usage?.cpu).toMatchObject({ quotaUs: undefined, periodUs: 100_000 });
@@ -194,13 +194,13 @@ describe('v2', () => {
     expect(usage?.pressure).toMatchObject({ cpu: undefined, memory: { some: { totalUs: 60 } } });
   });
 
-  test('the smallest and the largest weight, as shares', async () => {
+  test('converts the smallest and the largest weight to shares', async () => {
     expect((await v2({ ...V2_CONTAINER, 'cpu.weight': '1\n' }, 'a'))?.cpu?.shares).toBe(2);
     expect((await v2({ ...V2_CONTAINER, 'cpu.weight': '10000\n' }, 'b'))?.cpu?.shares).toBe(262_144);
   });
 });
 
-test('of a cgroup that is not there nothing is known; of an empty one neither', async () => {
+test('a missing or empty cgroup has no usage', async () => {
   for (const hierarchies of [v1Hierarchies(root), v2Hierarchies(root), []]) {
     expect(createUsageReader({ hierarchies, now })('kubepods/gone')).toBeUndefined();
   }
@@ -208,7 +208,7 @@ test('of a cgroup that is not there nothing is known; of an empty one neither', 
   expect(createUsageReader({ hierarchies: v2Hierarchies(root), now })('kubepods')).toMatchObject({ cpu: undefined });
 });
 
-test('on this host the root uses processor and memory', async () => {
+test('on this host, the root uses CPU and memory', async () => {
   const usage = createUsageReader({ hierarchies: await readHierarchies(), now })('');
   expect(usage?.cpu?.usageNs).toBeGreaterThan(0);
   expect(usage?.cpu?.userNs).toBeGreaterThan(0);
@@ -217,7 +217,7 @@ test('on this host the root uses processor and memory', async () => {
   expect(usage?.pids?.processes?.length).toBeGreaterThan(0);
 });
 
-test('limits are read once a minute, use each time', async () => {
+test('limits are read once a minute, usage each time', async () => {
   await writeCgroup(root, POD, V1_CONTAINER, 'v1');
   let [time, read] = [1_000, [] as string[]];
   const cgroupfs = {
@@ -240,7 +240,7 @@ test('limits are read once a minute, use each time', async () => {
   expect(reader(POD)).toMatchObject({ cpu: { shares: 4 } });
 });
 
-test('one that is gone is not told from what was known of it', async () => {
+test('a removed cgroup is not reported from the cache', async () => {
   await writeCgroup(root, POD, V1_CONTAINER, 'v1');
   const reader = createUsageReader({ hierarchies: v1Hierarchies(root), now });
   expect(reader(POD)).toBeDefined();

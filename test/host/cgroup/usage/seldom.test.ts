@@ -13,7 +13,7 @@ function seen() {
   return { time, seldom, look };
 }
 
-test('is looked at once a minute, each of a cgroup by itself', () => {
+test('reads once a minute, separately for each cgroup', () => {
   const { time, look } = seen();
   expect(look()).toBe(1);
   expect(look('pod', 'other')).toBe(2);
@@ -24,7 +24,7 @@ test('is looked at once a minute, each of a cgroup by itself', () => {
   expect(look()).toBe(4);
 });
 
-test('that there is nothing is something that was seen', () => {
+test('caches the absence of a value', () => {
   const { seldom } = seen();
   let looks = 0;
   const look = () => {
@@ -35,7 +35,7 @@ test('that there is nothing is something that was seen', () => {
   expect(looks).toBe(1);
 });
 
-test('is looked at again once it is forgotten, or the time of day was set back', () => {
+test('reads again after it is forgotten or the clock is set back', () => {
   const { time, seldom, look } = seen();
   look();
   seldom.forget('pod');
@@ -44,7 +44,7 @@ test('is looked at again once it is forgotten, or the time of day was set back',
   expect(look()).toBe(3);
 });
 
-test('is not kept of cgroups that nobody asks for any more', () => {
+test('drops cgroups that are no longer read', () => {
   const { time, seldom, look } = seen();
   for (let at = 0; at < 1_000; at += 1) look(`pod-${at}`);
   time.now += 60_000;
