@@ -1,11 +1,11 @@
 /** Checks what `createNode` is given, as programs without types give it too. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { aFunction, checkShape } from '../kubernetes/api/checkShape.ts';
-import { VERIFICATIONS } from '../kubernetes/images/imageVerification.ts';
+import { checkShape, functionSchema } from '../kubernetes/api/checkShape.ts';
+import { VERIFICATION_POLICIES } from '../kubernetes/images/imageVerification.ts';
 import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
-const maybe = z.optional(aFunction);
+const maybe = z.optional(functionSchema);
 const name = z.string().check(z.minLength(1));
 const header = z.tuple([name, z.string()]);
 const aPath = name.check(z.refine((value) => !value.includes('\0'), { error: 'expected a path without NUL' }));
@@ -59,7 +59,7 @@ const description = {
 
 /** A sink is known by its name alone. */
 const sinks = z
-  .array(z.looseObject({ name, mustAcknowledge: z.boolean(), put: aFunction }))
+  .array(z.looseObject({ name, mustAcknowledge: z.boolean(), put: functionSchema }))
   .check(({ value, issues }) => {
     const names = value.map((sink) => sink.name);
     const twice = names.findIndex((each, index) => names.indexOf(each) < index);
@@ -78,7 +78,7 @@ const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   podLogsDir: z.optional(aPath),
   runtimeEndpoint: name,
   ...description,
-  hostIps: z.optional(z.union([texts, aFunction])),
+  hostIps: z.optional(z.union([texts, functionSchema])),
   podCidr: z.optional(z.string()),
   sources: z.optional(z.array(name)),
   capacity: amounts,
@@ -98,7 +98,7 @@ const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   logs: z.optional(
     z.looseObject({ maxBytes: z.union([amount, unbounded]), maxFiles: amount, workers: slots, checkMs: interval }),
   ),
-  imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATIONS), allowlist: texts })),
+  imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATION_POLICIES), allowlist: texts })),
   garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
   sinks: z.optional(sinks),
   limitedSwap: yesOrNo,
@@ -106,7 +106,7 @@ const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   takesOver: yesOrNo,
 };
 
-const content = z.optional(z.looseObject({ get: aFunction }));
+const content = z.optional(z.looseObject({ get: functionSchema }));
 
 /** The configuration and the parts in one. A feed or a clock that is missing would be waited for. */
 const schema = z.looseObject({
@@ -114,8 +114,8 @@ const schema = z.looseObject({
   cri: z.looseObject({}),
   files: z.optional(z.looseObject({})),
   mounter: z.optional(z.looseObject({})),
-  network: z.optional(z.looseObject({ connect: aFunction, checkHealth: aFunction, fetch: aFunction })),
-  clock: z.optional(z.looseObject({ now: aFunction, setTimeout: aFunction, clearTimeout: aFunction })),
+  network: z.optional(z.looseObject({ connect: functionSchema, checkHealth: functionSchema, fetch: functionSchema })),
+  clock: z.optional(z.looseObject({ now: functionSchema, setTimeout: functionSchema, clearTimeout: functionSchema })),
   ports: z.optional(z.record(z.string(), maybe)),
   feeds: z.optional(z.record(z.string(), maybe)),
   jitter: maybe,
@@ -125,9 +125,14 @@ const schema = z.looseObject({
   openStore: maybe,
   startThread: maybe,
   nextTurn: maybe,
-  cluster: z.optional(z.looseObject({ client: z.looseObject({ get: aFunction, watch: aFunction }) })),
+  cluster: z.optional(z.looseObject({ client: z.looseObject({ get: functionSchema, watch: functionSchema }) })),
   redaction: z.optional(
-    z.looseObject({ learn: aFunction, learnValues: aFunction, redact: aFunction, texts: aFunction }),
+    z.looseObject({
+      learn: functionSchema,
+      learnValues: functionSchema,
+      redact: functionSchema,
+      texts: functionSchema,
+    }),
   ),
   objects: content,
   tokens: content,

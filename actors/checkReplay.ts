@@ -1,12 +1,12 @@
 /** Checks what `createReplay` is given: a recording may come from a file that is cut, or of something else. */
 import * as z from 'zod/mini';
-import { aFunction, checkShape } from '../kubernetes/api/checkShape.ts';
+import { checkShape, functionSchema } from '../kubernetes/api/checkShape.ts';
 import type { Entry } from './boundary.ts';
 
 const texts = z.array(z.string());
 const object = z.looseObject({});
 const objects = z.array(object);
-const maybe = z.optional(aFunction);
+const maybe = z.optional(functionSchema);
 const amounts = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.number(), pods: z.number() });
 
 /** What need not be bounded: for that JSON has null. */

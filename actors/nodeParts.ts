@@ -7,7 +7,7 @@ import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { KubeClient } from '../kubeclient/client.ts';
 import type { RuntimeClasses } from '../kubernetes/api/runtimeClass.ts';
 import type { PodIdentity } from '../kubernetes/lifecycle/observed.ts';
-import type { OfCloud } from '../kubernetes/node/cloud.ts';
+import type { CloudSettings } from '../kubernetes/node/cloud.ts';
 import type { HostIdentity } from '../kubernetes/node/nodeObject.ts';
 import type { ClusterAccess } from '../machines/node/cluster.ts';
 import type { ClusterInput } from '../machines/node/context.ts';
@@ -56,7 +56,7 @@ export interface ClusterParts {
   /** As a cloud knows the node; empty for none. */
   readonly providerId: string;
   /** Absent: no cloud's controller tells its addresses. */
-  readonly cloud?: OfCloud | undefined;
+  readonly cloud?: CloudSettings | undefined;
   /** Whether the node registers itself; else somebody else makes its Node. */
   readonly registers: boolean;
   /** Whether the controller of the cluster attaches volumes to the node. */

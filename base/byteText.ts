@@ -1,53 +1,57 @@
-/** Bytes as text that need not be UTF-8: each byte that is none stands as half a surrogate pair, which no text has. */
+/**
+ * Converts between bytes and text even if the bytes are not valid UTF-8. Each invalid byte becomes an unpaired low
+ * surrogate (0xdc00 + the byte), which valid text never contains.
+ */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const LONE = 0xdc00;
-const [FIRST_LONE, LAST_LONE] = [0xdc80, 0xdcff];
-const [FIRST_HIGH, LAST_HIGH] = [0xd800, 0xdbff];
-/** Of what a code unit of a text takes at most as UTF-8. */
-const MOST_BYTES = 3;
+const LOW_SURROGATE_BASE = 0xdc00;
+const [FIRST_BYTE_SURROGATE, LAST_BYTE_SURROGATE] = [0xdc80, 0xdcff];
+const [FIRST_HIGH_SURROGATE, LAST_HIGH_SURROGATE] = [0xd800, 0xdbff];
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
+const MAX_BYTES_PER_UNIT = 3;
 
-/** A text that `bytesOfText` makes the same bytes of; of UTF-8 the text that it is. */
-export function textOfBytes(bytes: Buffer): string {
-  const whole = decoded(bytes);
+/** Returns a text that `textToBytes` converts back to the same bytes. Valid UTF-8 is returned as it is. */
+export function bytesToText(bytes: Buffer): string {
+  const whole = decodeUtf8(bytes);
   if (whole !== undefined) return whole;
   const parts: string[] = [];
-  let from = 0;
-  for (let at = 0; at < bytes.length; ) {
-    const length = lengthAt(bytes, at);
+  let runStart = 0;
+  for (let index = 0; index < bytes.length; ) {
+    const length = characterLength(bytes, index);
     if (length === 0) {
-      if (from < at) parts.push(bytes.toString('utf8', from, at));
-      parts.push(String.fromCharCode(LONE + (bytes[at] ?? 0)));
-      from = at + 1;
+      if (runStart < index) parts.push(bytes.toString('utf8', runStart, index));
+      parts.push(String.fromCharCode(LOW_SURROGATE_BASE + (bytes[index] ?? 0)));
+      runStart = index + 1;
     }
-    at += length || 1;
+    index += length || 1;
   }
-  parts.push(bytes.toString('utf8', from));
+  parts.push(bytes.toString('utf8', runStart));
   return parts.join('');
 }
 
-export function bytesOfText(text: string): Buffer {
+export function textToBytes(text: string): Buffer {
   if (text.isWellFormed()) return Buffer.from(text);
-  const bytes = Buffer.alloc(text.length * MOST_BYTES);
+  const bytes = Buffer.alloc(text.length * MAX_BYTES_PER_UNIT);
   let length = 0;
-  let from = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    // The second half of a pair is no byte.
-    if (unit >= FIRST_HIGH && unit <= LAST_HIGH && isLow(text.charCodeAt(at + 1))) at += 1;
-    else if (unit >= FIRST_LONE && unit <= LAST_LONE) {
-      if (from < at) length += bytes.write(text.slice(from, at), length);
-      bytes[length] = unit - LONE;
+  let runStart = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    // The low half of a surrogate pair does not stand for a byte.
+    if (unit >= FIRST_HIGH_SURROGATE && unit <= LAST_HIGH_SURROGATE && isLowSurrogate(text.charCodeAt(index + 1)))
+      index += 1;
+    else if (unit >= FIRST_BYTE_SURROGATE && unit <= LAST_BYTE_SURROGATE) {
+      if (runStart < index) length += bytes.write(text.slice(runStart, index), length);
+      bytes[length] = unit - LOW_SURROGATE_BASE;
       length += 1;
-      from = at + 1;
+      runStart = index + 1;
     }
   }
-  length += bytes.write(text.slice(from), length);
+  length += bytes.write(text.slice(runStart), length);
   return Buffer.from(bytes.subarray(0, length));
 }
 
-const isLow = (unit: number): boolean => unit >= LONE && unit <= 0xdfff;
+const isLowSurrogate = (unit: number): boolean => unit >= LOW_SURROGATE_BASE && unit <= 0xdfff;
 
-function decoded(bytes: Buffer): string | undefined {
+function decodeUtf8(bytes: Buffer): string | undefined {
   try {
     return decoder.decode(bytes);
   } catch {
@@ -55,24 +59,26 @@ function decoded(bytes: Buffer): string | undefined {
   }
 }
 
-/** By the first byte of a character, where its second is not any: the least and the most that that may be (RFC 3629). */
-const SECONDS: ReadonlyMap<number, readonly [number, number]> = new Map([
+/** Range of the second byte for the first bytes that restrict it (RFC 3629). */
+const SECOND_BYTE_RANGES: ReadonlyMap<number, readonly [number, number]> = new Map([
   [0xe0, [0xa0, 0xbf]],
   [0xed, [0x80, 0x9f]],
   [0xf0, [0x90, 0xbf]],
   [0xf4, [0x80, 0x8f]],
 ]);
-const ANY = [0x80, 0xbf] as const;
+const CONTINUATION_RANGE = [0x80, 0xbf] as const;
 
-/** How many bytes the character takes that begins there; 0 where none does. */
-function lengthAt(bytes: Buffer, at: number): number {
-  const first = bytes[at] ?? 0;
+/**
+ * Returns the length in bytes of the UTF-8 character that starts at `offset`, or 0 if no valid character starts there.
+ */
+function characterLength(bytes: Buffer, offset: number): number {
+  const first = bytes[offset] ?? 0;
   if (first < 0x80) return 1;
   const length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
   for (let index = 1; index < length; index += 1) {
-    const [least, most] = index === 1 ? (SECONDS.get(first) ?? ANY) : ANY;
-    const byte = bytes[at + index] ?? 0;
-    if (byte < least || byte > most) return 0;
+    const [min, max] = index === 1 ? (SECOND_BYTE_RANGES.get(first) ?? CONTINUATION_RANGE) : CONTINUATION_RANGE;
+    const byte = bytes[offset + index] ?? 0;
+    if (byte < min || byte > max) return 0;
   }
   return length;
 }

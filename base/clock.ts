@@ -1,12 +1,12 @@
-import { LONGEST_TIMER_MS } from './duration.ts';
+import { MAX_TIMER_MS } from './duration.ts';
 import { nextTurn } from './nextTurn.ts';
 import { createTurns, type Turns } from './turns.ts';
 
-/** Time as an input: what the daemon runs on is the system's, what tests and simulations run on is their own. */
+/** Source of time: the system clock in the daemon, a controlled clock in tests and simulations. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since some moment, whatever the clock is set to meanwhile: how long something takes. */
+  /** Milliseconds since an arbitrary point. Setting the time of day does not affect them, so they measure durations. */
   monotonic(): number;
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
@@ -14,7 +14,7 @@ export interface Clock {
   readonly turns?: Turns;
 }
 
-/** A timer that waits as long as it says, in steps that a single timer can count. */
+/** A timer for delays longer than `MAX_TIMER_MS`, which runs as a series of shorter timers. */
 class SteppedTimer {
   #id: NodeJS.Timeout;
 
@@ -22,11 +22,11 @@ class SteppedTimer {
     this.#id = this.#step(fn, ms);
   }
 
-  #step(fn: () => void, left: number): NodeJS.Timeout {
-    if (left <= LONGEST_TIMER_MS) return setTimeout(fn, left);
+  #step(fn: () => void, remainingMs: number): NodeJS.Timeout {
+    if (remainingMs <= MAX_TIMER_MS) return setTimeout(fn, remainingMs);
     return setTimeout(() => {
-      this.#id = this.#step(fn, left - LONGEST_TIMER_MS);
-    }, LONGEST_TIMER_MS);
+      this.#id = this.#step(fn, remainingMs - MAX_TIMER_MS);
+    }, MAX_TIMER_MS);
   }
 
   clear(): void {
@@ -34,45 +34,46 @@ class SteppedTimer {
   }
 }
 
-/** The one clock that reads the system's time; its timers keep the process alive, and wait however long they are told to. */
+/**
+ * The only clock that reads the system time. Its timers hold the process open, and their delays can be of any length.
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  setTimeout: (fn, ms) => (ms > LONGEST_TIMER_MS ? new SteppedTimer(fn, ms) : setTimeout(fn, ms)),
-  // An id that comes back here is one that this setTimeout gave out.
+  setTimeout: (fn, ms) => (ms > MAX_TIMER_MS ? new SteppedTimer(fn, ms) : setTimeout(fn, ms)),
+  // Safe cast: every other ID was returned by the `setTimeout` above.
   clearTimeout: (id) => (id instanceof SteppedTimer ? id.clear() : clearTimeout(id as NodeJS.Timeout)),
   turns: createTurns({ monotonic: () => performance.now(), nextTurn }),
 };
 
-/** How many of so many seconds are left since a moment of its `monotonic`, each counted that has begun. */
-export const secondsLeft = (seconds: number, beganAt: number, clock: Pick<Clock, 'monotonic'>): number =>
-  Math.max(0, Math.ceil(seconds - (clock.monotonic() - beganAt) / 1_000));
+/** Returns how many of `seconds` remain since `startedAt` (a `monotonic` time), rounded up. */
+export const secondsLeft = (seconds: number, startedAt: number, clock: Pick<Clock, 'monotonic'>): number =>
+  Math.max(0, Math.ceil(seconds - (clock.monotonic() - startedAt) / 1_000));
 
-/** A clock that is never set. */
+/** A clock that never jumps when the time of day is set. */
 export interface SteadyClock extends Clock {
-  /** The time of day of one of its moments, as far as is known now. */
-  shown(at: number): number;
+  /** Converts a time of this clock to the time of day, based on how the host clock is set now. */
+  toWallTime(timestamp: number): number;
 }
 
-/** Two clocks that are read one after the other drift by so much, in milliseconds: none was set. */
+/** Two clocks that are read one after the other can differ by this many milliseconds without either having been set. */
 const DRIFT_MS = 500;
 
 /**
- * The same clock for what compares moments with each other, as the end of a wait with now: it goes on from the time of day
- * at which it is made, whatever that is set to meanwhile. By the time of day a clock that is set back would keep the end
- * of a wait from coming.
+ * Returns a clock for comparing timestamps with each other, for example a deadline with now. It starts at the current
+ * time of day and then advances with the monotonic clock, so that setting the clock back does not delay a deadline.
  */
 export function steadyClock(clock: Clock): SteadyClock {
-  const ahead = () => clock.now() - clock.monotonic();
-  const aheadThen = ahead();
-  let setBy = 0;
+  const offset = () => clock.now() - clock.monotonic();
+  const initialOffset = offset();
+  let adjustment = 0;
   return {
-    now: () => clock.monotonic() + aheadThen,
+    now: () => clock.monotonic() + initialOffset,
     monotonic: () => clock.monotonic(),
-    shown: (at) => {
-      const sinceThen = ahead() - aheadThen;
-      if (Math.abs(sinceThen - setBy) > DRIFT_MS) setBy = sinceThen;
-      return Math.round(at + setBy);
+    toWallTime: (timestamp) => {
+      const change = offset() - initialOffset;
+      if (Math.abs(change - adjustment) > DRIFT_MS) adjustment = change;
+      return Math.round(timestamp + adjustment);
     },
     setTimeout: (fn, ms) => clock.setTimeout(fn, ms),
     clearTimeout: (id) => clock.clearTimeout(id),
@@ -80,18 +81,18 @@ export function steadyClock(clock: Clock): SteadyClock {
   };
 }
 
-/** The one place that throws dice: at least 0 and less than 1. */
+/** The only source of randomness. Returns a number in [0, 1). */
 export const systemJitter = (): number => Math.random();
 
-/** Calls again and again, each time so many milliseconds after the last, until the function that it gives is called. */
-export function every(clock: Clock, ms: number, call: () => void): () => void {
+/** Calls `callback` every `ms` milliseconds until the returned function is called. */
+export function every(clock: Clock, ms: number, callback: () => void): () => void {
   let id: unknown;
-  const next = () => {
+  const schedule = () => {
     id = clock.setTimeout(() => {
-      next();
-      call();
+      schedule();
+      callback();
     }, ms);
   };
-  next();
+  schedule();
   return () => clock.clearTimeout(id);
 }

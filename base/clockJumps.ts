@@ -1,17 +1,20 @@
-/** Notices that the time of day was set, or that the host has slept: both clocks go on, by a different time. */
+/**
+ * Detects that the time of day was set, or that the host was suspended. Either changes the offset between the time of
+ * day and the monotonic clock.
+ */
 import { type Clock, every } from './clock.ts';
 
-const LOOK_MS = 10_000;
-/** Clocks that others keep right are set by less, or slowly. */
-const JUMP_MS = 60_000;
+const CHECK_INTERVAL_MS = 10_000;
+/** Smaller changes are ignored, because time synchronization adjusts a clock in small or slow steps. */
+const MIN_JUMP_MS = 60_000;
 
 interface Listener {
-  /** By how much the time of day is ahead of the other clock, as far as the listener knows. */
-  ahead: number;
-  readonly hear: (byMs: number) => void;
+  /** Last reported offset of the time of day from the monotonic clock, in milliseconds. */
+  offset: number;
+  readonly onJump: (jumpMs: number) => void;
 }
 
-/** One look for all who listen, and none while nobody does. */
+/** Shares one periodic check between all listeners. No check runs while there are none. */
 export class ClockJumps {
   readonly #clock: Clock;
   readonly #listeners = new Set<Listener>();
@@ -21,27 +24,30 @@ export class ClockJumps {
     this.#clock = clock;
   }
 
-  /** `hear` is told by how many milliseconds, less than 0 where it was back, until the function that it gives is called. */
-  listen(hear: Listener['hear']): () => void {
-    if (this.#listeners.size === 0) this.#stop = every(this.#clock, LOOK_MS, () => this.#look());
-    const listener = { ahead: this.#ahead(), hear };
+  /**
+   * Calls `onJump` with the size of each jump in milliseconds (negative if the clock was set back), until the returned
+   * function is called.
+   */
+  listen(onJump: Listener['onJump']): () => void {
+    if (this.#listeners.size === 0) this.#stop = every(this.#clock, CHECK_INTERVAL_MS, () => this.#checkForJump());
+    const listener = { offset: this.#offset(), onJump };
     this.#listeners.add(listener);
     return () => {
       if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#stop();
     };
   }
 
-  #ahead(): number {
+  #offset(): number {
     return this.#clock.now() - this.#clock.monotonic();
   }
 
-  #look(): void {
-    const ahead = this.#ahead();
+  #checkForJump(): void {
+    const offset = this.#offset();
     for (const listener of [...this.#listeners]) {
-      const by = ahead - listener.ahead;
-      if (Math.abs(by) <= JUMP_MS || !this.#listeners.has(listener)) continue;
-      listener.ahead = ahead;
-      listener.hear(by);
+      const jumpMs = offset - listener.offset;
+      if (Math.abs(jumpMs) <= MIN_JUMP_MS || !this.#listeners.has(listener)) continue;
+      listener.offset = offset;
+      listener.onJump(jumpMs);
     }
   }
 }

@@ -1,9 +1,10 @@
 /**
- * Why something failed, as users of Kubernetes know it (`ErrImagePull`, `FailedMount`) or as we call it
- * (`RuntimeUnavailable`). Closed, as others decide by it: a reason that is misspelt does not compile.
+ * Reasons of failures, as Kubernetes users know them (`ErrImagePull`, `FailedMount`) or specific to this agent
+ * (`RuntimeUnavailable`). The list is closed because other code branches on a reason, so a misspelt one must not
+ * compile.
  */
 export const failureReasons = [
-  // Of the runtime's answers.
+  // Reasons of failed calls to the runtime.
   ...([
     'RuntimeUnavailable',
     'RuntimeError',
@@ -16,15 +17,15 @@ export const failureReasons = [
     'Cancelled',
     'StreamFailed',
   ] as const),
-  // Of pods.
+  // Reasons of pod failures.
   ...(['FailedCreatePodContainer', 'FailedCreatePodSandBox', 'FailedKillPod', 'FailedPodSandBoxStatus'] as const),
   ...(['FailedPrepareDynamicResources'] as const),
   ...(['FailedMount', 'FailedUnmount', 'FailedValidation', 'NetworkNotReady', 'ResizePodInPlaceError'] as const),
-  // Of containers.
+  // Reasons of container failures.
   ...(['ErrImagePull', 'InvalidImageName', 'RegistryUnavailable', 'SignatureValidationFailed'] as const),
   ...(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError', 'ContainerNotRunning'] as const),
   ...(['FailedPreStopHook', 'PostStartHookError', 'Unhealthy'] as const),
-  // Of the node.
+  // Reasons of failures of the node and the agent.
   ...(['AgentFailed', 'AgentGone', 'AgentRunning', 'AgentSilent', 'NoAgent', 'InternalError'] as const),
   ...(['FailedNodeAllocatableEnforcement', 'FailedRead', 'RootDirectoryUnusable', 'RootInUse'] as const),
   ...([
@@ -43,17 +44,17 @@ export const failureReasons = [
 
 export type FailureReason = (typeof failureReasons)[number];
 
-/** A failure as plain data: what entered an actor, can be recorded, and is shown to users by its reason. */
+/** A failure as plain data, which actors receive and recordings store. Users see its reason. */
 export interface Failure {
   readonly reason: FailureReason;
   readonly message: string;
-  /** When it happened, in milliseconds since the epoch. */
+  /** Timestamp in milliseconds since the epoch. */
   readonly at: number;
-  /** Of a stop: how many seconds are left of the grace that it gave. */
+  /** Seconds that remain of the grace period. Undefined unless a stop failed. */
   readonly graceSeconds?: number;
 }
 
-/** The one error that services throw: its reason is what a user reads, its cause what a developer reads. */
+/** The error that services throw. Its reason is for users, its cause for developers. */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
   readonly reason: FailureReason;
@@ -66,7 +67,7 @@ export class NodeFailure extends Error {
   }
 }
 
-/** Makes plain data of whatever a service threw; an error that is no `NodeFailure` is reported under `fallback`. */
+/** Converts a thrown value to a `Failure`. An error other than `NodeFailure` gets the reason `fallback`. */
 export function toFailure(error: unknown, at: number, fallback: FailureReason = 'InternalError'): Failure {
   if (error instanceof NodeFailure) {
     const { reason, message, graceSeconds } = error;
@@ -75,7 +76,10 @@ export function toFailure(error: unknown, at: number, fallback: FailureReason = 
   return { reason: fallback, message: messageOf(error), at };
 }
 
-/** What an error says, without the name of its class: by its shape, as each realm has an `Error` of its own. */
+/**
+ * Returns an error's message without the name of its class. The check is by shape because each realm has its own
+ * `Error`.
+ */
 export function messageOf(error: unknown): string {
   if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);
   return String(error.message);

@@ -1,20 +1,23 @@
 import { lookUp } from './lookUp.ts';
 
-/** Where two JSON values first differ. */
+/** The first difference between two JSON values. */
 export interface ValueDifference {
-  /** `.status.phase`; empty where they differ as a whole. */
+  /** Path of the difference, e.g. `.status.phase`. Empty if the values differ as a whole. */
   readonly path: string;
-  readonly one: unknown;
-  readonly other: unknown;
+  readonly left: unknown;
+  readonly right: unknown;
 }
 
-/** The deepest place at which two JSON values first differ, and what is there of each; undefined where they are the same. */
-export function firstDifference(one: unknown, other: unknown, path = ''): ValueDifference | undefined {
-  if (Object.is(one, other)) return undefined;
-  if (!isObject(one) || !isObject(other)) return { path, one, other };
-  for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
-    const found = firstDifference(lookUp(one, key), lookUp(other, key), `${path}.${key}`);
-    if (found !== undefined) return found;
+/**
+ * Returns the deepest path at which two JSON values first differ, with both values at that path, or undefined if they
+ * are equal.
+ */
+export function firstDifference(left: unknown, right: unknown, path = ''): ValueDifference | undefined {
+  if (Object.is(left, right)) return undefined;
+  if (!isObject(left) || !isObject(right)) return { path, left, right };
+  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
+    const difference = firstDifference(lookUp(left, key), lookUp(right, key), `${path}.${key}`);
+    if (difference !== undefined) return difference;
   }
   return undefined;
 }

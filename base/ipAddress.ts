@@ -15,31 +15,36 @@ interface IpAddress {
 const V4_BYTES = 4;
 const V6_BYTES = 16;
 /** The prefix of IPv4 addresses written as IPv6. */
-const MAPPED = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+const V4_MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
-/** Parses an address. Octets may have leading zeros, and are decimal. Undefined for anything else, such as an address with a zone. */
+/**
+ * Parses an IP address. Octets are decimal and may have leading zeros. Returns undefined for anything else, such as an
+ * address with a zone.
+ */
 function parseIp(text: string): IpAddress | undefined {
   if (!text.includes(':')) {
-    const octets = octetsIn(text);
+    const octets = parseOctets(text);
     return octets && { family: 4, bytes: octets };
   }
-  const bytes = v6BytesIn(text);
+  const bytes = parseV6Bytes(text);
   if (bytes === undefined) return undefined;
-  return startsWith(bytes, MAPPED) ? { family: 4, bytes: bytes.slice(MAPPED.length) } : { family: 6, bytes };
+  return startsWith(bytes, V4_MAPPED_PREFIX)
+    ? { family: 4, bytes: bytes.slice(V4_MAPPED_PREFIX.length) }
+    : { family: 6, bytes };
 }
 
-function octetsIn(text: string): number[] | undefined {
+function parseOctets(text: string): number[] | undefined {
   const parts = text.split('.');
   if (parts.length !== 4 || !parts.every((part) => /^\d+$/.test(part))) return undefined;
   const octets = parts.map(Number);
   return octets.every((octet) => octet <= 0xff) ? octets : undefined;
 }
 
-function v6BytesIn(text: string): number[] | undefined {
+function parseV6Bytes(text: string): number[] | undefined {
   const [head = '', tail, ...more] = text.split('::');
   if (more.length > 0) return undefined;
-  const before = groupsIn(head, tail === undefined);
-  const after = groupsIn(tail ?? '', true);
+  const before = parseGroups(head, tail === undefined);
+  const after = parseGroups(tail ?? '', true);
   if (before === undefined || after === undefined) return undefined;
   const missing = V6_BYTES - before.length - after.length;
   // "::" stands for at least one group.
@@ -47,13 +52,13 @@ function v6BytesIn(text: string): number[] | undefined {
   return [...before, ...Array<number>(missing).fill(0), ...after];
 }
 
-/** The bytes of groups separated by colons. The last group of an address may be four octets. */
-function groupsIn(text: string, mayEndInOctets: boolean): number[] | undefined {
+/** Parses groups separated by colons into bytes. The last group of an address may be four octets. */
+function parseGroups(text: string, mayEndInOctets: boolean): number[] | undefined {
   if (text === '') return [];
   const groups = text.split(':');
   const bytes: number[] = [];
   for (const [index, group] of groups.entries()) {
-    const octets = mayEndInOctets && index === groups.length - 1 ? octetsIn(group) : undefined;
+    const octets = mayEndInOctets && index === groups.length - 1 ? parseOctets(group) : undefined;
     if (octets !== undefined) {
       bytes.push(...octets);
       continue;
@@ -68,15 +73,18 @@ function groupsIn(text: string, mayEndInOctets: boolean): number[] | undefined {
 const startsWith = (bytes: readonly number[], prefix: readonly number[]): boolean =>
   prefix.every((byte, index) => bytes[index] === byte);
 
-/** An address in the one form in which Kubernetes prints it (RFC 5952). Undefined if the text is not an address. */
+/**
+ * Returns an address in the canonical form that Kubernetes prints (RFC 5952), or undefined if the text is not an
+ * address.
+ */
 export function canonicalIp(text: string): string | undefined {
   const ip = parseIp(text);
   if (ip === undefined) return undefined;
-  return ip.family === 4 ? ip.bytes.join('.') : v6Text(ip.bytes);
+  return ip.family === 4 ? ip.bytes.join('.') : formatV6(ip.bytes);
 }
 
-/** Shortens the first of the longest runs of at least two zero groups. */
-function v6Text(bytes: readonly number[]): string {
+/** Formats an IPv6 address. The first of the longest runs of at least two zero groups is shortened to `::`. */
+function formatV6(bytes: readonly number[]): string {
   const groups = Array.from({ length: V6_BYTES / 2 }, (_, index) =>
     (((bytes[2 * index] ?? 0) << 8) | (bytes[2 * index + 1] ?? 0)).toString(16),
   );
@@ -91,27 +99,28 @@ function v6Text(bytes: readonly number[]): string {
   return `${groups.slice(0, start).join(':')}::${groups.slice(start + longest.length).join(':')}`;
 }
 
-/** The address in canonical form, or the text itself if it is not an address. */
-export const canonicalOr = (text: string): string => canonicalIp(text) ?? text;
+/** Returns the canonical form of an address, or the text itself if it is not an address. */
+export const canonicalIpOrText = (text: string): string => canonicalIp(text) ?? text;
 
-/** Whether two texts are the same address, or the same text if they are not addresses. */
-export const isSameIp = (one: string, other: string): boolean => canonicalOr(one) === canonicalOr(other);
+/** Whether two texts are the same address, or are equal if they are not addresses. */
+export const isSameIp = (first: string, second: string): boolean =>
+  canonicalIpOrText(first) === canonicalIpOrText(second);
 
-/** The family of an address. Undefined if the text is not an address. */
+/** Returns the family of an address, or undefined if the text is not an address. */
 export const ipFamily = (text: string): IpFamily | undefined => parseIp(text)?.family;
 
 /** Whether an address is in a subnet such as `192.0.2.0/24`, as `net.IPNet.Contains` decides. */
 export function isIpInSubnet(text: string, subnet: string): boolean {
   const [network = '', prefix = '', ...more] = subnet.split('/');
   const [ip, first] = [parseIp(text), parseIp(network)];
-  const written = network.includes(':') ? V6_BYTES : V4_BYTES;
+  const writtenBytes = network.includes(':') ? V6_BYTES : V4_BYTES;
   if (ip === undefined || first === undefined || more.length > 0 || !/^\d+$/.test(prefix)) return false;
-  if (Number(prefix) > 8 * written || ip.family !== first.family) return false;
-  // The prefix of an IPv4 network that is written as IPv6 counts the bits in front of it as well.
-  const bits = Number(prefix) - 8 * (written - first.bytes.length);
+  if (Number(prefix) > 8 * writtenBytes || ip.family !== first.family) return false;
+  // The prefix length of an IPv4 network in IPv6 notation includes the 96 bits before the IPv4 address.
+  const bits = Number(prefix) - 8 * (writtenBytes - first.bytes.length);
   return first.bytes.every((byte, index) => {
-    const ofByte = Math.min(8, Math.max(0, bits - 8 * index));
-    const mask = (0xff << (8 - ofByte)) & 0xff;
+    const networkBits = Math.min(8, Math.max(0, bits - 8 * index));
+    const mask = (0xff << (8 - networkBits)) & 0xff;
     return (byte & mask) === ((ip.bytes[index] ?? 0) & mask);
   });
 }
@@ -119,26 +128,28 @@ export function isIpInSubnet(text: string, subnet: string): boolean {
 const isInAny = (text: string, subnets: readonly string[]): boolean =>
   subnets.some((subnet) => isIpInSubnet(text, subnet));
 
-/** Whether only the host itself reaches the address (`net.IP.IsLoopback`). */
+/** Whether the address is a loopback address (`net.IP.IsLoopback`). */
 export const isLoopbackIp = (text: string): boolean => isInAny(text, ['127.0.0.0/8', '::1/128']);
 
-/** Whether it is a multicast address (`net.IP.IsMulticast`). */
+/** Whether the address is a multicast address (`net.IP.IsMulticast`). */
 export const isMulticastIp = (text: string): boolean => isInAny(text, ['224.0.0.0/4', 'ff00::/8']);
 
-/** Whether it is a link-local unicast address (`net.IP.IsLinkLocalUnicast`). */
+/** Whether the address is a link-local unicast address (`net.IP.IsLinkLocalUnicast`). */
 export const isLinkLocalIp = (text: string): boolean => isInAny(text, ['169.254.0.0/16', 'fe80::/10']);
 
-/** Whether it stands for all addresses of a host (`net.IP.IsUnspecified`). */
+/**
+ * Whether the address is the unspecified address, which stands for all addresses of a host (`net.IP.IsUnspecified`).
+ */
 export const isUnspecifiedIp = (text: string): boolean => isInAny(text, ['0.0.0.0/32', '::/128']);
 
 /**
- * The addresses of a pod in the order in which its status, its variables and its hosts file have them: the first of the
- * family of the node's primary address, then the first of the other family (`sortPodIPs` in
- * `pkg/kubelet/kubelet_pods.go`). A node without addresses counts as one of IPv4.
+ * Orders a pod's addresses as they appear in its status, environment variables and hosts file: the first address of the
+ * node's primary family, then the first address of the other family (`sortPodIPs` in `pkg/kubelet/kubelet_pods.go`). A
+ * node without addresses counts as an IPv4 node.
  */
 export function orderedPodIps(podIps: readonly string[], hostIps: readonly string[]): string[] {
   const primary = ipFamily(hostIps[0] ?? '') ?? 4;
   const first = podIps.find((ip) => ipFamily(ip) === primary);
   const second = podIps.find((ip) => ipFamily(ip) === (primary === 4 ? 6 : 4));
-  return [first, second].flatMap((ip) => (ip === undefined ? [] : [canonicalOr(ip)]));
+  return [first, second].flatMap((ip) => (ip === undefined ? [] : [canonicalIpOrText(ip)]));
 }

@@ -1,2 +1,2 @@
-/** Lets whoever else waits for the event loop have a turn. */
+/** Resolves after other callbacks of the event loop have run. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-/** The JSON value in a text, undefined when it is none. */
+/** Parses JSON. Returns undefined if the text is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,27 +1,37 @@
 /**
- * What a container, a manifest or a file's name says, made safe for a terminal: control characters move its cursor, change
- * its title and colours, and answer for the user; those of bidirectional text show another order than there is.
+ * Characters that must not reach a terminal. Control characters from a container, a manifest or a file name could move
+ * the cursor, change the title or colours, or type input in place of the user. Bidirectional characters change the
+ * order in which text is displayed.
  */
 const UNSAFE = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Escape and carriage return as kubectl shows them; the others by their numbers. */
-function shown(character: string): string {
+/**
+ * Escapes a character like kubectl, which has its own forms of escape and carriage return. Other characters are shown
+ * by their code.
+ */
+function escapeForTerminal(character: string): string {
   if (character === '\x1b') return '^[';
   if (character === '\r') return '\\r';
   const code = character.charCodeAt(0);
-  return code < 0x80 ? `\\x${code.toString(16).padStart(2, '0')}` : inJson(character);
+  return code < 0x80 ? `\\x${code.toString(16).padStart(2, '0')}` : escapeForJson(character);
 }
 
-const inJson = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escapeForJson = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** A text as a terminal may have it; line breaks and tabs stay. */
-export const printable = (text: string): string => text.replace(UNSAFE, shown);
+/** Returns a text that is safe to print on a terminal. Line breaks and tabs remain. */
+export const printable = (text: string): string => text.replace(UNSAFE, escapeForTerminal);
 
-/** The same on one line, in which every character has a width: nothing in a text may pass for a line of ours. */
+/**
+ * Returns a text that is safe to print as one line, so that it cannot imitate a line of our own output. Every character
+ * of it has a width.
+ */
 export const printableLine = (text: string): string => printable(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
 
-/** JSON, or YAML in which such characters stand in double quotes only, with the same meaning and none of them raw. */
-export const printableQuoted = (text: string): string => text.replace(UNSAFE, inJson);
+/**
+ * Escapes unsafe characters in JSON, or in YAML that has them only in double quotes. The meaning of the document does
+ * not change.
+ */
+export const printableQuoted = (text: string): string => text.replace(UNSAFE, escapeForJson);
 
-/** Whether a text has characters that a terminal may not have. */
+/** Whether a text has only characters that are safe to print on a terminal. */
 export const isPrintable = (text: string): boolean => text.search(UNSAFE) < 0;

@@ -1,6 +1,6 @@
 import { lookUp } from './lookUp.ts';
 
-const NAMED: Readonly<Record<string, string>> = {
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\x07': '\\a',
   '\b': '\\b',
   '\f': '\\f',
@@ -12,16 +12,16 @@ const NAMED: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** A text in quotes as Kubernetes writes one, by Go's rules: what cannot be printed is escaped. */
+/** Quotes a text by Go's rules, as Kubernetes does in messages. Characters that cannot be printed are escaped. */
 export function quoted(text: string): string {
-  return `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escaped)}"`;
+  return `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escapeCharacter)}"`;
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const digits = (length: number) => code.toString(16).padStart(length, '0');
-  const named = lookUp(NAMED, character);
-  if (named !== undefined) return named;
+  const shortEscape = lookUp(SHORT_ESCAPES, character);
+  if (shortEscape !== undefined) return shortEscape;
   if (code < 0x80) return `\\x${digits(2)}`;
   return code < 0x10000 ? `\\u${digits(4)}` : `\\U${digits(8)}`;
 }

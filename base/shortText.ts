@@ -1,60 +1,60 @@
-const LONGEST_WORD = 80;
+const MAX_WORD_LENGTH = 80;
 
 /**
- * Returns a text in which, if it has more characters than `longest`, long words such as paths are cut in their middle, so
- * that the statement about them remains.
+ * Returns the text. If it is longer than `maxLength`, long words such as paths are shortened in the middle so that the
+ * message around them remains.
  */
-export function shortText(text: string, longest: number): string {
-  return text.length <= longest ? text : withShortWords(text, LONGEST_WORD);
+export function shortText(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : withShortWords(text, MAX_WORD_LENGTH);
 }
 
-function withShortWords(text: string, longestWord: number): string {
-  const end = Math.floor((longestWord * 2) / 3);
+function withShortWords(text: string, maxWordLength: number): string {
+  const tailLength = Math.floor((maxWordLength * 2) / 3);
   return text.replace(/\S+/g, (word) =>
-    word.length <= longestWord ? word : `${word.slice(0, longestWord - end - 1)}…${word.slice(-end)}`,
+    word.length <= maxWordLength ? word : `${word.slice(0, maxWordLength - tailLength - 1)}…${word.slice(-tailLength)}`,
   );
 }
 
-/** The lengths to which long words are cut, tried in order until the sentence is short enough. */
-const WORD_LENGTHS = [LONGEST_WORD, 48, 32];
+/** Lengths to which long words are cut, tried in order until the sentence fits. */
+const MAX_WORD_LENGTHS = [MAX_WORD_LENGTH, 48, 32];
 
 /**
- * Returns a sentence of at most `longest` characters. Long words are cut first, then whole clauses from the middle are
- * left out, because an error begins with what was tried and ends with what went wrong. Of a clause only its end can be
- * missing: each remaining word has all the words of its clause before it, so that no negation is lost ("cannot be used").
+ * Returns a sentence of at most `maxLength` characters. Long words are shortened first, and then clauses in the middle
+ * are left out, because an error starts with the operation and ends with the cause. A clause is only ever cut after a
+ * word, so that a negation such as "cannot be used" is never lost.
  */
-export function shortSentence(sentence: string, longest: number): string {
-  if (sentence.length <= longest) return sentence;
+export function shortSentence(sentence: string, maxLength: number): string {
+  if (sentence.length <= maxLength) return sentence;
   let text = sentence;
-  for (const length of WORD_LENGTHS) {
+  for (const length of MAX_WORD_LENGTHS) {
     text = withShortWords(sentence, length);
-    if (text.length <= longest) return text;
+    if (text.length <= maxLength) return text;
   }
-  const [first = '', ...others] = text.split(CLAUSE_END);
-  const start = beginningInWords(first, others.length === 0 ? longest : Math.floor(longest / 3));
-  let rest = longest - start.length - LEFT_OUT.length;
-  const end: string[] = [];
-  for (const clause of others.toReversed()) {
-    if (end.length > 0 && clause.length > rest) break;
-    const remaining = beginningInWords(clause, rest);
-    end.unshift(remaining);
-    rest -= remaining.length;
+  const [first = '', ...laterClauses] = text.split(CLAUSE_END);
+  const opening = firstWords(first, laterClauses.length === 0 ? maxLength : Math.floor(maxLength / 3));
+  let remainingLength = maxLength - opening.length - ELLIPSIS.length;
+  const closing: string[] = [];
+  for (const clause of laterClauses.toReversed()) {
+    if (closing.length > 0 && clause.length > remainingLength) break;
+    const shortClause = firstWords(clause, remainingLength);
+    closing.unshift(shortClause);
+    remainingLength -= shortClause.length;
   }
-  const isWhole = end.length === others.length;
-  return `${start}${isWhole ? '' : LEFT_OUT}${end.join('')}`;
+  const isComplete = closing.length === laterClauses.length;
+  return `${opening}${isComplete ? '' : ELLIPSIS}${closing.join('')}`;
 }
 
-/** Splits a sentence before the colon or semicolon that begins the next clause. */
+/** Splits a sentence before the colon or semicolon that starts the next clause. */
 const CLAUSE_END = /(?=[:;] )/;
-const LEFT_OUT = '…';
+const ELLIPSIS = '…';
 
-/** The first words of a text that have at most `longest` characters, with an ellipsis for the words after them. */
-function beginningInWords(text: string, longest: number): string {
-  if (text.length <= longest) return text;
-  const end = text.lastIndexOf(' ', longest - 1);
-  return `${text.slice(0, end <= 0 ? longest - 1 : end)}…`;
+/** Returns the first words of a text, at most `maxLength` characters including an ellipsis for the missing words. */
+function firstWords(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const end = text.lastIndexOf(' ', maxLength - 1);
+  return `${text.slice(0, end <= 0 ? maxLength - 1 : end)}…`;
 }
 
-/** Returns the first `longest` characters of a text, of which the last is an ellipsis if anything is missing. */
-export const beginningOf = (text: string, longest: number): string =>
-  text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
+/** Returns the first `maxLength` characters of a text. The last of them is an ellipsis if the text is longer. */
+export const truncate = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;

@@ -1,10 +1,13 @@
-/** What a promise comes to, unless the signal aborts before: then its reason. Whatever others wait for goes on. */
+/**
+ * Returns a promise that settles like `promise`, or rejects with the reason of the signal if it aborts first. The work
+ * behind `promise` continues.
+ */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((done, fail) => {
-    const giveUp = () => fail(signal.reason);
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
-    // Also where nobody waits any more: what nobody hears of would end the process.
-    promise.then(done, fail).finally(() => signal.removeEventListener('abort', giveUp));
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    // Subscribes even if already aborted, because an unhandled rejection of `promise` would end the process.
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }

@@ -1,21 +1,22 @@
 /**
- * A map with these in it, at names that it has or has not. With one more at a time V8 keeps its shape: then it is copied in
- * no time, where one of hundreds of names that is made of a list takes a tenth of a millisecond, at each change of a pod.
+ * Returns a map with these entries added or replaced. A single entry is added with a spread, because V8 then copies the
+ * map quickly. Rebuilding a map of hundreds of names from a list takes 0.1 ms, and this happens on every change of a
+ * pod.
  */
 export function withEntries<T>(
   map: Readonly<Record<string, T>>,
   entries: readonly (readonly [string, T])[],
 ): Readonly<Record<string, T>> {
-  const [first, ...others] = entries;
+  const [first, ...more] = entries;
   if (first === undefined) return map;
-  if (others.length > 0) return Object.fromEntries([...Object.entries(map), ...entries]);
+  if (more.length > 0) return Object.fromEntries([...Object.entries(map), ...entries]);
   const [name, value] = first;
   return { ...map, [name]: value };
 }
 
-/** A map without this name; the same one where it has none of it. */
+/** Returns a map without this name, or the same map if it does not have the name. */
 export function withoutEntry<T>(map: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> {
   if (!Object.hasOwn(map, name)) return map;
-  const { [name]: _, ...others } = map;
-  return others;
+  const { [name]: _, ...rest } = map;
+  return rest;
 }

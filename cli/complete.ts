@@ -1,7 +1,7 @@
 /** What may follow on the command line, for the scripts of `statelet completion`: of words as they were typed. */
 import { homedir } from 'node:os';
 import type { Command, Option } from 'commander';
-import { startLimit } from '../base/limit.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 import { containersOf } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { agentNamed } from './agent.ts';
@@ -31,7 +31,7 @@ const LIMIT_MS = 1_000;
 /** The names of the running agent's pods; none when there is no agent, or none that answers soon. */
 export const askPods: AskPods = async (flags) => {
   const late = new Promise<[]>((resolve) => {
-    startLimit(LIMIT_MS).signal.addEventListener('abort', () => resolve([]));
+    startTimeLimit(LIMIT_MS).signal.addEventListener('abort', () => resolve([]));
   });
   const ask = async () => {
     const agent = await agentNamed(flags);

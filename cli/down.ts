@@ -9,7 +9,7 @@ import { messageOf, NodeFailure } from '../base/failure.ts';
 import { hostFiles } from '../host/files/fileSystem.ts';
 import type { Maker } from '../host/pods/podMark.ts';
 import type { ForeignPod } from '../kubernetes/lifecycle/observed.ts';
-import { shownName } from '../kubernetes/shownName.ts';
+import { displayName } from '../kubernetes/shownName.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { refuseKubeletsRoot } from '../node/kubelets.ts';
 import { lockRootDirectory } from '../node/lock.ts';
@@ -120,7 +120,7 @@ async function endPods(
 
 function tellEnds(agent: AgentPort, write: DownParts['write']): () => void {
   return agent.subscribe(({ pod, removed }) => {
-    if (removed) write(`pod ${shownName(pod.metadata)} terminated\n`);
+    if (removed) write(`pod ${displayName(pod.metadata)} terminated\n`);
   });
 }
 

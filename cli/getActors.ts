@@ -3,7 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import { humanDuration } from '../base/duration.ts';
 import { printable } from '../base/printable.ts';
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
-import { withoutNode } from '../kubernetes/shownName.ts';
+import { withoutNodeSuffix } from '../kubernetes/shownName.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { type ActorFilter, parseFilter } from '../show/actorFilter.ts';
 import { actorRef, actorRows, countActors } from '../show/actorRows.ts';
@@ -48,7 +48,7 @@ const namespaceOf = ({ pod }: ActorRow): string => pod?.namespace ?? '';
 
 /** The namespace of a pod has a column of its own. */
 const ownName = ({ depth, name, pod }: ActorRow, node: string): string =>
-  pod && depth === 0 ? withoutNode(pod.name, node) : name;
+  pod && depth === 0 ? withoutNodeSuffix(pod.name, node) : name;
 
 /** Those that were asked for, whatever stands above them. */
 function listed(actors: AnsweredActors, matches: ActorFilter, options: GetActorsOptions): Listed[] {

@@ -4,7 +4,7 @@ import { messageOf, NodeFailure } from '../base/failure.ts';
 import { createLayout } from '../host/pods/layout.ts';
 import { listPodDirectories } from '../host/pods/podDirectory.ts';
 import { type Maker, readMaker } from '../host/pods/podMark.ts';
-import { type ForeignPod, UNKNOWN } from '../kubernetes/lifecycle/observed.ts';
+import { type ForeignPod, UNKNOWN_NAMESPACE } from '../kubernetes/lifecycle/observed.ts';
 import type { stateLayout } from '../node/places.ts';
 import { hostMounter } from '../volume/hostMounter.ts';
 import { removePodFiles } from '../volume/orphans.ts';
@@ -48,6 +48,6 @@ export async function removeLeft(places: Places, signal: AbortSignal): Promise<r
   if (failures.length > 0) throw new NodeFailure('LeftBehind', failures.join('\n'));
   const why = "it does not have this agent's mark";
   return left.flatMap(({ uid, directory, maker }) =>
-    maker ? [] : [{ uid, namespace: UNKNOWN, name: uid, directory, sandboxes: [], why }],
+    maker ? [] : [{ uid, namespace: UNKNOWN_NAMESPACE, name: uid, directory, sandboxes: [], why }],
   );
 }

@@ -9,7 +9,7 @@ import { ownerMark } from '../cri/labels.ts';
 import { observedPods } from '../cri/observe.ts';
 import { mountsUnder } from '../host/files/mountinfo.ts';
 import { createLayout, type Layout } from '../host/pods/layout.ts';
-import { type ForeignPod, type ObservedPod, UNKNOWN } from '../kubernetes/lifecycle/observed.ts';
+import { type ForeignPod, type ObservedPod, UNKNOWN_NAMESPACE } from '../kubernetes/lifecycle/observed.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { kubeletsOver } from '../node/kubelets.ts';
 
@@ -155,7 +155,7 @@ export function refuseTakeOver({ obstacles }: TakeOver): void {
 
 /** `kube-system/etcd (UID)`, or the UID alone. */
 export const nameOf = ({ namespace, name, uid }: ForeignPod): string =>
-  namespace === UNKNOWN ? uid : `${namespace}/${name} (${uid})`;
+  namespace === UNKNOWN_NAMESPACE ? uid : `${namespace}/${name} (${uid})`;
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 

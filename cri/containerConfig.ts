@@ -1,8 +1,8 @@
-import { bytesOfText } from '../base/byteText.ts';
+import { textToBytes } from '../base/byteText.ts';
 import { containerHash } from '../kubernetes/api/identity.ts';
 import type { Container } from '../kubernetes/api/schema/container.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import type { FoundObjects } from '../kubernetes/environment/configValues.ts';
+import type { ResolvedObjects } from '../kubernetes/environment/configValues.ts';
 import { expandedCommand } from '../kubernetes/environment/environment.ts';
 import type { MountedVolumes } from '../kubernetes/mountedVolume.ts';
 import { environmentOf } from './environment.ts';
@@ -33,7 +33,7 @@ export interface ContainerConfigInput {
   /** Whether the runtime supports recursive read-only mounts. Defaults to false. */
   readonly recursiveReadOnlyMounts?: boolean;
   /** ConfigMaps and Secrets that the variables refer to. Defaults to none. */
-  readonly objects?: FoundObjects;
+  readonly objects?: ResolvedObjects;
   /** Environment variables for services. Defaults to none. */
   readonly services?: Readonly<Record<string, string>>;
   /** IP addresses of the pod, the primary one first. Empty for a pod on the host network. */
@@ -61,7 +61,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     image: { image: imageRef, userSpecifiedImage: container.image },
     ...expandedCommand(container, environment),
     workingDir: container.workingDir ?? '',
-    envs: environment.map(({ name, value }) => ({ key: name, value: bytesOfText(value) })),
+    envs: environment.map(({ name, value }) => ({ key: name, value: textToBytes(value) })),
     mounts: containerMounts({ ...input, environment }).map((mount) => withIdMappings(mount, users)),
     devices: containerDevices(input),
     labels: containerLabels(pod, container),

@@ -1,9 +1,9 @@
 import { orderedPodIps } from '../base/ipAddress.ts';
 import type { Container, EnvVarSource } from '../kubernetes/api/schema/container.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import { allValues, type FoundObjects, oneValue } from '../kubernetes/environment/configValues.ts';
+import { allValues, type ResolvedObjects, valueOfKey } from '../kubernetes/environment/configValues.ts';
 import { envFileValue } from '../kubernetes/environment/envFile.ts';
-import { containerEnvironment, type EnvEntry } from '../kubernetes/environment/environment.ts';
+import { containerEnvironment, type EnvVariable } from '../kubernetes/environment/environment.ts';
 import { fieldValue, resourceValue } from '../kubernetes/environment/fieldRef.ts';
 import { allocatableOf, type NodeDescription } from './nodeDescription.ts';
 
@@ -15,7 +15,7 @@ interface EnvironmentInput {
   /** Contents of env files in volumes, keyed by `<volume>/<path>`. Missing files are absent from the map. */
   readonly envFiles?: ReadonlyMap<string, string>;
   /** ConfigMaps and Secrets that the variables refer to. Defaults to none. */
-  readonly objects?: FoundObjects;
+  readonly objects?: ResolvedObjects;
   /** Environment variables for services. Defaults to none. */
   readonly services?: Readonly<Record<string, string>>;
 }
@@ -37,7 +37,7 @@ export function environmentOf({
   envFiles,
   objects = new Map(),
   services = {},
-}: EnvironmentInput): EnvEntry[] {
+}: EnvironmentInput): EnvVariable[] {
   const { hostIps } = node;
   const addresses = {
     hostIps: hostIps.slice(0, 2),
@@ -51,7 +51,7 @@ export function environmentOf({
       const fileContents = envFiles?.get(`${fileKeyRef.volumeName}/${fileKeyRef.path}`);
       return fileContents === undefined ? undefined : envFileValue(fileContents, fileKeyRef);
     }
-    if (from.configMapKeyRef ?? from.secretKeyRef) return oneValue(from, objects, pod.metadata.namespace);
+    if (from.configMapKeyRef ?? from.secretKeyRef) return valueOfKey(from, objects, pod.metadata.namespace);
     return resourceFieldRef && resourceValue(pod, resourceFieldRef, { self: container, allocatable });
   };
   return containerEnvironment(container, { source: resolveSource, all: (from) => allValues(from, objects), services });

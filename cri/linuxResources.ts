@@ -4,7 +4,7 @@ import type { Pod, PodSpec } from '../kubernetes/api/schema/pod.ts';
 import { cpuQuota, cpuShares, oomScoreAdj } from '../kubernetes/resources/cgroup.ts';
 import { hugepages } from '../kubernetes/resources/cgroupLimits.ts';
 import { aggregate, amountOf, containerSize } from '../kubernetes/resources/resources.ts';
-import { maySwap } from '../kubernetes/resources/swap.ts';
+import { canUseSwap } from '../kubernetes/resources/swap.ts';
 import { LinuxContainerResources } from './generated/runtime.ts';
 import type { NodeDescription } from './nodeDescription.ts';
 
@@ -60,7 +60,7 @@ function swapLimitBytes(
 ): number {
   const { version, swapBytes = 0 } = cgroups;
   const request = amountOf(container.resources, 'requests', 'memory');
-  if (version === 'v1' || !maySwap(pod, container) || request > memoryBytes) return 0;
+  if (version === 'v1' || !canUseSwap(pod, container) || request > memoryBytes) return 0;
   return Math.trunc((request / memoryBytes) * swapBytes);
 }
 

@@ -3,7 +3,7 @@ import { NodeFailure } from '../base/failure.ts';
 import { lookUp } from '../base/lookUp.ts';
 import type { Container, VolumeMount } from '../kubernetes/api/schema/container.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import { type EnvEntry, expand, expandAll } from '../kubernetes/environment/environment.ts';
+import { type EnvVariable, expand, expandAll } from '../kubernetes/environment/environment.ts';
 import { isReadOnly } from '../kubernetes/environment/projection.ts';
 import type { MountedVolume, MountedVolumes } from '../kubernetes/mountedVolume.ts';
 import { type Device, Mount, MountPropagation } from './generated/runtime.ts';
@@ -30,7 +30,7 @@ export interface SubPathRequest {
 export interface MountsInput {
   readonly pod: Pod;
   readonly container: Container;
-  readonly environment: readonly EnvEntry[];
+  readonly environment: readonly EnvVariable[];
   readonly volumes: MountedVolumes;
   /** Host paths of the prepared subPaths, by the index of the volume mount (C26). */
   readonly subPaths?: Readonly<Record<number, string>>;
@@ -75,7 +75,7 @@ export function subPathsOf(input: Pick<MountsInput, 'container' | 'environment' 
 }
 
 /** Returns the path within the volume that a mount exposes, or an empty string for the whole volume. */
-function subPathOf(mount: VolumeMount, environment: readonly EnvEntry[]): string {
+function subPathOf(mount: VolumeMount, environment: readonly EnvVariable[]): string {
   const path = mount.subPath || expandSubPathExpr(mount, environment);
   if (path === '') return '';
   if (path.startsWith('/')) throw mountFailure(mount, `subPath ${path} must not be an absolute path`);
@@ -159,7 +159,7 @@ function isRecursivelyReadOnly(mount: VolumeMount, { recursiveReadOnlyMounts = f
  * Expands a subPathExpr. Throws on an unknown variable, because the unexpanded expression would name a different
  * directory.
  */
-function expandSubPathExpr(mount: VolumeMount, environment: readonly EnvEntry[]): string {
+function expandSubPathExpr(mount: VolumeMount, environment: readonly EnvVariable[]): string {
   const values = new Map(environment.map(({ name, value }) => [name, value]));
   const expression = mount.subPathExpr ?? '';
   expand(expression, (name) => {

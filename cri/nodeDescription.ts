@@ -1,5 +1,5 @@
 import type { ResourceList } from '../kubernetes/api/schema/scalars.ts';
-import { DISK } from '../kubernetes/resources/allocatable.ts';
+import { EPHEMERAL_STORAGE } from '../kubernetes/resources/allocatable.ts';
 import type { CgroupRules } from '../kubernetes/resources/cgroupLimits.ts';
 import type { Capacity } from '../kubernetes/resources/requests.ts';
 
@@ -73,10 +73,10 @@ export const withCurrentResolvConf = async (node: NodeDescription): Promise<Node
  * (C21).
  */
 export function allocatableOf({ allocatable: { cpuMillis, memoryBytes, extra } }: NodeDescription): ResourceList {
-  const disk = extra?.[DISK];
+  const disk = extra?.[EPHEMERAL_STORAGE];
   return {
     cpu: `${cpuMillis}m`,
     memory: String(memoryBytes),
-    ...(disk === undefined ? {} : { [DISK]: String(disk) }),
+    ...(disk === undefined ? {} : { [EPHEMERAL_STORAGE]: String(disk) }),
   };
 }

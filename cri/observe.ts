@@ -6,7 +6,7 @@
 import { orderedPodIps } from '../base/ipAddress.ts';
 import { readPorts } from '../kubernetes/api/schema/container.ts';
 import type {
-  MadeContainer,
+  CreatedContainer,
   ObservedContainer,
   ObservedPod,
   ObservedSandbox,
@@ -140,7 +140,7 @@ export function observedPods(
   return pods;
 }
 
-function creationDetails({ image, imageRef, imageId, user, stopSignal, mounts }: ContainerStatus): MadeContainer {
+function creationDetails({ image, imageRef, imageId, user, stopSignal, mounts }: ContainerStatus): CreatedContainer {
   const notableMounts = mounts.filter((mount) => mount.recursiveReadOnly || mount.image?.image);
   const signal = signalName(stopSignal);
   return {
@@ -152,7 +152,7 @@ function creationDetails({ image, imageRef, imageId, user, stopSignal, mounts }:
   };
 }
 
-function userOf({ uid, gid, supplementalGroups }: LinuxContainerUser): NonNullable<MadeContainer['user']> {
+function userOf({ uid, gid, supplementalGroups }: LinuxContainerUser): NonNullable<CreatedContainer['user']> {
   const groups = supplementalGroups.map(Number);
   return { uid: Number(uid), gid: Number(gid), ...(groups.length > 0 ? { supplementalGroups: groups } : {}) };
 }

@@ -1,7 +1,7 @@
 /** Sources of a container's termination message (C22), and the parser of the log's last lines. */
 import { posix } from 'node:path';
 import { parseLogLine } from '../host/logs/logLine.ts';
-import { neverBegan } from '../kubernetes/lifecycle/restart.ts';
+import { neverStarted } from '../kubernetes/lifecycle/restart.ts';
 import type { ContainerStatus } from './generated/runtime.ts';
 import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from './labels.ts';
 
@@ -25,7 +25,7 @@ export function terminationMessageSource(status: ContainerStatus): TerminationMe
   const mount = path ? mounts.find(({ containerPath }) => containerPath === posix.resolve('/', path)) : undefined;
   const fallsBack = annotations[TERMINATION_MESSAGE_POLICY] === 'FallbackToLogsOnError';
   // A container that failed to start has no log.
-  const hasLog = exitCode !== 0 && !neverBegan(reason);
+  const hasLog = exitCode !== 0 && !neverStarted(reason);
   return {
     ...(mount ? { file: mount.hostPath } : {}),
     ...(fallsBack && hasLog && logPath ? { log: logPath } : {}),

@@ -1,5 +1,5 @@
 import type { Client, ServiceError } from '@grpc/grpc-js';
-import { startLimit } from '../base/limit.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 import type { CriCall } from './calls.ts';
 import { cancelledFailure, closedConnectionFailure, runtimeFailure, timeoutFailure } from './failure.ts';
 import { type Method, methodName } from './method.ts';
@@ -17,14 +17,14 @@ export function unary<Request, Response>(
   return (request, { signal, timeoutMs }) => {
     if (signal.aborted) return Promise.reject(cancelledFailure(name, signal.reason));
     const limitMs = timeoutMs ?? defaultLimitMs(request);
-    const limit = limitMs === undefined ? undefined : startLimit(limitMs);
+    const limit = limitMs === undefined ? undefined : startTimeLimit(limitMs);
     const toFailure = (error: ServiceError) => {
       if (signal.aborted) return cancelledFailure(name, signal.reason);
       return limit?.signal.aborted ? timeoutFailure(name, limitMs ?? 0, error) : runtimeFailure(name, error);
     };
     try {
       return sendRequest(client, method, request, [signal, ...(limit ? [limit.signal] : [])], toFailure).finally(
-        limit?.end,
+        limit?.clear,
       );
     } catch (error) {
       return Promise.reject(closedConnectionFailure(name, error));

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isIPv6, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
-import { startLimit } from '../base/limit.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 
 /**
  * Interval between two inspections, in milliseconds. A connection that two consecutive inspections find reset is
@@ -36,7 +36,7 @@ export class ResetWatch {
   #schedule(): void {
     if (this.#isScheduled || this.#connections.size === 0) return;
     this.#isScheduled = true;
-    startLimit(INSPECTION_INTERVAL_MS).signal.addEventListener('abort', () => {
+    startTimeLimit(INSPECTION_INTERVAL_MS).signal.addEventListener('abort', () => {
       this.#isScheduled = false;
       this.#inspect();
       this.#schedule();

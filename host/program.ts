@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../base/failure.ts';
-import { startLimit } from '../base/limit.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 
 /** Directories to search in addition to PATH, because a plain `su` omits the system directories. */
 const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
@@ -118,7 +118,7 @@ export const countRunningPrograms = (): number => runningCount;
 export async function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<string> {
   const { signal, timeoutMs, input, onExit, maxOutputBytes } = options;
   signal.throwIfAborted();
-  const [timeout, outputLimit] = [startLimit(timeoutMs), new AbortController()];
+  const [timeout, outputLimit] = [startTimeLimit(timeoutMs), new AbortController()];
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const killed = AbortSignal.any([signal, timeout.signal, outputLimit.signal]);
   let child: ChildProcess;
@@ -126,7 +126,7 @@ export async function runProgram(program: string, args: readonly string[], optio
     child = spawnProgram(program, args, options, killed);
   } catch (cause) {
     // Node.js throws some errors such as ENOMEM and reports others by an event.
-    timeout.end();
+    timeout.clear();
     onExit?.();
     throw new ProgramFailure(messageOf(cause), { stderr: '', hasTimedOut: false, cause });
   }
@@ -156,7 +156,7 @@ export async function runProgram(program: string, args: readonly string[], optio
   child.stdin?.on('error', () => {});
   if (input instanceof Readable) writeInput(input, child);
   else child.stdin?.end(input);
-  return countWhileRunning(promise).finally(timeout.end);
+  return countWhileRunning(promise).finally(timeout.clear);
 }
 
 /**
@@ -193,12 +193,12 @@ function spawnProgram(
  * indefinitely.
  */
 function closeOutput(child: ChildProcess): void {
-  const delay = startLimit(OUTPUT_DELAY_MS);
+  const delay = startTimeLimit(OUTPUT_DELAY_MS);
   const close = () => {
     for (const stream of [child.stdout, child.stderr]) stream?.destroy();
   };
   delay.signal.addEventListener('abort', close, { once: true });
-  child.once('close', delay.end);
+  child.once('close', delay.clear);
 }
 
 function countWhileRunning<T>(completion: Promise<T>): Promise<T> {

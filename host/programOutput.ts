@@ -1,7 +1,7 @@
 /** Runs a program and streams its output, so that the output is never in memory as a whole. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { startLimit } from '../base/limit.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 import { programEnvironment } from './program.ts';
 
 interface OutputOptions {
@@ -22,7 +22,7 @@ export async function* streamProgramOutput(
   args: readonly string[],
   { signal, timeoutMs }: OutputOptions,
 ): AsyncGenerator<Buffer> {
-  const timeout = startLimit(timeoutMs);
+  const timeout = startTimeLimit(timeoutMs);
   const child = spawn(program, args, {
     env: { ...programEnvironment(), LC_ALL: 'C' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -44,7 +44,7 @@ export async function* streamProgramOutput(
     await closed;
     if (stderr.length > 0) yield stderr;
   } finally {
-    timeout.end();
+    timeout.clear();
     child.kill('SIGKILL');
     child.stderr.destroy();
   }

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { type FailureReason, messageOf, NodeFailure } from '../base/failure.ts';
-import { startLimit } from '../base/limit.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import { guardConnections } from '../host/connectionGuard.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
@@ -78,14 +78,14 @@ export async function servePage(options: PageServerOptions): Promise<PageServer>
       served.stop();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      const timeLimit = startLimit(SHUTDOWN_TIMEOUT_MS);
+      const timeLimit = startTimeLimit(SHUTDOWN_TIMEOUT_MS);
       timeLimit.signal.addEventListener('abort', () => {
         server.closeAllConnections();
         // `closeAllConnections` does not include upgraded connections.
         for (const connection of upgraded) connection.destroy();
       });
       await Promise.all([served.close(), closed]);
-      timeLimit.end();
+      timeLimit.clear();
     },
   };
 }
@@ -177,10 +177,10 @@ class RequestHandler {
 
   /** Closes the inspected node. Stops waiting after a timeout, because viewers must not delay the exit of the agent. */
   async close(): Promise<void> {
-    const patience = startLimit(CLOSE_TIMEOUT_MS);
+    const patience = startTimeLimit(CLOSE_TIMEOUT_MS);
     const inspectedClosed = this.#inspected?.then(({ inspected }) => inspected.close());
     await unlessAborted(Promise.resolve(inspectedClosed), patience.signal).catch(() => {});
-    patience.end();
+    patience.clear();
   }
 
   #openInspected(): Promise<OpenedNode> {

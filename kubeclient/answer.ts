@@ -4,8 +4,8 @@
  */
 import * as z from 'zod/mini';
 import { printableLine } from '../base/printable.ts';
-import { beginningOf } from '../base/shortText.ts';
-import { problemOf, shownValue } from '../kubernetes/api/problem.ts';
+import { truncate } from '../base/shortText.ts';
+import { formatValue, problemOf } from '../kubernetes/api/problem.ts';
 import type { ObjectType } from './paths.ts';
 
 /** A response that no Kubernetes API server sends. */
@@ -73,9 +73,7 @@ export function parseResponse<Schema extends z.core.$ZodType>(
 
 function describeResponse(response: unknown, request: string): string {
   if (response === undefined) return 'nothing';
-  return mayBeSecret(request)
-    ? 'something else'
-    : beginningOf(printableLine(shownValue(response)), MAX_SHOWN_CHARACTERS);
+  return mayBeSecret(request) ? 'something else' : truncate(printableLine(formatValue(response)), MAX_SHOWN_CHARACTERS);
 }
 
 /** Whether the response may contain secrets, which must not appear in messages. */

@@ -1,12 +1,15 @@
-/** Mirror pods: by one of these an API server shows a static pod, which it has no say in (`pkg/kubelet/pod/mirror_client.go`). */
+/**
+ * Mirror pods, which represent static pods at an API server. Changes of a mirror pod do not affect its static pod
+ * (`pkg/kubelet/pod/mirror_client.go`).
+ */
 import * as z from 'zod/mini';
 import { lookUp } from '../base/lookUp.ts';
 import type { Pod } from './api/schema/pod.ts';
 
-/** Marks a mirror, whoever has made it, and says of which static pod it is. */
-const MIRROR = 'kubernetes.io/config.mirror';
-/** What a static pod is known by, which is its UID on the node. */
-const HASH = 'kubernetes.io/config.hash';
+/** Annotation that marks a mirror pod. Its value is the hash of the static pod. */
+const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
+/** Annotation with the hash that identifies a static pod, which is the pod's UID on the node. */
+const HASH_ANNOTATION = 'kubernetes.io/config.hash';
 
 const mirrorSchema = z.looseObject({
   metadata: z.looseObject({
@@ -14,50 +17,50 @@ const mirrorSchema = z.looseObject({
     name: z.string(),
     uid: z.string(),
     deletionTimestamp: z.optional(z.string()),
-    annotations: z.looseObject({ [MIRROR]: z.string() }),
+    annotations: z.looseObject({ [MIRROR_ANNOTATION]: z.string() }),
   }),
 });
 
-/** A mirror as the server has it. */
-export interface SeenMirror {
+/** A mirror pod as observed at the API server. */
+export interface ObservedMirror {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** The hash of the static pod that it was made for; whatever somebody has written there. */
+  /** Hash of the static pod that this mirror was created for. Other writers can set any value. */
   readonly hash: string;
-  /** It is on its way out. */
+  /** Whether the mirror pod has a deletion timestamp. */
   readonly isDeleting: boolean;
 }
 
 type Annotations = Readonly<Record<string, string>> | undefined;
 
-/** Of which static pod a pod of the server is the mirror; undefined: it is none. */
-export const mirroredHash = (annotations: Annotations): string | undefined => lookUp(annotations, MIRROR);
+/** Returns the hash of the static pod whose mirror has these annotations, or undefined if the pod is not a mirror. */
+export const mirroredHash = (annotations: Annotations): string | undefined => lookUp(annotations, MIRROR_ANNOTATION);
 
-/** An object of the API as the mirror that it is; undefined: it is none. */
-export function readMirror(object: unknown): SeenMirror | undefined {
+/** Parses an API object as a mirror pod. Returns undefined if the object is not a mirror pod. */
+export function readMirror(object: unknown): ObservedMirror | undefined {
   const { success, data } = z.safeParse(mirrorSchema, object);
   if (!success) return undefined;
   const { namespace, name, uid, deletionTimestamp, annotations } = data.metadata;
-  return { namespace, name, uid, hash: annotations[MIRROR], isDeleting: deletionTimestamp !== undefined };
+  return { namespace, name, uid, hash: annotations[MIRROR_ANNOTATION], isDeleting: deletionTimestamp !== undefined };
 }
 
-/** Whether the server's is the mirror of a static pod as that is now. */
-export const isMirrorOf = ({ hash, isDeleting }: SeenMirror, { metadata }: Pod): boolean =>
-  !isDeleting && lookUp(metadata.annotations, HASH) === hash;
+/** Whether a mirror pod is current, that is, mirrors the current version of the static pod and is not being deleted. */
+export const isMirrorOf = ({ hash, isDeleting }: ObservedMirror, { metadata }: Pod): boolean =>
+  !isDeleting && lookUp(metadata.annotations, HASH_ANNOTATION) === hash;
 
-/** What a server is to make so that it shows a static pod; only a node may make it, and only as its own. */
+/** Returns the mirror pod to create for a static pod. Only a node may create mirror pods, and only for itself. */
 export function mirrorPod(
   { apiVersion, kind, metadata, spec }: Pod,
   node: { readonly name: string; readonly uid: string },
 ) {
-  const hash = lookUp(metadata.annotations, HASH) ?? metadata.uid;
+  const hash = lookUp(metadata.annotations, HASH_ANNOTATION) ?? metadata.uid;
   return {
     apiVersion,
     kind,
     metadata: {
       ...metadata,
-      annotations: { ...metadata.annotations, [MIRROR]: hash },
+      annotations: { ...metadata.annotations, [MIRROR_ANNOTATION]: hash },
       ownerReferences: [{ apiVersion: 'v1', kind: 'Node', ...node, controller: true }],
     },
     spec,

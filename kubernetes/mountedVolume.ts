@@ -1,26 +1,26 @@
 import type { Failure } from '../base/failure.ts';
 
-/** What a volume that is ready hands to the containers of its pod. */
+/** The result of mounting a volume, which the pod's containers use. */
 export type MountedVolume =
-  /** A directory or file of the host, which is mounted. */
+  /** A directory or file of the host, to be mounted into containers. */
   | MountedPath
-  /** An image, by the reference that the runtime knows it by: the runtime mounts its content. */
+  /** An image, by the reference that the runtime uses. The runtime mounts its content. */
   | { readonly kind: 'image'; readonly imageRef: string }
-  /** A block device of the host (volumeMode `Block`), which is no file system to be mounted. */
+  /** A block device of the host (volumeMode `Block`), which has no file system to mount. */
   | { readonly kind: 'device'; readonly hostPath: string; readonly readOnly: boolean };
 
 export interface MountedPath {
   readonly kind: 'path';
   readonly hostPath: string;
-  /** This agent made it, on a disk of the node: whoever looks into it gets an answer. */
+  /** Whether this agent created the directory on a local disk, so that reading it cannot hang. */
   readonly own?: true;
-  /** When what it shows should be had anew, in milliseconds since the epoch; absent: not by its age. */
+  /** When the content should be refreshed, in milliseconds since the epoch. Undefined if it does not expire. */
   readonly renewAt?: number;
-  /** Until when the first of its tokens is good, in milliseconds since the epoch. */
+  /** When the first of its tokens expires, in milliseconds since the epoch. */
   readonly goodUntil?: number;
-  /** Why one of them could not be had anew when that was due. */
+  /** The failure of the last refresh that was due. */
   readonly failure?: Failure;
 }
 
-/** Those of a pod that are ready, by the names of the volumes. */
+/** The ready volumes of a pod, by volume name. */
 export type MountedVolumes = Readonly<Record<string, MountedVolume>>;

@@ -1,26 +1,29 @@
 import { quoted } from '../base/quoted.ts';
-import { beginningOf } from '../base/shortText.ts';
+import { truncate } from '../base/shortText.ts';
 import type { Pod } from './api/schema/pod.ts';
 
-/** A pod's name for people: with its namespace where that is not `default`. */
-export function shownName({ name, namespace }: Pick<Pod['metadata'], 'name' | 'namespace'>): string {
+/** Returns a pod's name for people, which includes the namespace unless it is `default`. */
+export function displayName({ name, namespace }: Pick<Pod['metadata'], 'name' | 'namespace'>): string {
   return namespace === 'default' ? name : `${namespace}/${name}`;
 }
 
-/** `default/web`, whatever the namespace. */
+/** Returns `namespace/name`, e.g. `default/web`. */
 export const namespacedName = ({ metadata: { namespace, name } }: Pod): string => `${namespace}/${name}`;
 
-/** The name that a static pod has in its manifest: without the node that it was given. */
-export function withoutNode(name: string, node: string): string {
-  const end = `-${node.toLowerCase()}`;
-  return name.endsWith(end) ? name.slice(0, -end.length) : name;
+/** Returns the name that a static pod has in its manifest, without the node suffix. */
+export function withoutNodeSuffix(name: string, node: string): string {
+  const suffix = `-${node.toLowerCase()}`;
+  return name.endsWith(suffix) ? name.slice(0, -suffix.length) : name;
 }
 
-/** In characters: as long as a namespace and a name may be. */
-const LONGEST = 317;
+/** Maximum length in characters of a valid namespace and name. */
+const MAX_LENGTH = 317;
 
-/** `default/app`: an object that a pod names, in quotes where nothing can be called so. A server checks no such name. */
-export function shownObject({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+/**
+ * Formats the name of an object that a pod refers to, e.g. `default/app`. A name that no object can have is quoted,
+ * because API servers do not validate such references.
+ */
+export function formatObjectName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   const text = `${namespace}/${name}`;
-  return text.length <= LONGEST && /^[\w.-]+\/[\w.:-]+$/.test(text) ? text : quoted(beginningOf(text, LONGEST));
+  return text.length <= MAX_LENGTH && /^[\w.-]+\/[\w.:-]+$/.test(text) ? text : quoted(truncate(text, MAX_LENGTH));
 }

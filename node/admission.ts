@@ -3,7 +3,7 @@ import { access, readdir, readFile, statfs } from 'node:fs/promises';
 import { arch, release } from 'node:os';
 import { type AdmissionNode, goArchitecture, nodeLabels } from '../kubernetes/admission/node.ts';
 import { safeSysctls } from '../kubernetes/admission/sysctls.ts';
-import { pageName } from '../kubernetes/resources/cgroupLimits.ts';
+import { formatPageSize } from '../kubernetes/resources/cgroupLimits.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 
 const PAGES = '/sys/kernel/mm/hugepages';
@@ -40,7 +40,7 @@ async function pagesOf(folder: string): Promise<[resource: string, bytes: number
 }
 
 /** A resource's name has the unit of a quantity (`hugepages-2Mi`), a limit's at the runtime that of bytes (`2MB`). */
-const hugePages = (size: number): string => `hugepages-${pageName(size).replace(/B$/, 'i')}`;
+const hugePages = (size: number): string => `hugepages-${formatPageSize(size).replace(/B$/, 'i')}`;
 
 /** What tells of each core how often it got too hot: it gives away what other pods do. */
 export async function throttlePaths(): Promise<string[]> {

@@ -12,9 +12,9 @@ import { PodCgroups } from '../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../host/cgroup/systemd.ts';
 import { parseMeminfoBytes } from '../host/usage/hostFacts.ts';
 import type { Machine } from '../host/usage/machine.ts';
-import { unreserved } from '../kubernetes/resources/allocatable.ts';
-import type { CgroupPlace } from '../kubernetes/resources/cgroup.ts';
-import { PIDS, pageName } from '../kubernetes/resources/cgroupLimits.ts';
+import { subtractReserved } from '../kubernetes/resources/allocatable.ts';
+import type { CgroupLocation } from '../kubernetes/resources/cgroup.ts';
+import { formatPageSize, PIDS } from '../kubernetes/resources/cgroupLimits.ts';
 import type { Capacity } from '../kubernetes/resources/requests.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { NodeResources } from './config/nodeResources.ts';
@@ -37,7 +37,7 @@ export async function cgroupFacts(config: NodeResources, hierarchies: readonly H
     podPids: config.podPidsLimit,
     pageSizes: pages.flatMap((name) => {
       const [, kilobytes] = /^hugepages-(\d+)kB$/.exec(name) ?? [];
-      return kilobytes === undefined ? [] : [pageName(Number(kilobytes) * 1024)];
+      return kilobytes === undefined ? [] : [formatPageSize(Number(kilobytes) * 1024)];
     }),
   };
 }
@@ -82,7 +82,7 @@ export async function processRoom(): Promise<number | undefined> {
 /** The cgroups of the node's pods; undefined where the configuration leaves them to the runtime. */
 export function ownCgroups(given: {
   readonly config: NodeConfig;
-  readonly node: CgroupPlace & AgentPlace & Pick<NodeDescription, 'cgroups' | 'capacity'>;
+  readonly node: CgroupLocation & AgentPlace & Pick<NodeDescription, 'cgroups' | 'capacity'>;
   readonly hierarchies: readonly Hierarchy[];
   /** How many processes the node takes in all, if that is known. */
   readonly pids: number | undefined;
@@ -95,7 +95,7 @@ export function ownCgroups(given: {
   return new PodCgroups({
     place: node,
     rules: node.cgroups,
-    enforced: enforcesAllocatable ? unreserved(capacity, reserved) : capacity,
+    enforced: enforcesAllocatable ? subtractReserved(capacity, reserved) : capacity,
     hierarchies,
     systemd: callSystemd,
     ownPods: () => podsOfAgent(node),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import {
-  canonicalOr,
+  canonicalIpOrText,
   ipFamily,
   isLinkLocalIp,
   isLoopbackIp,
@@ -105,7 +105,7 @@ export function oddity(address: string, own: readonly string[]): string | undefi
   if (isLinkLocalIp(address)) return "nodeIP can't be a link-local unicast address";
   if (isUnspecifiedIp(address)) return "nodeIP can't be an all zeros address";
   const isOwn = own.some((each) => isSameIp(each, address));
-  return isOwn ? undefined : `node IP: "${canonicalOr(address)}" not found in the host's network interfaces`;
+  return isOwn ? undefined : `node IP: "${canonicalIpOrText(address)}" not found in the host's network interfaces`;
 }
 
 /** The addresses by the interface that leads out, undefined where none does. The kernel answers both at once. */

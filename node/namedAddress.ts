@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import { canonicalIp, ipFamily } from '../base/ipAddress.ts';
-import { startLimit } from '../base/limit.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { type Interfaces, oddity } from './hostAddresses.ts';
@@ -49,9 +49,9 @@ export async function followedName(
     });
     return asking;
   };
-  const limit = startLimit(ANSWER_MS);
+  const limit = startTimeLimit(ANSWER_MS);
   await unlessAborted(ask(), limit.signal).catch(() => {});
-  limit.end();
+  limit.clear();
   return () => {
     void ask();
     return known;

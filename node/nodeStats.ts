@@ -9,7 +9,7 @@ import { readHierarchies } from '../host/cgroup/hierarchies.ts';
 import { findPodCgroups } from '../host/cgroup/usage/podCgroupsFound.ts';
 import { createUsageReader } from '../host/cgroup/usage/readUsage.ts';
 import { createLayout } from '../host/pods/layout.ts';
-import type { CgroupPlace } from '../kubernetes/resources/cgroup.ts';
+import type { CgroupLocation } from '../kubernetes/resources/cgroup.ts';
 import { Collector } from '../stats/collector.ts';
 import { countTrees } from '../stats/countTrees.ts';
 import { createHostFacts } from '../stats/hostFacts.ts';
@@ -26,7 +26,7 @@ export interface NodeStatsParts {
   readonly cri: Cri;
   readonly clock: Clock;
   /** Where the cgroups of pods are; absent: they have none. */
-  readonly place?: CgroupPlace | undefined;
+  readonly place?: CgroupLocation | undefined;
   /** Ends whatever is underway. */
   readonly signal: AbortSignal;
 }

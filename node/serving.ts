@@ -17,7 +17,7 @@ import { healthRoutes, PING } from '../kubelet-api/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../kubelet-api/listener/listener.ts';
 import { issuedPair, readTextOrUndefined, selfSignedPair } from '../kubelet-api/listener/servingCertificate.ts';
 import type { NodeMetrics } from '../kubelet-api/metrics/nodeMetrics.ts';
-import type { CgroupPlace } from '../kubernetes/resources/cgroup.ts';
+import type { CgroupLocation } from '../kubernetes/resources/cgroup.ts';
 import type { ServedView } from '../show/explainServing.ts';
 import type { Summary } from '../stats/summary.ts';
 import { ApiUse } from './apiUse.ts';
@@ -40,7 +40,7 @@ export interface ServingParts {
   /** Changes how much is logged, by a kubelet's verbosity; absent: nobody can. */
   readonly setVerbosity?: (verbosity: number) => void;
   /** Where the cgroups of pods are; absent: they have none. */
-  readonly place?: CgroupPlace | undefined;
+  readonly place?: CgroupLocation | undefined;
   /** What is counted of the node; absent: nothing. */
   readonly metrics?: NodeMetrics | undefined;
 }

@@ -4,7 +4,7 @@ import type { Failure } from '../base/failure.ts';
 import { isCallTimeoutMessage } from '../cri/failure.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
-import { shownName } from '../kubernetes/shownName.ts';
+import { displayName } from '../kubernetes/shownName.ts';
 import type { ActorNode } from '../show/actorNode.ts';
 import { type PodWithTree, podActors } from '../show/podActors.ts';
 import type { AgentPort } from '../socket/agent.ts';
@@ -46,7 +46,7 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
     if (before === now) return;
     logger.info(
       { pod: `${namespace}/${name}`, uid },
-      `pod ${shownName(pod.metadata)}: ${before === undefined ? '' : `${before} → `}${now}`,
+      `pod ${displayName(pod.metadata)}: ${before === undefined ? '' : `${before} → `}${now}`,
     );
     if (!removed) return void logged.set(uid, now);
     logged.delete(uid);
@@ -69,7 +69,7 @@ function tellEvent(logger: Logger, told: Map<string, string[]>, event: CoreEvent
   const { involvedObject, type, reason, message, count } = event;
   const { kind, namespace, name, uid, fieldPath } = involvedObject;
   const container = /\{(.*)\}/.exec(fieldPath ?? '')?.[1];
-  const who = kind === 'Pod' ? `pod ${shownName({ namespace: namespace ?? '', name })}` : `node ${name}`;
+  const who = kind === 'Pod' ? `pod ${displayName({ namespace: namespace ?? '', name })}` : `node ${name}`;
   const sentence = `${who}${container ? `, container ${container}` : ''}: ${reason}: ${message}`;
   const isNews = type === 'Warning' && count === 1;
   const level = !isNews ? 'debug' : reason !== NO_NEWS ? 'warn' : kind === 'Pod' ? 'debug' : 'info';
@@ -111,5 +111,5 @@ function logFailure(
   told.set(path, lastFailure);
   const who = path.split('/').slice(2).join(' ') || 'pod';
   const pod = `${metadata.namespace}/${metadata.name}`;
-  logger[level]({ pod, actor: path, reason }, `pod ${shownName(metadata)}, ${who}: ${reason}: ${message}`);
+  logger[level]({ pod, actor: path, reason }, `pod ${displayName(metadata)}, ${who}: ${reason}: ${message}`);
 }

@@ -74,12 +74,12 @@ export class Comparison {
     const index = statuses.findIndex((each) => isDeepStrictEqual(each, status));
     if (index >= 0) this.#statuses.set(uid, statuses.slice(index));
     if (index >= 0) return undefined;
-    const { path, one, other } = firstDifference(status, statuses.at(-1)) ?? {
+    const { path, left, right } = firstDifference(status, statuses.at(-1)) ?? {
       path: '',
-      one: status,
-      other: statuses.at(-1),
+      left: status,
+      right: statuses.at(-1),
     };
-    return { at, of: `${pod} status${path}`, recorded: one, replayed: other };
+    return { at, of: `${pod} status${path}`, recorded: left, replayed: right };
   }
 
   /**
@@ -94,12 +94,12 @@ export class Comparison {
       const pod = this.#names.get(uid);
       // The first status has been compared if the pod has a name here.
       if (statuses.length === (pod === undefined ? 0 : 1) || untold.includes(uid)) continue;
-      const { path, one, other } = firstDifference(pod && statuses[0], statuses.at(-1)) ?? {
+      const { path, left, right } = firstDifference(pod && statuses[0], statuses.at(-1)) ?? {
         path: '',
-        one: undefined,
-        other: statuses.at(-1),
+        left: undefined,
+        right: statuses.at(-1),
       };
-      return { at, of: `${pod ?? uid} status${path}`, recorded: one, replayed: other };
+      return { at, of: `${pod ?? uid} status${path}`, recorded: left, replayed: right };
     }
     return undefined;
   }

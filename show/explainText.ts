@@ -3,7 +3,7 @@ import { humanDuration } from '../base/duration.ts';
 import { lookUp } from '../base/lookUp.ts';
 import { shortSentence } from '../base/shortText.ts';
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
-import { neverBegan } from '../kubernetes/lifecycle/restart.ts';
+import { neverStarted } from '../kubernetes/lifecycle/restart.ts';
 import type { ContainerRole, TerminatedRun } from '../kubernetes/status/view.ts';
 import type { LimiterView } from './actorNode.ts';
 
@@ -158,7 +158,7 @@ const SIGNALS: ReadonlyMap<number, string> = new Map([
 export function endCause(run: Omit<TerminatedRun, 'containerId'>): string {
   const { exitCode, signal, reason, because, message = '', startedAt, finishedAt } = run;
   const lastOutputLine = lastLine(message);
-  if (neverBegan(reason)) {
+  if (neverStarted(reason)) {
     return `could not be started${lastOutputLine === '' ? '' : `: ${lastOutputLine.replaceAll(RUNTIME_AFFIXES, '')}`}`;
   }
   const duration =

@@ -1,6 +1,6 @@
 import { humanDuration } from '../base/duration.ts';
-import { beginningOf } from '../base/shortText.ts';
-import { type ForeignPod, UNKNOWN } from '../kubernetes/lifecycle/observed.ts';
+import { truncate } from '../base/shortText.ts';
+import { type ForeignPod, UNKNOWN_NAMESPACE } from '../kubernetes/lifecycle/observed.ts';
 import { CALL } from './actorNode.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
 import type { NodeExplanation } from './explainNode.ts';
@@ -90,7 +90,7 @@ function foreignLines(foreign: readonly ForeignPod[], columns: number): string[]
 function foreignText({ namespace, name, uid, why, directory, sandboxes }: ForeignPod): string {
   const count = sandboxes.length === 1 ? '1 sandbox' : `${sandboxes.length} sandboxes`;
   const leftovers = [...(directory ? [directory] : []), ...(sandboxes.length > 0 ? [count] : [])];
-  const pod = namespace === UNKNOWN ? uid : `${namespace}/${name} (${uid})`;
+  const pod = namespace === UNKNOWN_NAMESPACE ? uid : `${namespace}/${name} (${uid})`;
   return `${pod}: ${leftovers.join(' and ')}; ${why}`;
 }
 
@@ -148,11 +148,11 @@ function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
 }
 
 function labelText({ branch, actor }: Line, columns: number): string {
-  return beginningOf(`${branch}${actorTitle(actor)}`, Math.min(MAX_LABEL_LENGTH, Math.floor(columns * 0.45)));
+  return truncate(`${branch}${actorTitle(actor)}`, Math.min(MAX_LABEL_LENGTH, Math.floor(columns * 0.45)));
 }
 
 function stateText({ state }: ExplainedActor, columns: number): string {
-  return beginningOf(state, columns < DEFAULT_WIDTH ? Math.floor(columns * 0.4) : MAX_STATE_LENGTH);
+  return truncate(state, columns < DEFAULT_WIDTH ? Math.floor(columns * 0.4) : MAX_STATE_LENGTH);
 }
 
 interface RowLayout {

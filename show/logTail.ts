@@ -1,5 +1,5 @@
 /** The last lines of a failed container's log. They are read on demand and never cached. */
-import { neverBegan } from '../kubernetes/lifecycle/restart.ts';
+import { neverStarted } from '../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../kubernetes/status/view.ts';
 import type { ContainerWithActor, PodActors } from './podActors.ts';
 
@@ -15,7 +15,7 @@ export type LogTails = ReadonlyMap<string, LogTail>;
 
 /** Returns the number of the last run that failed. Undefined if no run failed or the failed run never started. */
 export function lastFailedRun({ actor: { lastRun }, status }: ContainerWithActor): number | undefined {
-  if (lastRun === undefined || lastRun.exitCode === 0 || neverBegan(lastRun.reason)) return undefined;
+  if (lastRun === undefined || lastRun.exitCode === 0 || neverStarted(lastRun.reason)) return undefined;
   const { restartCount = 0, state } = status ?? {};
   return state?.running ? restartCount - 1 : restartCount;
 }

@@ -1,5 +1,5 @@
 /** Combines a pod object with the tree of its actors. Explanations, tables and the log are derived from both. */
-import { remembered } from '../base/remembered.ts';
+import { memoize } from '../base/memoize.ts';
 import { containersOf } from '../kubernetes/api/containers.ts';
 import type { Pod, PodSpec } from '../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
@@ -37,7 +37,7 @@ export interface PodActors extends PodWithTree {
   readonly containers: readonly ContainerWithActor[];
 }
 
-const rolesOf = remembered(
+const rolesOf = memoize(
   (spec: PodSpec): ReadonlyMap<string, ContainerRole> =>
     new Map(containersOf(spec).map(({ container, role }) => [container.name, role])),
 );
@@ -74,7 +74,7 @@ export const statusesOf = ({ status = {} }: Pod): ContainerStatus[] => [
 ];
 
 /** Replaces the state and wait of an actor with those of the image that it is waiting for. */
-const withImageState = remembered((actor: ActorNode): ActorNode => {
+const withImageState = memoize((actor: ActorNode): ActorNode => {
   const image = actor.children.find(({ machine }) => machine === 'image');
   if (image === undefined) return actor;
   const { state, tags, since, waitingFor, until, lastFailure } = image;

@@ -3,7 +3,7 @@
  * The text of a row is computed only when the row is displayed, because there may be thousands of rows.
  */
 
-import { shownName, withoutNode } from '../kubernetes/shownName.ts';
+import { displayName, withoutNodeSuffix } from '../kubernetes/shownName.ts';
 import type { ActorFilter } from './actorFilter.ts';
 import { type ActorNode, CALL } from './actorNode.ts';
 import { type Category, categoryOf, compareSeverity } from './category.ts';
@@ -130,7 +130,7 @@ function sortPods(
   const sortable = pods.map((pod) => ({
     pod,
     worst: categoryOf(worstOf(pod.tree)),
-    name: shownName({ ...pod, name: withoutNode(pod.name, node) }),
+    name: displayName({ ...pod, name: withoutNodeSuffix(pod.name, node) }),
   }));
   const compare = COMPARISONS[order];
   const sorted = sortable.toSorted((a, b) => compare(a, b) || (a.name < b.name ? -1 : 1));

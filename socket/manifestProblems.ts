@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { nearest } from '../base/nearest.ts';
 import { printableLine } from '../base/printable.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import { withoutNode } from '../kubernetes/shownName.ts';
+import { withoutNodeSuffix } from '../kubernetes/shownName.ts';
 import type { NodeSummary } from './agent.ts';
 
 type Problem = NodeSummary['problems'][number];
@@ -36,7 +36,7 @@ export function mayBeIn(namespace: string | undefined, { pod }: Problem): boolea
  */
 function concernsPod(name: string, { node, namespace }: LookupScope, problem: Problem): boolean {
   const pod = problem.pod?.split('/').at(-1);
-  if (pod === undefined) return matchesFileName(withoutNode(name, node), problem);
+  if (pod === undefined) return matchesFileName(withoutNodeSuffix(name, node), problem);
   return mayBeIn(namespace, problem) && (pod === name || pod === `${name}-${node.toLowerCase()}`);
 }
 
@@ -67,6 +67,6 @@ export function nearestPod(
     ...pods.map(({ metadata }) => metadata.name),
     ...rejected.flatMap(({ pod }) => pod?.split('/').at(-1) ?? []),
   ];
-  const shortNames = fullNames.map((each) => withoutNode(each, node));
+  const shortNames = fullNames.map((each) => withoutNodeSuffix(each, node));
   return nearest(name, new Set([...shortNames, ...fullNames]));
 }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { lstat, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { messageOf, NodeFailure } from '../base/failure.ts';
-import { startLimit } from '../base/limit.ts';
 import { lookUp } from '../base/lookUp.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 import type { AgentPort } from './agent.ts';
 import { sendRecording } from './recording.ts';
 import { routeRequest } from './routes.ts';
@@ -139,10 +139,10 @@ export async function serveSocket(options: {
       for (const watch of Object.values(watches)) watch.close();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      const timeLimit = startLimit(SHUTDOWN_TIMEOUT_MS);
+      const timeLimit = startTimeLimit(SHUTDOWN_TIMEOUT_MS);
       timeLimit.signal.addEventListener('abort', () => server.closeAllConnections());
       await closed;
-      timeLimit.end();
+      timeLimit.clear();
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { startLimit } from '../base/limit.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 import type { AgentPort } from './agent.ts';
 import { failure } from './status.ts';
 
@@ -38,7 +38,7 @@ const line = (type: string, json: string) => `{"type":"${type}","object":${json}
 function drop({ response }: Client): void {
   const status = failure(410, 'Expired', 'the watch fell too far behind: list again and start a new watch');
   response.end(line('ERROR', JSON.stringify(status)));
-  startLimit(FINAL_EVENT_TIMEOUT_MS).signal.addEventListener('abort', () => response.destroy());
+  startTimeLimit(FINAL_EVENT_TIMEOUT_MS).signal.addEventListener('abort', () => response.destroy());
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Measures the disk usage of the logs of running containers (`pkg/kubelet/metrics/collectors/log_metrics.go`). */
-import { startLimit } from '../base/limit.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { CachedValue } from './moment.ts';
@@ -38,13 +38,13 @@ export class LogUsages {
 
   /** Returns the previous results if the disk does not respond in time. */
   async latest(): Promise<readonly LogUsage[]> {
-    const limit = startLimit(WAIT_MS);
+    const limit = startTimeLimit(WAIT_MS);
     try {
       return await this.#cache.get(MAX_AGE_MS, limit.signal);
     } catch {
       return this.#cache.latest(Number.POSITIVE_INFINITY) ?? [];
     } finally {
-      limit.end();
+      limit.clear();
     }
   }
 }

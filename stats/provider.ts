@@ -3,7 +3,7 @@
  * for this purpose.
  */
 
-import { startLimit } from '../base/limit.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import type { Cri } from '../cri/calls.ts';
 import { type FileSystemUsage, readFileSystemUsage } from '../host/usage/fileSystemUsage.ts';
@@ -190,7 +190,7 @@ export class StatsProvider {
       layerFs,
       volumes: (uid: string) => volumes.volumesOf(uid),
     };
-    const limit = startLimit(FILES_TIMEOUT_MS);
+    const limit = startTimeLimit(FILES_TIMEOUT_MS);
     try {
       const until = AbortSignal.any([signal, limit.signal]);
       const measurements = pods.map(async (pod) => {
@@ -200,7 +200,7 @@ export class StatsProvider {
       });
       return new Map(await Promise.all(measurements));
     } finally {
-      limit.end();
+      limit.clear();
     }
   }
 }

@@ -3,8 +3,8 @@
  * (`pkg/kubelet/server/stats/volume_stat_calculator.go`).
  */
 
-import { keepOnly } from '../base/keepOnly.ts';
-import { startLimit } from '../base/limit.ts';
+import { retainKeys } from '../base/retainKeys.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UsageResult } from '../host/usage/diskUsages.ts';
@@ -83,9 +83,9 @@ export class VolumeUsage {
     if (periodMs <= 0) return;
     this.#startMeasurement();
     if (this.#inProgress === undefined) return;
-    const limit = startLimit(WAIT_MS);
+    const limit = startTimeLimit(WAIT_MS);
     await unlessAborted(this.#inProgress.done, AbortSignal.any([signal, limit.signal])).catch(() => {});
-    limit.end();
+    limit.clear();
   }
 
   /** Aborts the measurement of a pod that stops, because a volume cannot be unmounted while a process is inside it. */
@@ -98,7 +98,7 @@ export class VolumeUsage {
     const { pods, clock, signal } = this.#parts;
     const runningPods = pods().filter(isAlive);
     const uids = new Set(runningPods.map(({ metadata }) => metadata.uid));
-    keepOnly(this.#measured, uids);
+    retainKeys(this.#measured, uids);
     if (this.#inProgress !== undefined) return;
     const now = clock.monotonic();
     const due = runningPods.filter(({ metadata }) => now >= (this.#measured.get(metadata.uid)?.dueAt ?? now));

@@ -4,9 +4,9 @@ import { messageOf, NodeFailure } from '../base/failure.ts';
 import { containersOf } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import {
-  cleanFiles,
+  defaultModeOf,
   downwardFiles,
-  modeOf,
+  normalizeFiles,
   type ObjectProjection,
   objectFiles,
   type ProjectedFile,
@@ -39,7 +39,7 @@ export async function collectPayload(request: VolumeMount): Promise<Payload> {
   if (problem !== undefined)
     throw new NodeFailure('FailedMount', otherProblems.length > 0 ? `[${problems.join(', ')}]` : problem);
   const payloads = results.flatMap((result) => ('problem' in result ? [] : [result]));
-  return { files: cleanFiles(payloads.flatMap(({ files }) => files)), ...summarizeTokens(payloads) };
+  return { files: normalizeFiles(payloads.flatMap(({ files }) => files)), ...summarizeTokens(payloads) };
 }
 
 /** Returns the earliest renewal and expiry of the tokens and the latest failure. */
@@ -68,7 +68,7 @@ async function trySource(request: VolumeMount, source: Projection): Promise<Sour
 async function readSource(request: VolumeMount, source: Projection): Promise<Payload> {
   const { pod, volume, allocatable, objects, tokens, trustBundles, signal } = request;
   const { downwardAPI, configMap, secret, serviceAccountToken: token, clusterTrustBundle } = source;
-  const mode = modeOf(volume);
+  const mode = defaultModeOf(volume);
   if (downwardAPI) return { files: downwardFiles(pod, volume, { ...downwardAPI, allocatable }) };
   if (configMap && objects) return { files: await readObject(request, 'ConfigMap', { ...configMap, mode }) };
   if (secret && objects) return { files: await readObject(request, 'Secret', { ...secret, mode }) };

@@ -1,5 +1,5 @@
 /** Runs programs that access volumes, so that an unresponsive file system blocks only the program and not the agent. */
-import { startLimit } from '../base/limit.ts';
+import { startTimeLimit } from '../base/timeLimit.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import { ProgramFailure, runProgram } from '../host/program.ts';
 
@@ -49,14 +49,14 @@ function recordPendingExit(path: string, exited: Promise<void>): void {
 async function waitForEarlierExit(path: string, signal: AbortSignal): Promise<void> {
   const earlierExit = pendingExits.get(path);
   if (earlierExit === undefined) return;
-  const timeout = startLimit(TIMEOUT_MS);
+  const timeout = startTimeLimit(TIMEOUT_MS);
   try {
     await unlessAborted(earlierExit, AbortSignal.any([signal, timeout.signal]));
   } catch (error) {
     signal.throwIfAborted();
     throw new Error(`an earlier attempt still hangs in the kernel at ${path}`, { cause: error });
   } finally {
-    timeout.end();
+    timeout.clear();
   }
 }
 

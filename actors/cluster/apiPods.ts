@@ -6,7 +6,7 @@ import { sameValue } from '../../base/sameValue.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { POD, PODS } from '../../kubeclient/paths.ts';
 import { Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
-import type { SeenMirror } from '../../kubernetes/mirror.ts';
+import type { ObservedMirror } from '../../kubernetes/mirror.ts';
 import type { Feed } from '../boundary.ts';
 import { changesOf } from '../sources/changes.ts';
 import { tellingState } from '../sources/sourceNews.ts';
@@ -34,7 +34,7 @@ export function apiPods({ client, nodeName, clock, jitter, cache, onError }: Api
     const changes = changesOf(API_SOURCE, clock);
     const onState = tellingState(send, API_SOURCE, { clock, signal, place: `pods bound to ${nodeName}` });
     const reader = new PodReader(clock);
-    let mirrors: readonly SeenMirror[] = [];
+    let mirrors: readonly ObservedMirror[] = [];
     await new Reflector({
       client,
       path: PODS,

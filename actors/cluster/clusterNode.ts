@@ -5,10 +5,10 @@ import { lookUp } from '../../base/lookUp.ts';
 import type { CallOptions, KubeClient } from '../../kubeclient/client.ts';
 import { isConflict, isForbidden } from '../../kubeclient/kubeError.ts';
 import { CSI_NODE, CSI_NODES, csiNodePath, NODE, NODES, nodePath } from '../../kubeclient/paths.ts';
-import type { OfCloud } from '../../kubernetes/node/cloud.ts';
+import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
 import { conditionEvents } from '../../kubernetes/node/nodeConditions.ts';
 import type { NodeImage, NodeObject } from '../../kubernetes/node/nodeObject.ts';
-import { registeredNode, wantedOfRegistered } from '../../kubernetes/node/registeredNode.ts';
+import { registeredNode, registrationPatch } from '../../kubernetes/node/registeredNode.ts';
 import type { CertificatePorts } from '../../machines/certificate/ports.ts';
 import type { Services } from '../boundary.ts';
 import { heartbeatClient } from './heartbeat.ts';
@@ -35,7 +35,7 @@ export interface ClusterNodeParts {
   /** The status is written again after so long, whatever it is, in milliseconds. */
   readonly statusReportMs: number;
   /** Absent: no cloud's controller tells its addresses. */
-  readonly cloud?: OfCloud | undefined;
+  readonly cloud?: CloudSettings | undefined;
   /** Whether the node registers itself; else somebody else makes its Node. */
   readonly registers: boolean;
   /** Whether the controller of the cluster attaches volumes to the node. */
@@ -144,7 +144,7 @@ export class ClusterNode {
   async #adopt(node: NodeObject, options: CallOptions): Promise<FoundNode> {
     const { client, nodeName } = this.#parts;
     const found = await this.#get(options);
-    const wanted = wantedOfRegistered(node, found, this.#parts);
+    const wanted = registrationPatch(node, found, this.#parts);
     if (wanted === undefined) return found;
     const path = `${nodePath(nodeName)}/status`;
     return readNode(await client.patch(path, wanted, { ...options, type: NODE }), `PATCH ${path}`);

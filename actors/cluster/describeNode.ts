@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
-import type { OfCloud } from '../../kubernetes/node/cloud.ts';
+import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
 import { type HostIdentity, type NodeImage, type NodeObject, nodeObject } from '../../kubernetes/node/nodeObject.ts';
 import type { NodeAgent } from '../nodeAgent.ts';
 
@@ -15,7 +15,7 @@ interface DescribedNode {
   /** Where it serves its own API; absent, or 0: it serves none. */
   readonly servedPort?: (() => number) | undefined;
   /** Absent: no cloud's controller tells its addresses. */
-  readonly cloud?: OfCloud | undefined;
+  readonly cloud?: CloudSettings | undefined;
   readonly clock: Pick<Clock, 'now'>;
 }
 

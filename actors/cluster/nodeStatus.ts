@@ -9,11 +9,11 @@ import type { CallOptions } from '../../kubeclient/client.ts';
 import { KubeError } from '../../kubeclient/kubeError.ts';
 import { NODE, nodePath } from '../../kubeclient/paths.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
-import { type OfCloud, withCloudAddresses, wrongCloudAnnotations } from '../../kubernetes/node/cloud.ts';
+import { type CloudSettings, cloudAnnotationFixes, withCloudAddresses } from '../../kubernetes/node/cloud.ts';
 import { conditionEvents, nodeEvent } from '../../kubernetes/node/nodeConditions.ts';
 import type { NodeObject } from '../../kubernetes/node/nodeObject.ts';
 import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../kubernetes/node/nodeStatusPatch.ts';
-import { wrongLabels } from '../../kubernetes/node/registeredNode.ts';
+import { labelFixes } from '../../kubernetes/node/registeredNode.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
 import { type FoundNode, readNode, seenAsNode } from './nodeObjects.ts';
 import type { OwnNode } from './ownNode.ts';
@@ -28,7 +28,7 @@ export interface NodeStatusParts {
   /** The node as it is. */
   readonly describe: (options: CallOptions) => Promise<NodeObject>;
   /** Absent: no cloud's controller tells its addresses. */
-  readonly cloud?: OfCloud | undefined;
+  readonly cloud?: CloudSettings | undefined;
   /** The status is written again after so long, whatever it is, in milliseconds. */
   readonly reportMs: number;
 }
@@ -141,8 +141,8 @@ export class NodeStatus {
 /** What of a Node's labels and annotations is not as its node needs it. */
 function wrongMetadata(node: NodeObject, { metadata: found }: FoundNode): object | undefined {
   const wrong = {
-    labels: wrongLabels(node, found.labels),
-    annotations: wrongCloudAnnotations(node, found.annotations),
+    labels: labelFixes(node, found.labels),
+    annotations: cloudAnnotationFixes(node, found.annotations),
   };
   const fields = Object.entries(wrong).filter(([, values]) => Object.keys(values).length > 0);
   return fields.length > 0 ? Object.fromEntries(fields) : undefined;

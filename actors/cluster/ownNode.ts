@@ -6,7 +6,7 @@ import { NODE, NODES } from '../../kubeclient/paths.ts';
 import type { KubeObject, ReflectorStep } from '../../kubeclient/reflector.ts';
 import { wholeValue } from '../../kubernetes/api/quantity.ts';
 import type { NodeAddress } from '../../kubernetes/node/alternativeNames.ts';
-import { isExtended } from '../../kubernetes/resources/requests.ts';
+import { isExtendedResource } from '../../kubernetes/resources/requests.ts';
 import type { SeenNode } from '../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { seenAsNode } from './nodeObjects.ts';
@@ -109,7 +109,7 @@ export function seenNode(object: unknown): SeenNode {
 
 function extendedIn(allocatable: unknown): Record<string, number> {
   const amounts = Object.entries(typeof allocatable === 'object' && allocatable !== null ? allocatable : {});
-  const extended = amounts.filter(([name]) => isExtended(name));
+  const extended = amounts.filter(([name]) => isExtendedResource(name));
   return Object.fromEntries(extended.map(([name, amount]) => [name, wholeValue(String(amount))]));
 }
 

@@ -1,7 +1,7 @@
 /** What the API server has of the node's pods, as far as the node has heard: what it says of them is for these. */
 import type { KubeObject, ReflectorStep } from '../../kubeclient/reflector.ts';
 import type { PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
-import type { SeenMirror } from '../../kubernetes/mirror.ts';
+import type { ObservedMirror } from '../../kubernetes/mirror.ts';
 import { ToldStatuses } from './toldStatuses.ts';
 
 /** So many of those that are gone are remembered: others are asked for once more than needed. */
@@ -12,13 +12,13 @@ export class PodCache {
   /** By UID; absent until the server has told all. */
   #objects: Map<string, KubeObject> | undefined;
   /** By namespace and name. */
-  #mirrors: ReadonlyMap<string, SeenMirror> = new Map();
+  #mirrors: ReadonlyMap<string, ObservedMirror> = new Map();
   #isFollowed = false;
   /** Those that the server had, and has no more; the last stand last. */
   readonly #left = new Set<string>();
 
   /** All pods of the node that the server has, and which of them are mirrors of static ones. */
-  take(objects: readonly KubeObject[], mirrors: readonly SeenMirror[]): void {
+  take(objects: readonly KubeObject[], mirrors: readonly ObservedMirror[]): void {
     this.#objects ??= new Map();
     for (const object of objects) {
       this.#objects.set(object.metadata.uid, object);
@@ -74,7 +74,7 @@ export class PodCache {
   }
 
   /** What somebody has marked as the mirror of another pod is none. */
-  #mirrorOf(pod: PodIdentity): SeenMirror | undefined {
+  #mirrorOf(pod: PodIdentity): ObservedMirror | undefined {
     const mirror = this.#mirrors.get(nameOf(pod));
     return mirror?.hash === pod.uid ? mirror : undefined;
   }

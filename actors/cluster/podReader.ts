@@ -1,14 +1,14 @@
 /** The pods among the objects of an API server. */
 
 import type { Clock } from '../../base/clock.ts';
-import { keepOnly } from '../../base/keepOnly.ts';
+import { retainKeys } from '../../base/retainKeys.ts';
 import { sameValue } from '../../base/sameValue.ts';
 import type { KubeObject } from '../../kubeclient/reflector.ts';
-import { asFarAsRead, readApiPod, withOtherStatus } from '../../kubernetes/api/apiPod.ts';
+import { readApiPod, withChangedStatus, withReadableUpdates } from '../../kubernetes/api/apiPod.ts';
 import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { readMirror, type SeenMirror } from '../../kubernetes/mirror.ts';
-import { conditionsOfOthers } from '../../kubernetes/status/conditions.ts';
+import { type ObservedMirror, readMirror } from '../../kubernetes/mirror.ts';
+import { foreignConditions } from '../../kubernetes/status/conditions.ts';
 import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
 import type { ManifestSet } from '../sources/manifestSet.ts';
@@ -17,7 +17,7 @@ import type { ManifestSet } from '../sources/manifestSet.ts';
  * A pod to run, or a mirror, which shows what the node runs by itself and is never run, whoever has made it. A pod with
  * problems is the last version that could be read.
  */
-type Read = { readonly pod?: Pod; readonly problems?: readonly Problem[] } | { readonly mirror: SeenMirror };
+type Read = { readonly pod?: Pod; readonly problems?: readonly Problem[] } | { readonly mirror: ObservedMirror };
 
 /** A version of an object, and what it was read as. */
 type Known = readonly [object: KubeObject, read: Read];
@@ -37,9 +37,9 @@ export class PodReader {
     this.#clock = clock;
   }
 
-  read(objects: readonly KubeObject[]): { readonly set: ManifestSet; readonly mirrors: readonly SeenMirror[] } {
+  read(objects: readonly KubeObject[]): { readonly set: ManifestSet; readonly mirrors: readonly ObservedMirror[] } {
     // Each word of one pod is one of all: this is gone through as often as anything is told.
-    const [pods, problems, mirrors] = [[] as Pod[], [] as SourceProblem[], [] as SeenMirror[]];
+    const [pods, problems, mirrors] = [[] as Pod[], [] as SourceProblem[], [] as ObservedMirror[]];
     for (const object of objects) {
       const read = this.#readOne(object);
       if ('mirror' in read) mirrors.push(read.mirror);
@@ -53,8 +53,8 @@ export class PodReader {
   }
 
   #forgetAllBut(uids: ReadonlySet<string>): void {
-    keepOnly(this.#known, uids);
-    keepOnly(this.#seen, uids);
+    retainKeys(this.#known, uids);
+    retainKeys(this.#seen, uids);
   }
 
   #readOne(object: KubeObject): Read {
@@ -69,7 +69,7 @@ export class PodReader {
     const mirror = readMirror(object);
     if (mirror !== undefined) return { mirror };
     const last = read && 'mirror' in read ? undefined : read;
-    const pod = last?.pod && !last.problems ? withOtherStatus({ object: before, pod: last.pod }, object) : undefined;
+    const pod = last?.pod && !last.problems ? withChangedStatus({ object: before, pod: last.pod }, object) : undefined;
     if (last?.pod === undefined || pod === undefined) return this.#readAll(object, last?.pod);
     return { pod: isEcho(last.pod, pod) ? last.pod : pod };
   }
@@ -80,14 +80,14 @@ export class PodReader {
     const seenAt = this.#seen.get(uid) ?? this.#clock.now();
     this.#seen.set(uid, seenAt);
     const read = readApiPod(object, seenAt);
-    return 'problems' in read && last !== undefined ? { ...read, pod: asFarAsRead(last, object) } : read;
+    return 'problems' in read && last !== undefined ? { ...read, pod: withReadableUpdates(last, object) } : read;
   }
 }
 
 /** Whether the status of a later version says nothing that counts for the node. Of an end all of it does. */
 function isEcho(before: Pod, pod: Pod): boolean {
   if ([before, pod].some(({ status }) => isTerminalPhase(status?.phase))) return false;
-  return sameValue(conditionsOfOthers(before) ?? [], conditionsOfOthers(pod) ?? []);
+  return sameValue(foreignConditions(before) ?? [], foreignConditions(pod) ?? []);
 }
 
 function problemsOf(object: KubeObject, problems: readonly Problem[]) {

@@ -3,7 +3,7 @@
  * told again, as a node that was not heard of for a while comes back to pods that a controller has marked unready.
  */
 import * as z from 'zod/mini';
-import { keepOnly } from '../../base/keepOnly.ts';
+import { retainKeys } from '../../base/retainKeys.ts';
 import { sameValue } from '../../base/sameValue.ts';
 import type { KubeObject } from '../../kubeclient/reflector.ts';
 import { mergedStatus } from '../../kubernetes/status/mergedStatus.ts';
@@ -44,7 +44,7 @@ export class ToldStatuses {
       // Each change of one pod shows all: those that have not changed are not read again.
       if (isLater(object, told.answer) && this.#isNewlyEdited(object, told)) found.push(told.report.uid);
     }
-    if (known < this.#told.size) keepOnly(this.#told, new Set(objects.map(({ metadata: { uid } }) => uid)));
+    if (known < this.#told.size) retainKeys(this.#told, new Set(objects.map(({ metadata: { uid } }) => uid)));
     return found;
   }
 

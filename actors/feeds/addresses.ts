@@ -1,7 +1,7 @@
 /** The feed of changes of the node itself: its addresses. */
 
 import type { Clock } from '../../base/clock.ts';
-import { canonicalOr } from '../../base/ipAddress.ts';
+import { canonicalIpOrText } from '../../base/ipAddress.ts';
 import { createAlarm } from '../alarm.ts';
 import type { Feed } from '../boundary.ts';
 
@@ -11,7 +11,8 @@ export type HostAddresses = readonly string[] | (() => readonly string[]);
 /** The present addresses in canonical form. Throws a `TypeError` if a function returns anything but an array of strings. */
 export function addressesNow(addresses: HostAddresses): readonly string[] {
   const now: unknown = typeof addresses === 'function' ? addresses() : addresses;
-  if (Array.isArray(now) && now.every((each): each is string => typeof each === 'string')) return now.map(canonicalOr);
+  if (Array.isArray(now) && now.every((each): each is string => typeof each === 'string'))
+    return now.map(canonicalIpOrText);
   throw new TypeError('createNode: hostIps: expected the addresses as an array of strings');
 }
 

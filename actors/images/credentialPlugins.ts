@@ -3,24 +3,19 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import { beginningOf } from '../../base/shortText.ts';
+import { truncate } from '../../base/shortText.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import {
   type CredentialProvider,
+  formatRequest,
   keyringOfAccount,
-  knowsOf,
-  type ProviderAnswer,
   type ProviderRequest,
-  readAnswer,
-  requestText,
+  type ProviderResponse,
+  providesFor,
+  readResponse,
   type TokenAttributes,
 } from '../../kubernetes/images/credentialProvider.ts';
-import {
-  type CredentialSource,
-  credentialsFor,
-  joinedKeyrings,
-  type Keyring,
-} from '../../kubernetes/images/keyring.ts';
+import { type CredentialSource, credentialsFor, type Keyring, mergeKeyrings } from '../../kubernetes/images/keyring.ts';
 import type { CredentialQuery, FindCredentials } from '../services/nodeCredentials.ts';
 
 interface PluginParts {
@@ -37,7 +32,7 @@ export function credentialPlugins({ providers, ...parts }: PluginParts): FindCre
   const plugins = providers.map((provider) => new CredentialPlugin(provider, parts));
   return async (asked) => {
     const known = await Promise.all(plugins.map((plugin) => plugin.find(asked)));
-    return credentialsFor(asked.repository, joinedKeyrings(known));
+    return credentialsFor(asked.repository, mergeKeyrings(known));
   };
 }
 
@@ -66,7 +61,7 @@ class CredentialPlugin {
 
   async find(asked: CredentialQuery): Promise<Keyring> {
     const { signal, repository } = asked;
-    if (!knowsOf(this.#provider, repository)) return [];
+    if (!providesFor(this.#provider, repository)) return [];
     let account: Account | undefined;
     try {
       account = await this.#accountOf(asked);
@@ -124,8 +119,8 @@ class CredentialPlugin {
   }
 
   async #answer(repository: string, { request, key }: Account): Promise<Keyring> {
-    const text = requestText(this.#provider, { repository, ...request });
-    const answer = readAnswer(await this.#parts.run(this.#provider, text), this.#provider);
+    const text = formatRequest(this.#provider, { repository, ...request });
+    const answer = readResponse(await this.#parts.run(this.#provider, text), this.#provider);
     if ('refusal' in answer) throw new Error(answer.refusal);
     const isEcho = answer.keyring.some(([, { password }]) => password === request.token);
     if (isEcho && this.#provider.token?.cacheType !== 'Token') {
@@ -135,7 +130,7 @@ class CredentialPlugin {
     return answer.keyring;
   }
 
-  #keep(repository: string, key: string, { cacheKeyType, cacheMs, keyring }: ProviderAnswer): void {
+  #keep(repository: string, key: string, { cacheKeyType, cacheMs, keyring }: ProviderResponse): void {
     const now = this.#parts.clock.now();
     for (const [each, { until }] of this.#cache) if (until < now) this.#cache.delete(each);
     const ms = cacheMs ?? this.#provider.defaultCacheMs;
@@ -143,7 +138,7 @@ class CredentialPlugin {
   }
 }
 
-function cacheKey(type: ProviderAnswer['cacheKeyType'], repository: string, account: string): string {
+function cacheKey(type: ProviderResponse['cacheKeyType'], repository: string, account: string): string {
   const [registry] = repository.split('/', 1);
   return JSON.stringify([type, { Image: repository, Registry: registry, Global: '' }[type], account]);
 }
@@ -170,5 +165,5 @@ const SHORTEST_SECRET = 6;
 function without(given: readonly string[], text: string): string {
   const secrets = given.filter(({ length }) => length >= SHORTEST_SECRET);
   const rest = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text);
-  return beginningOf(rest.replace(/\s+/g, ' '), LONGEST_SHOWN);
+  return truncate(rest.replace(/\s+/g, ' '), LONGEST_SHOWN);
 }

@@ -2,7 +2,7 @@
 
 import { NodeFailure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { type Credential, credentialsFor, joinedKeyrings } from '../../kubernetes/images/keyring.ts';
+import { type Credential, credentialsFor, mergeKeyrings } from '../../kubernetes/images/keyring.ts';
 import { keyringOfSecret, pullSecretNames } from '../../kubernetes/images/pullSecrets.ts';
 import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
 import type { PodObjects, PodTokens } from '../../kubernetes/objects/podObjects.ts';
@@ -54,7 +54,7 @@ export function podCredentials({
         return keyring;
       });
       const own = await findCredentials({ repository, pod, signal, tokens, findServiceAccount });
-      return [...credentialsFor(repository, joinedKeyrings(keyrings)), ...own];
+      return [...credentialsFor(repository, mergeKeyrings(keyrings)), ...own];
     },
   };
 }

@@ -11,7 +11,7 @@ import {
   withoutTagAndDigest,
 } from '../../kubernetes/images/imageVerification.ts';
 import type { Credential } from '../../kubernetes/images/keyring.ts';
-import { type PullCredentials, provedBy, provenBy, withProof } from '../../kubernetes/images/pulledRecord.ts';
+import { findProof, type PullCredentials, pullCredentialsOf, withProof } from '../../kubernetes/images/pulledRecord.ts';
 import type { PullCheckResult } from '../countedDeed.ts';
 import { PullRecords, type PullRecordsParts } from './pullRecords.ts';
 
@@ -74,7 +74,7 @@ export class PullProofs {
         report('error');
         throw error;
       });
-      const proven = provenBy(known, pulling);
+      const proven = findProof(known, pulling);
       if (proven?.learned) await learn(records, found, proven.learned).catch(this.#tell);
       return proven !== undefined;
     };
@@ -98,7 +98,7 @@ export class PullProofs {
     try {
       await records.putIntent(image).catch((cause) => Promise.reject(notRecorded(image, cause)));
       const pulled = await pull();
-      await learn(records, { image, ...pulled }, provedBy(pulled.credential)).catch((error: unknown) => {
+      await learn(records, { image, ...pulled }, pullCredentialsOf(pulled.credential)).catch((error: unknown) => {
         isRecorded = false;
         this.#tell(error);
       });

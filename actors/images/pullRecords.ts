@@ -4,12 +4,12 @@ import type { Clock } from '../../base/clock.ts';
 import { orElse } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import {
-  intentText,
+  formatIntent,
+  formatRecord,
   type PulledRecord,
   readIntent,
   readRecord,
-  recordFile,
-  recordText,
+  recordFileName,
 } from '../../kubernetes/images/pulledRecord.ts';
 import type { CountedDeed } from '../countedDeed.ts';
 
@@ -63,12 +63,12 @@ export class PullRecords {
   /** Null where there is one that cannot be read. */
   recordOf(imageRef: string): PulledRecord | null | undefined {
     return (
-      this.#records.get(imageRef) ?? (this.#unread.has(join(this.#pulled, recordFile(imageRef))) ? null : undefined)
+      this.#records.get(imageRef) ?? (this.#unread.has(join(this.#pulled, recordFileName(imageRef))) ? null : undefined)
     );
   }
 
   hasIntent(image: string): boolean {
-    return this.#intents.has(image) || this.#unread.has(join(this.#pulling, recordFile(image)));
+    return this.#intents.has(image) || this.#unread.has(join(this.#pulling, recordFileName(image)));
   }
 
   get intents(): ReadonlySet<string> {
@@ -81,7 +81,7 @@ export class PullRecords {
 
   async putIntent(image: string): Promise<void> {
     this.#intents.add(image);
-    await this.#write(this.#pulling, image, intentText(image));
+    await this.#write(this.#pulling, image, formatIntent(image));
     this.#reportSizes();
   }
 
@@ -94,7 +94,7 @@ export class PullRecords {
   /** It holds in memory whatever becomes of the file. */
   async putRecord(record: PulledRecord): Promise<void> {
     this.#records.set(record.imageRef, record);
-    await this.#write(this.#pulled, record.imageRef, recordText(record, this.#parts.clock.now()));
+    await this.#write(this.#pulled, record.imageRef, formatRecord(record, this.#parts.clock.now()));
     this.#reportSizes();
   }
 
@@ -116,7 +116,7 @@ export class PullRecords {
 
   #write(directory: string, name: string, text: string): Promise<void> {
     const { files } = this.#parts;
-    const file = join(directory, recordFile(name));
+    const file = join(directory, recordFileName(name));
     return this.#inTurn(file, async () => {
       await files.mkdir(directory, { recursive: true, mode: 0o700 });
       try {
@@ -132,7 +132,7 @@ export class PullRecords {
   }
 
   #remove(directory: string, name: string): Promise<void> {
-    const file = join(directory, recordFile(name));
+    const file = join(directory, recordFileName(name));
     return this.#inTurn(file, async () => {
       await this.#parts.files.rm(file, { force: true });
       this.#unread.delete(file);

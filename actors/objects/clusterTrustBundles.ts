@@ -10,7 +10,7 @@ import type { KubeClient } from '../../kubeclient/client.ts';
 import { isNotFound } from '../../kubeclient/kubeError.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import { isSelected } from '../../kubernetes/api/selection/objectSelector.ts';
-import { normalizedAnchors } from '../../kubernetes/objects/trustAnchors.ts';
+import { normalizeAnchors } from '../../kubernetes/objects/trustAnchors.ts';
 import type { TrustBundleProjection, TrustBundles } from '../../kubernetes/objects/trustBundles.ts';
 import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
@@ -248,7 +248,7 @@ export class ClusterTrustBundles implements FollowedBundles {
     const found = meantBy(projection, bundles);
     if ('problem' in found) return projection.optional ? { pem: '' } : found;
     const texts = found.bundles.map(({ spec }) => spec.trustBundle);
-    return { pem: normalizedAnchors(texts, this.#salt) };
+    return { pem: normalizeAnchors(texts, this.#salt) };
   }
 }
 

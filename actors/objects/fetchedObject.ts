@@ -5,7 +5,7 @@ import { messageOf } from '../../base/failure.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { errorSummary, KubeError } from '../../kubeclient/kubeError.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../kubernetes/objects/configObject.ts';
-import { unheardOf } from '../../kubernetes/objects/podObjects.ts';
+import { cacheSyncTimeout } from '../../kubernetes/objects/podObjects.ts';
 import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
 
 export interface FetchedParts {
@@ -47,7 +47,7 @@ export class FetchedObject implements HeldObject {
       this.#asking ??= this.#begin();
       await untilHeard(this.#asking, { clock: this.#parts.clock, signal });
     }
-    if (this.#object === undefined) throw new Error(unheardOf(this.#reference.kind));
+    if (this.#object === undefined) throw new Error(cacheSyncTimeout(this.#reference.kind));
     return this.#object ?? undefined;
   }
 

@@ -1,7 +1,7 @@
 /** Counts what the node holds of a kind, and what of it lacks. */
 
 import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
-import { shownObject } from '../../kubernetes/shownName.ts';
+import { formatObjectName } from '../../kubernetes/shownName.ts';
 import type { Lack, ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { HeldStep } from './heldObject.ts';
 
@@ -37,7 +37,7 @@ export function countsOf(
   const lacking = all.flatMap(({ reference, lacking: own }) => (own === undefined ? [] : [{ reference, ...own }]));
   for (const { reference, why, since } of lacking.sort((one, other) => one.since - other.since)) {
     const { count, names, ...first } = byReason.get(why) ?? { why, count: 0, names: [], since };
-    const shown = names.length < NAMED ? [...names, shownObject(reference)] : names;
+    const shown = names.length < NAMED ? [...names, formatObjectName(reference)] : names;
     byReason.set(why, { ...first, count: count + 1, names: shown });
   }
   return { ...(strategy === undefined ? {} : { strategy }), total: all.length, lacking: [...byReason.values()] };

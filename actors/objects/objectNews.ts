@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { ConfigKind, ConfigReference } from '../../kubernetes/objects/configObject.ts';
-import { shownObject } from '../../kubernetes/shownName.ts';
+import { formatObjectName } from '../../kubernetes/shownName.ts';
 import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
@@ -125,7 +125,7 @@ function stepOfAll(all: readonly Told[]): SourceStep {
   const { failure, until } = worst.step;
   return {
     state: 'failing',
-    failure: `${shownObject(worst.told.reference)}: ${failure}`,
+    failure: `${formatObjectName(worst.told.reference)}: ${failure}`,
     ...(until === undefined ? {} : { until }),
   };
 }

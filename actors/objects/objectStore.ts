@@ -62,8 +62,8 @@ export class ObjectStore implements ObjectsInUse {
   follow({ metadata: { uid, namespace }, spec }: Pick<Pod, 'metadata' | 'spec'>): void {
     const used = this.#pods.get(uid) ?? new Set();
     this.#pods.set(uid, used);
-    for (const { kind, name, isShown } of referencesOf({ spec }))
-      this.#use({ kind, namespace, name }, { uid, isShown });
+    for (const { kind, name, isInVolume } of referencesOf({ spec }))
+      this.#use({ kind, namespace, name }, { uid, isShown: isInVolume });
   }
 
   /** Nothing is held for the pod any more. */

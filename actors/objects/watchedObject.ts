@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { Reflector } from '../../kubeclient/reflector.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../kubernetes/objects/configObject.ts';
-import { unheardOf } from '../../kubernetes/objects/podObjects.ts';
+import { cacheSyncTimeout } from '../../kubernetes/objects/podObjects.ts';
 import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
 
 export interface WatchedParts {
@@ -111,7 +111,7 @@ export class WatchedObject implements HeldObject {
 
   /** A kubelet's words, and what is behind them. */
   #unknown(): string {
-    const words = unheardOf(this.#reference.kind);
+    const words = cacheSyncTimeout(this.#reference.kind);
     return this.#failure === '' ? words : `${words} (${this.#failure})`;
   }
 }

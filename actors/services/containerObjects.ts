@@ -8,10 +8,10 @@ import { containerNamed } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import {
   allValues,
-  type FoundObjects,
-  keyOfObject,
-  objectsOf,
-  oneValue,
+  objectKey,
+  type ResolvedObjects,
+  referencedObjects,
+  valueOfKey,
 } from '../../kubernetes/environment/configValues.ts';
 import { containerEnvironment } from '../../kubernetes/environment/environment.ts';
 import type { PodObjects } from '../../kubernetes/objects/podObjects.ts';
@@ -26,7 +26,7 @@ export interface ContainerObjects {
   /** Fails with `CreateContainerConfigError` where something is missing that has to be there. */
   read(asked: Asked, options: { readonly signal: AbortSignal }): Promise<PortTypes['readObjects']['output']>;
   /** What was read last for a container that is made now. */
-  take(asked: Asked): FoundObjects;
+  take(asked: Asked): ResolvedObjects;
   /** Nothing more of a pod is made. */
   forget(uid: string): void;
 }
@@ -39,14 +39,14 @@ interface Parts {
 }
 
 export function containerObjects({ objects, learnValues = () => {} }: Parts): ContainerObjects {
-  const kept = new Map<string, Map<string, FoundObjects>>();
+  const kept = new Map<string, Map<string, ResolvedObjects>>();
   return {
     read: async ({ pod, container: name }, { signal }) => {
       const container = containerNamed(pod.spec, name)?.container;
       if (container === undefined)
         throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`);
       const { uid, namespace } = pod.metadata;
-      const found = await readAll(objectsOf(container), { pod, objects, signal });
+      const found = await readAll(referencedObjects(container), { pod, objects, signal });
       const values: string[] = [];
       const noted = (value: string | undefined) => {
         if (value !== undefined) values.push(value);
@@ -54,7 +54,7 @@ export function containerObjects({ objects, learnValues = () => {} }: Parts): Co
       };
       // In the order in which a kubelet looks for them, which tells what it finds missing first.
       containerEnvironment(container, {
-        source: (from) => (from.configMapKeyRef || from.secretKeyRef ? noted(oneValue(from, found, namespace)) : ''),
+        source: (from) => (from.configMapKeyRef || from.secretKeyRef ? noted(valueOfKey(from, found, namespace)) : ''),
         all: (from) => {
           const all = allValues(from, found);
           values.push(...Object.values(all ?? {}));
@@ -77,13 +77,13 @@ export function containerObjects({ objects, learnValues = () => {} }: Parts): Co
 }
 
 async function readAll(
-  named: ReturnType<typeof objectsOf>,
+  named: ReturnType<typeof referencedObjects>,
   { pod, objects, signal }: Pick<Asked, 'pod'> & Pick<Parts, 'objects'> & { readonly signal: AbortSignal },
-): Promise<FoundObjects> {
+): Promise<ResolvedObjects> {
   if (objects === undefined) return new Map();
   const found = named.map(async (each) => {
     const object = await objects.get(pod, each.kind, each.name, { signal }).catch(asError);
-    return [keyOfObject(each), object] as const;
+    return [objectKey(each), object] as const;
   });
   const all = new Map(await Promise.all(found));
   signal.throwIfAborted();

@@ -20,7 +20,7 @@ import { containerHash } from '../../kubernetes/api/identity.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
-import { isEndedFor } from '../../kubernetes/lifecycle/restart.ts';
+import { hasRunReason } from '../../kubernetes/lifecycle/restart.ts';
 import type { KnownContainer, PortTypes } from '../../machines/shared/ports.ts';
 import type { Mounter } from '../../volume/mounter.ts';
 import type { Services } from '../boundary.ts';
@@ -227,7 +227,7 @@ async function start(
     // The answer of a call that worked was lost; a start that failed shows as an end with its own reason. One in a
     // state that the runtime does not know may run.
     if (shown && MAY_RUN.has(shown.state)) return { id: shown.id };
-    if (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError')) return { id: shown.id };
+    if (shown?.state === 'exited' && !hasRunReason(shown.reason, 'StartError')) return { id: shown.id };
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
     if (shown?.state === 'exited') return { id: shown.id, refusal: { message } };
     throw new NodeFailure(refusalOf(shown), message, { cause: error });

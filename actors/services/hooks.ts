@@ -3,7 +3,7 @@
 import { type Clock, secondsLeft } from '../../base/clock.ts';
 import { messageOf, NodeFailure, toFailure } from '../../base/failure.ts';
 import { quoted } from '../../base/quoted.ts';
-import { firstBytes } from '../../base/utf8.ts';
+import { truncateToBytes } from '../../base/utf8.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import type { ExecSyncResponse } from '../../cri/generated/runtime.ts';
@@ -163,7 +163,7 @@ async function execute(cri: Cri, clock: Clock, run: HookRun, cmd: readonly strin
 
 function concluded(cmd: readonly string[], { exitCode, stdout, stderr }: ExecSyncResponse): void {
   if (exitCode === 0) return;
-  const text = (bytes: Uint8Array) => firstBytes(Buffer.from(bytes).toString('utf8'), LONGEST_OUTPUT);
+  const text = (bytes: Uint8Array) => truncateToBytes(Buffer.from(bytes).toString('utf8'), LONGEST_OUTPUT);
   const message = `command '${cmd.join(' ')}' exited with ${exitCode}: ${text(stderr)}`;
   throw new CommandFailure(message, text(Buffer.concat([stdout, stderr])));
 }

@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { goDuration } from '../../base/duration.ts';
 import { NodeFailure } from '../../base/failure.ts';
-import { beginningOf } from '../../base/shortText.ts';
+import { truncate } from '../../base/shortText.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import { AuthConfig, type PullImageRequest } from '../../cri/generated/runtime.ts';
@@ -13,7 +13,7 @@ import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { parseImageReference, withDefaultTag } from '../../kubernetes/images/imageReference.ts';
 import type { Credential } from '../../kubernetes/images/keyring.ts';
-import { secretsMissing } from '../../kubernetes/images/pullSecrets.ts';
+import { missingSecretsEvents } from '../../kubernetes/images/pullSecrets.ts';
 import type { FoundImage } from '../../machines/shared/foundImage.ts';
 import type { PortTypes } from '../../machines/shared/ports.ts';
 import type { Services } from '../boundary.ts';
@@ -46,7 +46,7 @@ async function findImage(
     credentials.missing(pod, { signal }),
   ]);
   const imageRef = found?.id || null;
-  const warnings = secretsMissing(missing);
+  const warnings = missingSecretsEvents(missing);
   const told = { imageRef, at, ...(warnings.length > 0 ? { warnings } : {}) };
   if (imageRef === null || policy === 'Always') return told;
   // A Secret that is none proves nothing, and fails the pull.
@@ -154,8 +154,8 @@ async function sizeOf(cri: Cri, imageRef: string, signal: AbortSignal): Promise<
 function named(pod: Pod, image: string) {
   const reference = parseImageReference(image);
   if ('refusal' in reference) {
-    const name = beginningOf(image, LONGEST_SHOWN);
-    const why = beginningOf(reference.refusal, LONGEST_SHOWN);
+    const name = truncate(image, LONGEST_SHOWN);
+    const why = truncate(reference.refusal, LONGEST_SHOWN);
     const message = `Failed to apply default image tag "${name}": couldn't parse image name "${name}": ${why}`;
     throw new NodeFailure('InvalidImageName', message);
   }

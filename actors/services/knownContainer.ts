@@ -4,8 +4,8 @@ import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
 import { observedContainer } from '../../cri/observe.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { hasChangedId } from '../../kubernetes/lifecycle/changedId.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
-import { isUnderOtherId } from '../../kubernetes/lifecycle/otherId.ts';
 import type { KnownContainer } from '../../machines/shared/ports.ts';
 import { readContainer } from './containerStatus.ts';
 
@@ -20,7 +20,7 @@ export async function runsOf(cri: Cri, pod: Pod, name: string, options: CallOpti
 /** The id under which the runtime has a container that it does not know under the one that is known, if it has it. */
 export async function otherIdOf(cri: Cri, known: KnownContainer, options: CallOptions): Promise<string | undefined> {
   const all = await runsOf(cri, known.pod, known.container, options);
-  return all.find((shown) => isUnderOtherId(known, shown))?.id;
+  return all.find((shown) => hasChangedId(known, shown))?.id;
 }
 
 /** Reads a container, under whichever id the runtime has it; null when it has it under none. */

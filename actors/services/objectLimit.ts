@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
-import { type PodObjects, unheardOf } from '../../kubernetes/objects/podObjects.ts';
+import { cacheSyncTimeout, type PodObjects } from '../../kubernetes/objects/podObjects.ts';
 import { withinLimit } from './timeLimit.ts';
 
 /** As a kubelet waits for its own copy of an object. */
@@ -14,7 +14,7 @@ export const withinSecond = (objects: PodObjects, clock: Clock): PodObjects => (
     const act = (within: AbortSignal) =>
       unlessAborted(objects.get(pod, kind, name, { signal: within }), within).catch((cause: unknown) => {
         if (!within.aborted || signal.aborted) throw cause;
-        throw new Error(unheardOf(kind), { cause });
+        throw new Error(cacheSyncTimeout(kind), { cause });
       });
     return withinLimit(act, { clock, timeoutMs: LIMIT_MS, signal });
   },

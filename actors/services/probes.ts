@@ -1,7 +1,7 @@
 /** Fills the ports of probes: one try of each kind of handler, and the jitter by which they are spread. */
 
 import type { Clock } from '../../base/clock.ts';
-import { LONGEST_TIMER_MS } from '../../base/duration.ts';
+import { MAX_TIMER_MS } from '../../base/duration.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Cri } from '../../cri/calls.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
@@ -70,7 +70,7 @@ async function tryOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal): P
     if (grpc) {
       const target = { host: address, port: grpc.port, service: grpc.service ?? '' };
       // A deadline further away than a timer can count would have passed at once: then the clock ends the try.
-      if (timeoutMs > LONGEST_TIMER_MS) {
+      if (timeoutMs > MAX_TIMER_MS) {
         return tryGrpc(network, target, { timeoutSeconds, deadline: Number.POSITIVE_INFINITY, signal: limited });
       }
       return tryGrpc(network, target, { timeoutSeconds, deadline: clock.now() + timeoutMs, signal });

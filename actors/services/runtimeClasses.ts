@@ -8,7 +8,7 @@ import { type RuntimeClasses, readRuntimeClass, validateRuntimeClass } from '../
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { RuntimeClass } from '../../kubernetes/api/schema/runtimeClass.ts';
 import { dnsSubdomain, required } from '../../kubernetes/api/validation/words.ts';
-import { excessOf, parseDocuments, type TextLimits } from '../../kubernetes/yaml/boundedYaml.ts';
+import { findExcess, parseDocuments, type TextLimits } from '../../kubernetes/yaml/boundedYaml.ts';
 import { problemsToTell } from '../sources/problemsToTell.ts';
 import { readTextFile } from '../sources/yaml/textFile.ts';
 
@@ -85,7 +85,7 @@ function classesOf(text: string, skip: (why: string) => void): RuntimeClass[] {
 }
 
 function classOf(value: unknown, skip: (why: string) => void): RuntimeClass[] {
-  const excess = excessOf(value, LIMITS);
+  const excess = findExcess(value, LIMITS);
   if (excess !== undefined) {
     skip('problem' in excess ? excess.problem : `has ${excess.beyond}`);
     return [];

@@ -12,8 +12,8 @@ import type { Layout } from '../../host/pods/layout.ts';
 import { requireLogDirectory } from '../../host/pods/takePodDirectory.ts';
 import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { madeBy, type ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
-import { isUnderOtherId } from '../../kubernetes/lifecycle/otherId.ts';
+import { hasChangedId } from '../../kubernetes/lifecycle/changedId.ts';
+import { foreignSandboxReason, type ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 import { requireNoDevices } from '../../kubernetes/resources/devices.ts';
 import { waitOnce } from '../alarm.ts';
 import type { Services } from '../boundary.ts';
@@ -114,7 +114,7 @@ async function runSandbox(
   const take = async () => {
     const earlier = await findAttempt(cri, { podUid: pod.metadata.uid, attempt }, { signal });
     const other = ownership.otherMaker(earlier?.owner);
-    if (other !== undefined) throw new NodeFailure('FailedCreatePodSandBox', madeBy(other));
+    if (other !== undefined) throw new NodeFailure('FailedCreatePodSandBox', foreignSandboxReason(other));
     if (earlier?.state === 'ready') return requireEmpty(cri, earlier.id, { signal });
     if (earlier === undefined) return undefined;
     await cri.stopPodSandbox({ podSandboxId: earlier.id }, { signal }).catch(unlessGone);
@@ -183,7 +183,7 @@ async function inspect(
 /** Only a list tells under which id the runtime has what is in it. */
 async function requireNoOtherId(cri: Cri, known: KnownSandbox, options: CallOptions): Promise<void> {
   const other = await findAttempt(cri, known, options);
-  if (other === undefined || !isUnderOtherId(known, other)) return;
+  if (other === undefined || !hasChangedId(known, other)) return;
   const message = `the runtime has sandbox ${known.id} under another id: ${other.id}`;
   throw new NodeFailure('FailedPodSandBoxStatus', message);
 }

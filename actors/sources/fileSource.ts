@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { type Clock, type SteadyClock, steadyClock } from '../../base/clock.ts';
 import { goDuration } from '../../base/duration.ts';
 import { messageOf } from '../../base/failure.ts';
-import { keepOnly } from '../../base/keepOnly.ts';
+import { retainKeys } from '../../base/retainKeys.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { DirectoryChange, DirectoryWatcher, FileSystem } from '../../host/files/fileSystem.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
@@ -136,13 +136,13 @@ class FileSource {
   /** What it waits for now. Files that cannot be read are told as problems of their own. */
   state(): SourceStep {
     const now = this.#steady.now();
-    const until = this.#steady.shown(this.#listAt);
+    const until = this.#steady.toWallTime(this.#listAt);
     const [listing, inotify] = [LISTING, INOTIFY].map((what) => this.#problems.get(what)?.message);
     if (listing !== undefined) return { state: 'failing', until, failure: listing };
     if (!this.#isThere) return { state: 'absent', until };
     const written = [...this.#emptySince.values()].map((since) => since + EMPTY_MS);
     const held = written.filter((at) => at > now);
-    if (held.length > 0) return { state: 'settling', until: this.#steady.shown(Math.min(...held)) };
+    if (held.length > 0) return { state: 'settling', until: this.#steady.toWallTime(Math.min(...held)) };
     return inotify === undefined ? { state: 'watching' } : { state: 'polling', until, failure: inotify };
   }
 
@@ -214,8 +214,8 @@ class FileSource {
     const present = new Set(files);
     this.files.keepOnly(present);
     this.#forgetProblems(place.directory, new Set([...files, ...unnameable]));
-    keepOnly(this.#emptySince, present);
-    keepOnly(this.#inodes, present);
+    retainKeys(this.#emptySince, present);
+    retainKeys(this.#inodes, present);
     for (const file of unnameable) this.#report(file, file, UNNAMEABLE, 'it is renamed');
   }
 

@@ -6,14 +6,14 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { staticPod, staticPodName } from '../../kubernetes/api/staticPod.ts';
 import { validatePod } from '../../kubernetes/api/validate.ts';
 import { schedulerWarnings } from '../../kubernetes/api/validation/scheduling.ts';
-import { type Need, needsOf } from '../../kubernetes/api/validation/static.ts';
+import { type RequiredObject, requiredObjects } from '../../kubernetes/api/validation/static.ts';
 import type { ObjectManifest } from '../../kubernetes/objects/objectManifest.ts';
 import { problemsToTell } from './problemsToTell.ts';
 
 /** What a manifest gives: the static pod to run, an object that pods may name, or all that is wrong with it. */
 export type ManifestFile =
   /** `needs` are the objects that the source should have for the pod. */
-  | { readonly pod: Pod; readonly needs: readonly Need[]; readonly warnings: readonly Problem[] }
+  | { readonly pod: Pod; readonly needs: readonly RequiredObject[]; readonly warnings: readonly Problem[] }
   | { readonly object: ObjectManifest; readonly warnings: readonly Problem[] }
   | {
       readonly problems: readonly Problem[];
@@ -58,8 +58,8 @@ export function podOf(
     return { problems: problemsToTell([...classed.problems, ...warnings]), name, refusedByClass: uid };
   }
   const pod = withDefaults(classed.pod);
-  const problems = validatePod(pod, { isLenient, seesNeeds: true });
+  const problems = validatePod(pod, { isLenient, acceptsObjects: true });
   return problems.length > 0
     ? { problems: problemsToTell([...problems, ...manifest.warnings]), name }
-    : { pod, needs: needsOf(pod.spec, isLenient), warnings: problemsToTell(warnings) };
+    : { pod, needs: requiredObjects(pod.spec, isLenient), warnings: problemsToTell(warnings) };
 }

@@ -3,8 +3,13 @@ import type { Problem } from '../../kubernetes/api/problem.ts';
 import { staticPodName } from '../../kubernetes/api/staticPod.ts';
 import type { ConfigKind } from '../../kubernetes/objects/configObject.ts';
 import { readObjectManifest } from '../../kubernetes/objects/objectManifest.ts';
-import { otherKind } from '../../kubernetes/objects/otherKinds.ts';
-import { type BoundedDocument, excessOf, parseDocuments, type TextLimits } from '../../kubernetes/yaml/boundedYaml.ts';
+import { unsupportedKindProblem } from '../../kubernetes/objects/unsupportedKinds.ts';
+import {
+  type BoundedDocument,
+  findExcess,
+  parseDocuments,
+  type TextLimits,
+} from '../../kubernetes/yaml/boundedYaml.ts';
 import { type ManifestFile, type ManifestOrigin, podOf } from './manifestFile.ts';
 import { answerLimits, fileLimits, objectLimits, podLimits } from './manifestLimits.ts';
 import { problemsToTell } from './problemsToTell.ts';
@@ -49,7 +54,7 @@ export function manifestsIn({ text, kind, origin }: ManifestText, limits: TextLi
 }
 
 /** What JSON holds has not been looked at yet. */
-const bounded = (value: unknown, limits: TextLimits): BoundedDocument => excessOf(value, limits) ?? { value };
+const bounded = (value: unknown, limits: TextLimits): BoundedDocument => findExcess(value, limits) ?? { value };
 
 /** All manifests of a text of any size, but one that is larger than any is to be: it is refused. */
 export function allManifestsIn(text: ManifestText): Iterable<ReadManifest> {
@@ -69,10 +74,10 @@ function* reading(documents: readonly BoundedDocument[], origin: ManifestOrigin)
 function readObject(value: unknown, origin: ManifestOrigin): Omit<ReadManifest, 'path'> {
   const kind = kindOf(value);
   const isConfig = kind === 'ConfigMap' || kind === 'Secret';
-  const excess = excessOf(value, isConfig ? objectLimits : podLimits);
+  const excess = findExcess(value, isConfig ? objectLimits : podLimits);
   if (excess !== undefined) return { read: wrong('beyond' in excess ? tooLarge(excess.beyond) : excess.problem) };
   if (isConfig && isObject(value)) return readConfig(kind, value);
-  const other = kind === undefined ? undefined : otherKind(kind);
+  const other = kind === undefined ? undefined : unsupportedKindProblem(kind);
   if (other === undefined) return readPod(value, origin);
   // It says that it is none of those that pods are made of.
   return { key: `${kind}/`, read: { problems: [other] } };
@@ -123,7 +128,9 @@ function kindOf(value: unknown): string | undefined {
 function kindOfItems(kind: string | undefined): string | undefined {
   if (kind === 'List') return 'Pod';
   const own = kind?.endsWith('List') ? kind.slice(0, -'List'.length) : undefined;
-  return own !== undefined && (['Pod', 'ConfigMap', 'Secret'].includes(own) || otherKind(own)) ? own : undefined;
+  return own !== undefined && (['Pod', 'ConfigMap', 'Secret'].includes(own) || unsupportedKindProblem(own))
+    ? own
+    : undefined;
 }
 
 /** The items of a list, and of lists in it; of anything else the one that it is. */

@@ -1,9 +1,9 @@
 /** What the texts of one source give together: which pods and objects are used, and why others are not. */
 
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import type { Need } from '../../kubernetes/api/validation/static.ts';
+import type { RequiredObject } from '../../kubernetes/api/validation/static.ts';
 import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
-import { shownObject } from '../../kubernetes/shownName.ts';
+import { formatObjectName } from '../../kubernetes/shownName.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
 import type { LocalObject } from '../objects/keptOfSource.ts';
 import { keyOf } from './manifestText.ts';
@@ -53,7 +53,7 @@ interface Place {
  */
 export function settled(texts: ReadonlyMap<string, StandingText>, held: Holders, origin: TextOrigin): SettledTexts {
   const objectHolders = holdersOf(texts, held, ({ object }) => object && keyOf(object.kind, object));
-  const lacks = ({ pod, needs }: WantedPod): Need[] =>
+  const lacks = ({ pod, needs }: WantedPod): RequiredObject[] =>
     needs.filter(({ kind, name }) => !objectHolders.has(keyOf(kind, { namespace: pod.metadata.namespace, name })));
   const admitted = new Map(Array.from(texts, ([file, text]) => [file, admitting(text, lacks)]));
   const podHolders = holdersOf(admitted, held, ({ pod }) => pod?.metadata.uid);
@@ -90,7 +90,7 @@ export function settled(texts: ReadonlyMap<string, StandingText>, held: Holders,
 }
 
 /** The text with the pods in use that may be. */
-function admitting(text: StandingText, lacks: (wanted: WantedPod) => readonly Need[]): StandingText {
+function admitting(text: StandingText, lacks: (wanted: WantedPod) => readonly RequiredObject[]): StandingText {
   const isAdmitted = ({ pod, wanted }: StandingDocument) =>
     wanted && wanted.pod !== pod && (pod === undefined || lacks(wanted).length === 0);
   if (![...text.documents.values()].some(isAdmitted)) return text;
@@ -128,14 +128,14 @@ function located(file: string, { isOfClass, ...problem }: TextProblem, { word }:
   return { file, until: isOfClass ? `the ${word} or its RuntimeClass changes` : `the ${word} changes`, ...problem };
 }
 
-const shownNeed = ({ metadata: { namespace } }: Pod, { kind, name }: Need): string =>
-  `${kind} ${shownObject({ namespace, name })}`;
+const shownNeed = ({ metadata: { namespace } }: Pod, { kind, name }: RequiredObject): string =>
+  `${kind} ${formatObjectName({ namespace, name })}`;
 
 /** Reports a changed pod whose last version runs until the source has the objects that the new one names. */
 function heldBack(
   file: string,
   { pod, path }: WantedPod,
-  missing: readonly Need[],
+  missing: readonly RequiredObject[],
   { word, searched }: TextOrigin,
 ): SourceProblem[] {
   const names = [...new Set(missing.map((need) => shownNeed(pod, need)))];
@@ -157,7 +157,7 @@ function heldBack(
 function missingObjects(
   file: string,
   { pod, path }: WantedPod,
-  missing: readonly Need[],
+  missing: readonly RequiredObject[],
   { searched }: TextOrigin,
 ): SourceProblem[] {
   const warnings = missing.map((need) => {

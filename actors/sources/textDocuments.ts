@@ -4,7 +4,7 @@
  */
 import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import type { Need } from '../../kubernetes/api/validation/static.ts';
+import type { RequiredObject } from '../../kubernetes/api/validation/static.ts';
 import { podUpdate } from '../../kubernetes/lifecycle/update.ts';
 import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
 import { type ObjectManifest, objectOfManifest } from '../../kubernetes/objects/objectManifest.ts';
@@ -23,7 +23,7 @@ export interface WantedPod {
   /** Where it stands in its text. */
   readonly path: string;
   readonly pod: Pod;
-  readonly needs: readonly Need[];
+  readonly needs: readonly RequiredObject[];
 }
 
 /** One document of a text as it stands: a pod, or an object that pods may name. */

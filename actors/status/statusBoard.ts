@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
-import { podStatus, samePodStatus } from '../../kubernetes/status/status.ts';
+import { isSamePodStatus, podStatus } from '../../kubernetes/status/status.ts';
 import type { PodView } from '../../kubernetes/status/view.ts';
 import { showsFailure } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
@@ -289,7 +289,7 @@ class Board implements StatusBoard {
     const status = isOwed ? previous : podStatus(view, this.#statusContext(previous));
     if (removed) this.#computedAt.delete(uid);
     else if (isActor(shown) && statusDelayMs(shown) > 0) this.#computedAt.set(uid, this.#options.clock.now());
-    const same = known !== undefined && samePodStatus(previous, status) && isSamePod(known.view, view);
+    const same = known !== undefined && isSamePodStatus(previous, status) && isSamePod(known.view, view);
     const pod = same ? known.pod : withStatus(view, status);
     const posted = { shown, pod, view };
     if (removed) for (const kept of [this.#posted, this.#known]) kept.delete(uid);

@@ -6,10 +6,10 @@ import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
 import type { PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
-import { isPhaseDue, isTerminalPhase } from '../../kubernetes/status/phase.ts';
-import { isPressing } from '../../kubernetes/status/pressing.ts';
-import { samePodStatus } from '../../kubernetes/status/status.ts';
-import { isInitRepeated, isTransitionIllegal } from '../../kubernetes/status/transitions.ts';
+import { isTerminalPhase, isTerminalPhasePending } from '../../kubernetes/status/phase.ts';
+import { isSamePodStatus } from '../../kubernetes/status/status.ts';
+import { isRepeatingInit, isTransitionIllegal } from '../../kubernetes/status/transitions.ts';
+import { isUrgentChange } from '../../kubernetes/status/urgentChange.ts';
 import type { PodView } from '../../kubernetes/status/view.ts';
 import type { DueStatus, StatusSinkInput } from '../../machines/statusSink/chart.ts';
 import type { Service } from '../boundary.ts';
@@ -105,7 +105,7 @@ export class StatusReports {
     if (status !== undefined) this.#held.set(uid, status);
     // What the node refused it decides again when it starts again (C24).
     if (view.refused) return undefined;
-    if (!isTerminalPhase(status?.phase) || (samePodStatus(before, status) && !isReopened)) return undefined;
+    if (!isTerminalPhase(status?.phase) || (isSamePodStatus(before, status) && !isReopened)) return undefined;
     const { namespace, name } = metadata;
     this.#untold.add(uid);
     return this.#write(uid, { namespace, name, status, isFinal });
@@ -118,7 +118,7 @@ export class StatusReports {
     if (this.#held.get(uid) === status) this.#held.delete(uid);
     if (this.#kept.get(uid)?.status === status) this.#untold.delete(uid);
     // What has ended does not begin anew as its last traces are removed.
-    const isSame = known && (known.ended || !view.reclaimed) && samePodStatus(known.status, status);
+    const isSame = known && (known.ended || !view.reclaimed) && isSamePodStatus(known.status, status);
     if (known && removed) this.#latest.set(uid, { ...known, gone: true });
     if (this.#parts.sinks.length === 0 || status === undefined || isSame || isSilent(known, { pod, view })) {
       this.#forgetDone(uid);
@@ -162,7 +162,7 @@ export class StatusReports {
     if (latest?.version === version) latest.missing.delete(sink);
     const isAwaited = this.#acknowledging.some((name) => latest?.missing.has(name));
     // A later end may be on disk already that nobody was told of yet.
-    const isOnDisk = this.#kept.has(uid) && samePodStatus(this.#kept.get(uid)?.status, latest?.status);
+    const isOnDisk = this.#kept.has(uid) && isSamePodStatus(this.#kept.get(uid)?.status, latest?.status);
     if (isOnDisk && !isAwaited) this.#removeSaved(uid);
     this.#forgetDone(uid);
   }
@@ -190,7 +190,7 @@ export class StatusReports {
     const { store } = this.#parts;
     const taken = this.#kept.get(uid)?.status;
     const remove = () => {
-      if (samePodStatus(this.#kept.get(uid)?.status, taken)) this.#remove(uid);
+      if (isSamePodStatus(this.#kept.get(uid)?.status, taken)) this.#remove(uid);
     };
     if (store.isUnwritten('statuses', uid)) void store.whenWritten('statuses', uid).then(remove);
     else remove();
@@ -219,7 +219,7 @@ function isAwaited(
   if ((known?.ended ?? false) !== view.reclaimed) return true;
   // As a kubelet tells nothing of a pod before it has decided on it: that may take a question to the API server.
   if (view.tags.includes('admitting')) return false;
-  return isPressing(known?.status, status, view.termination?.reason === 'Deleted');
+  return isUrgentChange(known?.status, status, view.termination?.reason === 'Deleted');
 }
 
 /**
@@ -227,7 +227,7 @@ function isAwaited(
  * the mirror of a static pod says its manifest does not tell.
  */
 const isNew = ({ pod, view }: Pick<StatusChange, 'pod' | 'view'>): boolean =>
-  !isStaticPod(pod) && !isPressing(view.pod.status, pod.status ?? {}, false);
+  !isStaticPod(pod) && !isUrgentChange(view.pod.status, pod.status ?? {}, false);
 
 /** Whether what is now known of the pod would take back what sinks have been told. */
 function isSilent(
@@ -239,7 +239,7 @@ function isSilent(
   if (known && !known.gone) return pod.status !== undefined && isTransitionIllegal(pod, known.status, pod.status);
   // An earlier agent may have told a terminal phase and died before that was on disk: until the pod has ended again any
   // other phase would take it back.
-  return isPhaseDue(view) || isInitRepeated(view);
+  return isTerminalPhasePending(view) || isRepeatingInit(view);
 }
 
 /** What a call that was given up has come to is that its time was over. */

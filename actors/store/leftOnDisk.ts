@@ -6,7 +6,12 @@ import { createLayout, isSafeSegment, type Layout } from '../../host/pods/layout
 import { listPodDirectories } from '../../host/pods/podDirectory.ts';
 import { type DirectoryOwner, type Maker, readOwner } from '../../host/pods/podMark.ts';
 import { adoptPod, isSamePodName, readPodDirectoryOwner } from '../../host/pods/takePodDirectory.ts';
-import { type ForeignPod, type LeftPod, type PodIdentity, UNKNOWN } from '../../kubernetes/lifecycle/observed.ts';
+import {
+  type ForeignPod,
+  type LeftPod,
+  type PodIdentity,
+  UNKNOWN_NAMESPACE,
+} from '../../kubernetes/lifecycle/observed.ts';
 import type { DurableFacts } from './durableFacts.ts';
 import { factFileName } from './storeFiles.ts';
 
@@ -203,7 +208,7 @@ function refuseOtherRuntime(
 /** Who a pod is by its uid, as far as the names of the log folders tell; a pod without logs goes by its uid. */
 function identitiesIn(logged: readonly PodIdentity[]): (uid: string) => PodIdentity {
   const named = new Map(logged.map((pod) => [pod.uid, pod]));
-  return (uid) => named.get(uid) ?? { uid, namespace: UNKNOWN, name: uid };
+  return (uid) => named.get(uid) ?? { uid, namespace: UNKNOWN_NAMESPACE, name: uid };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { humanDuration } from '../../base/duration.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../kubernetes/api/schema/status.ts';
-import { shownName } from '../../kubernetes/shownName.ts';
+import { displayName } from '../../kubernetes/shownName.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
 import { type PodActors, podActors } from '../../show/podActors.ts';
 
@@ -45,7 +45,7 @@ function shownPart(pod: Pod, { actor, status }: Part): Shown {
   return { name: `${nameOf(pod)} ${actor.machine}/${actor.name}`, details: [...restarts, ...failure(actor)], actor };
 }
 
-const nameOf = ({ metadata }: Pod): string => `pod/${shownName(metadata)}`;
+const nameOf = ({ metadata }: Pod): string => `pod/${displayName(metadata)}`;
 
 function wait({ waitingFor, until }: ActorNode, now: number): string[] {
   if (waitingFor === undefined) return [];
@@ -81,7 +81,7 @@ export function changeSentences(): (change: ToldPod, now: number) => string[] {
     const { uid, pod, removed } = change;
     if (removed) {
       told.delete(uid);
-      return [`pod/${shownName(pod.metadata)} is gone`];
+      return [`pod/${displayName(pod.metadata)} is gone`];
     }
     const before = told.get(uid);
     const actors = podActors(change);

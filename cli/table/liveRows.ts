@@ -1,5 +1,5 @@
 import { humanDuration } from '../../base/duration.ts';
-import { shownName } from '../../kubernetes/shownName.ts';
+import { displayName } from '../../kubernetes/shownName.ts';
 import type { ActorNode } from '../../show/actorNode.ts';
 import { categoryOf } from '../../show/category.ts';
 import { type ContainerWithActor, type PodActors, type PodWithTree, podActors } from '../../show/podActors.ts';
@@ -92,7 +92,7 @@ function familyOf(seen: PodWithTree, now: number): Family {
   const restarts = containers.reduce((sum, { status }) => sum + (status?.restartCount ?? 0), 0);
   const { status } = kubectlRow(pod, now);
   const ip = pod.status?.podIP ?? '';
-  const cells = [shownName(pod.metadata), status, stateOf(tree), age(tree, now), `${restarts}`, ip];
+  const cells = [displayName(pod.metadata), status, stateOf(tree), age(tree, now), `${restarts}`, ip];
   const row: LiveRow = { kind: 'pod', tone: podTone(live, actors), cells: [...cells, podReason(live, now)] };
   return { live, pod: row, actors, restarts };
 }

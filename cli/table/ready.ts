@@ -1,6 +1,6 @@
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../kubernetes/api/schema/status.ts';
-import { shownName } from '../../kubernetes/shownName.ts';
+import { displayName } from '../../kubernetes/shownName.ts';
 
 /** The states that the line "node ready" counts, as it names them. `pending` pods may still become Ready by waiting. */
 const STATES = ['running', 'completed', 'pending', 'inBackOff', 'failing', 'failed', 'terminating'] as const;
@@ -40,7 +40,7 @@ export const nodeReadiness = (pods: readonly Pod[], now: number): NodeReadiness 
   new Map(
     [...Map.groupBy(pods, (pod) => stateOf(pod, now))].map(([state, of]) => [
       state,
-      of.map(({ metadata }) => shownName(metadata)),
+      of.map(({ metadata }) => displayName(metadata)),
     ]),
   );
 

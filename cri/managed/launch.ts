@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { NodeFailure } from '../../base/failure.ts';
-import { startLimit } from '../../base/limit.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
 import { mayRun, type RunningProcess } from '../../host/runningProcess.ts';
 import type { Cri } from '../calls.ts';
 import { containerdConfig } from './config.ts';
@@ -119,9 +119,9 @@ function waitUntilReadyOrTimeout(
   containerd: RunningProcess,
   limitMs: number,
 ): Promise<void> {
-  const limit = startLimit(limitMs);
+  const limit = startTimeLimit(limitMs);
   const abort = AbortSignal.any([signal, limit.signal]);
-  return waitUntilReady({ layout, cri, pause, signal: abort, isAlive: () => mayRun(containerd) }).finally(limit.end);
+  return waitUntilReady({ layout, cri, pause, signal: abort, isAlive: () => mayRun(containerd) }).finally(limit.clear);
 }
 
 /**

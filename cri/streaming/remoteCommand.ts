@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { NodeFailure } from '../../base/failure.ts';
-import { startLimit } from '../../base/limit.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import { readCommandStatus } from './commandStatus.ts';
 import { connectionClosed } from './failure.ts';
@@ -88,7 +88,7 @@ export async function runRemoteCommand(
 }
 
 async function openStreams(connection: SpdyConnection, { stdin, stdout, stderr, tty }: CommandStreams) {
-  const limit = startLimit(OPEN_TIMEOUT_MS);
+  const limit = startTimeLimit(OPEN_TIMEOUT_MS);
   const openStream = (type: string) => connection.open(new Map([[STREAM_TYPE_HEADER, type]]));
   const openStreamIf = async (isRequested: unknown, type: string) => (isRequested ? openStream(type) : undefined);
   const opening = Promise.all([
@@ -109,7 +109,7 @@ async function openStreams(connection: SpdyConnection, { stdin, stdout, stderr, 
       `the runtime has not accepted the streams within ${OPEN_TIMEOUT_MS / 1_000} s`,
     );
   } finally {
-    limit.end();
+    limit.clear();
   }
 }
 
@@ -122,7 +122,7 @@ async function exitCodeFrom(connection: SpdyConnection, status: string): Promise
 }
 
 function delay(ms: number): Promise<undefined> {
-  return new Promise((resolve) => startLimit(ms).signal.addEventListener('abort', () => resolve(undefined)));
+  return new Promise((resolve) => startTimeLimit(ms).signal.addEventListener('abort', () => resolve(undefined)));
 }
 
 /** Returns the Status as soon as it is complete, or an empty string if there is none. */

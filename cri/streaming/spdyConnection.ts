@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { NodeFailure } from '../../base/failure.ts';
-import { startLimit } from '../../base/limit.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
 import { connectionClosed, protocolFailure } from './failure.ts';
 import { FrameReader } from './frameReader.ts';
 import { encodeFrame, type Frame, GO_AWAY_STATUS, RESET_STATUS } from './frames.ts';
@@ -213,6 +213,6 @@ export class SpdyConnection {
     const socket = this.#socket;
     if (socket.destroyed || socket.writableEnded) return;
     socket.end(encodeFrame({ type: 'goAway', lastStreamId: this.#lastPeerId, status }), () => socket.destroy());
-    startLimit(CLOSE_TIMEOUT_MS).signal.addEventListener('abort', () => socket.destroy());
+    startTimeLimit(CLOSE_TIMEOUT_MS).signal.addEventListener('abort', () => socket.destroy());
   }
 }

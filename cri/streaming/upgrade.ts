@@ -2,7 +2,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { startLimit } from '../../base/limit.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
 import { SpdyConnection, type SpdyOptions } from './spdyConnection.ts';
 
 const SPDY = 'SPDY/3.1';
@@ -29,7 +29,7 @@ export interface DialResult {
 
 /** Connects to a streaming server. Rejects with the server's message if it refuses. */
 export async function dialSpdy(url: URL, { protocols, signal, timeoutMs }: DialOptions): Promise<DialResult> {
-  const limit = startLimit(timeoutMs);
+  const limit = startTimeLimit(timeoutMs);
   const eitherSignal = AbortSignal.any([signal, limit.signal]);
   try {
     const { response, socket, head } = await dialUpgrade(url, protocols, eitherSignal);
@@ -45,7 +45,7 @@ export async function dialSpdy(url: URL, { protocols, signal, timeoutMs }: DialO
     if (signal.aborted) throw new NodeFailure('Cancelled', 'the streaming connection was cancelled', { cause: error });
     throw limit.signal.aborted ? dialFailure(`it has not answered within ${timeoutMs / 1_000} s`) : error;
   } finally {
-    limit.end();
+    limit.clear();
   }
 }
 

@@ -1,6 +1,6 @@
 /** Creates cgroup directories and writes limits in all hierarchies. */
 import { dirname, join } from 'node:path';
-import { allDone } from '../../base/allDone.ts';
+import { settleAll } from '../../base/settleAll.ts';
 import { type CgroupFile, type Controller, cgroupFiles } from '../../kubernetes/resources/cgroupFiles.ts';
 import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
@@ -28,7 +28,7 @@ export function hasCgroup({ cgroupfs, hierarchies, path }: Cgroup): boolean {
 export async function createCgroup(cgroup: Cgroup, mayChange: (path: string) => boolean): Promise<void> {
   const { cgroupfs, hierarchies, path } = cgroup;
   const usedHierarchies = new Set(CONTROLLERS.flatMap((controller) => hierarchyOf(hierarchies, controller) ?? []));
-  await allDone(
+  await settleAll(
     Array.from(usedHierarchies, async (hierarchy) => {
       if (hierarchy.version === 'v2') await enableControllers(cgroupfs, hierarchy, { path: dirname(path), mayChange });
       const directory = join(hierarchy.root, path);
@@ -102,7 +102,7 @@ async function forEachFile(
   const processSequentially = async (controllerFiles: readonly CgroupFile[]) => {
     for (const file of controllerFiles) await process(file);
   };
-  await allDone([...Map.groupBy(files, ({ controller }) => controller).values()].map(processSequentially));
+  await settleAll([...Map.groupBy(files, ({ controller }) => controller).values()].map(processSequentially));
 }
 
 const filePath = ({ hierarchies, path }: Cgroup, { controller, file }: CgroupFile): string =>

@@ -1,13 +1,13 @@
 /** Detects pod cgroups of other agents, e.g. a kubelet, in the same tree. */
 import { basename, join } from 'node:path';
-import { type CgroupPlace, cgroupPath } from '../../kubernetes/resources/cgroup.ts';
+import { type CgroupLocation, cgroupPath } from '../../kubernetes/resources/cgroup.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
 import { relativePath } from './remove.ts';
 
 interface SharedTree {
   readonly cgroupfs: Cgroupfs;
-  readonly place: CgroupPlace;
+  readonly place: CgroupLocation;
   readonly hierarchies: readonly Hierarchy[];
   /** Returns the UIDs of all pods of this agent. Called only if there is a pod cgroup of unknown origin. */
   readonly ownPods: () => Promise<readonly string[]>;

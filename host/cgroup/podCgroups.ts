@@ -1,9 +1,9 @@
 /** The cgroups above those of containers (C25): the parent of all pods, one per QoS class, and one per pod. */
 
-import { allDone } from '../../base/allDone.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { settleAll } from '../../base/settleAll.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
-import { type CgroupPlace, type CgroupSetUp, podCgroupNames } from '../../kubernetes/resources/cgroup.ts';
+import { type CgroupLocation, type CgroupSetUp, podCgroupNames } from '../../kubernetes/resources/cgroup.ts';
 import {
   type CgroupLimits,
   type CgroupRules,
@@ -87,7 +87,7 @@ export class PodCgroups implements Cgroups {
       const retries = Array.from(this.#podsWithMissingLimits.values(), ({ pod }) =>
         this.#track(pod.metadata.uid, this.#createPodCgroup(pod)),
       );
-      await allDone([updateShares, ...retries]);
+      await settleAll([updateShares, ...retries]);
     }).catch((cause) => {
       throw new NodeFailure('FailedNodeAllocatableEnforcement', notEnforcedMessage(place, messageOf(cause)), { cause });
     });
@@ -109,7 +109,7 @@ export class PodCgroups implements Cgroups {
         await this.#createPodCgroup(pod);
         this.#preparedUids.add(uid);
       };
-      await allDone([this.#share(), createOnce()]);
+      await settleAll([this.#share(), createOnce()]);
     });
     return this.#track(uid, preparation);
   }
@@ -306,7 +306,7 @@ export class PodCgroups implements Cgroups {
 }
 
 /** Returns the kubelet's message for a limit of all pods that is not enforced. */
-function notEnforcedMessage({ cgroupRoot }: CgroupPlace, reason: string): string {
+function notEnforcedMessage({ cgroupRoot }: CgroupLocation, reason: string): string {
   const names = [...cgroupRoot.split('/').filter(Boolean), ...ALL_PODS].map((name) => JSON.stringify(name)).join(' ');
   return `Failed to update Node Allocatable Limits [${names}]: ${reason}`;
 }

@@ -1,6 +1,6 @@
 /** The node's cgroup tree, addressed by names. With systemd, the cgroups are also slices. */
 
-import { type CgroupPlace, cgroupPath } from '../../kubernetes/resources/cgroup.ts';
+import { type CgroupLocation, cgroupPath } from '../../kubernetes/resources/cgroup.ts';
 import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import { type Cgroup, writeLimits } from './files.ts';
@@ -10,7 +10,7 @@ import { type CallSystemd, setSlice, startSlice, stopSlice } from './systemd.ts'
 
 export interface PodsTreeParts {
   readonly cgroupfs: Cgroupfs;
-  readonly place: CgroupPlace;
+  readonly place: CgroupLocation;
   readonly hierarchies: readonly Hierarchy[];
   readonly systemd: CallSystemd;
 }

@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { allDone } from '../../base/allDone.ts';
 import { messageOf } from '../../base/failure.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
+import { settleAll } from '../../base/settleAll.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import { quarantine } from '../files/setAside.ts';
@@ -173,7 +173,7 @@ export async function createMarked(directory: string, marking: MarkInput, mode: 
   inProgress.add(temporary);
   try {
     await createTemporary(files, temporary, mode);
-    await allDone([
+    await settleAll([
       files.mkdir(path.join(temporary, stampName(marking.maker)), { recursive: true, mode }),
       files.writeFile(path.join(temporary, MARK_FILE), contents),
     ]);

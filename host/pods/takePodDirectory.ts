@@ -1,7 +1,7 @@
 /** Claims the directories of a pod and its logs for this agent, by creating them with a mark or by adding the mark. */
 
-import { allDone } from '../../base/allDone.ts';
 import { NodeFailure } from '../../base/failure.ts';
+import { settleAll } from '../../base/settleAll.ts';
 import { isTooLong } from '../files/fileErrors.ts';
 import { type Layout, type PodIdentity, PRIVATE_MODE, READABLE_MODE } from './layout.ts';
 import { createMarked, type DirectoryOwner, type Maker, readOwner, requireOwner, writeMark } from './podMark.ts';
@@ -49,7 +49,7 @@ export async function claimPodDirectory(
     return owner.why;
   } else if (owner.kind === 'missing') {
     // The two directories are independent of each other.
-    const [isCreated] = await allDone([
+    const [isCreated] = await settleAll([
       createMarked(directory, { layout, maker, pod }, PRIVATE_MODE),
       createLogDirectory(target),
     ]);

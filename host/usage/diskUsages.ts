@@ -1,6 +1,6 @@
 /** Measures the disk usage of several directory trees with time limits. */
 import { messageOf } from '../../base/failure.ts';
-import { startLimit } from '../../base/limit.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
 import { type DiskUsage, measureDiskUsage } from './diskUsage.ts';
 
 /** Usage of a tree, or the reason why it is unknown. */
@@ -21,14 +21,14 @@ export async function measureDiskUsages(
   paths: readonly string[],
   { perTreeMs, totalMs } = LIMITS,
 ): Promise<UsageResult[]> {
-  const totalLimit = startLimit(totalMs);
+  const totalLimit = startTimeLimit(totalMs);
   const results: UsageResult[] = [];
   for (const path of paths) {
-    const treeLimit = startLimit(perTreeMs);
+    const treeLimit = startTimeLimit(perTreeMs);
     const signal = AbortSignal.any([totalLimit.signal, treeLimit.signal]);
     results.push(await measureDiskUsage(path, signal).catch((error: unknown) => ({ failure: messageOf(error) })));
-    treeLimit.end();
+    treeLimit.clear();
   }
-  totalLimit.end();
+  totalLimit.clear();
   return results;
 }

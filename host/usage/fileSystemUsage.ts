@@ -1,6 +1,6 @@
 /** Reads the usage of a file system. */
 import { statfs } from 'node:fs/promises';
-import { startLimit } from '../../base/limit.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 
 /** Usage in bytes and inodes. The inodes are 0 if the file system does not count them. */
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 5_000;
  * errors and if there is no response within 5 s.
  */
 export async function readFileSystemUsage(path: string, signal: AbortSignal): Promise<FileSystemUsage | undefined> {
-  const limit = startLimit(TIMEOUT_MS);
+  const limit = startTimeLimit(TIMEOUT_MS);
   try {
     const stats = await unlessAborted(statfs(path), AbortSignal.any([signal, limit.signal]));
     const { bsize, blocks, bavail, bfree, files, ffree } = stats;
@@ -34,6 +34,6 @@ export async function readFileSystemUsage(path: string, signal: AbortSignal): Pr
   } catch {
     return undefined;
   } finally {
-    limit.end();
+    limit.clear();
   }
 }

@@ -1,7 +1,7 @@
 /** Lists the node's pods, and those that run in its runtime. */
 
-import { startLimit } from '../../base/limit.ts';
 import { lookUp } from '../../base/lookUp.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
 import type { Cri } from '../../cri/calls.ts';
 import type * as wire from '../../cri/generated/runtime.ts';
 import { ContainerState, PodSandboxState } from '../../cri/generated/runtime.ts';
@@ -34,7 +34,7 @@ const LIST = { kind: 'PodList', apiVersion: 'v1', metadata: {} };
 export const runningPodsRoute = ({ cri, limitMs }: Omit<PodsParts, 'pods'>): Route => ({
   tree: '/runningpods',
   answer: async ({ response, signal }) => {
-    const limit = startLimit(limitMs);
+    const limit = startTimeLimit(limitMs);
     const options = { signal: AbortSignal.any([signal, limit.signal]), timeoutMs: limitMs };
     try {
       const [{ items }, { containers }] = await Promise.all([
@@ -47,7 +47,7 @@ export const runningPodsRoute = ({ cri, limitMs }: Omit<PodsParts, 'pods'>): Rou
       );
       sendList(response, running);
     } finally {
-      limit.end();
+      limit.clear();
     }
   },
 });

@@ -15,8 +15,8 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import { isUnspecifiedIp } from '../../base/ipAddress.ts';
-import { startLimit } from '../../base/limit.ts';
 import { nextTurn } from '../../base/nextTurn.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
 import { affordableConnections, guardConnections } from '../../host/connectionGuard.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { Upgrade } from '../exchange.ts';
@@ -180,12 +180,12 @@ class Served {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.renew();
     for (const end of this.#ends) end.abort();
-    const patience = startLimit(LAST_ANSWER_MS);
+    const patience = startTimeLimit(LAST_ANSWER_MS);
     patience.signal.addEventListener('abort', () => {
       for (const socket of this.#connections.keys()) socket.destroy();
     });
     await closed;
-    patience.end();
+    patience.clear();
   }
 
   #addConnection(socket: Socket): Connection {
@@ -283,9 +283,9 @@ const isClosing = ({ isOutdated, open }: Connection): boolean => isOutdated && o
 function leaveUnread({ complete, socket }: IncomingMessage): void {
   if (complete || socket.destroyed) return;
   socket.end();
-  const limit = startLimit(FAREWELL_MS);
+  const limit = startTimeLimit(FAREWELL_MS);
   limit.signal.addEventListener('abort', () => socket.destroy());
-  socket.once('close', () => limit.end());
+  socket.once('close', () => limit.clear());
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import { RateLimit } from '../../kubeclient/rateLimit.ts';
 import { isSidecar } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { nonTerminated } from '../../kubernetes/node/nodeUse.ts';
+import { nonTerminatedPods } from '../../kubernetes/node/nodeUse.ts';
 import { decodePodAsked, encodeNothing, encodePods, type PodAsked, type PodResources } from './messages.ts';
 
 export interface PodResourcesParts {
@@ -44,7 +44,7 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
     };
   };
   server.addService(V1, {
-    list: unary(['v1', 'list'], () => encodePods(nonTerminated(parts.pods()).map(withSidecars))),
+    list: unary(['v1', 'list'], () => encodePods(nonTerminatedPods(parts.pods()).map(withSidecars))),
     get: unary(['v1', 'get'], (asked: PodAsked) => encodePods([withSidecars(podAsked(parts.pods(), asked))])),
     getAllocatableResources: unary(['v1', 'get_allocatable'], encodeNothing),
   });

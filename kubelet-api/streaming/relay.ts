@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import { startLimit } from '../../base/limit.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
 import { ResetWatch } from '../../host/connectionGuard.ts';
 import { stripTokens } from '../access/offered.ts';
 import type { Exchange, Upgrade } from '../exchange.ts';
@@ -50,7 +50,7 @@ interface DialResult {
 }
 
 async function dialRuntime(signal: AbortSignal, upgrade: Upgrade, place: URL): Promise<DialResult> {
-  const limit = startLimit(DIAL_TIMEOUT_MS);
+  const limit = startTimeLimit(DIAL_TIMEOUT_MS);
   const asked = createRequest(upgrade, place);
   const drop = () => asked.destroy(new Error(`it has not answered within ${DIAL_TIMEOUT_MS / 1_000} s`));
   const leave = () => asked.destroy();
@@ -62,7 +62,7 @@ async function dialRuntime(signal: AbortSignal, upgrade: Upgrade, place: URL): P
   } catch (error) {
     throw errorLine(500, `the streaming server of the runtime cannot be used: ${messageOf(error)}`);
   } finally {
-    limit.end();
+    limit.clear();
     limit.signal.removeEventListener('abort', drop);
     signal.removeEventListener('abort', leave);
   }
@@ -139,10 +139,10 @@ async function relayRefusal(signal: AbortSignal, { response: out }: Upgrade, ref
     refused.destroy();
     throw errorLine(500, `invalid upgrade response: status code ${statusCode}`);
   }
-  const limit = startLimit(REFUSAL_TIMEOUT_MS);
+  const limit = startTimeLimit(REFUSAL_TIMEOUT_MS);
   const headers = rawHeaders.flatMap((text, at) =>
     at % 2 === 0 && !HOP_BY_HOP_HEADERS.has(text.toLowerCase()) ? [text, rawHeaders[at + 1] ?? ''] : [],
   );
   out.writeHead(statusCode, statusMessage, headers);
-  await pipeline(refused, out, { signal: AbortSignal.any([signal, limit.signal]) }).finally(() => limit.end());
+  await pipeline(refused, out, { signal: AbortSignal.any([signal, limit.signal]) }).finally(() => limit.clear());
 }

@@ -7,7 +7,7 @@
 import { createWebSocketStream } from 'ws';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import { startLimit } from '../../base/limit.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
 import { dialSpdy, dialUpgrade } from '../../cri/streaming/upgrade.ts';
 import {
   acceptWebSocket,
@@ -59,13 +59,13 @@ export async function relayTunnel(
   place: URL,
   { clock, onJoined }: RelayOptions,
 ): Promise<void> {
-  const limit = startLimit(DIAL_TIMEOUT_MS);
+  const limit = startTimeLimit(DIAL_TIMEOUT_MS);
   const dialled = dialUpgrade(place, [PORT_FORWARD_PROTOCOL], AbortSignal.any([signal, limit.signal]));
   const { socket, head } = await dialled
     .catch((error: unknown) => {
       throw errorLine(500, messageOf(error));
     })
-    .finally(() => limit.end());
+    .finally(() => limit.clear());
   if (head.length > 0) socket.unshift(head);
   const end = onJoined();
   try {

@@ -1,4 +1,6 @@
-/** Whether a node takes a pod: every question that the kubelet asks, in its order and with its reasons and messages. */
+/**
+ * Decides whether a node admits a pod, with the checks of the kubelet in its order and with its reasons and messages.
+ */
 import { needsAppArmor } from '../api/appArmor.ts';
 import { containersOf } from '../api/containers.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
@@ -7,77 +9,90 @@ import { unsupportedFeatures } from '../node/declaredFeatures.ts';
 import { type Capacity, type PodRequests, portConflict, refusalFor, shortages } from '../resources/requests.ts';
 import type { AdmissionNode, Taint } from './node.ts';
 import { nodeMismatch } from './nodeAffinity.ts';
-import { type Occupant, preemption } from './preemption.ts';
+import { type Occupant, selectVictims } from './preemption.ts';
 import type { Refusal, RefusalReason, Shortage } from './refusal.ts';
 import { shortageCause } from './refusal.ts';
 import { sysctlRefusal } from './sysctls.ts';
 import { untoleratedTaint } from './taints.ts';
 
-/** A pod that asks to be admitted. */
+/** A pod to be admitted. */
 export interface Candidate {
   readonly pod: Pod;
   readonly requests: PodRequests;
-  /** It had been admitted before a restart of the agent: labels and taints that changed since do not turn it away. */
+  /**
+   * Whether the pod was admitted before a restart of the agent. Later changes of labels and taints then do not cause a
+   * refusal.
+   */
   readonly known: boolean;
 }
 
-/** The node as it is: what it has, and who takes of it. */
-export interface Room {
+/** The node's capacity and its use. */
+export interface NodeUsage {
   readonly node: AdmissionNode;
   readonly capacity: Capacity;
   readonly occupants: readonly Occupant[];
-  /** What is promised to pods that have not come yet. */
+  /** Requests of pods that have a reservation but have not been added yet. */
   readonly reserved: readonly PodRequests[];
 }
 
 export type Decision =
   | { readonly kind: 'admitted' }
-  /** `isByLabels`: nothing speaks against it but the labels of the node. */
+  /** `isByLabels` is true if the labels of the node are the only reason for the refusal. */
   | ({ readonly kind: 'refused'; readonly isByLabels?: true } & Refusal)
-  /** These pods must end first. `resource` is the first that is short. */
+  /** The pods with these UIDs must be terminated first. `resource` is the first one that is short. */
   | { readonly kind: 'preempting'; readonly uids: readonly string[]; readonly resource: string };
 
-/** Decides on one pod. A critical one is never refused for what the end of others can give it (C24). */
-export function decide(candidate: Candidate, { node, capacity, occupants, reserved }: Room): Decision {
+/** Decides about one pod. A critical pod is not refused for resources that can be freed by preemption (C24). */
+export function decide(candidate: Candidate, { node, capacity, occupants, reserved }: NodeUsage): Decision {
   const { pod, requests } = candidate;
-  const never = unfit(pod, node);
-  if (never) return { kind: 'refused', ...never };
-  const others = [...occupants.map((each) => each.requests), ...reserved];
-  const short = shortages(requests, others, capacity);
-  const [misfit, ...more] = misfits(candidate, node, others);
-  const [first] = short;
+  const permanentRefusal = permanentRefusalOf(pod, node);
+  if (permanentRefusal) return { kind: 'refused', ...permanentRefusal };
+  const otherRequests = [...occupants.map((each) => each.requests), ...reserved];
+  const missing = shortages(requests, otherRequests, capacity);
+  const [misfit, ...more] = misfits(candidate, node, otherRequests);
+  const [first] = missing;
   if (first && !requests.critical) return { kind: 'refused', ...refusalFor(first) };
-  // A kubelet checks AppArmor and the declared features after everything else.
+  // Like a kubelet, check AppArmor and the declared features after everything else.
   const isByLabels = first === undefined && misfit?.reason === 'NodeAffinity' && more.every(isCheckedLast);
   if (misfit) return { kind: 'refused', ...(isByLabels ? { isByLabels } : {}), ...misfit };
-  return first === undefined ? { kind: 'admitted' } : byPreemption(requests, short, occupants);
+  return first === undefined ? { kind: 'admitted' } : decidePreemption(requests, missing, occupants);
 }
 
 const isCheckedLast = ({ reason }: Refusal): boolean => reason === 'AppArmor' || reason === 'PodFeatureUnsupported';
 
-/** Decides on other resources of a pod that was admitted: what a pod is refused for holds for them, and so does who goes before whom. */
-export function decideUpdate(requests: PodRequests, { capacity, occupants, reserved }: Omit<Room, 'node'>): Decision {
-  const others = [...occupants.map((each) => each.requests), ...reserved];
-  const short = shortages(requests, others, capacity);
-  const [first] = short;
-  const port = portConflict(requests, others);
+/**
+ * Decides about changed resources of an admitted pod. The rules for refusal and preemption are the same as for a new
+ * pod.
+ */
+export function decideUpdate(
+  requests: PodRequests,
+  { capacity, occupants, reserved }: Omit<NodeUsage, 'node'>,
+): Decision {
+  const otherRequests = [...occupants.map((each) => each.requests), ...reserved];
+  const missing = shortages(requests, otherRequests, capacity);
+  const [first] = missing;
+  const port = portConflict(requests, otherRequests);
   if (first && !requests.critical) return { kind: 'refused', ...refusalFor(first) };
   if (port) return { kind: 'refused', ...port };
-  return first === undefined ? { kind: 'admitted' } : byPreemption(requests, short, occupants);
+  return first === undefined ? { kind: 'admitted' } : decidePreemption(requests, missing, occupants);
 }
 
-/** Who ends for a critical pod that is short of something. */
-function byPreemption(requests: PodRequests, short: readonly Shortage[], occupants: readonly Occupant[]): Decision {
-  const found = preemption(requests, short, occupants);
-  if ('victims' in found) {
-    return { kind: 'preempting', uids: found.victims.map(({ uid }) => uid), resource: short[0]?.resource ?? '' };
+/** Selects pods to preempt for a critical pod that needs more resources than are free. */
+function decidePreemption(
+  requests: PodRequests,
+  missing: readonly Shortage[],
+  occupants: readonly Occupant[],
+): Decision {
+  const result = selectVictims(requests, missing, occupants);
+  if ('victims' in result) {
+    return { kind: 'preempting', uids: result.victims.map(({ uid }) => uid), resource: missing[0]?.resource ?? '' };
   }
-  const causes = short.slice(0, 1).map(shortageCause);
-  return { kind: 'refused', ...unexpected(found.unmet), cause: causes.join() };
+  const causes = missing.slice(0, 1).map(shortageCause);
+  return { kind: 'refused', ...preemptionRefusal(result.unmet), cause: causes.join() };
 }
 
-/** What no other pod's end could change, and no change of the node's labels. */
-function unfit({ metadata, spec }: Pod, { sysctls, strictGroups }: AdmissionNode): Refusal | undefined {
+/** Returns a refusal that neither the termination of other pods nor a change of node labels could lift. */
+function permanentRefusalOf({ metadata, spec }: Pod, { sysctls, strictGroups }: AdmissionNode): Refusal | undefined {
   const forbidden = sysctlRefusal(spec, sysctls);
   if (forbidden) return forbidden;
   if ((metadata.labels?.['kubernetes.io/os'] ?? 'linux') !== 'linux') {
@@ -98,28 +113,34 @@ function unfit({ metadata, spec }: Pod, { sysctls, strictGroups }: AdmissionNode
   return undefined;
 }
 
-/** Whether the pod or a container sets an option for Windows. A kubelet on Linux ignores such options. */
+/** Whether the pod or a container has Windows options. A kubelet on Linux ignores them. */
 function hasWindowsOptions(spec: PodSpec): boolean {
   const contexts = [spec.securityContext, ...containersOf(spec).map(({ container }) => container.securityContext)];
   return contexts.some((context) => Object.keys(context?.windowsOptions ?? {}).length > 0);
 }
 
-/** Everything but resources that is wrong between pod and node. */
-function misfits({ pod, requests, known }: Candidate, node: AdmissionNode, others: readonly PodRequests[]): Refusal[] {
+/** Returns the refusals for all reasons other than resources. */
+function misfits(
+  { pod, requests, known }: Candidate,
+  node: AdmissionNode,
+  otherRequests: readonly PodRequests[],
+): Refusal[] {
   const { spec } = pod;
   const mismatch = known ? undefined : nodeMismatch(spec, node);
   const features = unsupportedFeatures(spec);
-  const port = portConflict(requests, others);
+  const port = portConflict(requests, otherRequests);
   const taint = known || isStaticPod(pod) ? undefined : untoleratedTaint(spec, node.taints);
   return [
     ...(mismatch === undefined
       ? []
-      : [{ ...failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector"), cause: mismatch }]),
+      : [
+          { ...predicateRefusal('NodeAffinity', "node(s) didn't match Pod's node affinity/selector"), cause: mismatch },
+        ]),
     ...(!spec.nodeName || spec.nodeName === node.name
       ? []
       : [
           {
-            ...failed('NodeName', "node(s) didn't match the requested node name"),
+            ...predicateRefusal('NodeName', "node(s) didn't match the requested node name"),
             cause: `needs node ${spec.nodeName}, but this is node ${node.name}`,
           },
         ]),
@@ -128,8 +149,8 @@ function misfits({ pod, requests, known }: Candidate, node: AdmissionNode, other
       ? []
       : [
           {
-            ...failed('TaintToleration', "node(s) had taints that the pod didn't tolerate"),
-            cause: `needs a toleration for taint ${taintText(taint)}`,
+            ...predicateRefusal('TaintToleration', "node(s) had taints that the pod didn't tolerate"),
+            cause: `needs a toleration for taint ${formatTaint(taint)}`,
           },
         ]),
     ...(node.appArmor || !needsAppArmor(pod)
@@ -139,16 +160,19 @@ function misfits({ pod, requests, known }: Candidate, node: AdmissionNode, other
   ];
 }
 
-/** `gpu=yes:NoExecute`, as kubectl writes a taint. */
-const taintText = ({ key, value, effect }: Taint): string => `${key}${value ? `=${value}` : ''}:${effect}`;
+/** Formats a taint like kubectl, e.g. `gpu=yes:NoExecute`. */
+const formatTaint = ({ key, value, effect }: Taint): string => `${key}${value ? `=${value}` : ''}:${effect}`;
 
-const failed = (predicate: RefusalReason, why: string): Refusal => ({
+const predicateRefusal = (predicate: RefusalReason, why: string): Refusal => ({
   reason: predicate,
   message: `Predicate ${predicate} failed: ${why}`,
 });
 
-/** A critical pod would preempt others; when that gives nothing the reason is not the shortage itself (C24). */
-function unexpected(unmet: string): Refusal {
+/**
+ * Returns the refusal of a critical pod for which preemption cannot free enough resources. Its reason is not the
+ * shortage itself (C24).
+ */
+function preemptionRefusal(unmet: string): Refusal {
   const cause = `preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: ${unmet}`;
   const message = `Unexpected error while attempting to recover from admission failure: ${cause}`;
   return { reason: 'UnexpectedAdmissionError', message };

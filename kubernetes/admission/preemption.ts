@@ -1,12 +1,15 @@
-/** Which pods must end so that a critical one finds room (C24), as the kubelet chooses them: as few and small as can be. */
+/** Selects the pods to preempt for a critical pod (C24) like the kubelet, which minimizes their number and size. */
 import { amountRequested, type PodRequests } from '../resources/requests.ts';
 import type { Shortage } from './refusal.ts';
 
-/** A pod that takes room, by its uid; `wanted` ranks it: what it asks for now, not what it was admitted with. */
+/**
+ * A pod that uses resources of the node. `wanted` is its current request, which determines its rank and can differ from
+ * the admitted `requests`.
+ */
 export interface Occupant {
   readonly uid: string;
   readonly requests: PodRequests;
-  readonly wanted: PodRequests;
+  readonly currentRequests: PodRequests;
 }
 
 interface Need {
@@ -14,11 +17,14 @@ interface Need {
   readonly amount: number;
 }
 
-/** The pods to end, or the needs that even the end of all would leave. */
+/** The pods to preempt, or the shortage that would remain even if all candidates were preempted. */
 export type Preemption = { readonly victims: readonly Occupant[] } | { readonly unmet: string };
 
-/** Chooses who ends for a critical pod: of the classes Guaranteed, Burstable and BestEffort each one only for what the lower ones leave. */
-export function preemption(
+/**
+ * Selects the pods to preempt for a critical pod. Burstable pods are only selected for what BestEffort pods cannot
+ * free, and Guaranteed pods only for what both cannot free.
+ */
+export function selectVictims(
   requests: PodRequests,
   shortages: readonly Shortage[],
   occupants: readonly Occupant[],
@@ -27,62 +33,68 @@ export function preemption(
     resource,
     amount: requested - (capacity - used),
   }));
-  const candidates = occupants.filter(({ wanted }) => isPreemptable(requests, wanted));
-  const unmet = without(needs, candidates);
-  if (unmet.length > 0)
-    return { unmet: `[${unmet.map(({ resource, amount }) => `(res: ${resource}, q: ${amount}), `).join('')}]` };
-  const of = (qos: PodRequests['qos']) => candidates.filter(({ wanted }) => wanted.qos === qos);
-  const [bestEffort, burstable] = [of('BestEffort'), of('Burstable')];
-  const guaranteed = nearest(of('Guaranteed'), without(needs, [...bestEffort, ...burstable]));
-  const fromBurstable = nearest(burstable, without(needs, [...bestEffort, ...guaranteed]));
-  const fromBestEffort = nearest(bestEffort, without(needs, [...fromBurstable, ...guaranteed]));
+  const candidates = occupants.filter(({ currentRequests }) => isPreemptable(requests, currentRequests));
+  const unmetNeeds = remainingNeeds(needs, candidates);
+  if (unmetNeeds.length > 0)
+    return { unmet: `[${unmetNeeds.map(({ resource, amount }) => `(res: ${resource}, q: ${amount}), `).join('')}]` };
+  const candidatesOfClass = (qos: PodRequests['qos']) =>
+    candidates.filter(({ currentRequests }) => currentRequests.qos === qos);
+  const [bestEffort, burstable] = [candidatesOfClass('BestEffort'), candidatesOfClass('Burstable')];
+  const guaranteed = bestFits(candidatesOfClass('Guaranteed'), remainingNeeds(needs, [...bestEffort, ...burstable]));
+  const fromBurstable = bestFits(burstable, remainingNeeds(needs, [...bestEffort, ...guaranteed]));
+  const fromBestEffort = bestFits(bestEffort, remainingNeeds(needs, [...fromBurstable, ...guaranteed]));
   return { victims: [...fromBestEffort, ...fromBurstable, ...guaranteed] };
 }
 
-/** A critical pod goes before one that is not, and a higher priority before a lower. */
-export function isPreemptable(by: PodRequests, other: PodRequests): boolean {
-  if (by.critical && !other.critical) return true;
-  return by.priority !== null && other.priority !== null && by.priority > other.priority;
+/**
+ * Whether a pod may preempt another: a critical pod preempts others that are not critical, and a higher priority
+ * preempts a lower one.
+ */
+export function isPreemptable(preemptor: PodRequests, candidate: PodRequests): boolean {
+  if (preemptor.critical && !candidate.critical) return true;
+  return preemptor.priority !== null && candidate.priority !== null && preemptor.priority > candidate.priority;
 }
 
-/** What is still needed when these pods have ended. */
-function without(needs: readonly Need[], ended: readonly Occupant[]): Need[] {
+/** Returns the needs that remain after these pods have terminated. */
+function remainingNeeds(needs: readonly Need[], victims: readonly Occupant[]): Need[] {
   return needs
     .map(({ resource, amount }) => ({
       resource,
-      amount: ended.reduce((left, { requests }) => left - amountRequested(requests, resource), amount),
+      amount: victims.reduce((remaining, { requests }) => remaining - amountRequested(requests, resource), amount),
     }))
     .filter(({ amount }) => amount > 0);
 }
 
-/** Takes the pod that comes nearest to what is needed, then the nearest to the rest, until nothing is needed. */
-function nearest(from: readonly Occupant[], needed: readonly Need[]): Occupant[] {
-  const taken: Occupant[] = [];
-  let [rest, needs] = [[...from], [...needed]];
-  while (needs.length > 0 && rest.length > 0) {
-    const best = rest.reduce((one, other) => (isBetter(other, one, needs) ? other : one));
-    taken.push(best);
-    rest = rest.filter((each) => each !== best);
-    needs = without(needs, [best]);
+/** Repeatedly takes the pod that covers the remaining needs best, until none remain. */
+function bestFits(candidates: readonly Occupant[], initialNeeds: readonly Need[]): Occupant[] {
+  const selected: Occupant[] = [];
+  let [remaining, needs] = [[...candidates], [...initialNeeds]];
+  while (needs.length > 0 && remaining.length > 0) {
+    const best = remaining.reduce((best, candidate) => (isBetterFit(candidate, best, needs) ? candidate : best));
+    selected.push(best);
+    remaining = remaining.filter((each) => each !== best);
+    needs = remainingNeeds(needs, [best]);
   }
-  return taken;
+  return selected;
 }
 
-function isBetter(one: Occupant, other: Occupant, needs: readonly Need[]): boolean {
-  const [distance, best] = [distanceOf(one, needs), distanceOf(other, needs)];
-  return distance < best || (distance === best && isNoLarger(one.requests, other.requests));
+function isBetterFit(candidate: Occupant, current: Occupant, needs: readonly Need[]): boolean {
+  const [distance, currentDistance] = [distanceOf(candidate, needs), distanceOf(current, needs)];
+  return (
+    distance < currentDistance || (distance === currentDistance && isNoLarger(candidate.requests, current.requests))
+  );
 }
 
-/** How much of the needs a pod's end leaves, each need weighing the same. */
+/** Returns the normalized distance between the needs and what the pod frees. Each need has the same weight. */
 function distanceOf({ requests }: Occupant, needs: readonly Need[]): number {
   return needs.reduce((sum, { resource, amount }) => {
-    const left = amount - amountRequested(requests, resource);
-    return left > 0 ? sum + (left / amount) ** 2 : sum;
+    const missing = amount - amountRequested(requests, resource);
+    return missing > 0 ? sum + (missing / amount) ** 2 : sum;
   }, 0);
 }
 
-function isNoLarger(one: PodRequests, other: PodRequests): boolean {
-  if (one.memoryBytes !== other.memoryBytes) return one.memoryBytes < other.memoryBytes;
-  // Of two alike the kubelet takes the later.
-  return one.cpuMillis <= other.cpuMillis;
+function isNoLarger(candidate: PodRequests, current: PodRequests): boolean {
+  if (candidate.memoryBytes !== current.memoryBytes) return candidate.memoryBytes < current.memoryBytes;
+  // Prefers the later of two equal pods, like the kubelet.
+  return candidate.cpuMillis <= current.cpuMillis;
 }

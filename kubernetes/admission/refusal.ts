@@ -1,13 +1,16 @@
-/** Why a node does not take a pod, in a few words for people: what its status tells are the kubelet's. */
+/**
+ * Reasons for refusing a pod. The pod's status has the kubelet's wording, and explanations for people are more
+ * specific.
+ */
 
 export interface HostPort {
   readonly port: number;
   readonly protocol: 'TCP' | 'UDP' | 'SCTP';
-  /** Empty for every address of the node. */
+  /** Empty for all addresses of the node. */
   readonly hostIp: string;
 }
 
-/** Closed, as what becomes of a refused resize is decided by it. */
+/** Reason of a refusal. The list is closed because the handling of a refused resize depends on it. */
 export type RefusalReason =
   | `OutOf${string}`
   | 'AppArmor'
@@ -24,67 +27,74 @@ export type RefusalReason =
   | 'TaintToleration'
   | 'UnexpectedAdmissionError';
 
-/** Why a node does not take a pod, as its status tells. */
+/** Refusal of a pod, as reported in its status. */
 export interface Refusal {
   readonly reason: RefusalReason;
   readonly message: string;
-  /** The same for people: what it asks for, and who has it. */
+  /** Explanation for people, with the requested resource and the pods that use it. */
   readonly cause?: string;
-  /** Of a resize that waits for room: what there is too little of, as the reason of a refused pod. */
+  /**
+   * Resource that is short while a resize is deferred, in the form of a refusal reason. Undefined for other refusals.
+   */
   readonly lack?: RefusalReason;
 }
 
-/** A resource that a pod requests more of than is left; cpu in millicores, the others in whole units. */
+/** A resource of which a pod requests more than is free, in millicores for cpu and in whole units otherwise. */
 export interface Shortage {
   readonly resource: string;
   readonly requested: number;
   readonly used: number;
   readonly capacity: number;
-  /** The pods that hold the resource, largest amount first. */
+  /** The pods that use the resource, the largest amount first. */
   readonly holders: readonly { readonly pod: string; readonly amount: number }[];
 }
 
-/** The number of holders that are named. */
-const NAMED_HOLDERS = 3;
+/** Maximum number of pods that the explanation names. */
+const MAX_NAMED_HOLDERS = 3;
 
-const plural = (amount: string, one: string): string => `${amount} ${one}${amount === '1' ? '' : 's'}`;
+const pluralize = (amount: string, noun: string): string => `${amount} ${noun}${amount === '1' ? '' : 's'}`;
 
 const KIB = 1024;
 const UNITS = ['Ki', 'Mi', 'Gi', 'Ti'] as const;
 
-/** Bytes in the largest unit that leaves a number of some size: `512Mi`, `1.5Gi`. */
-function bytesText(bytes: number): string {
+/** Formats bytes in the largest unit in which the number is at least 1, e.g. `512Mi` or `1.5Gi`. */
+function formatBytes(bytes: number): string {
   const power = Math.min(UNITS.length, Math.max(0, Math.floor(Math.log(Math.max(1, bytes)) / Math.log(KIB))));
   const unit = power === 0 ? '' : (UNITS[power - 1] ?? '');
   return `${Number((bytes / KIB ** power).toFixed(1))}${unit}`;
 }
 
-function amountOf(resource: string, amount: number): string {
+function formatAmount(resource: string, amount: number): string {
   if (resource === 'cpu') return `${amount / 1000}`;
   const isBytes = resource === 'memory' || resource === 'ephemeral-storage' || resource.startsWith('hugepages-');
-  return isBytes ? bytesText(amount) : `${amount}`;
+  return isBytes ? formatBytes(amount) : `${amount}`;
 }
 
-/** `requests 100 CPUs, but the node has 2`, or `requests 1 CPU, but 1.5 of the node's 2 are allocated (1.5 to pod db)`. */
+/**
+ * Explains a shortage, e.g. `requests 100 CPUs, but the node has 2` or `requests 1 CPU, but 1.5 of the node's 2 are
+ * allocated (1.5 to pod db)`.
+ */
 export function shortageCause({ resource, requested, used, capacity, holders }: Shortage): string {
-  if (resource === 'pods') return `the node allows ${plural(`${capacity}`, 'pod')} and already has ${used}`;
-  const [amount, all] = [amountOf(resource, requested), amountOf(resource, capacity)];
-  const asked = resource === 'cpu' ? plural(amount, 'CPU') : `${amount} of ${resource}`;
-  if (requested > capacity) return `requests ${asked}, but the node has ${all}`;
-  return `requests ${asked}, but ${amountOf(resource, used)} of the node's ${all} are allocated${holdersText(resource, holders)}`;
+  if (resource === 'pods') return `the node allows ${pluralize(`${capacity}`, 'pod')} and already has ${used}`;
+  const [amount, total] = [formatAmount(resource, requested), formatAmount(resource, capacity)];
+  const requestedText = resource === 'cpu' ? pluralize(amount, 'CPU') : `${amount} of ${resource}`;
+  if (requested > capacity) return `requests ${requestedText}, but the node has ${total}`;
+  return `requests ${requestedText}, but ${formatAmount(resource, used)} of the node's ${total} are allocated${formatHolders(resource, holders)}`;
 }
 
-/** ` to pod db`, or ` (1 to pod db, 0.5 to pod web)`. */
-function holdersText(resource: string, holders: Shortage['holders']): string {
-  const [first, ...others] = holders;
+/** Lists the pods that use a resource, e.g. ` to pod db` or ` (1 to pod db, 0.5 to pod web)`. */
+function formatHolders(resource: string, holders: Shortage['holders']): string {
+  const [first, ...otherHolders] = holders;
   if (first === undefined) return '';
-  if (others.length === 0) return ` to pod ${first.pod}`;
-  const named = holders.slice(0, NAMED_HOLDERS).map(({ pod, amount }) => `${amountOf(resource, amount)} to pod ${pod}`);
-  const rest = holders.length - named.length;
-  return ` (${[...named, ...(rest > 0 ? [`the rest to ${plural(`${rest}`, 'other pod')}`] : [])].join(', ')})`;
+  if (otherHolders.length === 0) return ` to pod ${first.pod}`;
+  const named = holders
+    .slice(0, MAX_NAMED_HOLDERS)
+    .map(({ pod, amount }) => `${formatAmount(resource, amount)} to pod ${pod}`);
+  const omittedCount = holders.length - named.length;
+  return ` (${[...named, ...(omittedCount > 0 ? [`the rest to ${pluralize(`${omittedCount}`, 'other pod')}`] : [])].join(', ')})`;
 }
 
-/** `host port 8080/TCP is in use by pod web-node`. */
+/** Explains a port conflict, e.g. `host port 8080/TCP is in use by pod web-node`. */
 export function portCause({ port, protocol }: HostPort, { pod }: { readonly pod: string }): string {
   return `host port ${port}/${protocol} is in use by pod ${pod}`;
 }

@@ -1,18 +1,20 @@
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { Taint } from './node.ts';
-import { compares } from './nodeAffinity.ts';
+import { isBeyondBound } from './nodeAffinity.ts';
 
 type Toleration = NonNullable<PodSpec['tolerations']>[number];
 
-/** Returns the first NoExecute taint that the pod does not tolerate. Taints of other effects only concern schedulers. */
+/**
+ * Returns the first NoExecute taint that the pod does not tolerate. Only schedulers consider taints with other effects.
+ */
 export const untoleratedTaint = ({ tolerations = [] }: PodSpec, taints: readonly Taint[]): Taint | undefined =>
   taints.find((taint) => taint.effect === 'NoExecute' && !tolerations.some((each) => tolerates(each, taint)));
 
-/** A toleration without effect or key is for every one; without an operator it is for the equal value. */
+/** Whether a toleration matches a taint. A missing effect or key matches any, and the default operator is Equal. */
 function tolerates({ key, operator = 'Equal', value = '', effect }: Toleration, taint: Taint): boolean {
   if (effect !== undefined && effect !== taint.effect) return false;
   if (key && key !== taint.key) return false;
   if (operator === 'Exists') return true;
   if (operator === 'Equal') return value === (taint.value ?? '');
-  return compares(operator, taint.value, value);
+  return isBeyondBound(operator, taint.value, value);
 }

@@ -1,4 +1,4 @@
-/** A pod as an API server has it, as the node takes it. */
+/** Converts pods of an API server to the form in which the node runs them. */
 import { sameValue } from '../../base/sameValue.ts';
 import { readStatus } from './apiStatus.ts';
 import { withDefaults } from './defaults.ts';
@@ -14,69 +14,78 @@ export type ApiPod = { readonly pod: Pod } | { readonly problems: readonly Probl
 const POD_TYPE = { apiVersion: 'v1', kind: 'Pod' };
 
 /**
- * Reads an object of the API: fields that nobody knows are left out. It was checked when it was made; what the node could
- * not run of it all the same is a problem. `seenAt` is in milliseconds since the epoch.
+ * Reads a pod from an API object. Unknown fields are ignored. The API server has already validated the object, so the
+ * problems are only about what this node cannot run. `seenAt` is in milliseconds since the epoch.
  */
 export function readApiPod(object: unknown, seenAt: number): ApiPod {
-  const read = readManifest(withoutManagedFields(object, POD_TYPE));
-  if ('problems' in read) return { problems: read.problems };
-  const { metadata, spec, apiVersion, kind } = read.pod;
+  const result = readManifest(withoutManagedFields(object, POD_TYPE));
+  if ('problems' in result) return { problems: result.problems };
+  const { metadata, spec, apiVersion, kind } = result.pod;
   const { namespace = '', uid = '', annotations } = metadata;
-  const own = { 'kubernetes.io/config.seen': isoTime(seenAt), 'kubernetes.io/config.source': 'api' };
-  const said = readStatus(statusOf(object));
+  const sourceAnnotations = { 'kubernetes.io/config.seen': isoTime(seenAt), 'kubernetes.io/config.source': 'api' };
+  const status = readStatus(statusOf(object));
   const pod: Pod = withDefaults({
     apiVersion,
     kind,
     spec,
-    metadata: { ...metadata, namespace, uid, annotations: { ...annotations, ...own } },
-    ...(said === undefined ? {} : { status: said }),
+    metadata: { ...metadata, namespace, uid, annotations: { ...annotations, ...sourceAnnotations } },
+    ...(status === undefined ? {} : { status }),
   });
   const problems = validatePod(pod);
   return problems.length > 0 ? { problems } : { pod };
 }
 
 /**
- * The pod of a later version of an object of which the status alone is another, its volumes and containers as they were
- * read; undefined where there is more to read.
+ * Returns the pod of a new version of an object if only the status has changed, and reuses the volumes and containers
+ * of the previous pod. Returns undefined if the object has to be read again.
  */
-export function withOtherStatus(
-  before: { readonly object: unknown; readonly pod: Pod },
+export function withChangedStatus(
+  previous: { readonly object: unknown; readonly pod: Pod },
   object: unknown,
 ): Pod | undefined {
-  if (!sameValue(lastingOf(before.object), lastingOf(object))) return undefined;
-  return withStatusOf(object, before.pod);
+  if (!sameValue(withoutVolatileFields(previous.object), withoutVolatileFields(object))) return undefined;
+  return withStatusOf(object, previous.pod);
 }
 
-/** A pod as it was read last, where a later version of its object cannot be read: with the status and the deletion of that. */
-export function asFarAsRead(pod: Pod, object: unknown): Pod {
-  const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadataIn(object);
-  const later = withStatusOf(object, pod);
+/**
+ * Returns the last readable version of a pod with the status and the deletion of a later version that cannot be read.
+ */
+export function withReadableUpdates(pod: Pod, object: unknown): Pod {
+  const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadataOf(object);
+  const withNewStatus = withStatusOf(object, pod);
   const deletion = {
     ...(typeof deletionTimestamp === 'string' ? { deletionTimestamp } : {}),
     ...(Number.isInteger(grace) ? { deletionGracePeriodSeconds: Number(grace) } : {}),
   };
-  return { ...later, metadata: { ...later.metadata, ...deletion } };
+  return { ...withNewStatus, metadata: { ...withNewStatus.metadata, ...deletion } };
 }
 
 function withStatusOf(object: unknown, { status: _, ...pod }: Pod): Pod {
-  const said = readStatus(statusOf(object));
-  const { resourceVersion } = metadataIn(object);
+  const newStatus = readStatus(statusOf(object));
+  const { resourceVersion } = metadataOf(object);
   const version = typeof resourceVersion === 'string' ? { resourceVersion } : {};
-  return { ...pod, metadata: { ...pod.metadata, ...version }, ...(said === undefined ? {} : { status: said }) };
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, ...version },
+    ...(newStatus === undefined ? {} : { status: newStatus }),
+  };
 }
 
-/** What does not change with each word that somebody says of the pod. */
-function lastingOf(object: unknown): unknown {
+/** Returns the object without the fields that change with every status update. */
+function withoutVolatileFields(object: unknown): unknown {
   if (!isObject(object) || !isObject(object.metadata)) return object;
-  const { status: _status, metadata: _metadata, ...lasting } = object;
-  const { resourceVersion: _version, managedFields: _fields, ...own } = object.metadata;
-  return { ...lasting, metadata: own };
+  const { status: _status, metadata: _metadata, ...stableFields } = object;
+  const { resourceVersion: _version, managedFields: _fields, ...stableMetadata } = object.metadata;
+  return { ...stableFields, metadata: stableMetadata };
 }
 
-const metadataIn = (object: unknown): Readonly<Record<string, unknown>> =>
+const metadataOf = (object: unknown): Readonly<Record<string, unknown>> =>
   isObject(object) && isObject(object.metadata) ? object.metadata : {};
 
-/** As the server has it, with the nulls that a manifest is read without: a status without them would be told anew. */
+/**
+ * Returns the status as the server stores it, including nulls, which a manifest loses when it is read. A status without
+ * them would be reported again.
+ */
 const statusOf = (object: unknown): unknown => (isObject(object) ? object.status : undefined);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -1,19 +1,21 @@
-/** Refuses what programs give that are not type-checked. */
+/** Validates arguments from callers that are not type-checked. */
 import * as z from 'zod/mini';
 import { printable } from '../../base/printable.ts';
 import { problemOf } from './problem.ts';
 
-/** What is called: what it takes and gives nobody can see. */
-export const aFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
+/** Schema of a function. Its parameters and result cannot be checked. */
+export const functionSchema = z.custom<unknown>((value) => typeof value === 'function', {
+  error: 'expected a function',
+});
 
 /**
- * Throws a `TypeError` that names the first field that a schema refuses; `taker` is whom the value is given to, and
- * `whole` what all of it is called there.
+ * Throws a `TypeError` that names the first field that the schema rejects. The message starts with `receiver`, which
+ * names the function that received the value. `valueName` stands for the value if it is rejected as a whole.
  */
-export function checkShape(schema: z.ZodMiniType, value: unknown, taker: string, whole?: string): void {
+export function checkShape(schema: z.ZodMiniType, value: unknown, receiver: string, valueName?: string): void {
   const issue = schema.safeParse(value).error?.issues[0];
   if (issue === undefined) return;
   const { path, message } = problemOf(issue, value);
-  const place = path === '' ? whole : path;
-  throw new TypeError(printable([taker, ...(place === undefined ? [] : [place]), message].join(': ')));
+  const location = path === '' ? valueName : path;
+  throw new TypeError(printable([receiver, ...(location === undefined ? [] : [location]), message].join(': ')));
 }

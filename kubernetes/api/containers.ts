@@ -1,10 +1,10 @@
-import { remembered } from '../../base/remembered.ts';
+import { memoize } from '../../base/memoize.ts';
 import type { MountedVolumes } from '../mountedVolume.ts';
 import type { ContainerRole, VolumeView } from '../status/view.ts';
 import type { Container } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
 
-/** A container with its role and its place: `spec.<field>[<index>]`. */
+/** A container with its role and its position in the spec, `spec.<field>[<index>]`. */
 export interface PlacedContainer {
   readonly container: Container;
   readonly role: ContainerRole;
@@ -12,7 +12,10 @@ export interface PlacedContainer {
   readonly index: number;
 }
 
-/** An init container that stays beside the others (C4): its own restartPolicy is Always. */
+/**
+ * Whether an init container is a sidecar (C4), which runs alongside the other containers because its own restartPolicy
+ * is Always.
+ */
 export function isSidecar(init: Container): boolean {
   return init.restartPolicy === 'Always';
 }
@@ -21,23 +24,20 @@ export function isSidecar(init: Container): boolean {
 const mountedBy = ({ volumeMounts = [] }: Container): string[] => volumeMounts.map(({ name }) => name);
 
 /** What is wrong with the volumes that a container mounts: as with a kubelet the last one counts (C16). */
-export function waitingReasonOfVolumes(
-  volumes: readonly VolumeView[],
-  container: Container,
-): VolumeView['waitingReason'] {
+export function volumeWaitingReason(volumes: readonly VolumeView[], container: Container): VolumeView['waitingReason'] {
   const mounted = new Set(mountedBy(container));
   return volumes.findLast(({ name, waitingReason }) => waitingReason !== undefined && mounted.has(name))?.waitingReason;
 }
 
-const volumeNames = remembered((spec: PodSpec): ReadonlySet<string> => new Set(spec.volumes?.map(({ name }) => name)));
+const volumeNames = memoize((spec: PodSpec): ReadonlySet<string> => new Set(spec.volumes?.map(({ name }) => name)));
 
 /** Whether a container mounts a volume of its pod that is not among these, which are those that are there. */
-export const lacksVolume = (spec: PodSpec, container: Container, there: MountedVolumes): boolean =>
+export const isMissingVolume = (spec: PodSpec, container: Container, there: MountedVolumes): boolean =>
   mountedBy(container).some((name) => volumeNames(spec).has(name) && !Object.hasOwn(there, name));
 
 /**
- * The containers that a kubelet would have got to by now and that wait for one of these volumes: the first init container
- * that mounts any of them, as nobody after it is begun with, or else all that do.
+ * Returns the containers that wait for one of these volumes and that a kubelet would already have tried to start: only
+ * the first such init container, because the containers after it have not been reached, or else all of them.
  */
 export function containersMounting(spec: PodSpec, volumes: readonly string[]): readonly PlacedContainer[] {
   const awaited = new Set(volumes);
@@ -46,8 +46,11 @@ export function containersMounting(spec: PodSpec, volumes: readonly string[]): r
   return first?.field === 'initContainers' ? [first] : held;
 }
 
-/** Every container of a pod: init containers and sidecars in their order, the regular, the ephemeral; made once a spec. */
-export const containersOf = remembered((spec: PodSpec): readonly PlacedContainer[] => {
+/**
+ * Returns every container of a pod: init containers and sidecars in spec order, then the regular and the ephemeral
+ * containers. The list is cached per spec.
+ */
+export const containersOf = memoize((spec: PodSpec): readonly PlacedContainer[] => {
   const { initContainers = [], containers, ephemeralContainers = [] } = spec;
   return [
     ...initContainers.map((container, index) => {
@@ -63,19 +66,24 @@ export const containersOf = remembered((spec: PodSpec): readonly PlacedContainer
   ];
 });
 
-/** Whether a container wants the image of one before it, and pulls it by the same policy. */
+/** Whether an earlier container of the pod uses the same image with the same pull policy. */
 export function isAfterSameImage(spec: PodSpec, name: string): boolean {
-  const own = containerNamed(spec, name)?.container;
+  const container = containerNamed(spec, name)?.container;
   const first = containersOf(spec).find(
-    ({ container: { image, imagePullPolicy } }) => image === own?.image && imagePullPolicy === own?.imagePullPolicy,
+    ({ container: { image, imagePullPolicy } }) =>
+      image === container?.image && imagePullPolicy === container?.imagePullPolicy,
   );
   return first !== undefined && first.container.name !== name;
 }
 
-const byName = remembered(
+const containersByName = memoize(
   (spec: PodSpec): ReadonlyMap<string, PlacedContainer> =>
     new Map(containersOf(spec).map((placed) => [placed.container.name, placed])),
 );
 
-/** A container of a pod by its name: all of them are asked for at each change of one, so that none is looked for among all. */
-export const containerNamed = (spec: PodSpec, name: string): PlacedContainer | undefined => byName(spec).get(name);
+/**
+ * Returns a container of a pod by its name. The map is cached, because every change of a container looks up all
+ * containers.
+ */
+export const containerNamed = (spec: PodSpec, name: string): PlacedContainer | undefined =>
+  containersByName(spec).get(name);

@@ -3,9 +3,9 @@ import type { ObjectFieldSelector } from './schema/env.ts';
 import type { Volume } from './schema/volume.ts';
 
 const FILE_MODE = 0o644;
-const TOKEN_LIFE_SECONDS = 3600;
+const TOKEN_LIFETIME_SECONDS = 3600;
 
-/** Fills in the defaults of a volume: an empty directory if it has no source, modes, types. */
+/** Applies the defaults of a volume, such as an empty directory if it has no source, file modes and types. */
 export function defaultVolume(volume: Volume): Volume {
   if (Object.keys(volume).length === 1) return { ...volume, emptyDir: {} };
   const { hostPath, secret, configMap, downwardAPI, projected, image, ephemeral } = volume;
@@ -20,12 +20,12 @@ export function defaultVolume(volume: Volume): Volume {
       image: { ...image, pullPolicy: image.pullPolicy || defaultPullPolicy(image.reference ?? '') },
     }),
     ...(ephemeral?.volumeClaimTemplate && { ephemeral: defaultEphemeral(ephemeral.volumeClaimTemplate) }),
-    ...defaultsOfStorage(volume),
+    ...networkStorageDefaults(volume),
   };
 }
 
-/** The sources of data outside the node, whose drivers read these values. */
-function defaultsOfStorage({ iscsi, rbd, azureDisk, scaleIO }: Volume): Partial<Volume> {
+/** Applies the defaults of network storage, whose drivers read these values. */
+function networkStorageDefaults({ iscsi, rbd, azureDisk, scaleIO }: Volume): Partial<Volume> {
   return {
     ...(iscsi && { iscsi: { ...iscsi, iscsiInterface: iscsi.iscsiInterface || 'default' } }),
     ...(rbd && {
@@ -62,7 +62,7 @@ function defaultProjected(projected: NonNullable<Volume['projected']>): NonNulla
       ...source,
       ...(downwardAPI && { downwardAPI: defaultDownward(downwardAPI) }),
       ...(serviceAccountToken && {
-        serviceAccountToken: { expirationSeconds: TOKEN_LIFE_SECONDS, ...serviceAccountToken },
+        serviceAccountToken: { expirationSeconds: TOKEN_LIFETIME_SECONDS, ...serviceAccountToken },
       }),
     };
   });
@@ -71,12 +71,14 @@ function defaultProjected(projected: NonNullable<Volume['projected']>): NonNulla
 
 function defaultDownward<T extends { items?: { fieldRef?: ObjectFieldSelector }[] }>(source: T): T {
   if (source.items === undefined) return source;
-  const items = source.items.map((item) => (item.fieldRef ? { ...item, fieldRef: withVersion(item.fieldRef) } : item));
+  const items = source.items.map((item) =>
+    item.fieldRef ? { ...item, fieldRef: withApiVersion(item.fieldRef) } : item,
+  );
   return { ...source, items };
 }
 
-/** A field selector with the version that its path is of. */
-export const withVersion = (fieldRef: ObjectFieldSelector): ObjectFieldSelector => ({
+/** Adds the API version of the field path, which is `v1` by default. */
+export const withApiVersion = (fieldRef: ObjectFieldSelector): ObjectFieldSelector => ({
   ...fieldRef,
   apiVersion: fieldRef.apiVersion || 'v1',
 });

@@ -1,39 +1,40 @@
 /**
- * The defaults of v1 (`pkg/apis/core/v1/defaults.go` and `zz_generated.defaults.go`), for manifests, for the objects of an
- * API server and for the test API server. In Go an empty text or a 0 is the same as a
- * missing field unless the field is a pointer, so such a field takes its default where it has that value.
+ * The v1 defaults (`pkg/apis/core/v1/defaults.go` and `zz_generated.defaults.go`) for manifests, API objects and the
+ * test API server. Go does not distinguish an empty string or 0 from a missing field unless the field is a pointer, so
+ * non-pointer fields with such a value are also set to the default.
  */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { defaultPullPolicy } from '../images/pullPolicy.ts';
 import { aggregateNanos } from '../resources/resources.ts';
 import { containersOf } from './containers.ts';
-import { defaultVolume, withVersion } from './defaultVolumes.ts';
+import { defaultVolume, withApiVersion } from './defaultVolumes.ts';
 import { nanosOf, quantityLike } from './quantity.ts';
 import type { Container, EnvVar, LifecycleHandler, Probe, ResourceRequirements } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
 import { isHugePages } from './validation/resourceNames.ts';
 
-/** Fills in the defaults of a pod or manifest. */
+/** Applies the defaults of a pod or manifest. */
 export function withDefaults<T extends { spec: PodSpec }>(pod: T): T {
   const { spec } = pod;
-  const containers = (list: Container[]) => list.map((each) => defaultContainer(each, spec.hostNetwork ?? false));
+  const withContainerDefaults = (list: Container[]) =>
+    list.map((each) => defaultContainer(each, spec.hostNetwork ?? false));
   const { terminationGracePeriodSeconds: grace = 30 } = spec;
-  const filled: PodSpec = {
+  const defaulted: PodSpec = {
     enableServiceLinks: true,
     securityContext: {},
     ...spec,
-    // The conversion of a Pod to its internal version does this (`conversion.go`).
+    // The kubelet does this while it converts a Pod to its internal version (`conversion.go`).
     terminationGracePeriodSeconds: grace < 0 ? 1 : grace,
     restartPolicy: spec.restartPolicy || 'Always',
     dnsPolicy: spec.dnsPolicy || 'ClusterFirst',
     schedulerName: spec.schedulerName || 'default-scheduler',
     ...(spec.volumes && { volumes: spec.volumes.map(defaultVolume) }),
-    ...(spec.initContainers && { initContainers: containers(spec.initContainers) }),
-    containers: containers(spec.containers),
+    ...(spec.initContainers && { initContainers: withContainerDefaults(spec.initContainers) }),
+    containers: withContainerDefaults(spec.containers),
     ...(spec.ephemeralContainers && { ephemeralContainers: spec.ephemeralContainers.map(defaultEphemeral) }),
   };
-  return { ...pod, spec: { ...filled, ...(filled.resources && { resources: defaultPodResources(filled) }) } };
+  return { ...pod, spec: { ...defaulted, ...(defaulted.resources && { resources: defaultPodResources(defaulted) }) } };
 }
 
 function defaultContainer(container: Container, hostNetwork: boolean): Container {
@@ -53,7 +54,7 @@ function defaultContainer(container: Container, hostNetwork: boolean): Container
 
 type EphemeralContainer = NonNullable<PodSpec['ephemeralContainers']>[number];
 
-/** An ephemeral container has no requests to be filled in from limits. */
+/** An ephemeral container does not derive requests from limits. */
 function defaultEphemeral(container: EphemeralContainer): EphemeralContainer {
   const { ports } = container;
   return {
@@ -108,25 +109,28 @@ function defaultEnv(env: EnvVar): EnvVar {
     ...env,
     valueFrom: {
       ...valueFrom,
-      ...(fieldRef && { fieldRef: withVersion(fieldRef) }),
+      ...(fieldRef && { fieldRef: withApiVersion(fieldRef) }),
       ...(fileKeyRef && { fileKeyRef: { optional: false, ...fileKeyRef } }),
     },
   };
 }
 
-/** A resource that is limited without a request is requested up to its limit. */
+/** Sets each missing request to the limit. */
 function defaultResources(resources: ResourceRequirements): ResourceRequirements {
   if (resources.limits === undefined) return resources;
   return { ...resources, requests: { ...resources.limits, ...resources.requests } };
 }
 
-/** The resources of pod level: what containers request, else the limit; and the huge pages that containers may use. */
+/**
+ * Applies the defaults of pod-level resources. Missing requests are the sum of the container requests, or else the
+ * pod's limit. Missing huge page limits are the sum of the container limits.
+ */
 function defaultPodResources(spec: PodSpec): ResourceRequirements {
   const resources = withHugePageLimits(spec, spec.resources ?? {});
   const { limits = {}, requests = {} } = resources;
   if (Object.keys(limits).length === 0) return resources;
-  const requested = resourcesOfContainers(spec, 'requests').filter(
-    (resource) => isOfPodLevel(resource) && !isHugePages(resource),
+  const requested = containerResourceNames(spec, 'requests').filter(
+    (resource) => isPodLevelResource(resource) && !isHugePages(resource),
   );
   const sums = requested.map((resource) => [resource, sumOf(spec, 'requests', resource)] as const);
   return defaultResources({ ...resources, requests: { ...Object.fromEntries(sums), ...requests } });
@@ -135,7 +139,7 @@ function defaultPodResources(spec: PodSpec): ResourceRequirements {
 function withHugePageLimits(spec: PodSpec, resources: ResourceRequirements): ResourceRequirements {
   const { limits = {}, requests = {} } = resources;
   if (Object.keys(limits).length + Object.keys(requests).length === 0) return resources;
-  const limited = resourcesOfContainers(spec, 'limits').filter(
+  const limited = containerResourceNames(spec, 'limits').filter(
     (resource) =>
       isHugePages(resource) && lookUp(requests, resource) === undefined && lookUp(limits, resource) === undefined,
   );
@@ -144,13 +148,13 @@ function withHugePageLimits(spec: PodSpec, resources: ResourceRequirements): Res
   return { ...resources, limits: { ...limits, ...Object.fromEntries(sums) } };
 }
 
-const isOfPodLevel = (resource: string): boolean => ['cpu', 'memory'].includes(resource) || isHugePages(resource);
+const isPodLevelResource = (resource: string): boolean => ['cpu', 'memory'].includes(resource) || isHugePages(resource);
 
-function resourcesOfContainers(spec: PodSpec, kind: 'limits' | 'requests'): string[] {
+function containerResourceNames(spec: PodSpec, kind: 'limits' | 'requests'): string[] {
   return [...new Set(containersOf(spec).flatMap(({ container }) => Object.keys(container.resources?.[kind] ?? {})))];
 }
 
-/** The sum over the containers, in the format of the first addend. */
+/** Returns the sum over the containers, in the format of the first addend that is not zero. */
 function sumOf(spec: PodSpec, kind: 'limits' | 'requests', resource: string): string {
   const amounts = containersOf(spec).map(({ container }) => lookUp(container.resources?.[kind], resource));
   const first = amounts.find((amount) => amount !== undefined && nanosOf(amount) !== 0n) ?? '0';

@@ -1,14 +1,17 @@
-/** The hash of a container's name and image, in hex: only a change of these makes it another container (C6). */
+/**
+ * Returns the hash of a container's name and image in hex. The container is replaced only if this hash changes (C6).
+ */
 export function containerHash(container: { readonly name: string; readonly image: string }): string {
-  // The kubelet hashes a dump of these bytes: with the same figure, a container of its making can be adopted.
+  // The kubelet hashes a Go dump of these bytes. The same hash allows the agent to adopt containers that a kubelet
+  // created.
   const { image, name } = container;
   const bytes = new TextEncoder().encode(JSON.stringify({ image, name }));
   return fnv1a(`([]uint8)[${bytes.join(' ')}]`).toString(16);
 }
 
-/** FNV-1a of 32 bits over ASCII text. */
+/** 32-bit FNV-1a hash of an ASCII text. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }

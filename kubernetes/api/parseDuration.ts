@@ -1,10 +1,10 @@
 import { lookUp } from '../../base/lookUp.ts';
 
-/** Milliseconds in each unit of a Go duration. */
+/** Milliseconds per unit of a Go duration. */
 const UNITS: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
-  // The sign of micro, and the Greek letter.
+  // The micro sign, then the Greek letter mu.
   '\u00b5s': 1e-3,
   '\u03bcs': 1e-3,
   ms: 1,
@@ -15,7 +15,9 @@ const UNITS: Readonly<Record<string, number>> = {
 
 const TERM = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 
-/** Reads a Go duration (`1m30s`, `0.5h`, `0`) into milliseconds; undefined when it is none, or is negative. */
+/**
+ * Parses a Go duration (`1m30s`, `0.5h`, `0`) to milliseconds. Returns undefined if the text is invalid or negative.
+ */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
   let total = 0;

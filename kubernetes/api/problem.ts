@@ -1,31 +1,37 @@
 import * as z from 'zod/mini';
 import { lookUp } from '../../base/lookUp.ts';
 import { nearest } from '../../base/nearest.ts';
-import { beginningOf } from '../../base/shortText.ts';
-import { quotingHint, writtenAt } from '../yaml/written.ts';
+import { truncate } from '../../base/shortText.ts';
+import { quotingHint, sourceTextAt } from '../yaml/sourceText.ts';
 
-/** What is wrong with an object, and where: `spec.containers[0].image`, empty for the whole. */
+/**
+ * A validation problem with the path of the field, e.g. `spec.containers[0].image`. The path is empty if the whole
+ * object is wrong.
+ */
 export interface Problem {
   readonly path: string;
   readonly message: string;
 }
 
-/** The first of some problems, on one line. */
+/** Formats the first problem on one line. */
 export function firstProblem([problem = { path: '', message: 'unreadable' }]: readonly Problem[]): string {
   return problem.path === '' ? problem.message : `${problem.path}: ${problem.message}`;
 }
 
-const LONGEST_VALUE = 200;
+const MAX_VALUE_LENGTH = 200;
 
-/** A value in a message, as JSON, or its beginning. */
-export function shownValue(value: unknown): string {
+/** Formats a value as JSON for a message and truncates it if it is long. */
+export function formatValue(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
-  const json = inJson(typeof value === 'string' ? value.slice(0, LONGEST_VALUE + 1) : value);
-  return json === undefined ? kindOf(value) : beginningOf(json, LONGEST_VALUE);
+  const json = toJson(typeof value === 'string' ? value.slice(0, MAX_VALUE_LENGTH + 1) : value);
+  return json === undefined ? describeType(value) : truncate(json, MAX_VALUE_LENGTH);
 }
 
-/** Undefined for what JSON does not know, such as a value that contains itself: programs give that, no file does. */
-function inJson(value: unknown): string | undefined {
+/**
+ * Returns undefined if the value cannot be written as JSON, e.g. because it contains itself. Only values from programs
+ * can, never those from files.
+ */
+function toJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? Number(each) : each));
   } catch {
@@ -33,7 +39,7 @@ function inJson(value: unknown): string | undefined {
   }
 }
 
-/** A field's path as Kubernetes writes it. */
+/** Formats a field path as Kubernetes does. */
 export function fieldPath(keys: readonly PropertyKey[]): string {
   return keys.reduce<string>((path, key) => {
     if (typeof key === 'number') return `${path}[${key}]`;
@@ -44,18 +50,18 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
 }
 
 /**
- * Describes what a schema rejects in `input`, in Kubernetes's words. `source` is the value that the reader of YAML returned,
- * if `input` is a copy of it. The description of a secret value does not repeat it.
+ * Describes an issue of a schema in Kubernetes's words. `source` is the value that the YAML reader returned if `input`
+ * is a copy of it. The description does not contain a secret value.
  */
 export function problemOf(issue: z.core.$ZodIssue, input: unknown, source: unknown = input, isSecret = false): Problem {
   if (issue.code === 'unrecognized_keys')
     return { path: fieldPath([...issue.path, ...issue.keys.slice(0, 1)]), message: 'unknown field' };
-  const written = expectsText(issue) ? writtenAt(source, issue.path) : undefined;
-  const hint = written === undefined ? '' : quotingHint(written, isSecret);
+  const originalText = expectsText(issue) ? sourceTextAt(source, issue.path) : undefined;
+  const hint = originalText === undefined ? '' : quotingHint(originalText, isSecret);
   return { path: fieldPath(issue.path), message: messageOf(issue, valueAt(input, issue.path)) + hint };
 }
 
-/** Whether a string would have been accepted, or might have been. */
+/** Whether the schema accepts, or might accept, a string. */
 function expectsText(issue: z.core.$ZodIssue): boolean {
   switch (issue.code) {
     case 'invalid_type':
@@ -71,16 +77,16 @@ function expectsText(issue: z.core.$ZodIssue): boolean {
 
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   if (value === undefined) return 'Required value';
-  // Of such a number only an approximation was read.
+  // A huge number was read only approximately, so the message does not repeat it.
   if (isHuge(value) && mayBeNumber(issue))
-    return `Invalid value: the number is too ${value > 0 ? 'large' : 'small'}${boundOf(issue)}`;
+    return `Invalid value: the number is too ${value > 0 ? 'large' : 'small'}${formatBound(issue)}`;
   switch (issue.code) {
     case 'invalid_type':
-      return `expected ${wordFor(issue.expected)}, got ${kindOf(value)}`;
+      return `expected ${typeName(issue.expected)}, got ${describeType(value)}`;
     case 'invalid_union':
-      return `expected ${expectations(issue).join(' or ')}, got ${kindOf(value)}`;
+      return `expected ${expectedTypes(issue).join(' or ')}, got ${describeType(value)}`;
     case 'invalid_value':
-      return `Unsupported value: ${shownValue(value)}: supported values: ${issue.values.map((each) => JSON.stringify(each)).join(', ')}`;
+      return `Unsupported value: ${formatValue(value)}: supported values: ${issue.values.map((each) => JSON.stringify(each)).join(', ')}`;
     case 'too_big':
       if (typeof value === 'string' || Array.isArray(value)) return `expected it to be at most ${issue.maximum} long`;
       return `Invalid value: ${String(value)}: must be less than or equal to ${issue.maximum}`;
@@ -88,67 +94,70 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
       if (typeof value === 'string' || Array.isArray(value)) return 'expected it not to be empty';
       return `Invalid value: ${String(value)}: must be greater than or equal to ${issue.minimum}`;
     default:
-      return `Invalid value: ${shownValue(value)}: ${issue.message}`;
+      return `Invalid value: ${formatValue(value)}: ${issue.message}`;
   }
 }
 
 const isHuge = (value: unknown): value is number | bigint =>
   (typeof value === 'bigint' || typeof value === 'number') && Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER;
 
-/** Where a text belongs, such as a label that has to be quoted, no smaller number would do. */
+/**
+ * Whether the schema accepts a number. If it accepts only text, e.g. for a label that must be quoted, a smaller number
+ * would not help.
+ */
 const mayBeNumber = (issue: z.core.$ZodIssue): boolean =>
   issue.code !== 'invalid_type' || issue.expected === 'number' || issue.expected === 'int';
 
-function boundOf(issue: z.core.$ZodIssue): string {
+function formatBound(issue: z.core.$ZodIssue): string {
   if (issue.code === 'too_big') return `: must be less than or equal to ${issue.maximum}`;
   return issue.code === 'too_small' ? `: must be greater than or equal to ${issue.minimum}` : '';
 }
 
-function expectations(issue: z.core.$ZodIssueInvalidUnion): string[] {
+function expectedTypes(issue: z.core.$ZodIssueInvalidUnion): string[] {
   const words = issue.errors.flat().flatMap((each) => {
-    if (each.code === 'invalid_type') return [wordFor(each.expected)];
+    if (each.code === 'invalid_type') return [typeName(each.expected)];
     return each.code === 'invalid_value' ? each.values.map(String) : ['a number'];
   });
   return [...new Set(words)];
 }
 
-const WORDS: Readonly<Record<string, string>> = { bigint: 'number', int: 'an integer', record: 'object' };
+const TYPE_NAMES: Readonly<Record<string, string>> = { bigint: 'number', int: 'an integer', record: 'object' };
 
-function wordFor(expected: string): string {
-  return lookUp(WORDS, expected) ?? expected;
+function typeName(expected: string): string {
+  return lookUp(TYPE_NAMES, expected) ?? expected;
 }
 
-function kindOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  // The reader of YAML returns an integer that a number would round as a bigint.
+  // The YAML reader returns an integer as a bigint if a number cannot represent it exactly.
   if (typeof value === 'bigint' && isHuge(value)) return 'number';
   if (typeof value !== 'number' || Number.isInteger(value)) return typeof value;
   return Number.isFinite(value) ? 'a fraction' : String(value);
 }
 
-/** What stands at a path, of own fields or inherited ones: only to be looked at. */
+/** Returns the value at a path, including inherited properties, so use it only for reading. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
-    (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
+    (current, key) => (typeof current === 'object' && current !== null ? Reflect.get(current, key) : undefined),
     value,
   );
 }
 
-/** Says that a field is unknown, or `what` it is, and, if wanted, which known one was likely meant. */
+/** Reports an unknown field, with the most similar known field if `isHinted`. `what` replaces the default wording. */
 export function unknownField(
   schema: z.core.$ZodType,
   path: readonly PropertyKey[],
   key: string,
   isHinted: boolean,
-  what = 'unknown field',
+  title = 'unknown field',
 ): Problem {
-  const meant = isHinted ? nearest(key, knownKeys(schema, path)) : undefined;
-  const hint = meant === undefined ? '' : `, did you mean "${meant}"?`;
-  return { path: fieldPath([...path, key]), message: `${what}${hint}` };
+  const suggestion = isHinted ? nearest(key, knownKeys(schema, path)) : undefined;
+  const hint = suggestion === undefined ? '' : `, did you mean "${suggestion}"?`;
+  return { path: fieldPath([...path, key]), message: `${title}${hint}` };
 }
 
-/** The fields that a schema knows at a path. */
+/** Returns the fields of the schema at a path. */
 function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   if (schema instanceof z.ZodMiniExactOptional) return knownKeys(schema.def.innerType, path);
   const [key, ...rest] = path;

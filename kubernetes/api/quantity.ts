@@ -1,95 +1,105 @@
-const NANO = 1_000_000_000n;
-const LARGEST = 2n ** 63n - 1n;
-/** Absent digits are zero, so that `m` and `.` are 0, as in `ParseQuantity` of `apimachinery/pkg/api/resource/quantity.go`. */
-const FORM = /^(?!$)([+-]?)(\d*\.?\d*)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/;
+const NANOS_PER_UNIT = 1_000_000_000n;
+const MAX_UNITS = 2n ** 63n - 1n;
+/**
+ * Missing digits count as zero, so `m` and `.` are 0 (`ParseQuantity` of `apimachinery/pkg/api/resource/quantity.go`).
+ */
+const QUANTITY_PATTERN = /^(?!$)([+-]?)(\d*\.?\d*)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/;
 
-/** How much of a unit a suffix is, in nanos of it. */
+/** Nanos per suffix. */
 const SUFFIXES: ReadonlyMap<string, bigint> = new Map([
   ['n', 1n],
   ['u', 1_000n],
   ['m', 1_000_000n],
-  ['', NANO],
-  ['k', NANO * 10n ** 3n],
-  ['M', NANO * 10n ** 6n],
-  ['G', NANO * 10n ** 9n],
-  ['T', NANO * 10n ** 12n],
-  ['P', NANO * 10n ** 15n],
-  ['E', NANO * 10n ** 18n],
-  ['Ki', NANO * 2n ** 10n],
-  ['Mi', NANO * 2n ** 20n],
-  ['Gi', NANO * 2n ** 30n],
-  ['Ti', NANO * 2n ** 40n],
-  ['Pi', NANO * 2n ** 50n],
-  ['Ei', NANO * 2n ** 60n],
+  ['', NANOS_PER_UNIT],
+  ['k', NANOS_PER_UNIT * 10n ** 3n],
+  ['M', NANOS_PER_UNIT * 10n ** 6n],
+  ['G', NANOS_PER_UNIT * 10n ** 9n],
+  ['T', NANOS_PER_UNIT * 10n ** 12n],
+  ['P', NANOS_PER_UNIT * 10n ** 15n],
+  ['E', NANOS_PER_UNIT * 10n ** 18n],
+  ['Ki', NANOS_PER_UNIT * 2n ** 10n],
+  ['Mi', NANOS_PER_UNIT * 2n ** 20n],
+  ['Gi', NANOS_PER_UNIT * 2n ** 30n],
+  ['Ti', NANOS_PER_UNIT * 2n ** 40n],
+  ['Pi', NANOS_PER_UNIT * 2n ** 50n],
+  ['Ei', NANOS_PER_UNIT * 2n ** 60n],
 ]);
 
-/** Reads a Kubernetes quantity (`100m`, `1.5Gi`, `2e3`) as nanos, finer parts rounded away from zero; undefined if it is none. */
+/**
+ * Parses a Kubernetes quantity (`100m`, `1.5Gi`, `2e3`) to nanos, rounded away from zero. Returns undefined if the text
+ * is invalid.
+ */
 export function parseQuantity(text: string): bigint | undefined {
-  const [, sign, digits, suffix = ''] = FORM.exec(text) ?? [];
+  const [, sign, digits, suffix = ''] = QUANTITY_PATTERN.exec(text) ?? [];
   if (digits === undefined) return undefined;
   const [whole = '', fraction = ''] = digits.split('.');
   const scale = 10n ** BigInt(fraction.length);
-  const nanos = scaled(BigInt(whole + fraction), suffix, scale);
-  const bounded = nanos > LARGEST * NANO ? LARGEST * NANO : nanos;
+  const nanos = toNanos(BigInt(whole + fraction), suffix, scale);
+  const bounded = nanos > MAX_UNITS * NANOS_PER_UNIT ? MAX_UNITS * NANOS_PER_UNIT : nanos;
   return sign === '-' ? -bounded : bounded;
 }
 
-function scaled(digits: bigint, suffix: string, scale: bigint): bigint {
-  const known = SUFFIXES.get(suffix);
-  if (known !== undefined) return divideUp(digits * known, scale);
-  // Beyond these exponents the result is bounded anyway, and a huge power would only cost time.
+function toNanos(digits: bigint, suffix: string, scale: bigint): bigint {
+  const nanosPerSuffix = SUFFIXES.get(suffix);
+  if (nanosPerSuffix !== undefined) return divideUp(digits * nanosPerSuffix, scale);
+  // The result is bounded beyond these exponents anyway, and a huge power would be slow to compute.
   const exponent = Math.max(-60, Math.min(60, Number(suffix.slice(1))));
   const power = 10n ** BigInt(Math.abs(exponent));
-  return exponent < 0 ? divideUp(digits * NANO, scale * power) : divideUp(digits * NANO * power, scale);
+  return exponent < 0
+    ? divideUp(digits * NANOS_PER_UNIT, scale * power)
+    : divideUp(digits * NANOS_PER_UNIT * power, scale);
 }
 
 /** Divides positive numbers, rounding up. */
-function divideUp(amount: bigint, by: bigint): bigint {
-  return (amount + by - 1n) / by;
+function divideUp(amount: bigint, divisor: bigint): bigint {
+  return (amount + divisor - 1n) / divisor;
 }
 
-/** A quantity in nanos of its unit; throws a RangeError on what is none. */
+/** Parses a quantity to nanos. Throws a RangeError if the text is invalid. */
 export function nanosOf(text: string): bigint {
   const nanos = parseQuantity(text);
   if (nanos === undefined) throw new RangeError(`not a quantity: ${text}`);
   return nanos;
 }
 
-/** A quantity in thousandths of its unit (millicores for cpu), rounded up; throws a RangeError on what is none. */
+/** Parses a quantity to thousandths (millicores for cpu), rounded up. Throws a RangeError if the text is invalid. */
 export function milliValue(text: string): number {
   return roundedUp(nanosOf(text), 'milli');
 }
 
-/** A quantity in whole units (bytes for memory), rounded up; throws a RangeError on what is none. */
+/** Parses a quantity to whole units (bytes for memory), rounded up. Throws a RangeError if the text is invalid. */
 export function wholeValue(text: string): number {
   return roundedUp(nanosOf(text), 'whole');
 }
 
-/** Nanos as a number of thousandths or whole units, rounded up. */
-export function roundedUp(nanos: bigint, to: 'milli' | 'whole'): number {
-  const unit = to === 'milli' ? NANO / 1000n : NANO;
-  return Number(nanos > 0n ? divideUp(nanos, unit) : nanos / unit);
+/** Converts nanos to thousandths or whole units, rounded up. */
+export function roundedUp(nanos: bigint, unit: 'milli' | 'whole'): number {
+  const nanosPerUnit = unit === 'milli' ? NANOS_PER_UNIT / 1000n : NANOS_PER_UNIT;
+  return Number(nanos > 0n ? divideUp(nanos, nanosPerUnit) : nanos / nanosPerUnit);
 }
 
-const BINARY = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki', ''];
-const DECIMAL = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'];
+const BINARY_SUFFIXES = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki', ''];
+const DECIMAL_SUFFIXES = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'];
 
-/** Writes nanos with the largest suffix that leaves a whole number; a binary amount that needs a fraction is decimal. */
+/**
+ * Formats nanos with the largest suffix that leaves a whole number. A binary amount with a fraction is formatted with a
+ * decimal suffix.
+ */
 export function formatQuantity(nanos: bigint, family: 'decimal' | 'binary' = 'decimal'): string {
   if (nanos === 0n) return '0';
-  const suffixes = family === 'binary' && nanos % NANO === 0n ? BINARY : DECIMAL;
+  const suffixes = family === 'binary' && nanos % NANOS_PER_UNIT === 0n ? BINARY_SUFFIXES : DECIMAL_SUFFIXES;
   const suffix = suffixes.find((each) => nanos % (SUFFIXES.get(each) ?? 1n) === 0n) ?? 'n';
   return `${nanos / (SUFFIXES.get(suffix) ?? 1n)}${suffix}`;
 }
 
-/** A quantity as the API has it, in no finer parts than thousandths: `0.5` is `500m`, `1024Ki` is `1Mi`. */
+/** Returns a quantity in canonical form, rounded up to thousandths: `0.5` becomes `500m` and `1024Ki` becomes `1Mi`. */
 export function canonicalQuantity(text: string): string {
   return quantityLike(nanosOf(text), text);
 }
 
-/** Nanos in the family of another quantity, as sums are written in that of their first addend. */
+/** Formats nanos in the family of another quantity, because a sum is written in the family of its first addend. */
 export function quantityLike(nanos: bigint, like: string): string {
-  const unit = NANO / 1000n;
+  const unit = NANOS_PER_UNIT / 1000n;
   const milli = (nanos < 0n ? -divideUp(-nanos, unit) : divideUp(nanos, unit)) * unit;
   return formatQuantity(milli, like.endsWith('i') ? 'binary' : 'decimal');
 }

@@ -1,4 +1,7 @@
-/** What a RuntimeClass makes of a pod that names it: in a cluster an admission plugin does it, on a standalone node nobody else can. */
+/**
+ * Applies a RuntimeClass to the pods that use it. In a cluster an admission plugin does this; on a standalone node the
+ * agent must.
+ */
 import { lookUp } from '../../base/lookUp.ts';
 import { amountOf } from '../resources/resources.ts';
 import type { Problem } from './problem.ts';
@@ -11,46 +14,49 @@ import { requiredLabel } from './validation/words.ts';
 
 const TYPE = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' };
 
-/** Reads a RuntimeClass of a file or of an API server. */
+/** Reads a RuntimeClass from a file or an API server. */
 export const readRuntimeClass = (value: unknown): ObjectResult<RuntimeClass> =>
   readObject(runtimeClassSchema, withoutManagedFields(value, TYPE));
 
-/** Checks a RuntimeClass as an API server does (`ValidateRuntimeClass` in `pkg/apis/node/validation`), beside its metadata. */
+/**
+ * Validates a RuntimeClass, except its metadata, as an API server does (`ValidateRuntimeClass` in
+ * `pkg/apis/node/validation`).
+ */
 export const validateRuntimeClass = ({ handler, scheduling = {} }: RuntimeClass): Problem[] => [
   ...requiredLabel('handler', handler),
   ...validateTolerations(scheduling, 'scheduling.tolerations'),
 ];
 
-/** The classes of a node, by name. */
+/** The RuntimeClasses of a node, by name. */
 export type RuntimeClasses = ReadonlyMap<string, RuntimeClass>;
 
-/** What is to be known of a pod that was admitted before; a pod is one. */
+/** The parts of an already admitted pod that its RuntimeClass can set. */
 export interface AdmittedPod {
   readonly metadata: Pick<Pod['metadata'], 'uid'>;
   readonly spec: Pick<PodSpec, 'runtimeClassName' | 'overhead' | 'nodeSelector' | 'tolerations'>;
 }
 
-/** Of pods those that were admitted with a class, by uid, and of them no more than is to be known. */
+/** Returns the pods that were admitted with a RuntimeClass, by UID, reduced to what `withRuntimeClass` needs. */
 export function admissionsOf(pods: Iterable<Pod>): ReadonlyMap<string, AdmittedPod> {
   const admitted = new Map<string, AdmittedPod>();
   for (const { metadata, spec } of pods) {
     const { runtimeClassName, overhead, nodeSelector, tolerations } = spec;
     if (!runtimeClassName) continue;
-    const kept = {
+    const classFields = {
       runtimeClassName,
       ...(overhead ? { overhead } : {}),
       ...(nodeSelector ? { nodeSelector } : {}),
       ...(tolerations ? { tolerations } : {}),
     };
-    admitted.set(metadata.uid, { metadata: { uid: metadata.uid }, spec: kept });
+    admitted.set(metadata.uid, { metadata: { uid: metadata.uid }, spec: classFields });
   }
   return admitted;
 }
 
 /**
- * The pod with its class's overhead, node selector and tolerations, or why it is not admitted: it contradicts its class,
- * or the class is not there. A pod is admitted once: one that was `admitted` already keeps what it was given then,
- * whatever has become of its class. If the classes are not known, a pod that names one is taken as it is.
+ * Returns the pod with the overhead, node selector and tolerations of its class, or the problems if the class does not
+ * exist or contradicts the pod. A pod is admitted once: if it was already `admitted`, it retains the values from then
+ * even if the class has changed. If `classes` is undefined, the pod is returned unchanged.
  */
 export function withRuntimeClass(
   pod: Pod,
@@ -59,7 +65,8 @@ export function withRuntimeClass(
 ): { pod: Pod } | { problems: Problem[] } {
   const { runtimeClassName } = pod.spec;
   if (classes === undefined && runtimeClassName) return { pod };
-  if (runtimeClassName && isSamePod(pod, admitted)) return { pod: { ...pod, spec: given(pod.spec, admitted.spec) } };
+  if (runtimeClassName && isSamePod(pod, admitted))
+    return { pod: { ...pod, spec: withClassFields(pod.spec, admitted.spec) } };
   const runtimeClass = runtimeClassName ? classes?.get(runtimeClassName) : undefined;
   if (runtimeClassName && runtimeClass === undefined) {
     const message = `pod rejected: RuntimeClass "${runtimeClassName}" not found`;
@@ -70,35 +77,40 @@ export function withRuntimeClass(
   const problems = [...overheadProblems(pod.spec, overhead), ...selectorProblems(pod.spec, nodeSelector)];
   return problems.length > 0
     ? { problems }
-    : { pod: { ...pod, spec: given(pod.spec, { overhead, nodeSelector, tolerations }) } };
+    : { pod: { ...pod, spec: withClassFields(pod.spec, { overhead, nodeSelector, tolerations }) } };
 }
 
 const isSamePod = (pod: Pod, admitted: AdmittedPod | undefined): admitted is AdmittedPod =>
   admitted?.metadata.uid === pod.metadata.uid && admitted.spec.runtimeClassName === pod.spec.runtimeClassName;
 
-type Gift = { readonly [K in 'overhead' | 'nodeSelector' | 'tolerations']: PodSpec[K] | undefined };
+type ClassFields = { readonly [K in 'overhead' | 'nodeSelector' | 'tolerations']: PodSpec[K] | undefined };
 
-function given(spec: PodSpec, { overhead, nodeSelector, tolerations = [] }: Partial<Gift>): PodSpec {
-  const added = tolerations.filter((each) => !(spec.tolerations ?? []).some((own) => isSame(own, each)));
+function withClassFields(spec: PodSpec, { overhead, nodeSelector, tolerations = [] }: Partial<ClassFields>): PodSpec {
+  const newTolerations = tolerations.filter(
+    (each) => !(spec.tolerations ?? []).some((existing) => isSameToleration(existing, each)),
+  );
   return {
     ...spec,
     ...(overhead ? { overhead } : {}),
     ...(nodeSelector ? { nodeSelector: { ...spec.nodeSelector, ...nodeSelector } } : {}),
-    ...(added.length > 0 ? { tolerations: [...(spec.tolerations ?? []), ...added] } : {}),
+    ...(newTolerations.length > 0 ? { tolerations: [...(spec.tolerations ?? []), ...newTolerations] } : {}),
   };
 }
 
-/** A pod may state the overhead of its class, and no other. */
-function overheadProblems({ overhead: own = {} }: PodSpec, given: ResourceList = {}): Problem[] {
-  const names = Object.keys(own);
+/** A pod may state only the same overhead as its class. */
+function overheadProblems({ overhead: podOverhead = {} }: PodSpec, classOverhead: ResourceList = {}): Problem[] {
+  const names = Object.keys(podOverhead);
   if (names.length === 0) return [];
   const path = 'spec.overhead';
-  if (Object.keys(given).length === 0) {
+  if (Object.keys(classOverhead).length === 0) {
     return [{ path, message: 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead' }];
   }
   const amount = (limits: ResourceList, name: string) => amountOf({ limits }, 'limits', name);
-  const isEqual = [...new Set([...names, ...Object.keys(given)])].every(
-    (name) => Object.hasOwn(own, name) && Object.hasOwn(given, name) && amount(own, name) === amount(given, name),
+  const isEqual = [...new Set([...names, ...Object.keys(classOverhead)])].every(
+    (name) =>
+      Object.hasOwn(podOverhead, name) &&
+      Object.hasOwn(classOverhead, name) &&
+      amount(podOverhead, name) === amount(classOverhead, name),
   );
   return isEqual
     ? []
@@ -106,16 +118,16 @@ function overheadProblems({ overhead: own = {} }: PodSpec, given: ResourceList =
 }
 
 function selectorProblems(
-  { nodeSelector: own = {} }: PodSpec,
-  given: Readonly<Record<string, string>> = {},
+  { nodeSelector: podSelector = {} }: PodSpec,
+  classSelector: Readonly<Record<string, string>> = {},
 ): Problem[] {
-  return Object.entries(given).flatMap(([key, value]) =>
-    lookUp(own, key) === undefined || lookUp(own, key) === value
+  return Object.entries(classSelector).flatMap(([key, value]) =>
+    lookUp(podSelector, key) === undefined || lookUp(podSelector, key) === value
       ? []
       : [
           {
             path: 'spec.nodeSelector',
-            message: `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${lookUp(own, key)}`,
+            message: `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${lookUp(podSelector, key)}`,
           },
         ],
   );
@@ -123,9 +135,9 @@ function selectorProblems(
 
 type Toleration = NonNullable<PodSpec['tolerations']>[number];
 
-const isSame = (one: Toleration, other: Toleration): boolean =>
-  one.key === other.key &&
-  (one.operator ?? 'Equal') === (other.operator ?? 'Equal') &&
-  one.value === other.value &&
-  one.effect === other.effect &&
-  one.tolerationSeconds === other.tolerationSeconds;
+const isSameToleration = (first: Toleration, second: Toleration): boolean =>
+  first.key === second.key &&
+  (first.operator ?? 'Equal') === (second.operator ?? 'Equal') &&
+  first.value === second.value &&
+  first.effect === second.effect &&
+  first.tolerationSeconds === second.tolerationSeconds;

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Pod, PodManifest, PodSpec } from './schema/pod.ts';
 
-const SYSTEM_CRITICAL = 2_000_000_000;
+const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 const PRIORITIES = new Map([
-  ['system-node-critical', SYSTEM_CRITICAL + 1000],
-  ['system-cluster-critical', SYSTEM_CRITICAL],
+  ['system-node-critical', SYSTEM_CRITICAL_PRIORITY + 1000],
+  ['system-cluster-critical', SYSTEM_CRITICAL_PRIORITY],
 ]);
 
-/** Where a static pod was read: a file's path or an address, and when (milliseconds since the epoch). */
+/**
+ * Origin of a static pod: the path of a file or a URL, and the timestamp of reading it in milliseconds since the epoch.
+ */
 export interface StaticSource {
   readonly nodeName: string;
   readonly source: 'file' | 'http';
@@ -15,10 +17,10 @@ export interface StaticSource {
   readonly seenAt: number;
 }
 
-/** Makes the pod that a node runs of a manifest: name, UID, annotations, toleration and priority (C24). */
+/** Builds the pod to run from a manifest. The node sets the name, UID, annotations, toleration and priority (C24). */
 export function staticPod(manifest: PodManifest, { nodeName, source, origin, seenAt }: StaticSource): Pod {
   const node = nodeName.toLowerCase();
-  const uid = manifest.metadata.uid || uidOf(manifest, node, origin);
+  const uid = manifest.metadata.uid || computeUid(manifest, node, origin);
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -38,11 +40,14 @@ export function staticPod(manifest: PodManifest, { nodeName, source, origin, see
   };
 }
 
-/** The name that a node gives the pod of a manifest (C24). */
+/** Returns the name that a node assigns to the pod of a manifest (C24). */
 export const staticPodName = (name: string, nodeName: string): string => `${name}-${nodeName.toLowerCase()}`;
 
-/** 32 hex digits that are the same for the same content, node and origin; of what was written, so that new defaults restart nothing. */
-function uidOf(manifest: PodManifest, node: string, origin: string): string {
+/**
+ * Returns 32 hex digits that depend on the content, the node and the origin. The manifest is hashed without defaults,
+ * so that new defaults do not restart pods.
+ */
+function computeUid(manifest: PodManifest, node: string, origin: string): string {
   const { metadata, spec } = manifest;
   return createHash('sha256')
     .update(JSON.stringify([metadata, spec, node, origin], sortedKeys))
@@ -50,44 +55,44 @@ function uidOf(manifest: PodManifest, node: string, origin: string): string {
     .slice(0, 32);
 }
 
-/** The order of keys in a file is no difference. */
+/** Sorts the keys, because their order in a file must not change the UID. */
 function sortedKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function priority(spec: PodSpec): Pick<PodSpec, 'priority'> {
-  const known = PRIORITIES.get(spec.priorityClassName ?? '');
-  return spec.priority === undefined && known !== undefined ? { priority: known } : {};
+  const classPriority = PRIORITIES.get(spec.priorityClassName ?? '');
+  return spec.priority === undefined && classPriority !== undefined ? { priority: classPriority } : {};
 }
 
-/** A pod of a file must outlive problems of its node, so no NoExecute taint evicts it. */
+/** Pods from files must survive problems of their node, so no NoExecute taint evicts them. */
 function tolerations(spec: PodSpec, source: 'file' | 'http'): Pick<PodSpec, 'tolerations'> {
   if (source !== 'file') return {};
-  const others = (spec.tolerations ?? []).filter(
+  const otherTolerations = (spec.tolerations ?? []).filter(
     ({ key, operator, effect }) => key !== undefined || operator !== 'Exists' || effect !== 'NoExecute',
   );
-  return { tolerations: [...others, { operator: 'Exists', effect: 'NoExecute' }] };
+  return { tolerations: [...otherTolerations, { operator: 'Exists', effect: 'NoExecute' }] };
 }
 
 /**
- * What at most one running pod of a node may have: `name_namespace` (C24). A pod of an API server has its name to itself
- * there, and has its UID here: the one before it may still end while it runs (`startedStaticPodsByFullname` of
- * `pkg/kubelet/pod_workers.go`).
+ * Returns the name that at most one running pod of a node may have, `name_namespace` (C24). For a pod of an API server
+ * it is the UID, because the server guarantees that its name is unique, and the previous pod with that name may still
+ * be terminating (`startedStaticPodsByFullname` of `pkg/kubelet/pod_workers.go`).
  */
 export function fullName(pod: Pod): string {
   const { name, namespace, uid } = pod.metadata;
   return sourceOf(pod) === 'api' ? uid : `${name}_${namespace}`;
 }
 
-/** Where a pod comes from: `file`, `http`, or the API server in other words. */
+/** Returns the source of a pod: `file`, `http` or `api`. */
 export const sourceOf = ({ metadata }: Pod): string | undefined =>
   metadata.annotations?.['kubernetes.io/config.source'];
 
-/** Whether a pod's source is a file or an address rather than the API server. */
+/** Whether a pod comes from a file or a URL and not from an API server. */
 export const isStaticPod = (pod: Pod): boolean => ['file', 'http'].includes(sourceOf(pod) ?? '');
 
-/** Whether the node must run it before others: a static pod (C24), or one of the system's priorities. */
+/** Whether a pod has precedence over others: a static pod (C24), or a pod with a system priority. */
 export function isCriticalPod(pod: Pod): boolean {
-  return isStaticPod(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL;
+  return isStaticPod(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
 }

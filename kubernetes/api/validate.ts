@@ -1,5 +1,5 @@
 /**
- * Checks of pods with their defaults, in the order and the words of Kubernetes (`pkg/apis/core/validation/validation.go`).
+ * Validates pods after defaulting, in the order and wording of Kubernetes (`pkg/apis/core/validation/validation.go`).
  * Static pods and the pods of the test API server are checked by the same functions.
  */
 import type { Problem } from './problem.ts';
@@ -36,16 +36,19 @@ import {
   requiredOneOf,
 } from './validation/words.ts';
 
-/** In seconds, the longest time that fits into 32 bits. */
-const LONGEST_DEADLINE = 2 ** 31 - 1;
+/** Maximum in seconds, which fits in 32 bits. */
+const MAX_DEADLINE_SECONDS = 2 ** 31 - 1;
 
 /**
- * Returns what a node cannot run of a pod with its defaults. A static pod is checked as an API server checks a new pod,
- * because its mirror pod could not be created otherwise, and may not refer to objects of an API server. If the rules are
- * lenient, it may, as far as it can run without them; and if the caller sees to its needs, so may it to what its source
- * has. A pod of an API server has been checked there.
+ * Returns the problems that prevent a node from running a pod, after defaulting. A static pod is checked like a new pod
+ * at an API server, because its mirror pod must be accepted there, and must not refer to API objects. With `isLenient`,
+ * it may refer to objects that it can run without. With `acceptsObjects`, the caller checks references to objects that the
+ * pod's source provides. A pod from an API server has already been validated there.
  */
-export function validatePod(pod: Pod, { isLenient = false, seesNeeds = false }: Partial<StaticRules> = {}): Problem[] {
+export function validatePod(
+  pod: Pod,
+  { isLenient = false, acceptsObjects = false }: Partial<StaticRules> = {},
+): Problem[] {
   const uid = validateUid(pod.metadata.uid);
   if (!isStaticPod(pod)) return [...uid, ...validateAcceptedPod(pod)];
   const rule = { isNamespaced: true, name: subdomainRules };
@@ -55,17 +58,17 @@ export function validatePod(pod: Pod, { isLenient = false, seesNeeds = false }: 
     ...uid,
     ...validateNewPod(pod),
   ];
-  return problems.length > 0 ? problems : validateStatic(pod.spec, { isLenient, seesNeeds });
+  return problems.length > 0 ? problems : validateStatic(pod.spec, { isLenient, acceptsObjects });
 }
 
-/** A UID becomes the name of a directory and of a cgroup. */
+/** The UID becomes the name of a directory and of a cgroup. */
 function validateUid(uid: string): Problem[] {
   const rule =
     "must consist of alphanumeric characters, '-', '_' or '.', start with an alphanumeric one, and have at most 63";
   return /^[A-Za-z0-9][-A-Za-z0-9_.]{0,62}$/.test(uid) ? [] : [invalid('metadata.uid', uid, rule)];
 }
 
-/** Checks a pod that is created, beside the metadata that all kinds have (`ValidatePodCreate`). */
+/** Validates a pod on creation, except the metadata common to all kinds (`ValidatePodCreate`). */
 export function validateNewPod(pod: Pod): Problem[] {
   const { ephemeralContainers = [] } = pod.spec;
   return [
@@ -76,27 +79,27 @@ export function validateNewPod(pod: Pod): Problem[] {
   ];
 }
 
-/** A pod with gates is not scheduled yet, so it has no node. */
+/** A pod with scheduling gates is not scheduled yet, so it must not have a node. */
 const validatePlacement = ({ nodeName = '', schedulingGates = [] }: PodSpec): Problem[] =>
   nodeName === '' || schedulingGates.length === 0
     ? []
     : [forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared')];
 
-/** Checks a pod that is created or changed, beside the metadata that all kinds have (`validatePodMetadataAndSpec`). */
+/** Validates a new or updated pod, except the metadata common to all kinds (`validatePodMetadataAndSpec`). */
 export function validateAnyPod(pod: Pod): Problem[] {
   return [
     ...validatePodAnnotations(pod),
     ...validateSpec(pod, false),
-    ...tokensWithoutAccount(pod.spec),
+    ...validateTokenAccount(pod.spec),
     ...validateImages(pod.spec),
   ];
 }
 
-const accountOf = ({ serviceAccountName, serviceAccount }: PodSpec): string =>
+const serviceAccountOf = ({ serviceAccountName, serviceAccount }: PodSpec): string =>
   serviceAccountName || serviceAccount || '';
 
-function tokensWithoutAccount(spec: PodSpec): Problem[] {
-  if (accountOf(spec) !== '') return [];
+function validateTokenAccount(spec: PodSpec): Problem[] {
+  if (serviceAccountOf(spec) !== '') return [];
   const why = 'must not be specified when serviceAccountName is not set';
   return (spec.volumes ?? []).flatMap(({ projected }, index) =>
     (projected?.sources ?? []).flatMap(({ serviceAccountToken }, position) =>
@@ -107,60 +110,65 @@ function tokensWithoutAccount(spec: PodSpec): Problem[] {
   );
 }
 
-/** A check of the spec, and whether a node relies on it: the others are for schedulers and API servers. */
+/**
+ * A check of the spec. `isNodeCheck` says whether the node relies on the field. The other checks matter only to schedulers
+ * and API servers.
+ */
 interface SpecCheck {
-  readonly isOfNode: boolean;
+  readonly isNodeCheck: boolean;
   readonly check: (spec: PodSpec) => Problem[];
 }
 
-const ofNode = (check: SpecCheck['check']): SpecCheck => ({ isOfNode: true, check });
-const ofCluster = (check: SpecCheck['check']): SpecCheck => ({ isOfNode: false, check });
+const nodeCheck = (check: SpecCheck['check']): SpecCheck => ({ isNodeCheck: true, check });
+const clusterCheck = (check: SpecCheck['check']): SpecCheck => ({ isNodeCheck: false, check });
 
-/** In the order of `ValidatePodSpec`, after the volumes and the containers. */
+/** Checks in the order of `ValidatePodSpec`, after those of volumes and containers. */
 const SPEC_CHECKS: readonly SpecCheck[] = [
-  ofNode(validateHostNetwork),
-  ofNode(({ restartPolicy }) => requiredOneOf('spec.restartPolicy', restartPolicy, ['Always', 'OnFailure', 'Never'])),
-  ofNode(({ dnsPolicy }) => requiredOneOf('spec.dnsPolicy', dnsPolicy, DNS_POLICIES)),
-  ofCluster(({ nodeSelector = {} }) => validateLabels(nodeSelector, 'spec.nodeSelector')),
-  ofNode(validatePodSecurity),
-  ofCluster(validateAffinity),
-  ofNode(validateDns),
-  ofCluster(validateReadinessGates),
-  ofCluster(validateSchedulingGates),
-  ofCluster(validateTopologySpread),
-  ofCluster(validateHostProcesses),
-  ofNode(validateHostUsers),
-  ofNode(validateHostnameOverride),
-  ofCluster((spec) => optionalSubdomain('spec.serviceAccountName', accountOf(spec))),
-  ofCluster(({ nodeName }) => optionalSubdomain('spec.nodeName', nodeName)),
-  ofNode(({ activeDeadlineSeconds }) =>
-    inRange('spec.activeDeadlineSeconds', activeDeadlineSeconds, 1, LONGEST_DEADLINE),
+  nodeCheck(validateHostNetwork),
+  nodeCheck(({ restartPolicy }) =>
+    requiredOneOf('spec.restartPolicy', restartPolicy, ['Always', 'OnFailure', 'Never']),
   ),
-  ofNode(({ hostname }) => (hostname ? dnsLabel('spec.hostname', hostname) : [])),
-  ofNode(({ subdomain }) => (subdomain ? dnsLabel('spec.subdomain', subdomain) : [])),
-  ofCluster((spec) => validateTolerations(spec, 'spec.tolerations')),
-  ofNode(validateHostAliases),
-  ofCluster(({ priorityClassName }) => optionalSubdomain('spec.priorityClassName', priorityClassName)),
-  // These two are pointers in Go, so an empty text is a wrong one.
-  ofCluster(({ runtimeClassName: name }) => (name === undefined ? [] : dnsSubdomain('spec.runtimeClassName', name))),
-  ofCluster(({ preemptionPolicy }) => validatePreemption(preemptionPolicy)),
-  ofNode(({ overhead }) => (overhead ? validateResources({ limits: overhead }, 'spec.overhead') : [])),
-  ofCluster(validateOs),
-  ofCluster(validateSchedulingGroup),
-  ofNode(validateFileKeyVolumes),
+  nodeCheck(({ dnsPolicy }) => requiredOneOf('spec.dnsPolicy', dnsPolicy, DNS_POLICIES)),
+  clusterCheck(({ nodeSelector = {} }) => validateLabels(nodeSelector, 'spec.nodeSelector')),
+  nodeCheck(validatePodSecurity),
+  clusterCheck(validateAffinity),
+  nodeCheck(validateDns),
+  clusterCheck(validateReadinessGates),
+  clusterCheck(validateSchedulingGates),
+  clusterCheck(validateTopologySpread),
+  clusterCheck(validateHostProcesses),
+  nodeCheck(validateHostUsers),
+  nodeCheck(validateHostnameOverride),
+  clusterCheck((spec) => optionalSubdomain('spec.serviceAccountName', serviceAccountOf(spec))),
+  clusterCheck(({ nodeName }) => optionalSubdomain('spec.nodeName', nodeName)),
+  nodeCheck(({ activeDeadlineSeconds }) =>
+    inRange('spec.activeDeadlineSeconds', activeDeadlineSeconds, 1, MAX_DEADLINE_SECONDS),
+  ),
+  nodeCheck(({ hostname }) => (hostname ? dnsLabel('spec.hostname', hostname) : [])),
+  nodeCheck(({ subdomain }) => (subdomain ? dnsLabel('spec.subdomain', subdomain) : [])),
+  clusterCheck((spec) => validateTolerations(spec, 'spec.tolerations')),
+  nodeCheck(validateHostAliases),
+  clusterCheck(({ priorityClassName }) => optionalSubdomain('spec.priorityClassName', priorityClassName)),
+  // The next two fields are pointers in Go, so an empty string is invalid.
+  clusterCheck(({ runtimeClassName: name }) => (name === undefined ? [] : dnsSubdomain('spec.runtimeClassName', name))),
+  clusterCheck(({ preemptionPolicy }) => validatePreemption(preemptionPolicy)),
+  nodeCheck(({ overhead }) => (overhead ? validateResources({ limits: overhead }, 'spec.overhead') : [])),
+  clusterCheck(validateOs),
+  clusterCheck(validateSchedulingGroup),
+  nodeCheck(validateFileKeyVolumes),
 ];
 
-/** Checks the spec of a pod, or only what its node relies on. */
-function validateSpec(pod: Pod, isOnlyOfNode: boolean): Problem[] {
+/** Validates the spec of a pod, or only the fields that its node relies on. */
+function validateSpec(pod: Pod, nodeChecksOnly: boolean): Problem[] {
   const { metadata, spec } = pod;
   const { valid, problems } = validateVolumes(spec.volumes ?? [], metadata.name, 'spec.volumes');
   const podClaims = (spec.resourceClaims ?? []).map(({ name }) => name).filter((name) => name !== '');
   return [
     ...problems,
-    ...(isOnlyOfNode ? [] : validatePodClaims(pod)),
+    ...(nodeChecksOnly ? [] : validatePodClaims(pod)),
     ...validateContainers({ spec, volumes: valid, podClaims }),
     ...validatePodResources(spec, podClaims),
-    ...SPEC_CHECKS.flatMap(({ isOfNode, check }) => (isOfNode || !isOnlyOfNode ? check(spec) : [])),
+    ...SPEC_CHECKS.flatMap(({ isNodeCheck, check }) => (isNodeCheck || !nodeChecksOnly ? check(spec) : [])),
   ];
 }
 
@@ -185,7 +193,7 @@ function validateHostNetwork({ hostNetwork, containers }: PodSpec): Problem[] {
   );
 }
 
-/** Checks a pod of an API server, which may know rules that are newer, for what the node relies on. */
+/** Validates what the node relies on in a pod from an API server, whose other rules may be newer than ours. */
 function validateAcceptedPod(pod: Pod): Problem[] {
   const { metadata, spec } = pod;
   return [

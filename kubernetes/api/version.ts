@@ -1,2 +1,2 @@
-/** The version of Kubernetes whose kubelet this agent stands in for. */
+/** Version of Kubernetes whose kubelet this agent replaces. */
 export const KUBERNETES_VERSION = '1.36';

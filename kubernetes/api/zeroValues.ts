@@ -1,12 +1,12 @@
-/** Zero values in place of nulls and missing fields, as Go's JSON decoder leaves them in a struct (`sigs.k8s.io/json`). */
+/** Sets zero values for nulls and missing fields, as Go's JSON decoder does (`sigs.k8s.io/json`). */
 import * as z from 'zod/mini';
 import { lookUp } from '../../base/lookUp.ts';
 import { quantitySchema } from './schema/scalars.ts';
 
 /**
- * Returns a copy of `value` as Go decodes it into the type of `schema`. A null entry of a list or a map becomes the zero
- * value of its type: an empty text, 0, false, an empty list or object. A required field that is null or missing does, too,
- * and an optional one that is null is left out. Unknown fields and values of a wrong type stay, for the schema reports them.
+ * Returns a copy of `value` as Go decodes it into the type of `schema`. A null list or map entry, and a missing or null
+ * required field, become the zero value of their type: an empty string, 0, false, or an empty list or object. An
+ * optional field that is null is left out. Unknown fields and wrong types remain for the schema to report.
  */
 export function withZeroValues(schema: z.core.$ZodType, value: unknown): unknown {
   if (schema instanceof z.ZodMiniExactOptional) return withZeroValues(schema.def.innerType, value);
@@ -43,7 +43,7 @@ type Fields = readonly (readonly [name: string, field: z.core.$ZodType])[];
 
 const requiredFields = new WeakMap<z.ZodMiniObject, Fields>();
 
-/** Each schema's required fields are looked for once, because a pod has many objects of the same type. */
+/** Returns the required fields of a schema, cached because a pod has many objects of the same type. */
 function requiredFieldsOf(schema: z.ZodMiniObject): Fields {
   const cached = requiredFields.get(schema);
   if (cached !== undefined) return cached;
@@ -52,7 +52,7 @@ function requiredFieldsOf(schema: z.ZodMiniObject): Fields {
   return required;
 }
 
-/** Returns the zero value of a type; undefined for a literal, which has none. */
+/** Returns the zero value of a type, or undefined for a literal, which has none. */
 function zeroOf(schema: z.core.$ZodType): unknown {
   if (schema === quantitySchema) return '0';
   if (schema instanceof z.ZodMiniString) return '';
@@ -61,6 +61,6 @@ function zeroOf(schema: z.core.$ZodType): unknown {
   if (schema instanceof z.ZodMiniArray) return [];
   if (schema instanceof z.ZodMiniRecord) return {};
   if (schema instanceof z.ZodMiniObject) return structOf(schema, {});
-  // An IntOrString is a number until a text is set.
+  // An IntOrString is a number by default.
   return schema instanceof z.ZodMiniUnion ? 0 : undefined;
 }

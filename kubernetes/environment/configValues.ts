@@ -1,29 +1,29 @@
-/** The variables that a container takes from ConfigMaps and Secrets (C37). */
+/** Environment variables from ConfigMaps and Secrets (C37). */
 
-import { textOfBytes } from '../../base/byteText.ts';
+import { bytesToText } from '../../base/byteText.ts';
 import { NodeFailure } from '../../base/failure.ts';
 import type { Container, EnvFromSource, EnvVarSource } from '../api/schema/container.ts';
 import type { ConfigObject, ConfigReference } from '../objects/configObject.ts';
 import { ObjectNotFound } from '../objects/podObjects.ts';
 
-interface NamedObject extends Pick<ConfigReference, 'kind' | 'name'> {
+interface ObjectReference extends Pick<ConfigReference, 'kind' | 'name'> {
   readonly optional: boolean;
 }
 
-/** What is known of the objects of a container, by `keyOfObject`: each as it is, or why it cannot be had. */
-export type FoundObjects = ReadonlyMap<string, ConfigObject | Error>;
+/** The objects that a container references, by `keyOfObject`. An Error says why an object cannot be read. */
+export type ResolvedObjects = ReadonlyMap<string, ConfigObject | Error>;
 
-export const keyOfObject = ({ kind, name }: Pick<NamedObject, 'kind' | 'name'>): string => `${kind}/${name}`;
+export const objectKey = ({ kind, name }: Pick<ObjectReference, 'kind' | 'name'>): string => `${kind}/${name}`;
 
-/** The objects that a container takes variables from, each once. */
-export function objectsOf({ env = [], envFrom = [] }: Container): readonly NamedObject[] {
-  const named = [
-    ...envFrom.map(namedBy),
+/** Returns the objects that a container's variables reference, without duplicates. */
+export function referencedObjects({ env = [], envFrom = [] }: Container): readonly ObjectReference[] {
+  const references = [
+    ...envFrom.map(toObjectReference),
     ...env.map(({ valueFrom = {} }) =>
-      namedBy({ configMapRef: valueFrom.configMapKeyRef, secretRef: valueFrom.secretKeyRef }),
+      toObjectReference({ configMapRef: valueFrom.configMapKeyRef, secretRef: valueFrom.secretKeyRef }),
     ),
   ].flatMap((each) => each ?? []);
-  return [...new Map(named.map((each) => [keyOfObject(each), each])).values()];
+  return [...new Map(references.map((each) => [objectKey(each), each])).values()];
 }
 
 interface References {
@@ -36,54 +36,66 @@ interface Reference {
   readonly optional?: boolean;
 }
 
-function namedBy({ configMapRef, secretRef }: References): NamedObject | undefined {
+function toObjectReference({ configMapRef, secretRef }: References): ObjectReference | undefined {
   const reference = configMapRef ?? secretRef;
   if (reference === undefined) return undefined;
   const { name = '', optional = false } = reference;
   return { kind: configMapRef ? 'ConfigMap' : 'Secret', name, optional };
 }
 
-/** All texts of an object by their keys; undefined where it may be missing, and is. Throws `CreateContainerConfigError`. */
-export function allValues(from: EnvFromSource, found: FoundObjects): Readonly<Record<string, string>> | undefined {
-  const named = namedBy(from);
-  const object = named && objectAt(named, found);
+/**
+ * Returns all text values of an object by key. Returns undefined if the object is optional and does not exist. Throws
+ * `CreateContainerConfigError`.
+ */
+export function allValues(
+  source: EnvFromSource,
+  objects: ResolvedObjects,
+): Readonly<Record<string, string>> | undefined {
+  const reference = toObjectReference(source);
+  const object = reference && resolveObject(reference, objects);
   if (object === undefined) return undefined;
   return Object.fromEntries(
     [...object.data].flatMap(([key, value]) => {
-      const text = textOf(object, value);
+      const text = valueToText(object, value);
       return text === undefined ? [] : [[key, text]];
     }),
   );
 }
 
-/** The text at one key of an object, in the words of a kubelet where it is not there; as above. */
-export function oneValue(
+/**
+ * Returns the value of one key of an object. Returns undefined if the key or object is optional and does not exist.
+ * Throws `CreateContainerConfigError` with the kubelet's message.
+ */
+export function valueOfKey(
   { configMapKeyRef, secretKeyRef }: EnvVarSource,
-  found: FoundObjects,
+  objects: ResolvedObjects,
   namespace: string,
 ): string | undefined {
   const reference = configMapKeyRef ?? secretKeyRef;
-  const named = namedBy({ configMapRef: configMapKeyRef, secretRef: secretKeyRef });
-  if (reference === undefined || named === undefined) return undefined;
+  const objectReference = toObjectReference({ configMapRef: configMapKeyRef, secretRef: secretKeyRef });
+  if (reference === undefined || objectReference === undefined) return undefined;
   const { key } = reference;
-  const object = objectAt(named, found);
+  const object = resolveObject(objectReference, objects);
   const value = object?.data.get(key);
-  const text = object && value !== undefined ? textOf(object, value) : undefined;
-  if (text !== undefined || named.optional) return text;
+  const text = object && value !== undefined ? valueToText(object, value) : undefined;
+  if (text !== undefined || objectReference.optional) return text;
   throw new NodeFailure(
     'CreateContainerConfigError',
-    `couldn't find key ${key} in ${named.kind} ${namespace}/${named.name}`,
+    `couldn't find key ${key} in ${objectReference.kind} ${namespace}/${objectReference.name}`,
   );
 }
 
-/** Where nobody can be asked there is none. */
-function objectAt(named: NamedObject, found: FoundObjects): ConfigObject | undefined {
-  const object = found.get(keyOfObject(named)) ?? new ObjectNotFound(named.kind, named.name);
+/**
+ * Returns an object, or undefined if it is optional and does not exist. An object that was not resolved counts as not
+ * found.
+ */
+function resolveObject(reference: ObjectReference, objects: ResolvedObjects): ConfigObject | undefined {
+  const object = objects.get(objectKey(reference)) ?? new ObjectNotFound(reference.kind, reference.name);
   if (!(object instanceof Error)) return object;
-  if (object instanceof ObjectNotFound && named.optional) return undefined;
+  if (object instanceof ObjectNotFound && reference.optional) return undefined;
   throw new NodeFailure('CreateContainerConfigError', object.message, { cause: object });
 }
 
-/** Of a ConfigMap only what is text is a variable; of a Secret whatever bytes there are. */
-const textOf = ({ kind }: ConfigObject, value: string | Buffer): string | undefined =>
-  typeof value === 'string' ? value : kind === 'Secret' ? textOfBytes(value) : undefined;
+/** Returns the value as text. Binary values are allowed only in Secrets, whose bytes are preserved. */
+const valueToText = ({ kind }: ConfigObject, value: string | Buffer): string | undefined =>
+  typeof value === 'string' ? value : kind === 'Secret' ? bytesToText(value) : undefined;

@@ -1,20 +1,22 @@
 import { NodeFailure } from '../../base/failure.ts';
 import type { Container, EnvFromSource, EnvVarSource } from '../api/schema/container.ts';
 
-export interface EnvEntry {
+export interface EnvVariable {
   readonly name: string;
   readonly value: string;
 }
 
-/** Where values come from that a container's spec only refers to; undefined is for what does not exist, and may not. */
+/**
+ * Resolvers of values that a container's spec references. They return undefined if an optional value does not exist.
+ */
 export interface EnvLookups {
   readonly source: (source: EnvVarSource) => string | undefined;
   readonly all: (source: EnvFromSource) => Readonly<Record<string, string>> | undefined;
-  /** Those that tell of services, which everything else beats. */
+  /** Variables of services, which all other variables override. */
   readonly services?: Readonly<Record<string, string>>;
 }
 
-/** A value before its references are expanded. `field` is set for literals, the only values that are expanded. */
+/** A variable before expansion. `field` is set only for literal values, which are the only ones to be expanded. */
 interface Unexpanded {
   readonly name: string;
   readonly value: string;
@@ -22,16 +24,16 @@ interface Unexpanded {
 }
 
 /**
- * Largest message that a runtime accepts, in bytes (`maxMsgSize` in `cri-client/pkg/utils.go`). Each variable that names
- * the one before it twice doubles the size, so some thirty lines of a manifest would fill the memory.
+ * Maximum message size of a runtime in bytes (`maxMsgSize` in `cri-client/pkg/utils.go`). A variable that references
+ * the previous one twice doubles the size, so a manifest of about thirty such lines could otherwise exhaust the memory.
  */
 const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
 
 /**
- * Returns a container's environment (C21). `env` overrides `envFrom`, which overrides services, and `$(VAR)` sees the
- * variables before it. Throws `CreateContainerConfigError` before anything is expanded if the result is too large.
+ * Returns a container's environment (C21). `env` overrides `envFrom`, which overrides services. `$(VAR)` refers only to
+ * variables defined earlier. Throws `CreateContainerConfigError` before any expansion if the result would be too large.
  */
-export function containerEnvironment(container: Container, lookups: EnvLookups): EnvEntry[] {
+export function containerEnvironment(container: Container, lookups: EnvLookups): EnvVariable[] {
   const unexpanded = [...variablesOf(container, lookups)];
   assertEnvironmentSize(unexpanded);
   const values = new Map<string, string>();
@@ -53,7 +55,7 @@ function* variablesOf(container: Container, lookups: EnvLookups): Generator<Unex
       yield { name, value, field: `env[${index}].value` };
       continue;
     }
-    const resolvedValue = resolved(name, valueFrom, lookups);
+    const resolvedValue = resolveValue(name, valueFrom, lookups);
     if (resolvedValue !== undefined) yield { name, value: resolvedValue };
   }
 }
@@ -65,11 +67,11 @@ function assertEnvironmentSize(variables: readonly Unexpanded[]): void {
     const size = field === undefined ? utf8Length(value) : expandedBytes(value, (each) => sizes.get(each));
     total += size - (sizes.get(name) ?? 0);
     sizes.set(name, size);
-    if (total > MAX_MESSAGE_BYTES) throw tooLarge(field ?? `variable ${name}`);
+    if (total > MAX_MESSAGE_BYTES) throw environmentTooLarge(field ?? `variable ${name}`);
   }
 }
 
-const tooLarge = (field: string): NodeFailure =>
+const environmentTooLarge = (field: string): NodeFailure =>
   new NodeFailure(
     'CreateContainerConfigError',
     `${field}: the values up to here are longer than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB once $(VAR) is expanded, and no runtime accepts more`,
@@ -77,39 +79,43 @@ const tooLarge = (field: string): NodeFailure =>
 
 const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
 
-function resolved(name: string, from: EnvVarSource, { source }: EnvLookups): string | undefined {
-  const value = source(from);
-  const { configMapKeyRef, secretKeyRef, fileKeyRef } = from;
+function resolveValue(name: string, valueSource: EnvVarSource, { source }: EnvLookups): string | undefined {
+  const value = source(valueSource);
+  const { configMapKeyRef, secretKeyRef, fileKeyRef } = valueSource;
   if (value !== undefined || (configMapKeyRef ?? secretKeyRef ?? fileKeyRef)?.optional) return value;
-  const missing = fileKeyRef && `environment variable key "${fileKeyRef.key}" not found in file "${fileKeyRef.path}"`;
+  const missingMessage =
+    fileKeyRef && `environment variable key "${fileKeyRef.key}" not found in file "${fileKeyRef.path}"`;
   throw new NodeFailure(
     'CreateContainerConfigError',
-    missing ?? `couldn't find its value for the environment variable ${name}`,
+    missingMessage ?? `couldn't find its value for the environment variable ${name}`,
   );
 }
 
 const REFERENCE = /\$(?:\$|\(([^)]*)\))/g;
 
-/** Replaces each `$(VAR)` that `lookup` knows (C21). `$$` is a dollar. Unknown and unfinished references stay as written. */
+/**
+ * Replaces each `$(VAR)` for which `lookup` returns a value (C21). `$$` becomes a dollar sign. Unknown and incomplete
+ * references are left unchanged.
+ */
 export function expand(text: string, lookup: (name: string) => string | undefined): string {
-  return text.replace(REFERENCE, (written, name: string | undefined) =>
-    name === undefined ? '$' : (lookup(name) ?? written),
+  return text.replace(REFERENCE, (reference, name: string | undefined) =>
+    name === undefined ? '$' : (lookup(name) ?? reference),
   );
 }
 
-/** Returns the UTF-8 length of what `expand` would return, without building it. */
+/** Returns the UTF-8 length of the result of `expand` without building it. */
 function expandedBytes(text: string, sizeOf: (name: string) => number | undefined): number {
   let size = utf8Length(text);
-  for (const [written, name] of text.matchAll(REFERENCE)) {
-    const replaced = name === undefined ? 1 : sizeOf(name);
-    if (replaced !== undefined) size += replaced - utf8Length(written);
+  for (const [reference, name] of text.matchAll(REFERENCE)) {
+    const replacementSize = name === undefined ? 1 : sizeOf(name);
+    if (replacementSize !== undefined) size += replacementSize - utf8Length(reference);
   }
   return size;
 }
 
 /**
- * Expands several texts, such as the words of a command. Throws `CreateContainerConfigError` before anything is expanded
- * if all of them together exceed what a runtime accepts. `field` is the path of the list, such as `args`.
+ * Expands several texts, such as the words of a command. Throws `CreateContainerConfigError` before any expansion if
+ * they exceed the maximum message size of a runtime. `field` is the path of the list, such as `args`.
  */
 export function expandAll(texts: readonly string[], values: ReadonlyMap<string, string>, field: string): string[] {
   const sizes = new Map<string, number>();
@@ -123,15 +129,15 @@ export function expandAll(texts: readonly string[], values: ReadonlyMap<string, 
   let total = 0;
   for (const [index, text] of texts.entries()) {
     total += expandedBytes(text, sizeOf);
-    if (total > MAX_MESSAGE_BYTES) throw tooLarge(`${field}[${index}]`);
+    if (total > MAX_MESSAGE_BYTES) throw environmentTooLarge(`${field}[${index}]`);
   }
   return texts.map((text) => expand(text, (name) => values.get(name)));
 }
 
-/** Returns a container's command and arguments with the variables of its environment in them (C21). */
+/** Returns a container's command and arguments with environment variables expanded (C21). */
 export function expandedCommand(
   container: Container,
-  environment: readonly EnvEntry[],
+  environment: readonly EnvVariable[],
 ): { command: string[]; args: string[] } {
   const values = new Map(environment.map(({ name, value }) => [name, value]));
   return {

@@ -7,13 +7,16 @@ import type { ResourceFieldSelector } from '../api/schema/env.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
 
-/** A pod's addresses and its node's, the primary first. */
+/** Addresses of a pod and of its node, the primary ones first. */
 export interface Addresses {
   readonly podIps: readonly string[];
   readonly hostIps: readonly string[];
 }
 
-/** The value of a fieldRef (C21), empty for what is not set yet; undefined for a path that is no such field. */
+/**
+ * Returns the value of a fieldRef (C21). It is empty if the field is not set yet, and undefined if the path is not
+ * supported.
+ */
 export function fieldValue(pod: Pod, path: string, { podIps, hostIps }: Addresses): string | undefined {
   const { metadata, spec } = pod;
   const [, map, key] = /^metadata\.(labels|annotations)(?:\['(.*)'\])?$/.exec(path) ?? [];
@@ -35,18 +38,22 @@ export function fieldValue(pod: Pod, path: string, { podIps, hostIps }: Addresse
   return lookUp(fields, path);
 }
 
-/** Labels or annotations as a file shows them: a line `key="value"` each, by key. */
+/** Formats labels or annotations for a file, as lines `key="value"` sorted by key. */
 function formatMap(values: Readonly<Record<string, string>>): string {
   const keys = Object.keys(values).sort();
   return keys.map((key) => `${key}=${quoted(lookUp(values, key) ?? '')}`).join('\n');
 }
 
-/** Limits that have a stand-in where they are not set or zero; huge pages have none, for they are never overcommitted. */
-const HAVE_STAND_IN = ['cpu', 'memory', 'ephemeral-storage'];
+/**
+ * Resources whose limits have a default if they are unset or zero. Huge pages have none, because they cannot be
+ * overcommitted.
+ */
+const DEFAULTED_LIMITS = ['cpu', 'memory', 'ephemeral-storage'];
 
 /**
- * The value of a resourceFieldRef in its divisor's units, rounded up (C21). A limit that is not set is the pod's own, else
- * what the node can give (`allocatable`, quantities by resource). `self` is the container that asks, where none is named.
+ * Returns the value of a resourceFieldRef in units of its divisor, rounded up (C21). A missing limit defaults to the
+ * pod-level limit, or else to the node's `allocatable` (quantities by resource). `self` is the container to use if the
+ * reference does not name one.
  */
 export function resourceValue(
   pod: Pod,
@@ -54,25 +61,25 @@ export function resourceValue(
   { self, allocatable }: { self?: Container; allocatable: ResourceList },
 ): string | undefined {
   const { spec } = pod;
-  const named = () => containersOf(spec).find(({ container }) => container.name === containerName)?.container;
-  const container = containerName ? named() : self;
+  const namedContainer = () => containersOf(spec).find(({ container }) => container.name === containerName)?.container;
+  const container = containerName ? namedContainer() : self;
   if (container === undefined) return undefined;
   const [, kind, resource] = /^(limits|requests)\.(.+)$/.exec(field) ?? [];
   if (resource === undefined) return undefined;
-  const set = parsed(lookUp(container.resources?.[kind === 'limits' ? 'limits' : 'requests'], resource));
-  // As with a kubelet, init containers that others refer to by name have none.
-  const isFilled = !containerName || spec.containers.some((each) => each === container);
-  const hasStandIn = kind === 'limits' && isFilled && HAVE_STAND_IN.includes(resource);
-  const amount = set || !hasStandIn ? set : standIn(spec, resource, allocatable);
-  // A divisor of zero or none is one.
-  const unit = parsed(divisor) || 1_000_000_000n;
+  const ownAmount = parseNanos(lookUp(container.resources?.[kind === 'limits' ? 'limits' : 'requests'], resource));
+  // Like a kubelet, do not apply defaults to init containers that are referenced by name.
+  const isDefaulted = !containerName || spec.containers.some((each) => each === container);
+  const hasDefault = kind === 'limits' && isDefaulted && DEFAULTED_LIMITS.includes(resource);
+  const amount = ownAmount || !hasDefault ? ownAmount : defaultLimit(spec, resource, allocatable);
+  // A missing or zero divisor means 1.
+  const unit = parseNanos(divisor) || 1_000_000_000n;
   return String((amount + unit - 1n) / unit);
 }
 
-const parsed = (text: string | undefined): bigint => (text === undefined ? 0n : (parseQuantity(text) ?? 0n));
+const parseNanos = (text: string | undefined): bigint => (text === undefined ? 0n : (parseQuantity(text) ?? 0n));
 
-function standIn({ resources }: PodSpec, resource: string, allocatable: ResourceList): bigint {
-  // A pod has no limit of its own for the disk that it writes to.
-  const own = resource === 'ephemeral-storage' ? 0n : parsed(lookUp(resources?.limits, resource));
-  return own || parsed(lookUp(allocatable, resource));
+function defaultLimit({ resources }: PodSpec, resource: string, allocatable: ResourceList): bigint {
+  // There is no pod-level limit for ephemeral storage.
+  const podLimit = resource === 'ephemeral-storage' ? 0n : parseNanos(lookUp(resources?.limits, resource));
+  return podLimit || parseNanos(lookUp(allocatable, resource));
 }

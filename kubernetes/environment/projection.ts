@@ -1,4 +1,4 @@
-/** The files that a volume shows: fields of its own pod, and what it takes from ConfigMaps and Secrets. */
+/** Computes the files of downward API, ConfigMap, Secret and projected volumes. */
 
 import { NodeFailure } from '../../base/failure.ts';
 import type { Pod } from '../api/schema/pod.ts';
@@ -7,25 +7,25 @@ import type { ConfigKind, ConfigObject } from '../objects/configObject.ts';
 import { fieldValue, resourceValue } from './fieldRef.ts';
 
 export interface ProjectedFile {
-  /** Relative to the volume. */
+  /** Path relative to the volume. */
   readonly path: string;
   readonly data: Buffer;
   readonly mode: number;
-  /** The user who owns it; absent: root. */
+  /** UID of the owner. Undefined means root. */
   readonly owner?: number;
 }
 
 export type Projection = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
 type DownwardItems = NonNullable<NonNullable<Volume['downwardAPI']>['items']>;
-/** What of an object a volume shows: all keys of one that has to be there, unless it says otherwise. */
+/** A projection of an object. Without items, it contains all keys. The object must exist unless it is optional. */
 export type ObjectProjection = NonNullable<Projection['configMap']>;
 
 const FILE_MODE = 0o644;
-const LONGEST_NAME = 255;
-const LONGEST_PATH = 4096;
+const MAX_NAME_BYTES = 255;
+const MAX_PATH_BYTES = 4096;
 const NO_ADDRESSES = { podIps: [], hostIps: [] };
 
-/** The parts that a volume shows, a volume of one part as well. */
+/** Returns the projections of a volume. A volume of a single source has one. */
 export function projectionsOf({ downwardAPI, projected, configMap, secret }: Volume): readonly Projection[] {
   if (downwardAPI !== undefined) return [{ downwardAPI }];
   if (configMap !== undefined) return [{ configMap }];
@@ -33,29 +33,32 @@ export function projectionsOf({ downwardAPI, projected, configMap, secret }: Vol
   return projected?.sources ?? [];
 }
 
-/** The rights of its files where they have none of their own. */
-export const modeOf = ({ downwardAPI, projected, configMap, secret }: Volume): number =>
+/** Returns the default mode of the volume's files. */
+export const defaultModeOf = ({ downwardAPI, projected, configMap, secret }: Volume): number =>
   (downwardAPI ?? projected ?? configMap ?? secret)?.defaultMode ?? FILE_MODE;
 
-/** Whether what the volume shows can change while it is mounted: with the labels, annotations or resources of its pod. */
-export const followsPod = ({ downwardAPI, projected }: Volume): boolean =>
+/** Whether the content of a mounted volume can change with the labels, annotations or resources of its pod. */
+export const dependsOnPod = ({ downwardAPI, projected }: Volume): boolean =>
   downwardAPI !== undefined || projected !== undefined;
 
-/** Whether it shows what others than its pod have, and may change. */
-export const showsObjects = (volume: Volume): boolean =>
+/** Whether the volume contains data from outside its pod, which may change. */
+export const dependsOnObjects = (volume: Volume): boolean =>
   projectionsOf(volume).some(({ downwardAPI }) => downwardAPI === undefined);
 
-/** The fields of its pod that the volume shows. */
-export const fieldsShown = (volume: Volume): string[] =>
+/** Returns the paths of the pod fields that the volume contains. */
+export const fieldPathsOf = (volume: Volume): string[] =>
   projectionsOf(volume).flatMap(
     ({ downwardAPI }) => downwardAPI?.items?.flatMap(({ fieldRef }) => fieldRef?.fieldPath ?? []) ?? [],
   );
 
-/** Whether containers can only read the volume, whatever they ask for: what it shows is not theirs. */
+/** Whether the volume is always read-only for containers, because the node owns its content. */
 export const isReadOnly = (volume: Volume): boolean =>
-  followsPod(volume) || (volume.configMap ?? volume.secret ?? volume.image) !== undefined;
+  dependsOnPod(volume) || (volume.configMap ?? volume.secret ?? volume.image) !== undefined;
 
-/** Fields of the pod; `allocatable` (quantities by resource) stands in for limits that are not set. Throws `FailedMount`. */
+/**
+ * Returns the files of a downward API source. Missing limits default to `allocatable` (quantities by resource). Throws
+ * `FailedMount`.
+ */
 export const downwardFiles = (
   pod: Pod,
   volume: Volume,
@@ -66,13 +69,13 @@ export const downwardFiles = (
 ): ProjectedFile[] =>
   items.map((item) => ({
     path: item.path,
-    data: Buffer.from(textOf(pod, volume, item, allocatable)),
-    mode: item.mode ?? modeOf(volume),
+    data: Buffer.from(downwardValue(pod, volume, item, allocatable)),
+    mode: item.mode ?? defaultModeOf(volume),
   }));
 
 /**
- * The keys of an object, or those that are named; an object that may be missing, and is, has none. Throws `FailedMount`
- * for a key that has to be there, in the words of a kubelet.
+ * Returns the files of an object for all keys, or for the listed items. Returns none for an optional object that does
+ * not exist. Throws `FailedMount` with the kubelet's message if a required key does not exist.
  */
 export function objectFiles(
   kind: ConfigKind,
@@ -80,10 +83,10 @@ export function objectFiles(
   { items = [], optional, mode }: ObjectProjection & { readonly mode: number },
 ): ProjectedFile[] {
   const { data } = object ?? { data: new Map() };
-  if (items.length === 0) return Array.from(data, ([path, value]) => ({ path, data: bytesOf(value), mode }));
+  if (items.length === 0) return Array.from(data, ([path, value]) => ({ path, data: toBuffer(value), mode }));
   return items.flatMap((item) => {
     const value = data.get(item.key);
-    if (value !== undefined) return [{ path: item.path, data: bytesOf(value), mode: item.mode ?? mode }];
+    if (value !== undefined) return [{ path: item.path, data: toBuffer(value), mode: item.mode ?? mode }];
     if (optional) return [];
     const prefix =
       kind === 'Secret' ? 'references non-existent secret key' : 'configmap references non-existent config key';
@@ -91,15 +94,18 @@ export function objectFiles(
   });
 }
 
-const bytesOf = (value: string | Buffer): Buffer => (typeof value === 'string' ? Buffer.from(value) : value);
+const toBuffer = (value: string | Buffer): Buffer => (typeof value === 'string' ? Buffer.from(value) : value);
 
-/** What a volume shows by clean paths, each once: of two at one path the later. Throws `FailedMount` for one that leads out. */
-export function cleanFiles(files: readonly ProjectedFile[]): ProjectedFile[] {
-  const byPath = new Map(files.map((file) => [cleanPath(file.path), file] as const));
+/**
+ * Returns the files with normalized paths. The last of several files with the same path counts. Throws `FailedMount`
+ * for a path outside the volume.
+ */
+export function normalizeFiles(files: readonly ProjectedFile[]): ProjectedFile[] {
+  const byPath = new Map(files.map((file) => [normalizePath(file.path), file] as const));
   return Array.from(byPath, ([path, file]) => ({ ...file, path }));
 }
 
-function textOf(
+function downwardValue(
   pod: Pod,
   volume: Volume,
   item: DownwardItems[number],
@@ -111,55 +117,59 @@ function textOf(
     : resourceFieldRef && resourceValue(pod, resourceFieldRef, { allocatable });
   if (value !== undefined) return value;
   const field = fieldRef?.fieldPath ?? resourceFieldRef?.resource ?? '';
-  throw refusal(volume, `unsupported fieldPath ${field} of ${item.path}`);
+  throw mountFailure(volume, `unsupported fieldPath ${field} of ${item.path}`);
 }
 
 /**
- * Fails with `FailedMount` for a source that the node cannot read: an object of an API server on a node without one, or a
- * certificate for the pod, which the node does not request even in a cluster. Returns for an optional source.
+ * Throws `FailedMount` for a source that the node cannot provide: an object of an API server on a node without one, or
+ * a pod certificate, which the node never requests. Does nothing for an optional source.
  */
 export function refuseUnlessOptional(volume: Volume, { secret, configMap, ...source }: Projection): void {
   const { serviceAccountToken, clusterTrustBundle, podCertificate } = source;
   if (podCertificate !== undefined) {
     const message = `podCertificate of "${podCertificate.signerName}" is not available: this node does not request certificates for pods`;
-    throw refusal(volume, message);
+    throw mountFailure(volume, message);
   }
   if ((secret ?? configMap ?? clusterTrustBundle)?.optional) return;
-  const named =
+  const sourceDescription =
     (secret && `secret "${secret.name ?? ''}"`) ??
     (configMap && `configMap "${configMap.name ?? ''}"`) ??
     (serviceAccountToken && `serviceAccountToken "${serviceAccountToken.path}"`) ??
     (clusterTrustBundle && `clusterTrustBundle "${clusterTrustBundle.name ?? clusterTrustBundle.signerName ?? ''}"`);
-  if (named !== undefined) throw refusal(volume, `${named} is not available: this node has no API server`);
+  if (sourceDescription !== undefined)
+    throw mountFailure(volume, `${sourceDescription} is not available: this node has no API server`);
 }
 
-/** A path of one or more plain names: nothing of it may lead out of the volume, or where the volume keeps its own. */
-function cleanPath(path: string): string {
+/**
+ * Normalizes a path of plain names. Throws if it leads out of the volume or to names that are reserved for the volume's
+ * own files.
+ */
+function normalizePath(path: string): string {
   const names = path.split('/');
   const problem =
     path === ''
       ? 'must not be empty: ""'
       : path.startsWith('/')
         ? `must be relative path: ${path}`
-        : Buffer.byteLength(path) > LONGEST_PATH
-          ? `must be less than or equal to ${LONGEST_PATH} characters`
+        : Buffer.byteLength(path) > MAX_PATH_BYTES
+          ? `must be less than or equal to ${MAX_PATH_BYTES} characters`
           : names.includes('..')
             ? `must not contain '..': ${path}`
-            : names.some((name) => Buffer.byteLength(name) > LONGEST_NAME)
-              ? `filenames must be less than or equal to ${LONGEST_NAME} characters`
+            : names.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)
+              ? `filenames must be less than or equal to ${MAX_NAME_BYTES} characters`
               : undefined;
-  const plain = names.filter((name) => name !== '' && name !== '.');
-  const own =
-    plain.length === 0
+  const plainNames = names.filter((name) => name !== '' && name !== '.');
+  const nameProblem =
+    plainNames.length === 0
       ? 'must not be empty: "."'
-      : plain[0]?.startsWith('..')
+      : plainNames[0]?.startsWith('..')
         ? `must not start with '..': ${path}`
         : undefined;
-  const found = problem ?? own;
-  if (found !== undefined) throw new NodeFailure('FailedMount', `invalid path: ${found}`);
-  return plain.join('/');
+  const pathProblem = problem ?? nameProblem;
+  if (pathProblem !== undefined) throw new NodeFailure('FailedMount', `invalid path: ${pathProblem}`);
+  return plainNames.join('/');
 }
 
-function refusal(volume: Volume, message: string): NodeFailure {
+function mountFailure(volume: Volume, message: string): NodeFailure {
   return new NodeFailure('FailedMount', `volume "${volume.name}": ${message}`);
 }

@@ -1,10 +1,10 @@
-/** The variables that tell a container where services are (`envvars/envvars.go`, `kubelet_pods.go` of the kubelet). */
+/** Environment variables with the addresses of services (`envvars/envvars.go` and `kubelet_pods.go` of the kubelet). */
 
-/** As much of a Service as its variables need. */
+/** The part of a Service that determines its variables. */
 export interface ServiceAddress {
   readonly namespace: string;
   readonly name: string;
-  /** Empty, or None, where it has no address of its own. */
+  /** Empty or `None` if the Service has no cluster IP. */
   readonly clusterIp: string;
   readonly ports: readonly ServicePort[];
 }
@@ -12,66 +12,73 @@ export interface ServiceAddress {
 interface ServicePort {
   readonly name?: string;
   readonly port: number;
-  /** As a Service has it: `TCP` */
+  /** Protocol as in a Service, e.g. `TCP`. */
   readonly protocol: string;
 }
 
-/** Whose variables: its namespace, and whether it wants those of the services in there. */
-interface Linked {
+/** The pod settings that determine which services are included: the namespace, and whether its services are. */
+interface LinkSettings {
   readonly namespace: string;
   readonly enableServiceLinks: boolean;
 }
 
-const NONE = 'None';
-/** The API server itself, which every container is told of. */
-const MASTER = { namespace: 'default', name: 'kubernetes' };
+const HEADLESS = 'None';
+/** The Service of the API server, which is available to every container. */
+const API_SERVER_SERVICE = { namespace: 'default', name: 'kubernetes' };
 
-/** Of the API server always; of all services of the pod's namespace where it wants their links, and then they win. */
+/**
+ * Returns variables for the API server and, with `enableServiceLinks`, for all services of the pod's namespace. The
+ * latter take precedence.
+ */
 export function serviceVariables(
   services: Iterable<ServiceAddress>,
-  { namespace, enableServiceLinks }: Linked,
+  { namespace, enableServiceLinks }: LinkSettings,
 ): Readonly<Record<string, string>> {
-  const masters: ServiceAddress[] = [];
-  const own = new Map<string, ServiceAddress>();
+  const apiServerServices: ServiceAddress[] = [];
+  const namespaceServices = new Map<string, ServiceAddress>();
   for (const service of services) {
-    if (service.clusterIp === '' || service.clusterIp === NONE) continue;
-    if (service.namespace === MASTER.namespace && service.name === MASTER.name) masters.push(service);
-    else if (enableServiceLinks && service.namespace === namespace) own.set(service.name, service);
+    if (service.clusterIp === '' || service.clusterIp === HEADLESS) continue;
+    if (service.namespace === API_SERVER_SERVICE.namespace && service.name === API_SERVER_SERVICE.name)
+      apiServerServices.push(service);
+    else if (enableServiceLinks && service.namespace === namespace) namespaceServices.set(service.name, service);
   }
-  const found = new Map([...masters.map((service) => [service.name, service] as const), ...own]);
-  return Object.fromEntries([...found.values()].flatMap(variablesOf));
+  const linkedServices = new Map([
+    ...apiServerServices.map((service) => [service.name, service] as const),
+    ...namespaceServices,
+  ]);
+  return Object.fromEntries([...linkedServices.values()].flatMap(variablesOf));
 }
 
 type Variable = readonly [name: string, value: string];
 
 function variablesOf({ name, clusterIp, ports }: ServiceAddress): Variable[] {
-  const [first] = ports;
-  if (first === undefined) return [];
-  const prefix = upper(name);
+  const [firstPort] = ports;
+  if (firstPort === undefined) return [];
+  const prefix = toVariableName(name);
   return [
     [`${prefix}_SERVICE_HOST`, clusterIp],
-    [`${prefix}_SERVICE_PORT`, String(first.port)],
-    ...ports.flatMap(({ name: port, port: number }): Variable[] =>
-      port ? [[`${prefix}_SERVICE_PORT_${upper(port)}`, String(number)]] : [],
+    [`${prefix}_SERVICE_PORT`, String(firstPort.port)],
+    ...ports.flatMap(({ name: port, port: portNumber }): Variable[] =>
+      port ? [[`${prefix}_SERVICE_PORT_${toVariableName(port)}`, String(portNumber)]] : [],
     ),
-    [`${prefix}_PORT`, urlOf(first, clusterIp)],
-    ...ports.flatMap((port) => linkOf(prefix, port, clusterIp)),
+    [`${prefix}_PORT`, formatUrl(firstPort, clusterIp)],
+    ...ports.flatMap((port) => dockerLinkVariables(prefix, port, clusterIp)),
   ];
 }
 
-/** As containers were once told of those that they were linked to. */
-function linkOf(prefix: string, port: ServicePort, clusterIp: string): Variable[] {
+/** Returns the variables in the format of Docker container links. */
+function dockerLinkVariables(prefix: string, port: ServicePort, clusterIp: string): Variable[] {
   const link = `${prefix}_PORT_${port.port}_${port.protocol.toUpperCase()}`;
   return [
-    [link, urlOf(port, clusterIp)],
+    [link, formatUrl(port, clusterIp)],
     [`${link}_PROTO`, port.protocol.toLowerCase()],
     [`${link}_PORT`, String(port.port)],
     [`${link}_ADDR`, clusterIp],
   ];
 }
 
-/** `tcp://10.96.0.1:443` */
-const urlOf = ({ port, protocol }: ServicePort, address: string): string =>
+/** Formats a URL such as `tcp://10.96.0.1:443`. */
+const formatUrl = ({ port, protocol }: ServicePort, address: string): string =>
   `${protocol.toLowerCase()}://${address.includes(':') ? `[${address}]` : address}:${port}`;
 
-const upper = (name: string): string => name.replaceAll('-', '_').toUpperCase();
+const toVariableName = (name: string): string => name.replaceAll('-', '_').toUpperCase();

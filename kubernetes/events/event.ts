@@ -1,4 +1,4 @@
-/** The core/v1 Event: what `get events` shows, made of what a machine told. */
+/** Builds the core/v1 Event that `get events` shows from an event that a machine has recorded. */
 
 import { createHash } from 'node:crypto';
 import { rfc3339 } from '../api/rfc3339.ts';
@@ -21,14 +21,14 @@ export interface CoreEvent {
   readonly reportingInstance: string;
 }
 
-/** The component that node agents are known as, whoever wrote them. */
+/** Component name of node agents, also of those other than the kubelet. */
 const COMPONENT = 'kubelet';
-/** Events about what has no namespace lie here. */
+/** Namespace of events about objects without a namespace. */
 const DEFAULT_NAMESPACE = 'default';
 
 export interface EventDetails {
   readonly host: string;
-  /** When it last happened, and when first, in milliseconds since the epoch. */
+  /** Timestamps of the last and the first occurrence, in milliseconds since the epoch. */
   readonly at: number;
   readonly firstAt: number;
   readonly count: number;
@@ -57,20 +57,20 @@ export function coreEvent(
 }
 
 /**
- * Returns `<object>.<hex>`, the time in nanoseconds, in which the number of the event stands for the digits below a
- * millisecond. If an API server would reject that name, because it is no DNS subdomain, returns a UUID, as
- * `GenerateEventName` does in client-go's `tools/record/util/util.go`. The UUID is derived from the name, so that it is
- * as unique as the name and the same in a replay.
+ * Returns `<object>.<hex>`. The hex part is the timestamp in nanoseconds, in which the sequence number of the event
+ * replaces the digits below a millisecond. If that is not a DNS subdomain, which an API server would reject, returns a
+ * UUID like `GenerateEventName` in client-go's `tools/record/util/util.go`. The UUID is derived from the name, so that
+ * it is equally unique and the same in a replay.
  */
-export function eventName({ name }: InvolvedObject, at: number, number: number): string {
-  const unique = `${name}.${(BigInt(Math.trunc(at)) * 1_000_000n + BigInt(number % 1_000_000)).toString(16)}`;
-  return dnsSubdomain(unique).length === 0 ? unique : uuidOf(unique);
+export function eventName({ name }: InvolvedObject, timestamp: number, sequence: number): string {
+  const unique = `${name}.${(BigInt(Math.trunc(timestamp)) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)}`;
+  return dnsSubdomain(unique).length === 0 ? unique : uuidFrom(unique);
 }
 
-/** The UUID, of version 8 (RFC 9562), that is derived from a text. */
-function uuidOf(text: string): string {
+/** Derives a version 8 UUID (RFC 9562) from a text. */
+function uuidFrom(text: string): string {
   const digits = createHash('sha256').update(text).digest('hex');
   const variant = 8 + (Number.parseInt(digits.slice(16, 17), 16) % 4);
-  const last = `${variant.toString(16)}${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
-  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-${last}`;
+  const lastGroups = `${variant.toString(16)}${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-${lastGroups}`;
 }

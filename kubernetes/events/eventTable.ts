@@ -1,31 +1,53 @@
-/** Events as kubectl shows them: a line each in `get events`, counted ones with their first time in `describe`. */
+/** Formats events like kubectl: one row each in `get events`, and with the first time and count in `describe`. */
 import { humanDuration } from '../../base/duration.ts';
 import type { CoreEvent } from './event.ts';
 
-const NARROW = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
-const WIDE = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'SUBOBJECT', 'SOURCE', 'MESSAGE', 'FIRST SEEN', 'COUNT', 'NAME'];
+const NARROW_COLUMNS = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
+const WIDE_COLUMNS = [
+  'LAST SEEN',
+  'TYPE',
+  'REASON',
+  'OBJECT',
+  'SUBOBJECT',
+  'SOURCE',
+  'MESSAGE',
+  'FIRST SEEN',
+  'COUNT',
+  'NAME',
+];
 
-const since = (time: string, now: number): string => humanDuration(now - Date.parse(time));
+const ageOf = (time: string, now: number): string => humanDuration(now - Date.parse(time));
 
-/** What an event is about, as it is asked for: `pod/web`. */
-const objectOf = ({ involvedObject: { kind, name } }: CoreEvent): string => `${kind.toLowerCase()}/${name}`;
+/** Returns the object of an event in kubectl's notation, e.g. `pod/web`. */
+const formatObject = ({ involvedObject: { kind, name } }: CoreEvent): string => `${kind.toLowerCase()}/${name}`;
 
-/** The table of events as lines of cells, the header first; `now` is in milliseconds since the epoch. */
+/** Returns the table as rows of cells, the header first. `now` is in milliseconds since the epoch. */
 export function eventTable(events: readonly CoreEvent[], { wide, now }: { wide: boolean; now: number }): string[][] {
   const rows = events.map((event) => {
     const { type, reason, involvedObject, source, count, metadata } = event;
-    const [last, first] = [since(event.lastTimestamp, now), since(event.firstTimestamp, now)];
+    const [lastSeen, firstSeen] = [ageOf(event.lastTimestamp, now), ageOf(event.firstTimestamp, now)];
     const message = event.message.trim();
-    if (!wide) return [last, type, reason, objectOf(event), message];
-    const from = `${source.component}, ${source.host}`;
+    if (!wide) return [lastSeen, type, reason, formatObject(event), message];
+    const sourceText = `${source.component}, ${source.host}`;
     const subobject = involvedObject.fieldPath ?? '';
-    return [last, type, reason, objectOf(event), subobject, from, message, first, String(count), metadata.name];
+    return [
+      lastSeen,
+      type,
+      reason,
+      formatObject(event),
+      subobject,
+      sourceText,
+      message,
+      firstSeen,
+      String(count),
+      metadata.name,
+    ];
   });
-  return [wide ? WIDE : NARROW, ...rows];
+  return [wide ? WIDE_COLUMNS : NARROW_COLUMNS, ...rows];
 }
 
-/** `45s`, or `45s (x3 over 2m)` of one that was counted. */
+/** Formats the age of an event, e.g. `45s`, or `45s (x3 over 2m)` if it occurred several times. */
 export function eventAge({ count, firstTimestamp, lastTimestamp }: CoreEvent, now: number): string {
-  if (count <= 1) return since(firstTimestamp, now);
-  return `${since(lastTimestamp, now)} (x${count} over ${since(firstTimestamp, now)})`;
+  if (count <= 1) return ageOf(firstTimestamp, now);
+  return `${ageOf(lastTimestamp, now)} (x${count} over ${ageOf(firstTimestamp, now)})`;
 }

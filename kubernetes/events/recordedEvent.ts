@@ -1,36 +1,36 @@
-/** What happened to a pod or the node and is worth telling its author: it becomes a core/v1 Event. */
+/** Events about a pod or the node that are published as core/v1 Events. */
 import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerRole } from '../status/view.ts';
 
 export type EventType = 'Normal' | 'Warning';
 
-/** What is told: the kubelet's reason and message. `Normal` when it says nothing else. */
+/** The kubelet's reason and message. The default type is `Normal`. */
 export interface EventMessage {
   readonly eventType?: EventType;
   readonly reason: string;
   readonly message: string;
 }
 
-/** One or several, or none, as a transition has to tell. */
+/** The events of a transition: one, several or none. */
 export type EventMessages = EventMessage | readonly EventMessage[];
 
-/** What its author should look into. */
+/** Returns an event of type Warning. */
 export const warning = (reason: string, message: string): EventMessage => ({ eventType: 'Warning', reason, message });
 
-/** Whom an event is about, as Kubernetes refers to an object. */
+/** Reference of an event to its object. */
 export interface InvolvedObject {
   readonly kind: 'Pod' | 'Node';
   readonly apiVersion?: string;
   readonly namespace?: string;
   readonly name: string;
   readonly uid: string;
-  /** Which version of it; absent where it is from no API server. */
+  /** Resource version of the object. Undefined if the object is not from an API server. */
   readonly resourceVersion?: string;
-  /** The part of a pod that it is about: `spec.containers{web}`. */
+  /** Field path of a container in a pod, e.g. `spec.containers{web}`. */
   readonly fieldPath?: string;
 }
 
-/** What a machine emits; when it was is for who hears it to say. */
+/** An event that a machine emits. The receiver adds the timestamp. */
 export interface RecordedEvent {
   readonly type: 'event.recorded';
   readonly eventType: EventType;
@@ -50,26 +50,26 @@ export const recordedEvent = (
   involved,
 });
 
-/** All that a transition has to tell about one object. */
+/** Returns the events of a transition about one object. */
 export const recordedEvents = (involved: InvolvedObject, messages: EventMessages): RecordedEvent[] =>
   ('reason' in messages ? [messages] : messages).map((message) => recordedEvent(involved, message));
 
-const LISTS: Readonly<Record<ContainerRole, string>> = {
+const CONTAINER_FIELDS: Readonly<Record<ContainerRole, string>> = {
   init: 'initContainers',
   sidecar: 'initContainers',
   regular: 'containers',
   ephemeral: 'ephemeralContainers',
 };
 
-/** A pod, or one of its containers, as events refer to it. */
+/** Returns the reference of events to a pod or one of its containers. */
 export function involvedPod(
   { apiVersion, metadata: { namespace, name, uid, resourceVersion } }: Pod,
   container?: { readonly name: string; readonly role: ContainerRole },
 ): InvolvedObject {
   const version = resourceVersion === undefined ? {} : { resourceVersion };
   const pod = { kind: 'Pod' as const, apiVersion, namespace, name, uid, ...version };
-  return container ? { ...pod, fieldPath: `spec.${LISTS[container.role]}{${container.name}}` } : pod;
+  return container ? { ...pod, fieldPath: `spec.${CONTAINER_FIELDS[container.role]}{${container.name}}` } : pod;
 }
 
-/** The node as events refer to it: its own name stands for its uid, as with a kubelet. */
+/** Returns the reference of events to the node. The node's name replaces the UID, as in a kubelet. */
 export const involvedNode = (name: string): InvolvedObject => ({ kind: 'Node', name, uid: name });

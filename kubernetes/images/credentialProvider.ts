@@ -1,46 +1,46 @@
-/** What is said between a node and the plugins that know credentials (`credentialprovider.kubelet.k8s.io`). */
+/** The protocol between a node and credential provider plugins (`credentialprovider.kubelet.k8s.io`). */
 import * as z from 'zod/mini';
 import { parsedJson } from '../../base/parsedJson.ts';
 import { parseDuration } from '../api/parseDuration.ts';
 import type { CredentialSource, Keyring } from './keyring.ts';
-import { isFor, keyringOf } from './keyring.ts';
+import { keyringOf, matchesLocation } from './keyring.ts';
 
 const GROUP = 'credentialprovider.kubelet.k8s.io';
 
-/** The versions of the protocol; tokens are for the last. */
+/** Versions of the protocol. Only the last one supports service account tokens. */
 export const PROVIDER_VERSIONS = [`${GROUP}/v1alpha1`, `${GROUP}/v1beta1`, `${GROUP}/v1`] as const;
 export const TOKEN_VERSION = PROVIDER_VERSIONS[2];
 
-/** A plugin as the configuration has it. */
+/** The configuration of a plugin. */
 export interface CredentialProvider {
-  /** Of its program. */
+  /** Name of the plugin's program. */
   readonly name: string;
   readonly apiVersion: (typeof PROVIDER_VERSIONS)[number];
-  /** Of which images it knows; as the places of a keyring. */
+  /** Patterns of the images that the plugin provides credentials for, in the format of keyring locations. */
   readonly matchImages: readonly string[];
-  /** How long its answers hold that do not say so themselves, in milliseconds. */
+  /** Cache duration in milliseconds for responses that do not specify one. */
   readonly defaultCacheMs: number;
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value: string }[];
-  /** Absent: it is told nothing of the pod. */
+  /** Undefined if the plugin does not receive a service account token. */
   readonly token?: TokenAttributes;
 }
 
-/** What it is told of a pod's service account. */
+/** The data about the service account of a pod that a plugin receives. */
 export interface TokenAttributes {
   readonly audience: string;
-  /** Its answers hold for a token, or for all of a service account. */
+  /** Whether responses are cached per token or per service account. */
   readonly cacheType: 'Token' | 'ServiceAccount';
-  /** It is not asked for pods without a service account. */
+  /** Whether the plugin is skipped for pods without a service account. */
   readonly isRequired: boolean;
-  /** It is not asked where one of these is missing. */
+  /** Annotations without which the plugin is skipped. */
   readonly requiredAnnotations: readonly string[];
   readonly optionalAnnotations: readonly string[];
 }
 
-/** Whether it knows of the images of this repository. */
-export const knowsOf = ({ matchImages }: CredentialProvider, repository: string): boolean =>
-  matchImages.some((place) => isFor(place, repository));
+/** Whether the plugin provides credentials for the images of a repository. */
+export const providesFor = ({ matchImages }: CredentialProvider, repository: string): boolean =>
+  matchImages.some((pattern) => matchesLocation(pattern, repository));
 
 export interface ProviderRequest {
   readonly repository: string;
@@ -48,7 +48,7 @@ export interface ProviderRequest {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-export function requestText(
+export function formatRequest(
   { apiVersion }: CredentialProvider,
   { repository, token, annotations }: ProviderRequest,
 ): string {
@@ -59,43 +59,43 @@ export function requestText(
   return `${JSON.stringify({ kind: 'CredentialProviderRequest', apiVersion, image: repository, ...account })}\n`;
 }
 
-/** What an answer holds for: the image, all of its registry, or all images. */
+/** Scope of a cached response: the image, its registry, or all images. */
 type CacheKeyType = 'Image' | 'Registry' | 'Global';
 
-export interface ProviderAnswer {
+export interface ProviderResponse {
   readonly cacheKeyType: CacheKeyType;
-  /** In milliseconds; absent: as the configuration says. */
+  /** Cache duration in milliseconds. Undefined means the configured default. */
   readonly cacheMs?: number;
   readonly keyring: Keyring;
 }
 
-const user = z.strictObject({
+const userSchema = z.strictObject({
   username: z._default(z.string(), ''),
   password: z._default(z.string(), ''),
 });
-const answer = z.strictObject({
+const responseSchema = z.strictObject({
   kind: z.literal('CredentialProviderResponse'),
   apiVersion: z.string(),
   cacheKeyType: z.enum(['Image', 'Registry', 'Global']),
   cacheDuration: z._default(z.nullable(z.string()), null),
-  auth: z._default(z.nullable(z.record(z.string(), user)), null),
+  auth: z._default(z.nullable(z.record(z.string(), userSchema)), null),
 });
 
-/** Reads what a plugin has written; of what is wrong it says nothing that could be a secret. */
-export function readAnswer(
+/** Parses the response of a plugin. The refusal never contains output of the plugin, which could be a secret. */
+export function readResponse(
   text: string,
   { apiVersion }: CredentialProvider,
-): ProviderAnswer | { readonly refusal: string } {
-  const read = z.safeParse(answer, parsedJson(text));
-  if (!read.success) return { refusal: 'its answer is no CredentialProviderResponse' };
-  const { cacheKeyType, cacheDuration, auth } = read.data;
-  if (read.data.apiVersion !== apiVersion) return { refusal: `its answer is not of apiVersion ${apiVersion}` };
+): ProviderResponse | { readonly refusal: string } {
+  const result = z.safeParse(responseSchema, parsedJson(text));
+  if (!result.success) return { refusal: 'its answer is no CredentialProviderResponse' };
+  const { cacheKeyType, cacheDuration, auth } = result.data;
+  if (result.data.apiVersion !== apiVersion) return { refusal: `its answer is not of apiVersion ${apiVersion}` };
   const cacheMs = cacheDuration === null ? undefined : parseDuration(cacheDuration);
   if (cacheDuration !== null && cacheMs === undefined) return { refusal: 'its answer has no valid cacheDuration' };
   const keyring = keyringOf(Object.entries(auth ?? {}));
   return { cacheKeyType, keyring, ...(cacheMs === undefined ? {} : { cacheMs }) };
 }
 
-/** The same credentials as those of a service account. */
+/** Returns the credentials with a service account as their source. */
 export const keyringOfAccount = (keyring: Keyring, source: CredentialSource): Keyring =>
-  keyring.map(([place, credential]) => [place, { ...credential, source }]);
+  keyring.map(([location, credential]) => [location, { ...credential, source }]);

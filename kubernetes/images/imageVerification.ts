@@ -1,6 +1,6 @@
-/** Which images that are on the node a pod has to prove its right to (`imagePullCredentialsVerificationPolicy`). */
+/** Determines for which images on the node a pod must prove its access (`imagePullCredentialsVerificationPolicy`). */
 
-export const VERIFICATIONS = [
+export const VERIFICATION_POLICIES = [
   'NeverVerify',
   'NeverVerifyPreloadedImages',
   'NeverVerifyAllowlistedImages',
@@ -8,23 +8,26 @@ export const VERIFICATIONS = [
 ] as const;
 
 export interface ImageVerification {
-  readonly policy: (typeof VERIFICATIONS)[number];
-  /** Images without tag or digest, or beginnings of them that end in a slash and an asterisk: these need no proof. */
+  readonly policy: (typeof VERIFICATION_POLICIES)[number];
+  /** Images that need no proof, without tag or digest. An entry that ends in `/*` matches by prefix. */
   readonly allowlist: readonly string[];
 }
 
 export const defaultVerification: ImageVerification = { policy: 'NeverVerifyPreloadedImages', allowlist: [] };
 
-/** `isOfNode`: the node itself has pulled the image, or is about to; others were there before. */
-export function needsProof(image: string, isOfNode: boolean, { policy, allowlist }: ImageVerification): boolean {
+/**
+ * Whether a pod must prove its access to an image. `isPulledByNode` says whether the node has pulled the image or is about
+ * to. Other images were preloaded.
+ */
+export function needsProof(image: string, isPulledByNode: boolean, { policy, allowlist }: ImageVerification): boolean {
   if (policy === 'NeverVerify') return false;
-  if (policy === 'NeverVerifyPreloadedImages') return isOfNode;
+  if (policy === 'NeverVerifyPreloadedImages') return isPulledByNode;
   if (policy === 'AlwaysVerify') return true;
   const name = withoutTagAndDigest(image);
   return !allowlist.some((each) => (each.endsWith('/*') ? name.startsWith(each.slice(0, -1)) : name === each));
 }
 
-/** The name as the spec has it, without what says which version it is. */
+/** Returns the image name in the spec without tag and digest. */
 export function withoutTagAndDigest(image: string): string {
   const [name = ''] = image.split('@', 1);
   const slash = name.lastIndexOf('/');
@@ -32,7 +35,7 @@ export function withoutTagAndDigest(image: string): string {
   return colon < 0 ? name : name.slice(0, colon);
 }
 
-/** Why a kubelet refuses this entry of an allowlist; undefined where it does not. */
+/** Returns why an allowlist entry is invalid, or undefined if it is valid. */
 export function allowlistRefusal(entry: string): string | undefined {
   if (entry !== entry.trim()) return 'must not begin or end with spaces';
   const isWildcard = entry.endsWith('/*');

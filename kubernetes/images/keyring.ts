@@ -1,18 +1,18 @@
-/** Credentials for registries, in the forms that docker has them in, and which of them an image is pulled with. */
+/** Registry credentials in Docker's formats, and their selection for an image. */
 import * as z from 'zod/mini';
 import { parsedJson } from '../../base/parsedJson.ts';
 
-/** A user of a registry. Nothing of it is ever shown or logged. */
+/** A user of a registry. Never shown or logged. */
 export interface Credential {
   readonly username: string;
   readonly password: string;
-  /** Old forms have it; nothing is done with it but that it tells credentials apart. */
+  /** Present in old formats. Only used to distinguish credentials. */
   readonly email?: string;
-  /** Whose it is; absent: the node's own, which any of its pods may use. */
+  /** Object that the credential comes from. Undefined for the node's own credentials, which any of its pods may use. */
   readonly source?: CredentialSource;
 }
 
-/** The object of a cluster that a credential is from. */
+/** The cluster object that a credential comes from. */
 export interface CredentialSource {
   readonly kind: 'secret' | 'serviceAccount';
   readonly uid: string;
@@ -20,8 +20,8 @@ export interface CredentialSource {
   readonly name: string;
 }
 
-/** Credentials by the registry, and perhaps the path there, that they are for. */
-export type Keyring = readonly (readonly [place: string, credential: Credential])[];
+/** Credentials by location, which is a registry with an optional path. */
+export type Keyring = readonly (readonly [location: string, credential: Credential])[];
 
 const entrySchema = z.nullable(
   z.looseObject({
@@ -34,94 +34,102 @@ const entrySchema = z.nullable(
 const configSchema = z.looseObject({ auths: z.exactOptional(z.nullable(z.record(z.string(), entrySchema))) });
 
 /**
- * Reads a `config.json` (with `auths`) or, as `.dockercfg` has it, the entries alone; undefined for what is none. Says
- * nothing of why: the words could quote a password.
+ * Parses a `config.json` (with `auths`) or a `.dockercfg`, which consists of the entries alone. Returns undefined if
+ * the text is invalid, without a reason because the reason could quote a password.
  */
 export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): Keyring | undefined {
   const value = parsedJson(text);
-  const read = z.safeParse(configSchema, form === 'config.json' ? value : { auths: value });
-  if (!read.success) return undefined;
-  const entries = Object.entries(read.data.auths ?? {}).map(
-    ([place, entry]) => [placeOf(place), credentialOf(entry)] as const,
+  const result = z.safeParse(configSchema, form === 'config.json' ? value : { auths: value });
+  if (!result.success) return undefined;
+  const entries = Object.entries(result.data.auths ?? {}).map(
+    ([location, entry]) => [normalizeLocation(location), toCredential(entry)] as const,
   );
   if (entries.some(([, credential]) => credential === undefined)) return undefined;
-  // Where a helper keeps them, docker writes an entry without any.
-  const known = entries.flatMap(([place, credential]) => (credential?.username ? [[place, credential] as const] : []));
-  return specificFirst(known);
+  // Docker writes entries without credentials if a credential helper stores them.
+  const usable = entries.flatMap(([location, credential]) =>
+    credential?.username ? [[location, credential] as const] : [],
+  );
+  return sortBySpecificity(usable);
 }
 
-/** One of several, in whose order those for the same place are tried. */
-export const joinedKeyrings = (keyrings: readonly Keyring[]): Keyring => specificFirst(keyrings.flat());
+/** Merges keyrings. Credentials for the same location are tried in the order of the keyrings. */
+export const mergeKeyrings = (keyrings: readonly Keyring[]): Keyring => sortBySpecificity(keyrings.flat());
 
-/** Credentials for places as they are written by people. */
-export const keyringOf = (entries: readonly (readonly [place: string, credential: Credential])[]): Keyring =>
-  specificFirst(entries.map(([place, credential]) => [placeOf(place), credential]));
+/** Creates a keyring, normalizing the locations. */
+export const keyringOf = (entries: readonly (readonly [location: string, credential: Credential])[]): Keyring =>
+  sortBySpecificity(entries.map(([location, credential]) => [normalizeLocation(location), credential]));
 
-/** The more specific place of two that begin alike comes first. */
-const specificFirst = (keyring: Keyring): Keyring => keyring.toSorted(([a], [b]) => (a === b ? 0 : a < b ? 1 : -1));
+/** Sorts in descending order, so that a longer location precedes its prefixes. */
+const sortBySpecificity = (keyring: Keyring): Keyring => keyring.toSorted(([a], [b]) => (a === b ? 0 : a < b ? 1 : -1));
 
-function credentialOf(entry: z.infer<typeof entrySchema>): Credential | undefined {
+function toCredential(entry: z.infer<typeof entrySchema>): Credential | undefined {
   const { username = '', password = '', auth = '', email } = entry ?? {};
-  const more = email ? { email } : {};
-  if (auth === '') return { username, password, ...more };
-  const decoded = fromBase64(auth);
+  const emailField = email ? { email } : {};
+  if (auth === '') return { username, password, ...emailField };
+  const decoded = decodeBase64(auth);
   const colon = decoded?.indexOf(':') ?? -1;
   return decoded === undefined || colon < 0
     ? undefined
-    : { username: decoded.slice(0, colon), password: decoded.slice(colon + 1), ...more };
+    : { username: decoded.slice(0, colon), password: decoded.slice(colon + 1), ...emailField };
 }
 
-/** Padded or not, as both are found. */
-function fromBase64(text: string): string | undefined {
-  const plain = text.replace(/[\r\n]/g, '');
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || (plain.endsWith('=') && plain.length % 4 !== 0)) return undefined;
-  return new TextDecoder().decode(Uint8Array.from(atob(plain), (byte) => byte.charCodeAt(0)));
+/** Decodes base64 with or without padding. */
+function decodeBase64(text: string): string | undefined {
+  const digits = text.replace(/[\r\n]/g, '');
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(digits) || (digits.endsWith('=') && digits.length % 4 !== 0)) return undefined;
+  return new TextDecoder().decode(Uint8Array.from(atob(digits), (byte) => byte.charCodeAt(0)));
 }
 
-/** `https://host/v1/` and `host` are one place, a path after the version of the protocol is one within the registry. */
-function placeOf(written: string): string {
-  const [host = '', path] = split(written.replace(/^https?:\/\//, ''));
-  const within = path.replace(/^\/v[12](?=\/)/, '');
-  return within === '/' ? host : host + within;
+/**
+ * Normalizes a location, so that `https://host/v1/` equals `host`. A path after the protocol version is a path in the
+ * registry.
+ */
+function normalizeLocation(location: string): string {
+  const [host = '', path] = splitLocation(location.replace(/^https?:\/\//, ''));
+  const pathInRegistry = path.replace(/^\/v[12](?=\/)/, '');
+  return pathInRegistry === '/' ? host : host + pathInRegistry;
 }
 
-/** The host with its port, and the path with its first slash. */
-function split(place: string): [host: string, path: string] {
-  const [, host = '', path = ''] = /^([^/?#]*)([^?#]*)/.exec(place) ?? [];
+/** Splits a location into the host with its port and the path with its leading slash. */
+function splitLocation(location: string): [host: string, path: string] {
+  const [, host = '', path = ''] = /^([^/?#]*)([^?#]*)/.exec(location) ?? [];
   return [host.slice(host.lastIndexOf('@') + 1), path];
 }
 
 const DOCKER_HUB = 'index.docker.io';
 
-/** The credentials to try for a repository such as `registry.example/team/app`, one after the other (C15). */
+/** Returns the credentials to try for a repository such as `registry.example/team/app`, in order (C15). */
 export function credentialsFor(repository: string, keyring: Keyring): Credential[] {
-  const matching = keyring.filter(([place]) => isFor(place, repository));
-  const found =
-    matching.length > 0 ? matching : keyring.filter(([place]) => place === DOCKER_HUB && isHubs(repository));
-  return found.map(([, credential]) => credential);
+  const matching = keyring.filter(([location]) => matchesLocation(location, repository));
+  const candidates =
+    matching.length > 0 ? matching : keyring.filter(([location]) => location === DOCKER_HUB && isDockerHub(repository));
+  return candidates.map(([, credential]) => credential);
 }
 
-const isHubs = (repository: string): boolean => /^(index\.)?docker\.io\//.test(repository);
+const isDockerHub = (repository: string): boolean => /^(index\.)?docker\.io\//.test(repository);
 
-/** The port is the same, each label of the host matches its pattern, and the path begins alike. */
-export function isFor(place: string, repository: string): boolean {
-  const [[globs, globPort, prefix], [labels, port, path]] = [hostOf(place), hostOf(repository)];
-  if (globPort !== port || globs.length !== labels.length || !path.startsWith(prefix)) return false;
-  return globs.every((glob, index) => matches(glob, labels[index] ?? ''));
+/**
+ * Whether a location matches a repository: the ports are equal, each label of the host matches its pattern, and the
+ * location's path is a prefix.
+ */
+export function matchesLocation(location: string, repository: string): boolean {
+  const [[labelPatterns, locationPort, prefix], [labels, port, path]] = [parseHost(location), parseHost(repository)];
+  if (locationPort !== port || labelPatterns.length !== labels.length || !path.startsWith(prefix)) return false;
+  return labelPatterns.every((glob, index) => matchesGlob(glob, labels[index] ?? ''));
 }
 
-function hostOf(place: string): [labels: string[], port: string, path: string] {
-  const [host, path] = split(place);
-  const [, plain, v6, port = ''] = /^(?:([^:]*)|\[(.*)\]):([0-9]*)$/.exec(host) ?? [];
-  return [(plain ?? v6 ?? host).split('.'), port, path];
+function parseHost(location: string): [labels: string[], port: string, path: string] {
+  const [host, path] = splitLocation(location);
+  const [, hostname, v6, port = ''] = /^(?:([^:]*)|\[(.*)\]):([0-9]*)$/.exec(host) ?? [];
+  return [(hostname ?? v6 ?? host).split('.'), port, path];
 }
 
-/** A pattern with `*`, `[a-z]`, `[^a-z]` and `\` before what is meant as it is. */
-function matches(glob: string, label: string): boolean {
+/** Whether a label matches a pattern with `*`, `[a-z]`, `[^a-z]` and escapes with `\`. */
+function matchesGlob(glob: string, label: string): boolean {
   const source = glob.replace(/\\(.)|\[\^?[^\]]+\]|\*|[^\w-]/g, (token, escaped: string | undefined) => {
-    if (escaped !== undefined) return literal(escaped);
+    if (escaped !== undefined) return escapeRegExp(escaped);
     if (token === '*') return '[^]*';
-    return token.length > 1 ? token : literal(token);
+    return token.length > 1 ? token : escapeRegExp(token);
   });
   try {
     return new RegExp(`^(?:${source})$`).test(label);
@@ -130,4 +138,4 @@ function matches(glob: string, label: string): boolean {
   }
 }
 
-const literal = (text: string): string => text.replace(/[^\w]/g, '\\$&');
+const escapeRegExp = (text: string): string => text.replace(/[^\w]/g, '\\$&');

@@ -1,8 +1,8 @@
 import { parseImageReference } from './imageReference.ts';
 
 /**
- * Always for `:latest` or no tag, else IfNotPresent (C17). A digest counts as a tag, and an invalid reference has none
- * (`SetDefaults_Container` in `pkg/apis/core/v1/defaults.go`).
+ * Returns Always for `:latest` or no tag, and IfNotPresent otherwise (C17). A digest counts as a tag. An invalid
+ * reference gets IfNotPresent (`SetDefaults_Container` in `pkg/apis/core/v1/defaults.go`).
  */
 export function defaultPullPolicy(image: string): 'Always' | 'IfNotPresent' {
   const reference = parseImageReference(image);

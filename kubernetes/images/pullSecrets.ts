@@ -1,22 +1,22 @@
-/** The credentials in the Secrets that a pod names for the pulls of its images. */
+/** Reads registry credentials from a pod's image pull Secrets. */
 import type { Pod } from '../api/schema/pod.ts';
 import { type EventMessage, warning } from '../events/recordedEvent.ts';
 import type { ConfigObject } from '../objects/configObject.ts';
 import { type Keyring, readKeyring } from './keyring.ts';
 
-/** The Secrets that a pod names; an API server lets names be empty, and these mean nothing. */
+/** Returns the names of the Secrets. An API server accepts empty names, which are ignored. */
 export const pullSecretNames = ({ spec }: Pod): string[] =>
   (spec.imagePullSecrets ?? []).flatMap(({ name }) => (name ? [name] : []));
 
-/** What holds credentials, by the type of the Secret. */
-const FORMS = new Map([
+/** Key and format of the credentials, by type of Secret. */
+const SECRET_FORMATS = new Map([
   ['kubernetes.io/dockerconfigjson', { key: '.dockerconfigjson', form: 'config.json' }],
   ['kubernetes.io/dockercfg', { key: '.dockercfg', form: '.dockercfg' }],
 ] as const);
 
 /**
- * The credentials in a Secret: none in one of another type, or without a value. Of what cannot be read it says only
- * that, as the words could quote a password.
+ * Returns the credentials in a Secret, or none if it has another type or no value. The refusal of an unreadable value
+ * does not contain it, because it could quote a password.
  */
 export function keyringOfSecret({
   type,
@@ -25,19 +25,19 @@ export function keyringOfSecret({
   namespace,
   name,
 }: ConfigObject): Keyring | { readonly refusal: string } {
-  const known = [...FORMS].find(([each]) => each === type)?.[1];
-  const value = known && data.get(known.key);
-  if (known === undefined || value === undefined || value.length === 0) return [];
-  const keyring = readKeyring(value.toString(), known.form);
+  const format = [...SECRET_FORMATS].find(([each]) => each === type)?.[1];
+  const value = format && data.get(format.key);
+  if (format === undefined || value === undefined || value.length === 0) return [];
+  const keyring = readKeyring(value.toString(), format.form);
   if (keyring === undefined) {
-    return { refusal: `secret "${name}": ${known.key} is not the configuration of docker that its type says` };
+    return { refusal: `secret "${name}": ${format.key} is not the configuration of docker that its type says` };
   }
   const source = { kind: 'secret' as const, uid, namespace, name };
-  return keyring.map(([place, credential]) => [place, { ...credential, source }]);
+  return keyring.map(([location, credential]) => [location, { ...credential, source }]);
 }
 
-/** The kubelet's words about Secrets that cannot be had. */
-export const secretsMissing = (names: readonly string[]): EventMessage[] =>
+/** Returns the kubelet's event for Secrets that could not be retrieved. */
+export const missingSecretsEvents = (names: readonly string[]): EventMessage[] =>
   names.length === 0
     ? []
     : [

@@ -1,6 +1,7 @@
 /**
- * What a node writes down of its pulls: that it is about to pull an image (`ImagePullIntent`), and with whose credentials
- * it has pulled one (`ImagePulledRecord`). In the words of a kubelet, which may go on with them.
+ * Records of image pulls on disk: that the node is about to pull an image (`ImagePullIntent`), and with which
+ * credentials it has pulled one (`ImagePulledRecord`). The format is the kubelet's, so that a kubelet can take over the
+ * records.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
@@ -8,71 +9,78 @@ import { lookUp } from '../../base/lookUp.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
 import type { Credential } from './keyring.ts';
 
-const text = z.string();
-const account = z.strictObject({ uid: text, namespace: text, name: text });
-const secret = z.strictObject({ uid: text, namespace: text, name: text, credentialHash: text });
-const credentials = z.strictObject({
-  kubernetesSecrets: z.exactOptional(z.array(secret)),
-  kubernetesServiceAccounts: z.exactOptional(z.array(account)),
+const string = z.string();
+const accountSchema = z.strictObject({ uid: string, namespace: string, name: string });
+const secretSchema = z.strictObject({ uid: string, namespace: string, name: string, credentialHash: string });
+const credentialsSchema = z.strictObject({
+  kubernetesSecrets: z.exactOptional(z.array(secretSchema)),
+  kubernetesServiceAccounts: z.exactOptional(z.array(accountSchema)),
   nodePodsAccessible: z.exactOptional(z.boolean()),
 });
-const apiVersion = z.enum(['kubelet.config.k8s.io/v1beta1', 'kubelet.config.k8s.io/v1alpha1']);
-const intent = z.strictObject({ kind: z.literal('ImagePullIntent'), apiVersion, image: text });
-/** What is not known in it could be a condition: such a record proves nothing. */
-const record = z.strictObject({
+const apiVersionSchema = z.enum(['kubelet.config.k8s.io/v1beta1', 'kubelet.config.k8s.io/v1alpha1']);
+const intentSchema = z.strictObject({
+  kind: z.literal('ImagePullIntent'),
+  apiVersion: apiVersionSchema,
+  image: string,
+});
+/** Strict, because an unknown field could be a restriction. A record with such a field proves nothing. */
+const recordSchema = z.strictObject({
   kind: z.literal('ImagePulledRecord'),
-  apiVersion,
-  lastUpdatedTime: z.nullable(text),
-  imageRef: text,
-  credentialMapping: z.exactOptional(z.nullable(z.record(text, credentials))),
+  apiVersion: apiVersionSchema,
+  lastUpdatedTime: z.nullable(string),
+  imageRef: string,
+  credentialMapping: z.exactOptional(z.nullable(z.record(string, credentialsSchema))),
 });
 
-type Account = z.output<typeof account>;
-type Secret = z.output<typeof secret>;
-/** With whose credentials an image was pulled; `nodePodsAccessible`: with none, or with the node's own. */
-export type PullCredentials = z.output<typeof credentials>;
+type Account = z.output<typeof accountSchema>;
+type Secret = z.output<typeof secretSchema>;
+/** The credentials with which an image was pulled. `nodePodsAccessible` means none, or the node's own. */
+export type PullCredentials = z.output<typeof credentialsSchema>;
 
 export interface PulledRecord {
-  /** As the runtime knows the image. */
+  /** The image's reference at the runtime. */
   readonly imageRef: string;
-  /** By the image's name without tag and digest, as specs have it. */
+  /** Credentials by image name without tag and digest, as in specs. */
   readonly pulledWith: Readonly<Record<string, PullCredentials>>;
 }
 
-/** The name of the file that has it. */
-export const recordFile = (name: string): string => `sha256-${createHash('sha256').update(name).digest('hex')}`;
+/** Returns the name of the record's file. */
+export const recordFileName = (name: string): string => `sha256-${createHash('sha256').update(name).digest('hex')}`;
 
-const HEAD = { apiVersion: 'kubelet.config.k8s.io/v1beta1' };
+const RECORD_VERSION = { apiVersion: 'kubelet.config.k8s.io/v1beta1' };
 
-export const intentText = (image: string): string => goLine({ kind: 'ImagePullIntent', ...HEAD, image });
+export const formatIntent = (image: string): string =>
+  toGoJsonLine({ kind: 'ImagePullIntent', ...RECORD_VERSION, image });
 
-/** The image of an intent; undefined for what is none. */
+/** Returns the image of an intent, or undefined if the content is invalid. */
 export function readIntent(content: string): string | undefined {
-  const read = z.safeParse(intent, parsedJson(content));
-  return read.success ? read.data.image : undefined;
+  const result = z.safeParse(intentSchema, parsedJson(content));
+  return result.success ? result.data.image : undefined;
 }
 
-export function recordText({ imageRef, pulledWith }: PulledRecord, now: number): string {
+export function formatRecord({ imageRef, pulledWith }: PulledRecord, now: number): string {
   const names = Object.keys(pulledWith).sort();
   const lastUpdatedTime = `${new Date(now).toISOString().slice(0, 19)}Z`;
   const credentialMapping = Object.fromEntries(names.map((name) => [name, lookUp(pulledWith, name)]));
-  return goLine({
+  return toGoJsonLine({
     kind: 'ImagePulledRecord',
-    ...HEAD,
+    ...RECORD_VERSION,
     lastUpdatedTime,
     imageRef,
     ...(names.length > 0 ? { credentialMapping } : {}),
   });
 }
 
-/** Undefined for what is none. */
+/** Returns undefined if the content is invalid. */
 export function readRecord(content: string): PulledRecord | undefined {
-  const read = z.safeParse(record, parsedJson(content));
-  return read.success ? { imageRef: read.data.imageRef, pulledWith: read.data.credentialMapping ?? {} } : undefined;
+  const result = z.safeParse(recordSchema, parsedJson(content));
+  return result.success
+    ? { imageRef: result.data.imageRef, pulledWith: result.data.credentialMapping ?? {} }
+    : undefined;
 }
 
-/** What a pull with a credential, or without any, has proved. */
-export function provedBy(credential: Credential | undefined): PullCredentials {
+/** Returns the record of a pull with a credential, or with none. */
+export function pullCredentialsOf(credential: Credential | undefined): PullCredentials {
   const source = credential?.source;
   if (credential === undefined || source === undefined) return { nodePodsAccessible: true };
   const { kind, uid, namespace, name } = source;
@@ -82,81 +90,85 @@ export function provedBy(credential: Credential | undefined): PullCredentials {
 }
 
 /**
- * Reports whether a pod's credentials prove its right to an image that was pulled with `known` (`MustAttemptImagePull` in
- * `pkg/kubelet/images/pullmanager/image_pull_manager.go`). Undefined if they do not. A match is the same credential in any
- * Secret, the same Secret with a changed credential, or the same service account. `learned` is a Secret to add to the record.
+ * Checks whether a pod's credentials prove its access to an image that was pulled with `known` (`MustAttemptImagePull`
+ * in `pkg/kubelet/images/pullmanager/image_pull_manager.go`). Returns undefined if they do not. Proof is the same
+ * credential in any Secret, the same Secret with a changed credential, or the same service account. `learned` is a
+ * Secret to add to the record.
  */
-export function provenBy(
+export function findProof(
   known: PullCredentials,
-  pods: readonly Credential[],
+  podCredentials: readonly Credential[],
 ): { readonly learned: PullCredentials | undefined } | undefined {
   const { kubernetesSecrets: secrets = [], kubernetesServiceAccounts: accounts = [] } = known;
   const isFull = secrets.length >= MAX_SECRETS;
-  for (const credential of pods) {
-    const { kubernetesSecrets: [mine] = [] } = provedBy(credential);
-    if (mine === undefined) continue;
-    const withSameHash = secrets.filter(({ credentialHash }) => credentialHash === mine.credentialHash);
-    const learned = isFull ? undefined : { kubernetesSecrets: [mine] };
+  for (const credential of podCredentials) {
+    const { kubernetesSecrets: [podSecret] = [] } = pullCredentialsOf(credential);
+    if (podSecret === undefined) continue;
+    const withSameHash = secrets.filter(({ credentialHash }) => credentialHash === podSecret.credentialHash);
+    const learned = isFull ? undefined : { kubernetesSecrets: [podSecret] };
     if (withSameHash.length > 0) {
-      return { learned: withSameHash.some((each) => isSame(each, mine)) ? undefined : learned };
+      return { learned: withSameHash.some((each) => isSame(each, podSecret)) ? undefined : learned };
     }
-    // A full record cannot take the changed credential, so like the kubelet, require a pull.
-    if (!isFull && secrets.some((each) => isSame(each, mine))) return { learned };
+    // A full record cannot include the changed credential, so require a pull like the kubelet.
+    if (!isFull && secrets.some((each) => isSame(each, podSecret))) return { learned };
   }
-  const mine = pods.find(({ source }) => source?.kind === 'serviceAccount')?.source;
-  return mine && accounts.some((each) => isSame(each, mine)) ? { learned: undefined } : undefined;
+  const podAccount = podCredentials.find(({ source }) => source?.kind === 'serviceAccount')?.source;
+  return podAccount && accounts.some((each) => isSame(each, podAccount)) ? { learned: undefined } : undefined;
 }
 
 /**
  * Maximum number of Secrets, and of service accounts, in a record, so that short-lived namespaces do not let it grow
- * without bound. A kubelet applies the limit only to Secrets that it learns without a pull (`writeRecordWhileMatchingLimit`).
+ * without bound. A kubelet limits only Secrets that it adds without a pull (`writeRecordWhileMatchingLimit`).
  */
 const MAX_SECRETS = 100;
 
 const isSame = (a: Account, b: Account): boolean => a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
 
-/** What is known after a pull; the same object where it was known before. What any pod may use stays so. */
-export function withProof(known: PulledRecord, name: string, proved: PullCredentials): PulledRecord {
-  const before = lookUp(known.pulledWith, name);
-  const after = before === undefined ? proved : merged(before, proved);
-  return after === before ? known : { ...known, pulledWith: { ...known.pulledWith, [name]: after } };
+/**
+ * Adds the credentials of a pull to a record. Returns the same object if nothing changes. An image that any pod may use
+ * remains so.
+ */
+export function withProof(record: PulledRecord, name: string, added: PullCredentials): PulledRecord {
+  const previous = lookUp(record.pulledWith, name);
+  const updated = previous === undefined ? added : mergeCredentials(previous, added);
+  return updated === previous ? record : { ...record, pulledWith: { ...record.pulledWith, [name]: updated } };
 }
 
-function merged(before: PullCredentials, proved: PullCredentials): PullCredentials {
-  if (before.nodePodsAccessible) return before;
-  if (proved.nodePodsAccessible) return { nodePodsAccessible: true };
-  const secrets = inOrder(before.kubernetesSecrets ?? [], proved.kubernetesSecrets ?? []);
-  const accounts = inOrder(before.kubernetesServiceAccounts ?? [], proved.kubernetesServiceAccounts ?? []);
-  const after = {
+function mergeCredentials(previous: PullCredentials, added: PullCredentials): PullCredentials {
+  if (previous.nodePodsAccessible) return previous;
+  if (added.nodePodsAccessible) return { nodePodsAccessible: true };
+  const secrets = mergeSorted(previous.kubernetesSecrets ?? [], added.kubernetesSecrets ?? []);
+  const accounts = mergeSorted(previous.kubernetesServiceAccounts ?? [], added.kubernetesServiceAccounts ?? []);
+  const updated = {
     ...(secrets.length > 0 ? { kubernetesSecrets: secrets } : {}),
     ...(accounts.length > 0 ? { kubernetesServiceAccounts: accounts } : {}),
   };
-  return JSON.stringify(after) === JSON.stringify(before) ? before : after;
+  return JSON.stringify(updated) === JSON.stringify(previous) ? previous : updated;
 }
 
 /**
- * Merges two lists, sorted and with one entry for each object, in which `proved` replaces older entries. Beyond the
- * maximum, older entries are dropped: their pods have to pull again, which costs time but reveals nothing.
+ * Merges two lists, sorted and without duplicates. Entries in `added` replace those in `previous`. The oldest entries
+ * beyond the maximum are dropped. Their pods must pull again, which takes time but reveals nothing.
  */
-function inOrder<T extends Account | Secret>(before: readonly T[], proved: readonly T[]): T[] {
-  const others = before.filter((each) => !proved.some((one) => isSame(each, one)));
-  const dropped = Math.max(0, others.length + proved.length - MAX_SECRETS);
+function mergeSorted<T extends Account | Secret>(previous: readonly T[], added: readonly T[]): T[] {
+  const remaining = previous.filter((each) => !added.some((newer) => isSame(each, newer)));
+  const droppedCount = Math.max(0, remaining.length + added.length - MAX_SECRETS);
   const keyOf = ({ namespace, name, uid }: T) => `${namespace}/${name}/${uid}`;
-  return [...others.slice(dropped), ...proved].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return [...remaining.slice(droppedCount), ...added].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
-/** The kubelet's hash of a credential, as its records have it. */
+/** Returns the kubelet's hash of a credential, as in its records. */
 export function credentialHash({ username, password, email = '' }: Credential): string {
   const entries = Object.entries({ username, password, email }).filter(([, value]) => value !== '');
   return createHash('sha256')
-    .update(goJson(Object.fromEntries(entries)))
+    .update(toGoJson(Object.fromEntries(entries)))
     .digest('hex');
 }
 
-const goLine = (value: object): string => `${goJson(value)}\n`;
+const toGoJsonLine = (value: object): string => `${toGoJson(value)}\n`;
 
-/** JSON as Go writes it: without what means something in HTML. */
-const goJson = (value: object): string =>
+/** Formats JSON like Go, which escapes characters that are special in HTML. */
+const toGoJson = (value: object): string =>
   JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -1,46 +1,59 @@
-/** What of a node's dead containers and old sandboxes may go. Of each container the last dead ones are kept for their logs. */
-import { type ContainerRun, type ObservedContainer, type ObservedPod, runOf } from './observed.ts';
+/**
+ * Selects the dead containers and old sandboxes of a node to remove. The last dead containers of each container are
+ * retained for their logs.
+ */
+import { type ContainerRun, containerRunOf, type ObservedContainer, type ObservedPod } from './observed.ts';
 
-/** How many dead containers are kept; Infinity bounds nothing. */
+/** Maximum number of dead containers to retain. Infinity means no limit. */
 export interface GarbagePolicy {
   readonly perContainer: number;
   readonly total: number;
 }
 
-/** The kubelet's own: one dead container of each container, however many there are. */
+/** The kubelet's default: one dead container per container, without a total limit. */
 export const defaultGarbagePolicy: GarbagePolicy = { perContainer: 1, total: Infinity };
 
-/** A dead one that may go. */
+/** A dead container to remove. */
 export interface DeadContainer extends ContainerRun {
-  /** No other of this container died after it: how its pod has ended can be seen by this one alone. */
+  /** Whether no other instance of this container terminated later, so that only this one shows how its pod ended. */
   readonly isLatest: boolean;
 }
 
-/** The dead containers that may go, of pods that go on. */
+/** Returns the dead containers to remove from pods that remain on the node. */
 export function deadContainers(pods: readonly ObservedPod[], { perContainer, total }: GarbagePolicy): DeadContainer[] {
-  const units = pods.flatMap((pod) => deadByName(pod).map((dead) => ({ pod, dead })));
-  const shared = total === Infinity ? Infinity : Math.max(1, Math.floor(total / Math.max(1, units.length)));
-  const all = units.reduce((count, { dead }) => count + dead.length, 0);
-  const keep = all > total ? Math.min(perContainer, shared) : perContainer;
-  const parted = units.map(({ pod, dead }) => ({ pod, kept: dead.slice(0, keep), gone: dead.slice(keep) }));
-  const kept = parted.flatMap(({ pod, kept: each }) => each.map((container) => ({ pod, container })));
-  const surplus = kept.sort((a, b) => b.container.createdAt - a.container.createdAt).slice(total);
-  const gone = parted.flatMap(({ pod, gone: each }) => each.map((container) => ({ pod, container })));
+  const units = pods.flatMap((pod) => deadInstances(pod).map((dead) => ({ pod, dead })));
+  const share = total === Infinity ? Infinity : Math.max(1, Math.floor(total / Math.max(1, units.length)));
+  const totalDead = units.reduce((count, { dead }) => count + dead.length, 0);
+  const retainedPerContainer = totalDead > total ? Math.min(perContainer, share) : perContainer;
+  const split = units.map(({ pod, dead }) => ({
+    pod,
+    retained: dead.slice(0, retainedPerContainer),
+    removed: dead.slice(retainedPerContainer),
+  }));
+  const retained = split.flatMap(({ pod, retained: each }) => each.map((container) => ({ pod, container })));
+  const surplus = retained.sort((a, b) => b.container.createdAt - a.container.createdAt).slice(total);
+  const removed = split.flatMap(({ pod, removed: each }) => each.map((container) => ({ pod, container })));
   const latest = new Set(units.map(({ dead: [newest] }) => newest));
-  return [...gone, ...surplus].map(({ pod, container }) => ({
-    ...runOf(pod, container),
+  return [...removed, ...surplus].map(({ pod, container }) => ({
+    ...containerRunOf(pod, container),
     isLatest: latest.has(container),
   }));
 }
 
-/** The dead of each container, the newest first. One that was just made and has yet to start is none. */
-function deadByName({ containers }: ObservedPod): ObservedContainer[][] {
-  return [...Map.groupBy(containers, ({ name }) => name).values()].map((all) =>
-    all.filter(({ state }, index) => state === 'exited' || (index > 0 && state !== 'running')),
+/**
+ * Returns the dead instances of each container, the newest first. The newest instance is excluded if it was created and
+ * has not started yet.
+ */
+function deadInstances({ containers }: ObservedPod): ObservedContainer[][] {
+  return [...Map.groupBy(containers, ({ name }) => name).values()].map((instances) =>
+    instances.filter(({ state }, index) => state === 'exited' || (index > 0 && state !== 'running')),
   );
 }
 
-/** The sandboxes that may go, of pods that go on: not ready, nothing in them, and not the pod's latest. */
+/**
+ * Returns the sandboxes to remove from pods that remain on the node. They are not ready, have no containers and are not
+ * the latest of their pod.
+ */
 export const emptySandboxes = (pods: readonly ObservedPod[]): string[] =>
   pods.flatMap(({ sandboxes: [, ...older], containers }) =>
     older

@@ -1,6 +1,6 @@
 /**
- * What the runtime shows of a pod, as plain data. All times are milliseconds since the epoch.
- * Facts are level-triggered: a list carries all that there is of a pod, whatever was missed before.
+ * Observations of a pod at the runtime, as plain data. All times are milliseconds since the epoch. The observations are
+ * level-triggered: each contains everything that the runtime has of a pod, regardless of missed events.
  */
 import type { ContainerPort } from '../api/schema/container.ts';
 
@@ -12,9 +12,12 @@ export interface ObservedSandbox {
   readonly attempt: number;
   readonly state: 'ready' | 'notReady';
   readonly createdAt: number;
-  /** Whose sandbox it is: the mark that an agent puts on it (its root directory and node); absent on foreign ones. */
+  /**
+   * Mark of the agent that created the sandbox (its root directory and node). Undefined for a sandbox of other
+   * software.
+   */
   readonly owner?: string;
-  /** Only after a status call, not in a list: the pod's addresses, the primary first. */
+  /** Addresses of the pod, the primary one first. Only a status call returns them, not a list. */
   readonly ips?: readonly string[];
   readonly hostNetwork?: boolean;
 }
@@ -27,106 +30,122 @@ export interface ObservedContainer {
   readonly attempt: number;
   readonly state: 'created' | 'running' | 'exited' | 'unknown';
   readonly createdAt: number;
-  /** The hash of name and image (C6) under which it was made, from its annotation. */
+  /** Hash of the name and image (C6) at creation, from the container's annotation. */
   readonly hash: string;
   readonly image: string;
-  /** The image's id or digest, as the runtime names it. */
+  /** ID or digest of the image at the runtime. */
   readonly imageRef: string;
-  /** The ports that it was made with, from its annotation; absent: none. */
+  /** Ports at creation, from the container's annotation. Undefined if it has none. */
   readonly ports?: readonly ContainerPort[];
-  /** The preStop hook that it was made with, as the JSON of its annotation; absent: none. */
+  /** The preStop hook at creation, as the JSON in the container's annotation. Undefined if it has none. */
   readonly preStop?: string;
-  /** The pod's grace in seconds when it was made, from its annotation; absent: none was noted. */
+  /**
+   * Grace period of the pod in seconds at creation, from the container's annotation. Undefined if the annotation is
+   * missing.
+   */
   readonly podGraceSeconds?: number;
-  /** Only after a status call, not in a list. */
+  /** Only a status call returns the following fields, not a list. */
   readonly startedAt?: number;
   readonly finishedAt?: number;
   readonly exitCode?: number;
-  /** `Completed`, `Error`, `OOMKilled`, `ContainerStatusUnknown`, … as the runtime says. */
+  /** The runtime's reason: `Completed`, `Error`, `OOMKilled`, `ContainerStatusUnknown`, … */
   readonly reason?: string;
   readonly message?: string;
-  readonly made?: MadeContainer;
+  readonly made?: CreatedContainer;
 }
 
-/** What the runtime made of a container, as only a status call tells it. */
-export interface MadeContainer {
-  /** The image by the runtime's name of it, and by its digest there. */
+/** Details of a created container, which only a status call returns. */
+export interface CreatedContainer {
+  /** The image by its name at the runtime. */
   readonly image: string;
   readonly imageRef: string;
   readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups?: number[] };
   readonly stopSignal?: string;
-  /** What is special about a mount, by its path in the container: the image that it shows, or that all below is read-only. */
+  /** Special properties of mounts by container path: the mounted image, or whether submounts are read-only too. */
   readonly mounts?: Readonly<Record<string, { readonly image?: string; readonly recursiveReadOnly?: boolean }>>;
 }
 
-/** Enough of a pod to end what is left of it. */
+/** The identity of a pod, which is sufficient to remove what is left of it. */
 export type PodIdentity = Pick<ObservedPod, 'uid' | 'namespace' | 'name'>;
 
-/** The namespace of a pod of which only the uid is known. */
-export const UNKNOWN = 'unknown';
+/** Namespace of a pod of which only the UID is known. */
+export const UNKNOWN_NAMESPACE = 'unknown';
 
-/** A pod that a former run of the agent left something of. */
+/** A pod of which an earlier run of the agent left something. */
 export interface LeftPod extends PodIdentity {
-  /** Its directory bears this agent's mark: whatever the runtime has of it is this agent's, too. */
+  /** Whether the pod's directory has this agent's mark. Its sandboxes and containers then belong to this agent, too. */
   readonly isMarked?: boolean;
-  /** It was taken over just now: its sandboxes are this agent's too, whoever marked them. */
+  /**
+   * Whether the agent has just taken over the pod. Its sandboxes then belong to this agent regardless of their mark.
+   */
   readonly isTaken?: boolean;
 }
 
-/** A pod of others: left alone, and listed. */
+/** A pod of another agent, which is listed but not changed. */
 export interface ForeignPod extends PodIdentity {
-  /** Why it is not this agent's. */
+  /** Why the pod does not belong to this agent. */
   readonly why: string;
-  /** Its directory below this agent's root, if it has one there. */
+  /** The pod's directory below this agent's root. Undefined if there is none. */
   readonly directory?: string;
-  /** The ids of its sandboxes at the runtime. */
+  /** IDs of the pod's sandboxes at the runtime. */
   readonly sandboxes: readonly string[];
 }
 
-/** Everything the runtime shows of one pod, the newest first in each list, and before those the containers that run. */
+/**
+ * Everything that the runtime has of one pod. Each list has the newest objects first, except that running containers
+ * precede the others.
+ */
 export interface ObservedPod {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
   readonly sandboxes: readonly ObservedSandbox[];
   readonly containers: readonly ObservedContainer[];
-  /** The sandboxes of it that other agents made; neither these nor their containers are among the above. */
+  /**
+   * The pod's sandboxes that other agents created. The lists above contain neither these sandboxes nor their
+   * containers.
+   */
   readonly others?: readonly ObservedSandbox[];
 }
 
-/** Why a sandbox with another agent's mark, its root directory and node, is left alone. */
-export function madeBy(owner: string): string {
-  const end = owner.lastIndexOf('@');
+/** Explains that a sandbox has another agent's mark, which consists of its root directory and node. */
+export function foreignSandboxReason(owner: string): string {
+  const separator = owner.lastIndexOf('@');
   const agent =
-    end < 0 ? owner : `the agent with the root directory ${owner.slice(0, end)} on node ${owner.slice(end + 1)}`;
+    separator < 0
+      ? owner
+      : `the agent with the root directory ${owner.slice(0, separator)} on node ${owner.slice(separator + 1)}`;
   return `it has a sandbox created by ${agent}`;
 }
 
-/** The pod without what another agent made of it, which is kept apart: nothing of that is ours to adopt, stop or remove. */
-export function withoutOthers(pod: ObservedPod, owner: string): ObservedPod {
-  const { others: _known, ...all } = pod;
-  const isTheirs = (sandbox: ObservedSandbox) => sandbox.owner !== undefined && sandbox.owner !== owner;
-  const others = all.sandboxes.filter(isTheirs);
-  if (others.length === 0) return all;
-  const ids = new Set(others.map(({ id }) => id));
+/**
+ * Returns the pod with other agents' sandboxes moved to `others`, because this agent must not adopt, stop or remove
+ * them or their containers.
+ */
+export function separateForeignSandboxes(pod: ObservedPod, owner: string): ObservedPod {
+  const { others: _known, ...own } = pod;
+  const isForeign = (sandbox: ObservedSandbox) => sandbox.owner !== undefined && sandbox.owner !== owner;
+  const foreign = own.sandboxes.filter(isForeign);
+  if (foreign.length === 0) return own;
+  const ids = new Set(foreign.map(({ id }) => id));
   return {
-    ...all,
-    sandboxes: all.sandboxes.filter((sandbox) => !isTheirs(sandbox)),
-    containers: all.containers.filter(({ sandboxId }) => !ids.has(sandboxId)),
-    others,
+    ...own,
+    sandboxes: own.sandboxes.filter((sandbox) => !isForeign(sandbox)),
+    containers: own.containers.filter(({ sandboxId }) => !ids.has(sandboxId)),
+    others: foreign,
   };
 }
 
-/** One run of a container: enough to find its log and what the runtime has of it. */
+/** One run of a container, with what is needed to find its log and its object at the runtime. */
 export interface ContainerRun {
   readonly pod: PodIdentity;
   readonly container: string;
-  /** The container's id at the runtime. */
+  /** ID of the container at the runtime. */
   readonly id: string;
   readonly attempt: number;
 }
 
-export const runOf = ({ uid, namespace, name }: PodIdentity, container: ObservedContainer): ContainerRun => ({
+export const containerRunOf = ({ uid, namespace, name }: PodIdentity, container: ObservedContainer): ContainerRun => ({
   pod: { uid, namespace, name },
   container: container.name,
   id: container.id,

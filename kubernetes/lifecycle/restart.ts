@@ -2,46 +2,50 @@ import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerRole } from '../status/view.ts';
 
-/** What a restart is decided from; `run` is the last run, without an exit code when it is unknown or never started. */
+/**
+ * Input of a restart decision. `run` is the last run, whose exit code is undefined if it is unknown or the run never
+ * started. `run` is undefined if there was none.
+ */
 export interface RestartInput {
   readonly pod: Pod;
   readonly container: Container;
   readonly role: ContainerRole;
   readonly run?: { readonly exitCode?: number; readonly reason?: string };
-  /** The pod is being deleted or terminated. */
+  /** Whether the pod is being deleted or terminated. */
   readonly podEnding: boolean;
 }
 
-/** Whether a run has failed. An init container that was killed for want of memory has, whatever its exit code (C3). */
+/** Whether a run has failed. An init container that ran out of memory has failed regardless of its exit code (C3). */
 export const hasFailed = (role: ContainerRole, { exitCode, reason }: { exitCode?: number; reason?: string }): boolean =>
-  exitCode !== 0 || (role === 'init' && isEndedFor(reason, 'OOMKilled'));
+  exitCode !== 0 || (role === 'init' && hasRunReason(reason, 'OOMKilled'));
 
-/** Whether a container that does not run is to be started, for the first time or again (C5). */
+/** Whether to start a container that is not running, for the first time or again (C5). */
 export function shouldRestart({ pod, container, role, run, podEnding }: RestartInput): boolean {
   if (podEnding) return false;
   if (run === undefined) return true;
   if (role === 'ephemeral') return false;
   const { exitCode } = run;
   if (exitCode === undefined || role === 'sidecar') return true;
-  // An init container's success is for good: Always means as much as OnFailure there.
+  // A successful init container never restarts, so Always means the same as OnFailure.
   if (role === 'init' && !hasFailed(role, run)) return false;
   return allowsRestart(pod, container, { exitCode, hasFailed: hasFailed(role, run) });
 }
 
-/** Whether the policies and rules let it run again after an exit code, whatever it is for. */
+/** Whether the restart rules and policies allow another run after an exit code, independent of the container's role. */
 function allowsRestart(
   { spec }: Pod,
   container: Container,
-  end: { readonly exitCode: number; readonly hasFailed: boolean },
+  exit: { readonly exitCode: number; readonly hasFailed: boolean },
 ): boolean {
-  if (matchingRule(container, end.exitCode) !== undefined) return true;
+  if (matchingRule(container, exit.exitCode) !== undefined) return true;
   const policy = container.restartPolicy ?? spec.restartPolicy ?? 'Always';
-  return policy === 'Always' || (policy === 'OnFailure' && end.hasFailed);
+  return policy === 'Always' || (policy === 'OnFailure' && exit.hasFailed);
 }
 
 /**
- * Whether a container that was reported as terminated may be reported otherwise: an API server refuses that where it could
- * not have restarted by itself (`ValidateContainerStateTransition`), as a kubelet does before (C5).
+ * Whether a container that was reported as terminated may be reported in another state. An API server rejects this
+ * unless the container could have restarted by itself (`ValidateContainerStateTransition`), so a kubelet does not
+ * report it (C5).
  */
 export function mayLeaveTerminated(
   { pod, container, role }: Omit<RestartInput, 'run' | 'podEnding'>,
@@ -51,37 +55,37 @@ export function mayLeaveTerminated(
   return couldRestartAll(pod) || allowsRestart(pod, container, { exitCode, hasFailed: exitCode !== 0 });
 }
 
-/** Whether an end of this container restarts all containers of its pod in place, also init containers that were done. */
+/** Whether this exit code restarts all containers of the pod in place, including completed init containers. */
 export const restartsAll = (container: Container, exitCode: number): boolean =>
   matchingRule(container, exitCode)?.action === 'RestartAllContainers';
 
-/** Whether the end of any of its containers may restart them all. */
+/** Whether any container of the pod has a rule that can restart all containers. */
 export const couldRestartAll = ({ spec }: Pod): boolean =>
   [...(spec.initContainers ?? []), ...spec.containers].some(({ restartPolicyRules = [] }) =>
     restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
   );
 
-/** The first rule that speaks of an exit code. */
+/** Returns the first restart rule that matches an exit code. */
 function matchingRule({ restartPolicyRules = [] }: Container, exitCode: number) {
   return restartPolicyRules.find(({ exitCodes }) => {
-    const listed = exitCodes?.values?.includes(exitCode) ?? false;
-    return exitCodes !== undefined && listed === (exitCodes.operator === 'In');
+    const isListed = exitCodes?.values?.includes(exitCode) ?? false;
+    return exitCodes !== undefined && isListed === (exitCodes.operator === 'In');
   });
 }
 
-/** The reasons of ended runs by which something is decided; of all others the runtime knows. */
+/** Reasons of completed runs that this code depends on. The runtime has others. */
 export type RunReason =
-  /** It was killed for want of memory. */
+  /** The container ran out of memory. */
   | 'OOMKilled'
-  /** The runtime refused its start. */
+  /** The runtime could not start the container. */
   | 'StartError'
   | 'ContainerCannotRun'
-  /** It was removed for its whole pod to restart. */
+  /** The container was removed because its whole pod restarts. */
   | 'RestartingAllContainers';
 
-/** Whether the reason of a run, which may be the runtime's own, is one of these. */
-export const isEndedFor = (reason: string | undefined, ...known: RunReason[]): boolean =>
-  known.some((each) => each === reason);
+/** Whether the reason of a run, which the runtime sets, is one of `expected`. */
+export const hasRunReason = (reason: string | undefined, ...expected: RunReason[]): boolean =>
+  expected.some((each) => each === reason);
 
-/** Whether a run that ended with this reason never had a process of its own, so that nothing was said by it. */
-export const neverBegan = (reason: string): boolean => isEndedFor(reason, 'StartError', 'ContainerCannotRun');
+/** Whether a run with this reason never had a process, so that it has no output. */
+export const neverStarted = (reason: string): boolean => hasRunReason(reason, 'StartError', 'ContainerCannotRun');

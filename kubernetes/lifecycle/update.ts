@@ -1,4 +1,7 @@
-/** What of an update at its source matters to a pod that is here, and to whom: an echo of what the node says is none. */
+/**
+ * Compares versions of a pod from its source and reports which parts have changed. The node's own status updates, which
+ * the source returns, count as no change.
+ */
 
 import { sameValue } from '../../base/sameValue.ts';
 import { APPARMOR_ANNOTATION } from '../api/appArmor.ts';
@@ -6,58 +9,62 @@ import { containersOf } from '../api/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import { fieldValue } from '../environment/fieldRef.ts';
-import { fieldsShown } from '../environment/projection.ts';
-import { conditionsOfOthers } from '../status/conditions.ts';
+import { fieldPathsOf } from '../environment/projection.ts';
+import { foreignConditions } from '../status/conditions.ts';
 
 export interface PodUpdate {
-  /** What admission decides by, and then all that the pod has: its spec, and the profiles that annotations name. */
+  /** Whether the input of admission has changed: the spec, and the AppArmor profiles in annotations. */
   readonly spec: boolean;
-  /** What others read of it, and what its volumes and variables may show: labels, annotations, generation, owners. */
+  /**
+   * Whether metadata has changed that users read, or that volumes and variables can expose: labels, annotations,
+   * generation and owners.
+   */
   readonly metadata: boolean;
-  /** What others than the node say of it; its readiness gates go by it. */
+  /** Whether conditions of other components have changed, on which readiness gates depend. */
   readonly conditions: boolean;
-  /** That it is being deleted, and within which grace. */
+  /** Whether the deletion timestamp or the deletion grace period has changed. */
   readonly deletion: boolean;
 }
 
-/** Compares two versions of a pod, as a kubelet does before it tells its pod of one. */
+/** Compares two versions of a pod, as a kubelet does before it updates its pod worker. */
 export function podUpdate(before: Pod, after: Pod): PodUpdate {
-  const [old, now] = [before.metadata, after.metadata];
+  const [previous, current] = [before.metadata, after.metadata];
   return {
-    spec: !sameValue(before.spec, after.spec) || !sameValue(profilesOf(before), profilesOf(after)),
-    metadata: !sameValue(shownOf(before), shownOf(after)),
-    conditions: !sameValue(conditionsOfOthers(before), conditionsOfOthers(after)),
+    spec: !sameValue(before.spec, after.spec) || !sameValue(profileAnnotations(before), profileAnnotations(after)),
+    metadata: !sameValue(stableMetadata(before), stableMetadata(after)),
+    conditions: !sameValue(foreignConditions(before), foreignConditions(after)),
     deletion:
-      old.deletionTimestamp !== now.deletionTimestamp ||
-      old.deletionGracePeriodSeconds !== now.deletionGracePeriodSeconds,
+      previous.deletionTimestamp !== current.deletionTimestamp ||
+      previous.deletionGracePeriodSeconds !== current.deletionGracePeriodSeconds,
   };
 }
 
-/** Of a container there is no field for its AppArmor profile in older manifests. */
-const profilesOf = ({ metadata }: Pod) =>
+/** Returns the AppArmor annotations, because older manifests have no field for a container's profile. */
+const profileAnnotations = ({ metadata }: Pod) =>
   Object.entries(metadata.annotations ?? {}).filter(([key]) => key.startsWith(APPARMOR_ANNOTATION));
 
-/** The metadata without what changes with each write of the object, and without what the node itself noted. */
-function shownOf({ metadata }: Pod): unknown {
-  const { resourceVersion: _version, managedFields: _fields, annotations = {}, ...shown } = metadata;
-  const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...lasting } = shown;
-  const { 'kubernetes.io/config.seen': _seen, ...written } = annotations;
-  return { ...lasting, annotations: written };
+/** Returns the metadata without the fields that change with every write and without the node's own annotations. */
+function stableMetadata({ metadata }: Pod): unknown {
+  const { resourceVersion: _version, managedFields: _fields, annotations = {}, ...otherMetadata } = metadata;
+  const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...stableFields } = otherMetadata;
+  const { 'kubernetes.io/config.seen': _seen, ...userAnnotations } = annotations;
+  return { ...stableFields, annotations: userAnnotations };
 }
 
-/** The volumes and containers of a pod that show a field of it which is another now: in their files, in their variables (C21). */
-export function showingChange(before: Pod, after: Pod): { volumes: string[]; containers: string[] } {
-  const differs = (path: string) => fieldValue(before, path, UNCHANGED) !== fieldValue(after, path, UNCHANGED);
+/** Returns the volumes and containers that expose a changed field of the pod in their files or variables (C21). */
+export function affectedByChange(before: Pod, after: Pod): { volumes: string[]; containers: string[] } {
+  const hasChanged = (path: string) =>
+    fieldValue(before, path, SAME_ADDRESSES) !== fieldValue(after, path, SAME_ADDRESSES);
   const { volumes = [] } = after.spec;
   return {
-    volumes: volumes.filter((volume) => fieldsShown(volume).some(differs)).map(({ name }) => name),
+    volumes: volumes.filter((volume) => fieldPathsOf(volume).some(hasChanged)).map(({ name }) => name),
     containers: [...containersOf(after.spec)].flatMap(({ container }) =>
-      fieldsInVariables(container).some(differs) ? [container.name] : [],
+      fieldsOfVariables(container).some(hasChanged) ? [container.name] : [],
     ),
   };
 }
 
-const UNCHANGED = { podIps: [], hostIps: [] };
+const SAME_ADDRESSES = { podIps: [], hostIps: [] };
 
-const fieldsInVariables = ({ env = [] }: Pick<Container, 'env'>): string[] =>
+const fieldsOfVariables = ({ env = [] }: Pick<Container, 'env'>): string[] =>
   env.flatMap(({ valueFrom }) => valueFrom?.fieldRef?.fieldPath ?? []);

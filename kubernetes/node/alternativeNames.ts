@@ -1,12 +1,12 @@
-/** The names and addresses that a certificate is good for beside its subject. */
-import { canonicalOr, ipFamily, isSameIp } from '../../base/ipAddress.ts';
+/** The DNS names and IP addresses in the subject alternative names of a certificate. */
+import { canonicalIpOrText, ipFamily, isSameIp } from '../../base/ipAddress.ts';
 
 export interface AlternativeNames {
   readonly dnsNames: readonly string[];
   readonly ips: readonly string[];
 }
 
-/** An address as a Node has it: `{ type: 'InternalIP', address: '192.0.2.1' }`. */
+/** An address in a Node's status, e.g. `{ type: 'InternalIP', address: '192.0.2.1' }`. */
 export interface NodeAddress {
   readonly type: string;
   readonly address: string;
@@ -18,23 +18,26 @@ const DNS_TYPES: readonly string[] = ['Hostname', 'ExternalDNS', 'InternalDNS'];
 const IP_TYPES: readonly string[] = ['Hostname', 'ExternalIP', 'InternalIP'];
 
 /**
- * The names and addresses at which clients reach a node, from the addresses of its Node, each once and in a stable order
+ * Returns the names and addresses at which clients reach a node, without duplicates and in a stable order
  * (`addressesToHostnamesAndIPs` in `pkg/kubelet/certificate/kubelet.go`).
  */
-export function namesOf(addresses: readonly NodeAddress[]): AlternativeNames {
-  const ofTypes = (types: readonly string[], isWanted: (address: string) => boolean) => {
-    const found = addresses.filter(({ type, address }) => types.includes(type) && address !== '' && isWanted(address));
-    return [...new Set(found.map(({ address }) => canonicalOr(address)))].sort();
+export function alternativeNamesOf(addresses: readonly NodeAddress[]): AlternativeNames {
+  const ofTypes = (types: readonly string[], isIncluded: (address: string) => boolean) => {
+    const matching = addresses.filter(
+      ({ type, address }) => types.includes(type) && address !== '' && isIncluded(address),
+    );
+    return [...new Set(matching.map(({ address }) => canonicalIpOrText(address)))].sort();
   };
   return { dnsNames: ofTypes(DNS_TYPES, (address) => !isIp(address)), ips: ofTypes(IP_TYPES, isIp) };
 }
 
 /**
- * Whether a certificate with these names is good for all the names that are wanted (`certSatisfiesTemplateLocked` in
- * `util/certificate/certificate_manager.go` of client-go). A certificate and a Node may write one address differently.
+ * Whether a certificate with `names` covers all names in `required`. IP addresses are compared by value, because a
+ * certificate and a Node may format them differently (`certSatisfiesTemplateLocked` in
+ * `util/certificate/certificate_manager.go` of client-go).
  */
-export const covers = (names: AlternativeNames, wanted: AlternativeNames): boolean =>
-  wanted.dnsNames.every((name) => names.dnsNames.includes(name)) &&
-  wanted.ips.every((ip) => names.ips.some((each) => isSameIp(each, ip)));
+export const coversNames = (names: AlternativeNames, required: AlternativeNames): boolean =>
+  required.dnsNames.every((name) => names.dnsNames.includes(name)) &&
+  required.ips.every((ip) => names.ips.some((each) => isSameIp(each, ip)));
 
 const isIp = (address: string): boolean => ipFamily(address) !== undefined;

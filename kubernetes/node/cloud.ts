@@ -1,6 +1,7 @@
 /**
- * A node whose addresses a controller of its cloud tells (`--cloud-provider=external`): until that has, the node says those
- * that it was told itself, if any (`NodeAddress` of `pkg/kubelet/nodestatus/setters.go`).
+ * Support for an external cloud provider (`--cloud-provider=external`), whose controller sets the addresses of the
+ * node. Until then, the node reports its configured addresses, if any (`NodeAddress` of
+ * `pkg/kubelet/nodestatus/setters.go`).
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -8,44 +9,47 @@ import type { JsonFields } from '../../base/mergePatch.ts';
 import type { Taint } from '../admission/node.ts';
 import type { NodeAddress } from './alternativeNames.ts';
 
-export interface OfCloud {
-  /** Those that the node was told to be known by, for the controller to see; empty: none. */
+export interface CloudSettings {
+  /** The configured node IPs, which an annotation passes to the controller. Empty if there are none. */
   readonly providedIps: readonly string[];
-  /** Whether it says an address before the controller does. */
+  /** Whether the node reports addresses before the controller has set them. */
   readonly saysAddress: boolean;
 }
 
-/** Keeps pods away until the controller has seen to the node, and takes it back. */
-export const UNINITIALIZED: Taint = {
+/** Prevents scheduling until the controller has initialized the node and removes the taint. */
+export const UNINITIALIZED_TAINT: Taint = {
   key: 'node.cloudprovider.kubernetes.io/uninitialized',
   value: 'true',
   effect: 'NoSchedule',
 };
 
-const PROVIDED = 'alpha.kubernetes.io/provided-node-ip';
+const PROVIDED_IP_ANNOTATION = 'alpha.kubernetes.io/provided-node-ip';
 
-type Texts = Readonly<Record<string, string>>;
+type StringMap = Readonly<Record<string, string>>;
 
-/** What the controller is told of the node in its annotations. */
-export const cloudAnnotations = (cloud: OfCloud | undefined): Texts =>
-  cloud && cloud.providedIps.length > 0 ? { [PROVIDED]: cloud.providedIps.join(',') } : {};
+/** Returns the annotations that pass the configured node IPs to the controller. */
+export const cloudAnnotations = (cloud: CloudSettings | undefined): StringMap =>
+  cloud && cloud.providedIps.length > 0 ? { [PROVIDED_IP_ANNOTATION]: cloud.providedIps.join(',') } : {};
 
-/** Those annotations of a Node that are not as they should be; null: it must not have it. */
-export function wrongCloudAnnotations(
-  { metadata: { annotations } }: { readonly metadata: { readonly annotations?: Texts | undefined } },
-  found: Texts | undefined,
+/** Returns the annotations of a Node to correct. Null removes an annotation. */
+export function cloudAnnotationFixes(
+  { metadata: { annotations } }: { readonly metadata: { readonly annotations?: StringMap | undefined } },
+  actual: StringMap | undefined,
 ): Readonly<Record<string, string | null>> {
-  const [wanted, has] = [lookUp(annotations, PROVIDED), lookUp(found, PROVIDED)];
-  return wanted === has ? {} : { [PROVIDED]: wanted ?? null };
+  const [expectedIps, actualIps] = [
+    lookUp(annotations, PROVIDED_IP_ANNOTATION),
+    lookUp(actual, PROVIDED_IP_ANNOTATION),
+  ];
+  return expectedIps === actualIps ? {} : { [PROVIDED_IP_ANNOTATION]: expectedIps ?? null };
 }
 
-/** The node as it tells itself to a server that has addresses of it: of a cloud's node those stay. */
+/** Returns the node to report. The addresses at the server take precedence with a cloud provider. */
 export function withCloudAddresses<Node extends { readonly status: { readonly addresses: readonly NodeAddress[] } }>(
   node: Node,
-  cloud: OfCloud | undefined,
+  cloud: CloudSettings | undefined,
   server: JsonFields,
 ): Node {
-  const known = lookUp(server, 'addresses');
-  if (cloud === undefined || !Array.isArray(known) || known.length === 0) return node;
-  return { ...node, status: { ...node.status, addresses: known } };
+  const serverAddresses = lookUp(server, 'addresses');
+  if (cloud === undefined || !Array.isArray(serverAddresses) || serverAddresses.length === 0) return node;
+  return { ...node, status: { ...node.status, addresses: serverAddresses } };
 }

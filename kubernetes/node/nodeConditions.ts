@@ -1,4 +1,4 @@
-/** The conditions of a node beside Ready, and what a kubelet tells of each (`nodestatus/setters.go`). */
+/** Node conditions other than Ready, with the kubelet's reasons and messages (`nodestatus/setters.go`). */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { EventMessage } from '../events/recordedEvent.ts';
@@ -13,21 +13,21 @@ export interface NodeCondition {
 }
 
 interface Pressure {
-  /** By whether there is pressure. */
+  /** Reasons by condition status. */
   readonly reason: Readonly<Record<'True' | 'False', string>>;
   readonly message: Readonly<Record<'True' | 'False', string>>;
   readonly event: Readonly<Record<'True' | 'False', string>>;
 }
 
-const shortage = (of: string, what: string): Pressure => ({
-  reason: { True: `KubeletHasInsufficient${of}`, False: `KubeletHasSufficient${of}` },
-  message: { True: `kubelet has insufficient ${what} available`, False: `kubelet has sufficient ${what} available` },
-  event: { True: `NodeHasInsufficient${of}`, False: `NodeHasSufficient${of}` },
+const shortagePressure = (suffix: string, noun: string): Pressure => ({
+  reason: { True: `KubeletHasInsufficient${suffix}`, False: `KubeletHasSufficient${suffix}` },
+  message: { True: `kubelet has insufficient ${noun} available`, False: `kubelet has sufficient ${noun} available` },
+  event: { True: `NodeHasInsufficient${suffix}`, False: `NodeHasSufficient${suffix}` },
 });
 
-/** In the kubelet's order. */
+/** Pressure conditions in the kubelet's order. */
 const PRESSURES: ReadonlyMap<string, Pressure> = new Map([
-  ['MemoryPressure', shortage('Memory', 'memory')],
+  ['MemoryPressure', shortagePressure('Memory', 'memory')],
   [
     'DiskPressure',
     {
@@ -36,23 +36,23 @@ const PRESSURES: ReadonlyMap<string, Pressure> = new Map([
       event: { True: 'NodeHasDiskPressure', False: 'NodeHasNoDiskPressure' },
     },
   ],
-  ['PIDPressure', shortage('PID', 'PID')],
+  ['PIDPressure', shortagePressure('PID', 'PID')],
 ]);
 
-/** All but Ready: those that are told, and of the others that nothing is short. */
+/** Returns all conditions except Ready: the reported ones, and for the others that there is no pressure. */
 export function pressureConditions(
-  told: readonly NodeCondition[],
+  reported: readonly NodeCondition[],
   { since, now }: { readonly since: string; readonly now: string },
 ): NodeCondition[] {
-  const own = Array.from(PRESSURES, ([type, { reason, message }]): NodeCondition => {
-    const known = told.find((each) => each.type === type);
-    const none = { type, status: 'False', reason: reason.False, message: message.False } as const;
-    return known ?? { ...none, lastHeartbeatTime: now, lastTransitionTime: since };
+  const pressures = Array.from(PRESSURES, ([type, { reason, message }]): NodeCondition => {
+    const existing = reported.find((each) => each.type === type);
+    const noPressure = { type, status: 'False', reason: reason.False, message: message.False } as const;
+    return existing ?? { ...noPressure, lastHeartbeatTime: now, lastTransitionTime: since };
   });
-  return [...own, ...told.filter(({ type }) => type !== 'Ready' && !PRESSURES.has(type))];
+  return [...pressures, ...reported.filter(({ type }) => type !== 'Ready' && !PRESSURES.has(type))];
 }
 
-/** What is recorded when a condition has become another. */
+/** Returns the event of a changed condition. */
 export function conditionEvents(
   nodeName: string,
   { type, status }: Pick<NodeCondition, 'type' | 'status'>,
@@ -66,7 +66,7 @@ const READY_EVENTS: ReadonlyMap<string, string> = new Map([
   ['False', 'NodeNotReady'],
 ]);
 
-/** As a kubelet words what the node has come to. */
+/** Returns an event with the kubelet's message about a node condition. */
 export const nodeEvent = (nodeName: string, reason: string): EventMessage => ({
   reason,
   message: `Node ${nodeName} status is now: ${reason}`,

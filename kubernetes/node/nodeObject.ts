@@ -1,17 +1,17 @@
-/** The core/v1 Node that an agent makes of what it knows: what it registers, and what `get nodes` and `describe node` show. */
+/** Builds the core/v1 Node that the agent registers and that `get nodes` and `describe node` show. */
 import type { Taint } from '../admission/node.ts';
 import { formatQuantity } from '../api/quantity.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
 import type { Capacity } from '../resources/requests.ts';
 import type { NodeAddress } from './alternativeNames.ts';
-import { cloudAnnotations, type OfCloud } from './cloud.ts';
+import { type CloudSettings, cloudAnnotations } from './cloud.ts';
 import { DECLARED_FEATURES } from './declaredFeatures.ts';
 import { type NodeCondition, pressureConditions } from './nodeConditions.ts';
-import { type NodeHealth, notReadyReasons, reasonsText } from './readiness.ts';
+import { joinReasons, type NodeHealth, notReadyReasons } from './readiness.ts';
 import type { RuntimeHandler } from './runtimeReport.ts';
 
-/** What a host says of itself, under the names of the Node's status. */
+/** Identity of the host, with the field names of the Node's status. */
 export interface HostIdentity {
   readonly machineID: string;
   readonly systemUUID: string;
@@ -20,11 +20,11 @@ export interface HostIdentity {
   readonly osImage: string;
   readonly architecture: string;
   readonly kubeletVersion: string;
-  /** Absent of a host without swap; in bytes. */
+  /** Swap capacity in bytes. Undefined on a host without swap. */
   readonly swap?: { readonly capacity: number };
 }
 
-/** An image as a Node's status lists it. */
+/** An image in the Node's status. */
 export interface NodeImage {
   readonly names: readonly string[];
   readonly sizeBytes: number;
@@ -55,39 +55,39 @@ export interface NodeObject {
   };
 }
 
-/** What the agent knows of its node; times are milliseconds since the epoch. */
-export interface NodeKnowledge {
+/** The agent's information about its node. Timestamps are in milliseconds since the epoch. */
+export interface NodeState {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
   readonly capacity: Capacity;
   readonly allocatable: Capacity;
-  /** All but Ready, if any are known. */
+  /** All conditions except Ready. Undefined if none is known. */
   readonly conditions?: readonly NodeCondition[] | undefined;
   readonly addresses: readonly string[];
-  /** As a cloud knows the node; empty for none. */
+  /** ID of the node at its cloud provider. Empty if there is none. */
   readonly providerId?: string;
-  /** Absent: no cloud's controller tells its addresses. */
-  readonly cloud?: OfCloud | undefined;
+  /** Undefined without an external cloud provider. */
+  readonly cloud?: CloudSettings | undefined;
   readonly host: HostIdentity;
   readonly health: NodeHealth & { readonly runtime: { readonly name: string; readonly version: string } };
-  /** Since when it is ready, or is not. */
+  /** When the Ready condition last changed. */
   readonly readySince: number;
-  /** Absent: they are not told. */
+  /** Undefined if images are not reported. */
   readonly images?: readonly NodeImage[];
-  /** Where it serves its own API; absent, or 0: it serves none. */
+  /** Port of the node's own API. Undefined or 0 if it does not serve one. */
   readonly servedPort?: number;
-  /** When the agent started: nobody has registered the node before. */
+  /** Start time of the agent, which stands for the creation time of an unregistered node. */
   readonly startedAt: number;
   readonly now: number;
 }
 
-/** The Node as a kubelet would register it; its uid is its name, as events refer to it. */
-export function nodeObject(known: NodeKnowledge): NodeObject {
-  const { name, labels, taints, host, health, providerId, cloud, startedAt, now } = known;
-  const addresses = cloud?.saysAddress === false ? [] : known.addresses;
+/** Returns the Node as a kubelet would register it. Its UID is its name, because events refer to nodes that way. */
+export function nodeObject(state: NodeState): NodeObject {
+  const { name, labels, taints, host, health, providerId, cloud, startedAt, now } = state;
+  const addresses = cloud?.saysAddress === false ? [] : state.addresses;
   const annotations = cloudAnnotations(cloud);
-  const conditions = pressureConditions(known.conditions ?? [], { since: rfc3339(startedAt), now: rfc3339(now) });
+  const conditions = pressureConditions(state.conditions ?? [], { since: rfc3339(startedAt), now: rfc3339(now) });
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -100,24 +100,24 @@ export function nodeObject(known: NodeKnowledge): NodeObject {
     },
     spec: { ...(providerId ? { providerID: providerId } : {}), ...(taints.length > 0 ? { taints } : {}) },
     status: {
-      capacity: amountsOf(known.capacity),
-      allocatable: amountsOf(known.allocatable),
-      conditions: [...conditions, readyCondition(known)],
+      capacity: toResourceList(state.capacity),
+      allocatable: toResourceList(state.allocatable),
+      conditions: [...conditions, readyCondition(state)],
       addresses: [
         ...addresses.map((address) => ({ type: 'InternalIP' as const, address })),
         { type: 'Hostname', address: name },
       ],
-      ...(known.servedPort ? { daemonEndpoints: { kubeletEndpoint: { Port: known.servedPort } } } : {}),
-      nodeInfo: { ...host, operatingSystem: 'linux', containerRuntimeVersion: versionOf(health.runtime) },
-      ...(known.images && known.images.length > 0 ? { images: known.images } : {}),
+      ...(state.servedPort ? { daemonEndpoints: { kubeletEndpoint: { Port: state.servedPort } } } : {}),
+      nodeInfo: { ...host, operatingSystem: 'linux', containerRuntimeVersion: runtimeVersion(health.runtime) },
+      ...(state.images && state.images.length > 0 ? { images: state.images } : {}),
       ...runtimeFields(health.runtime),
       declaredFeatures: DECLARED_FEATURES,
     },
   };
 }
 
-/** As in a kubelet that of a runtime that does not answer is not known; its name stays. */
-function versionOf({ name, version, isSilent }: NodeKnowledge['health']['runtime']): string {
+/** Returns the runtime version, or `Unknown` if the runtime does not respond, as in a kubelet. */
+function runtimeVersion({ name, version, isSilent }: NodeState['health']['runtime']): string {
   if (name === '') return '';
   return `${name}://${isSilent ? 'Unknown' : version.replace(/^v/, '')}`;
 }
@@ -127,8 +127,8 @@ const runtimeFields = ({ handlers = [], features }: NodeHealth['runtime']) => ({
   ...(features === undefined ? {} : { features }),
 });
 
-/** As other clients rely on it, it is the last of the conditions. */
-function readyCondition({ health, readySince, now }: NodeKnowledge): NodeCondition {
+/** Returns the Ready condition, which is the last one because other clients depend on that. */
+function readyCondition({ health, readySince, now }: NodeState): NodeCondition {
   const reasons = notReadyReasons(health, now);
   const isReady = reasons.length === 0;
   return {
@@ -137,21 +137,21 @@ function readyCondition({ health, readySince, now }: NodeKnowledge): NodeConditi
     lastHeartbeatTime: rfc3339(now),
     lastTransitionTime: rfc3339(readySince),
     reason: isReady ? 'KubeletReady' : 'KubeletNotReady',
-    message: isReady ? 'kubelet is posting ready status' : reasonsText(reasons),
+    message: isReady ? 'kubelet is posting ready status' : joinReasons(reasons),
   };
 }
 
-const MILLI = 1_000_000n;
-const WHOLE = 1_000_000_000n;
+const NANOS_PER_MILLI = 1_000_000n;
+const NANOS_PER_UNIT = 1_000_000_000n;
 
-function amountsOf({ cpuMillis, memoryBytes, pods, extra = {} }: Capacity): ResourceList {
-  const bytes = (amount: number) => formatQuantity(BigInt(Math.trunc(amount)) * WHOLE, 'binary');
-  const others = Object.entries(extra).map(([resource, amount]) => [resource, bytes(amount)] as const);
-  const all = [
-    ['cpu', formatQuantity(BigInt(Math.trunc(cpuMillis)) * MILLI)] as const,
+function toResourceList({ cpuMillis, memoryBytes, pods, extra = {} }: Capacity): ResourceList {
+  const bytes = (amount: number) => formatQuantity(BigInt(Math.trunc(amount)) * NANOS_PER_UNIT, 'binary');
+  const otherAmounts = Object.entries(extra).map(([resource, amount]) => [resource, bytes(amount)] as const);
+  const amounts = [
+    ['cpu', formatQuantity(BigInt(Math.trunc(cpuMillis)) * NANOS_PER_MILLI)] as const,
     ['memory', bytes(memoryBytes)] as const,
     ['pods', String(pods)] as const,
-    ...others,
+    ...otherAmounts,
   ];
-  return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(amounts.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

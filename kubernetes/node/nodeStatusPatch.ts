@@ -1,12 +1,15 @@
-/** What a node says of itself to an API server: only what differs (`patchNodeStatus` of `pkg/kubelet`). */
+/**
+ * Computes the patch of a Node's status for an API server, with only the differences (`patchNodeStatus` of
+ * `pkg/kubelet`).
+ */
 import { lookUp } from '../../base/lookUp.ts';
-import { fieldsBut, type JsonFields, strategicPatch } from '../../base/mergePatch.ts';
+import { type JsonFields, omitFields, strategicPatch } from '../../base/mergePatch.ts';
 import type { NodeCondition } from './nodeConditions.ts';
 import type { NodeObject } from './nodeObject.ts';
 
-const MERGED = new Map([['conditions', 'type']]);
-/** What is for the node to say, and to take back: all else stays, also what is not known here. */
-const OWN: ReadonlySet<string> = new Set([
+const MERGE_KEYS = new Map([['conditions', 'type']]);
+/** Fields that the node sets and may remove. All other fields retain the server's value, including unknown ones. */
+const NODE_FIELDS: ReadonlySet<string> = new Set([
   'capacity',
   'allocatable',
   'conditions',
@@ -18,7 +21,7 @@ const OWN: ReadonlySet<string> = new Set([
   'features',
   'declaredFeatures',
 ]);
-const OWN_OF_NODE_INFO: ReadonlySet<string> = new Set([
+const NODE_INFO_FIELDS: ReadonlySet<string> = new Set([
   'machineID',
   'systemUUID',
   'bootID',
@@ -31,7 +34,7 @@ const OWN_OF_NODE_INFO: ReadonlySet<string> = new Set([
   'architecture',
   'swap',
 ]);
-const OWN_OF_CONDITION: ReadonlySet<string> = new Set([
+const CONDITION_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'status',
   'lastHeartbeatTime',
@@ -40,63 +43,68 @@ const OWN_OF_CONDITION: ReadonlySet<string> = new Set([
   'message',
 ]);
 
-/** What a server always writes, also of what a node says nothing of. */
-const written = ({ nodeInfo, ...status }: NodeObject['status']) => ({
+/** Adds the empty fields that a server always writes. */
+const withServerDefaults = ({ nodeInfo, ...status }: NodeObject['status']) => ({
   daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
   ...status,
   nodeInfo: { kubeProxyVersion: '', ...nodeInfo },
 });
 
-/** The patch that brings a Node's status up to date, with the time of this look at it; undefined: it is. */
+/** Returns the patch of a Node's status including heartbeat times, or undefined if nothing differs. */
 export const nodeStatusPatch = (server: JsonFields, node: NodeObject): JsonFields | undefined =>
-  patchTo(server, wantedOf(server, node));
+  patchBetween(server, desiredStatus(server, node));
 
-/** What of that patch is more than the time: undefined where there is nothing that the server has to know at once. */
+/**
+ * Returns the patch without mere changes of heartbeat times. Undefined if the server does not need an update at once.
+ */
 export function nodeStatusChange(server: JsonFields, node: NodeObject): JsonFields | undefined {
-  const wanted = wantedOf(server, node);
-  const conditions = conditionsOf(wanted).map((each) => {
-    const { lastHeartbeatTime } = ofType(conditionsOf(server), each) ?? each;
+  const desired = desiredStatus(server, node);
+  const conditions = conditionsOf(desired).map((each) => {
+    const { lastHeartbeatTime } = findByType(conditionsOf(server), each) ?? each;
     return { ...each, lastHeartbeatTime };
   });
-  return patchTo(server, { ...wanted, conditions });
+  return patchBetween(server, { ...desired, conditions });
 }
 
-/** The conditions that become another by the patch, as they are then. */
+/** Returns the new conditions of the node whose status differs at the server. */
 export const changedConditions = (server: JsonFields, { status: { conditions } }: NodeObject): NodeCondition[] =>
-  conditions.filter((each) => ofType(conditionsOf(server), { ...each })?.status !== each.status);
+  conditions.filter((each) => findByType(conditionsOf(server), { ...each })?.status !== each.status);
 
-function patchTo(server: JsonFields, wanted: JsonFields): JsonFields | undefined {
-  const { addresses, ...patch } = strategicPatch(server, wanted, MERGED) ?? {};
-  const all = { ...patch, ...(addresses === undefined ? {} : { addresses: replaced(lookUp(wanted, 'addresses')) }) };
-  return Object.keys(all).length === 0 ? undefined : all;
+function patchBetween(server: JsonFields, desired: JsonFields): JsonFields | undefined {
+  const { addresses, ...patch } = strategicPatch(server, desired, MERGE_KEYS) ?? {};
+  const fields = {
+    ...patch,
+    ...(addresses === undefined ? {} : { addresses: replacementList(lookUp(desired, 'addresses')) }),
+  };
+  return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
-function wantedOf(server: JsonFields, { status }: NodeObject): JsonFields {
-  const own = jsonOf(written(status));
-  const [theirs, ours] = [conditionsOf(server), conditionsOf(own)];
+function desiredStatus(server: JsonFields, { status }: NodeObject): JsonFields {
+  const local = toJson(withServerDefaults(status));
+  const [serverConditions, localConditions] = [conditionsOf(server), conditionsOf(local)];
   return {
-    ...own,
-    ...fieldsBut(server, OWN),
-    nodeInfo: { ...fieldsBut(fieldsIn(server, 'nodeInfo'), OWN_OF_NODE_INFO), ...fieldsIn(own, 'nodeInfo') },
+    ...local,
+    ...omitFields(server, NODE_FIELDS),
+    nodeInfo: { ...omitFields(fieldsOf(server, 'nodeInfo'), NODE_INFO_FIELDS), ...fieldsOf(local, 'nodeInfo') },
     conditions: [
-      ...ours.map((each) => ({
-        ...fieldsBut(ofType(theirs, each), OWN_OF_CONDITION),
+      ...localConditions.map((each) => ({
+        ...omitFields(findByType(serverConditions, each), CONDITION_FIELDS),
         ...each,
-        lastTransitionTime: transitionOf(each, ofType(theirs, each)),
+        lastTransitionTime: transitionTime(each, findByType(serverConditions, each)),
       })),
-      ...theirs.filter((each) => ofType(ours, each) === undefined),
+      ...serverConditions.filter((each) => findByType(localConditions, each) === undefined),
     ],
-    capacity: { ...fieldsIn(server, 'capacity'), ...fieldsIn(own, 'capacity') },
-    allocatable: { ...fieldsIn(server, 'allocatable'), ...fieldsIn(own, 'allocatable') },
+    capacity: { ...fieldsOf(server, 'capacity'), ...fieldsOf(local, 'capacity') },
+    allocatable: { ...fieldsOf(server, 'allocatable'), ...fieldsOf(local, 'allocatable') },
   };
 }
 
-/** Since when it is so is what the server says, however often the node began anew meanwhile. */
-const transitionOf = (own: JsonFields, server: JsonFields | undefined): unknown =>
-  server?.status === own.status ? server?.lastTransitionTime : own.lastHeartbeatTime;
+/** Retains the server's transition time while the status is the same, even if the node has restarted since. */
+const transitionTime = (local: JsonFields, server: JsonFields | undefined): unknown =>
+  server?.status === local.status ? server?.lastTransitionTime : local.lastHeartbeatTime;
 
-/** Addresses would be merged by their types: two of one type would become one. */
-const replaced = (addresses: unknown): unknown[] => [
+/** Replaces the list, because a merge by type would combine two addresses of the same type. */
+const replacementList = (addresses: unknown): unknown[] => [
   ...(Array.isArray(addresses) ? addresses : []),
   { $patch: 'replace' },
 ];
@@ -106,12 +114,12 @@ const conditionsOf = (status: JsonFields): JsonFields[] => {
   return Array.isArray(conditions) ? conditions : [];
 };
 
-const ofType = (conditions: readonly JsonFields[], { type }: JsonFields): JsonFields | undefined =>
+const findByType = (conditions: readonly JsonFields[], { type }: JsonFields): JsonFields | undefined =>
   conditions.find((each) => each.type === type);
 
-function fieldsIn(status: JsonFields, name: string): JsonFields {
+function fieldsOf(status: JsonFields, name: string): JsonFields {
   const fields = lookUp(status, name);
   return typeof fields === 'object' && fields !== null ? { ...fields } : {};
 }
 
-const jsonOf = (value: object): Record<string, unknown> => JSON.parse(JSON.stringify(value));
+const toJson = (value: object): Record<string, unknown> => JSON.parse(JSON.stringify(value));

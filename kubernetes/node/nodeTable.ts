@@ -1,20 +1,29 @@
-/** Nodes as `kubectl get nodes` shows them. */
+/** Formats nodes like `kubectl get nodes`. */
 import { humanDuration } from '../../base/duration.ts';
 import type { NodeObject } from './nodeObject.ts';
 
-const NARROW = ['NAME', 'STATUS', 'ROLES', 'AGE', 'VERSION'];
-const WIDE = [...NARROW, 'INTERNAL-IP', 'EXTERNAL-IP', 'OS-IMAGE', 'KERNEL-VERSION', 'CONTAINER-RUNTIME'];
-const ROLE = 'node-role.kubernetes.io/';
+const NARROW_COLUMNS = ['NAME', 'STATUS', 'ROLES', 'AGE', 'VERSION'];
+const WIDE_COLUMNS = [
+  ...NARROW_COLUMNS,
+  'INTERNAL-IP',
+  'EXTERNAL-IP',
+  'OS-IMAGE',
+  'KERNEL-VERSION',
+  'CONTAINER-RUNTIME',
+];
+const ROLE_LABEL_PREFIX = 'node-role.kubernetes.io/';
 
-/** The roles that a node's labels give it, as one word. */
+/** Returns the roles in a node's labels, separated by commas. */
 export function rolesOf({ metadata: { labels } }: NodeObject): string {
-  const roles = Object.keys(labels).flatMap((key) => (key.startsWith(ROLE) ? key.slice(ROLE.length) || [] : []));
+  const roles = Object.keys(labels).flatMap((key) =>
+    key.startsWith(ROLE_LABEL_PREFIX) ? key.slice(ROLE_LABEL_PREFIX.length) || [] : [],
+  );
   return roles.sort().join(',') || '<none>';
 }
 
-/** The table of nodes as lines of cells, the header first; `now` is in milliseconds since the epoch. */
+/** Returns the table as rows of cells, the header first. `now` is in milliseconds since the epoch. */
 export function nodeTable(nodes: readonly NodeObject[], { wide, now }: { wide: boolean; now: number }): string[][] {
-  const header = wide ? WIDE : NARROW;
+  const header = wide ? WIDE_COLUMNS : NARROW_COLUMNS;
   const rows = nodes.map((node) => {
     const { metadata, status } = node;
     const { conditions, addresses, nodeInfo } = status;

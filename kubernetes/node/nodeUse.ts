@@ -1,4 +1,4 @@
-/** How much of a node its pods ask for. */
+/** Computes how much of a node's resources its pods request. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { nanosOf, quantityLike } from '../api/quantity.ts';
@@ -8,10 +8,10 @@ import { effectiveResources } from '../resources/effectiveResources.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import type { NodeObject } from './nodeObject.ts';
 
-/** An amount, and how much of what can be given out that is. */
+/** An amount of a resource, also as a percentage of the allocatable amount. */
 export interface Share {
   readonly amount: string;
-  /** Whole per cent, rounded down. */
+  /** Whole percentage, rounded down. */
   readonly percent: number;
 }
 
@@ -22,24 +22,24 @@ export interface ResourceUse {
   readonly allocatable: string;
 }
 
-/** The pods that still hold what they ask for. */
-export const nonTerminated = (pods: readonly Pod[]): Pod[] =>
+/** Returns the pods that still use their requested resources. */
+export const nonTerminatedPods = (pods: readonly Pod[]): Pod[] =>
   pods.filter(({ status }) => !isTerminalPhase(status?.phase));
 
-/** Each resource of the node, with what all pods together ask for and may use. */
+/** Returns the sums of the requests and limits of all pods for each resource of the node. */
 export function nodeUse({ status: { allocatable } }: NodeObject, pods: readonly Pod[]): ResourceUse[] {
-  const all = nonTerminated(pods).map(({ spec }) => effectiveResources(spec));
+  const podResources = nonTerminatedPods(pods).map(({ spec }) => effectiveResources(spec));
   return Object.keys(allocatable)
     .filter((resource) => resource !== 'pods')
     .map((resource) => ({
       resource,
       requests: shareOf(
-        all.map(({ requests = {} }) => requests),
+        podResources.map(({ requests = {} }) => requests),
         resource,
         allocatable,
       ),
       limits: shareOf(
-        all.map(({ limits = {} }) => limits),
+        podResources.map(({ limits = {} }) => limits),
         resource,
         allocatable,
       ),
@@ -47,12 +47,15 @@ export function nodeUse({ status: { allocatable } }: NodeObject, pods: readonly 
     }));
 }
 
-/** What lists have of a resource together, as a share of what can be given out. */
-export function shareOf(lists: readonly ResourceList[], resource: string, allocatable: ResourceList): Share {
-  const amounts = lists.flatMap((list) => lookUp(list, resource) ?? []);
+/** Sums a resource over several lists, also as a percentage of the allocatable amount. */
+export function shareOf(resourceLists: readonly ResourceList[], resource: string, allocatable: ResourceList): Share {
+  const amounts = resourceLists.flatMap((list) => lookUp(list, resource) ?? []);
   const sum = amounts.reduce((total, amount) => total + nanosOf(amount), 0n);
-  const has = nanosOf(lookUp(allocatable, resource) ?? '0');
-  return { amount: quantityLike(sum, amounts[0] ?? '0'), percent: has > 0n ? Number((sum * 100n) / has) : 0 };
+  const allocatableNanos = nanosOf(lookUp(allocatable, resource) ?? '0');
+  return {
+    amount: quantityLike(sum, amounts[0] ?? '0'),
+    percent: allocatableNanos > 0n ? Number((sum * 100n) / allocatableNanos) : 0,
+  };
 }
 
-export const shareText = ({ amount, percent }: Share): string => `${amount} (${percent}%)`;
+export const formatShare = ({ amount, percent }: Share): string => `${amount} (${percent}%)`;

@@ -1,27 +1,33 @@
-/** Whether a node is ready, and why it is not: in the order and the words of a kubelet (`runtime.go` and `nodestatus/setters.go` of `pkg/kubelet`). */
+/**
+ * Determines whether a node is ready and why it is not, in the order and wording of a kubelet (`runtime.go` and
+ * `nodestatus/setters.go` of `pkg/kubelet`).
+ */
 import { goDuration } from '../../base/duration.ts';
 import type { RuntimeReport } from './runtimeReport.ts';
 
-/** What a node's being ready depends on. */
+/** The state on which the readiness of a node depends. */
 export interface NodeHealth {
   readonly runtime: RuntimeReport & { readonly ready: boolean };
-  /** Whether the runtime was listed once; `staleSince` is when it was last, if it can not be now (ms since the epoch). */
+  /**
+   * `hasListed` says whether the runtime has been listed once. `staleSince` is the timestamp (ms since the epoch) of
+   * the last list, if the runtime cannot be listed now.
+   */
   readonly pleg: { readonly hasListed: boolean; readonly staleSince?: number | undefined };
-  /** Whether storage drivers can register: a node of a cluster has to make its CSINode first. */
+  /** Whether storage drivers can register. In a cluster the node must create its CSINode first. */
   readonly isInitialized: boolean;
   readonly drains: boolean;
 }
 
-/** So long a runtime may be away, and a list of what it has be old. */
-const RUNTIME_MS = 30_000;
-const PLEG_MS = 180_000;
+/** Maximum time in milliseconds without a response from the runtime. */
+const MAX_RUNTIME_SILENCE_MS = 30_000;
+const MAX_PLEG_AGE_MS = 180_000;
 
-/** Nothing: it is ready. */
+/** Returns an empty list if the node is ready. */
 export function notReadyReasons({ runtime, pleg, isInitialized, drains }: NodeHealth, now: number): string[] {
-  const plegTrouble = plegReason(pleg, now);
+  const plegProblem = plegReason(pleg, now);
   return [
     ...runtimeReasons(runtime, now),
-    ...(plegTrouble === undefined ? [] : [`PLEG is not healthy: ${plegTrouble}`]),
+    ...(plegProblem === undefined ? [] : [`PLEG is not healthy: ${plegProblem}`]),
     ...(runtime.notReady === undefined ? [] : [runtime.notReady]),
     ...networkReasons(runtime),
     ...(isInitialized ? [] : ['CSINode is not yet initialized']),
@@ -29,8 +35,8 @@ export function notReadyReasons({ runtime, pleg, isInitialized, drains }: NodeHe
   ];
 }
 
-/** Several as one message. */
-export const reasonsText = (reasons: readonly string[]): string =>
+/** Joins several reasons into one message. */
+export const joinReasons = (reasons: readonly string[]): string =>
   reasons.length > 1 ? `[${reasons.join(', ')}]` : reasons.join();
 
 const isHealthy = ({ ready, lacksOnlyNetwork }: NodeHealth['runtime']): boolean => ready || lacksOnlyNetwork === true;
@@ -38,12 +44,12 @@ const isHealthy = ({ ready, lacksOnlyNetwork }: NodeHealth['runtime']): boolean 
 function runtimeReasons(runtime: NodeHealth['runtime'], now: number): string[] {
   if (isHealthy(runtime)) return [];
   if (runtime.seenAt === undefined) return ['container runtime status check may not have completed yet'];
-  return now - runtime.seenAt >= RUNTIME_MS ? ['container runtime is down'] : [];
+  return now - runtime.seenAt >= MAX_RUNTIME_SILENCE_MS ? ['container runtime is down'] : [];
 }
 
 function networkReasons(runtime: NodeHealth['runtime']): string[] {
   if (runtime.networkNotReady !== undefined) return [runtime.networkNotReady];
-  // It has not said anything yet.
+  // The runtime has not reported a status yet.
   const isUnknown = !isHealthy(runtime) && runtime.seenAt === undefined && runtime.notReady === undefined;
   return isUnknown ? ['network state unknown'] : [];
 }
@@ -51,7 +57,7 @@ function networkReasons(runtime: NodeHealth['runtime']): string[] {
 function plegReason({ hasListed, staleSince }: NodeHealth['pleg'], now: number): string | undefined {
   if (!hasListed) return 'pleg has yet to be successful';
   const age = staleSince === undefined ? 0 : now - staleSince;
-  return age > PLEG_MS
-    ? `pleg was last seen active ${goDuration(age)} ago; threshold is ${goDuration(PLEG_MS)}`
+  return age > MAX_PLEG_AGE_MS
+    ? `pleg was last seen active ${goDuration(age)} ago; threshold is ${goDuration(MAX_PLEG_AGE_MS)}`
     : undefined;
 }

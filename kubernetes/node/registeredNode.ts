@@ -1,30 +1,30 @@
-/** The Node object as its node registers it (`tryRegisterWithAPIServer` of `pkg/kubelet/kubelet_node_status.go`). */
+/** Builds the Node object for registration (`tryRegisterWithAPIServer` of `pkg/kubelet/kubelet_node_status.go`). */
 import { lookUp } from '../../base/lookUp.ts';
 import type { JsonFields } from '../../base/mergePatch.ts';
-import { isExtended } from '../resources/requests.ts';
+import { isExtendedResource } from '../resources/requests.ts';
 import type { NodeObject } from './nodeObject.ts';
 
-const ATTACHES = 'volumes.kubernetes.io/controller-managed-attach-detach';
+const ATTACH_ANNOTATION = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
-type Texts = Readonly<Record<string, string>>;
+type StringMap = Readonly<Record<string, string>>;
 
 /** Settings for the registration of the node. */
 export interface RegistrationOptions {
-  /** Whether the controller of the cluster attaches volumes to the node (`enableControllerAttachDetach`). */
+  /** Whether the cluster's controller attaches volumes to the node (`enableControllerAttachDetach`). */
   readonly attachesByController: boolean;
 }
 
-/** The Node as a new node creates it, without the fields that only the API server sets. */
+/** Returns the Node to create, without the fields that only the API server sets. */
 export function registeredNode(
   { metadata, spec, status, ...kind }: NodeObject,
   { attachesByController }: RegistrationOptions,
 ) {
-  const { name, labels, annotations: given } = metadata;
-  const annotations = attachesByController ? { ...given, [ATTACHES]: 'true' } : given;
+  const { name, labels, annotations: nodeAnnotations } = metadata;
+  const annotations = attachesByController ? { ...nodeAnnotations, [ATTACH_ANNOTATION]: 'true' } : nodeAnnotations;
   return { ...kind, metadata: { name, labels, ...(annotations ? { annotations } : {}) }, spec, status };
 }
 
-/** The labels that a node keeps as they should be; the others are whoever made it to say. */
+/** Labels that the node corrects when it registers. It does not change other existing labels. */
 const DEFAULT_LABELS = [
   'kubernetes.io/hostname',
   'kubernetes.io/os',
@@ -38,41 +38,48 @@ const DEFAULT_LABELS = [
   'failure-domain.beta.kubernetes.io/region',
   'beta.kubernetes.io/instance-type',
 ] as const;
-/** Those of them that it sets right whenever it looks, not only when it registers. */
+/** Labels that the node also corrects later, whenever it checks its Node. */
 const FIXED_LABELS = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
 
-/** The labels of a Node that are not as its node needs them, as they should be. */
-export const wrongLabels = (node: NodeObject, found: Texts = {}): Texts => wrongOf(FIXED_LABELS, node, found);
+/** Returns the labels to correct in a registered Node. */
+export const labelFixes = (node: NodeObject, actual: StringMap = {}): StringMap =>
+  differingLabels(FIXED_LABELS, node, actual);
 
-function wrongOf(names: readonly string[], { metadata: { labels } }: NodeObject, found: Texts = {}): Texts {
-  const wrong = names.flatMap((label) => {
-    const wanted = lookUp(labels, label);
-    return wanted === undefined || lookUp(found, label) === wanted ? [] : [[label, wanted] as const];
+function differingLabels(
+  names: readonly string[],
+  { metadata: { labels } }: NodeObject,
+  actual: StringMap = {},
+): StringMap {
+  const fixes = names.flatMap((label) => {
+    const expected = lookUp(labels, label);
+    return expected === undefined || lookUp(actual, label) === expected ? [] : [[label, expected] as const];
   });
-  return Object.fromEntries(wrong);
+  return Object.fromEntries(fixes);
 }
 
 /**
- * A merge patch that brings a Node up to date that was registered before; undefined if it is. As in a kubelet, the
- * annotation about attaching is set or removed by the setting (`reconcileCMADAnnotationWithExistingNode` in
+ * Returns a merge patch that updates a registered Node, or undefined if nothing differs. As in a kubelet, the setting
+ * determines whether the attach annotation is present (`reconcileCMADAnnotationWithExistingNode` in
  * `pkg/kubelet/kubelet_node_status.go`).
  */
-export function wantedOfRegistered(
+export function registrationPatch(
   node: NodeObject,
-  found: {
-    readonly metadata: { readonly labels?: Texts | undefined; readonly annotations?: Texts | undefined };
+  registered: {
+    readonly metadata: { readonly labels?: StringMap | undefined; readonly annotations?: StringMap | undefined };
     readonly status: JsonFields;
   },
   { attachesByController }: RegistrationOptions,
 ): JsonFields | undefined {
-  const { labels, annotations } = found.metadata;
-  const wrong = wrongOf(DEFAULT_LABELS, node, labels);
-  const attaches = attachesByController ? 'true' : undefined;
+  const { labels, annotations } = registered.metadata;
+  const labelChanges = differingLabels(DEFAULT_LABELS, node, labels);
+  const attachValue = attachesByController ? 'true' : undefined;
   const metadata = {
-    ...(Object.keys(wrong).length > 0 ? { labels: wrong } : {}),
-    ...(lookUp(annotations, ATTACHES) === attaches ? {} : { annotations: { [ATTACHES]: attaches ?? null } }),
+    ...(Object.keys(labelChanges).length > 0 ? { labels: labelChanges } : {}),
+    ...(lookUp(annotations, ATTACH_ANNOTATION) === attachValue
+      ? {}
+      : { annotations: { [ATTACH_ANNOTATION]: attachValue ?? null } }),
   };
-  const status = wantedResources(node, found.status);
+  const status = resourceFixes(node, registered.status);
   const patch = {
     ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
     ...(Object.keys(status).length > 0 ? { status } : {}),
@@ -80,15 +87,20 @@ export function wantedOfRegistered(
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
-/** Pages of a size that the host has no more go, and devices that nobody serves any more are none. */
-function wantedResources({ status }: NodeObject, found: JsonFields): JsonFields {
+/**
+ * Removes huge page sizes that the host no longer has, and sets extended resources that no plugin serves any longer to
+ * 0.
+ */
+function resourceFixes({ status }: NodeObject, serverStatus: JsonFields): JsonFields {
   const changed = (['capacity', 'allocatable'] as const).map((list) => {
-    const server = lookUp(found, list);
+    const server = lookUp(serverStatus, list);
     const amounts: [string, unknown][] = typeof server === 'object' && server !== null ? Object.entries(server) : [];
     const stale = amounts.filter(([name]) => !Object.hasOwn(status[list], name));
-    const gone = stale.filter(([name]) => name.startsWith('hugepages-')).map(([name]) => [name, null]);
-    const unserved = stale.filter(([name, amount]) => isExtended(name) && amount !== '0').map(([name]) => [name, '0']);
-    return [list, Object.fromEntries([...gone, ...unserved])] as const;
+    const removedPages = stale.filter(([name]) => name.startsWith('hugepages-')).map(([name]) => [name, null]);
+    const unserved = stale
+      .filter(([name, amount]) => isExtendedResource(name) && amount !== '0')
+      .map(([name]) => [name, '0']);
+    return [list, Object.fromEntries([...removedPages, ...unserved])] as const;
   });
   return Object.fromEntries(changed.filter(([, amounts]) => Object.keys(amounts).length > 0));
 }

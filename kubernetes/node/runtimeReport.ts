@@ -1,25 +1,31 @@
-/** What a runtime says of itself, as far as the status of its node tells it. */
+/** The runtime's report about itself, as far as the node's status includes it. */
 
-/** What a handler of the runtime can do, as a Node lists it. */
+/** Features of a runtime handler, as in a Node's status. */
 export interface RuntimeHandler {
   readonly name: string;
   readonly features: { readonly recursiveReadOnlyMounts: boolean; readonly userNamespaces: boolean };
 }
 
-/** What it said last; while it does not answer all but `isSilent` and `seenAt` holds, as in a kubelet. */
+/**
+ * The last report of the runtime. While the runtime does not respond, all fields except `isSilent` and `seenAt` remain,
+ * as in a kubelet.
+ */
 export interface RuntimeReport {
-  /** It did not answer when it was asked last. */
+  /** Whether the runtime did not respond to the last request. */
   readonly isSilent?: true;
-  /** When it was last ready beside its network, in milliseconds since the epoch; absent: it is, or has not been yet. */
+  /**
+   * When the runtime was last ready apart from its network, in milliseconds since the epoch. Undefined if it is ready
+   * now or has not been ready yet.
+   */
   readonly seenAt?: number;
-  /** Why it is not ready, in the kubelet's words. */
+  /** Why the runtime is not ready, in the kubelet's words. */
   readonly notReady?: string;
-  /** Absent while it has a network for pods. */
+  /** Why the pod network is not ready. Undefined while it is ready. */
   readonly networkNotReady?: string;
-  /** It is not ready for that alone. */
+  /** Whether the network is the only reason for not being ready. */
   readonly lacksOnlyNetwork?: true;
-  /** By their names. */
+  /** Handlers in order of their names. */
   readonly handlers?: readonly RuntimeHandler[];
-  /** Absent of a runtime that does not tell them. */
+  /** Undefined if the runtime does not report its features. */
   readonly features?: { readonly supplementalGroupsPolicy: boolean };
 }

@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets as they are written in files, read without an API server. No message shows what a Secret contains. */
+/** Reads manifests of ConfigMaps and Secrets without an API server. Messages never contain data of a Secret. */
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Problem } from '../api/problem.ts';
@@ -11,55 +11,58 @@ import {
   readConfig,
   type Value,
   validateConfig,
-  written,
+  writtenValues,
 } from './configObject.ts';
 
-/** An object as it was written, checked; plain data. */
+/** A validated manifest as plain data. */
 export interface ObjectManifest extends ConfigReference {
   readonly isImmutable: boolean;
   readonly type: string;
-  /** A list, because as names of a plain object, `__proto__` would be lost. A later value of a key overrides an earlier one. */
+  /** Entries as a list, because a plain object would lose the key `__proto__`. The last value of a key counts. */
   readonly data: readonly (readonly [key: string, value: Value])[];
 }
 
 export type ObjectManifestResult =
   | { readonly object: ObjectManifest; readonly warnings: readonly Problem[] }
-  /** `reference` names the object that the document is about. Undefined if the document has no name. */
+  /** `reference` identifies the object in the document. Undefined if the document has no name. */
   | { readonly problems: readonly Problem[]; readonly reference?: ConfigReference };
 
 /** Reads a document of this kind. */
 export function readObjectManifest(kind: ConfigKind, document: object): ObjectManifestResult {
   const reference = referenceIn(kind, document);
-  const read = readConfig(kind, document);
-  if ('problems' in read) return { problems: read.problems, ...(reference === undefined ? {} : { reference }) };
-  if (reference === undefined) return { problems: [required('metadata.name'), ...read.warnings] };
-  const { isImmutable, type, entries } = read.config;
+  const result = readConfig(kind, document);
+  if ('problems' in result) return { problems: result.problems, ...(reference === undefined ? {} : { reference }) };
+  if (reference === undefined) return { problems: [required('metadata.name'), ...result.warnings] };
+  const { isImmutable, type, entries } = result.config;
   const problems = [
     ...dnsSubdomain('metadata.name', reference.name),
     ...dnsLabel('metadata.namespace', reference.namespace),
-    ...validateConfig(read.config),
+    ...validateConfig(result.config),
   ];
-  if (problems.length > 0) return { problems: [...problems, ...read.warnings], reference };
-  return { object: { ...reference, isImmutable, type, data: written(entries) }, warnings: read.warnings };
+  if (problems.length > 0) return { problems: [...problems, ...result.warnings], reference };
+  return { object: { ...reference, isImmutable, type, data: writtenValues(entries) }, warnings: result.warnings };
 }
 
-const textOrNull = z.optional(z.nullable(z.string()));
-const namedSchema = z.object({ metadata: z.object({ name: textOrNull, namespace: textOrNull }) });
+const nullableText = z.optional(z.nullable(z.string()));
+const namedSchema = z.object({ metadata: z.object({ name: nullableText, namespace: nullableText }) });
 
-/** The object that a document names, whatever else is wrong with it. */
+/** Returns the reference of the object in a document, even if the rest of the document is invalid. */
 function referenceIn(kind: ConfigKind, document: object): ConfigReference | undefined {
   const { name, namespace } = z.safeParse(namedSchema, document).data?.metadata ?? {};
   return name ? { kind, namespace: namespace || 'default', name } : undefined;
 }
 
-/** The object that pods get of a manifest. It is the same one as long as the manifest is there; its version is its content. */
+/** Returns the object for a manifest. Its UID is derived from its name and its resource version from its content. */
 export function objectOfManifest(manifest: ObjectManifest): ConfigObject {
   const { kind, namespace, name, isImmutable, type } = manifest;
   const uid = digest([kind, namespace, name]);
   const data = dataOf(kind, manifest.data);
-  const sorted = [...data].sort(([one], [other]) => (one < other ? -1 : 1));
-  const texts = sorted.map(([key, value]) => [key, typeof value === 'string' ? value : value.toString('base64')]);
-  const resourceVersion = digest([isImmutable, type, texts]);
+  const sorted = [...data].sort(([first], [second]) => (first < second ? -1 : 1));
+  const encodedValues = sorted.map(([key, value]) => [
+    key,
+    typeof value === 'string' ? value : value.toString('base64'),
+  ]);
+  const resourceVersion = digest([isImmutable, type, encodedValues]);
   return { kind, namespace, name, uid, resourceVersion, isImmutable, type, data };
 }
 

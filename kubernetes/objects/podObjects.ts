@@ -1,4 +1,4 @@
-/** What pods get of a cluster beside their own spec: the ConfigMaps and Secrets that they name, and tokens of their service accounts. */
+/** Access to the cluster objects that pods use: ConfigMaps, Secrets and service account tokens. */
 
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../api/schema/pod.ts';
@@ -10,23 +10,23 @@ interface Abortable {
 
 export interface PodObjects {
   /**
-   * The object of this name in the pod's namespace, as it was heard of last. Rejects with `ObjectNotFound` where there is
-   * none, and with another error, whose message is for users, where that cannot be known yet.
+   * Returns the latest known version of the object in the pod's namespace. Rejects with `ObjectNotFound` if it does not
+   * exist, and with another error, whose message is for users, if its existence is not known yet.
    */
   get(pod: Pod, kind: ConfigKind, name: string, options: Abortable): Promise<ConfigObject>;
 }
 
-/** Knows which pods there are, so that what they name is at hand when they ask for it. */
+/** Tracks the pods of the node in order to prefetch the objects that they reference. */
 export interface ObjectsInUse extends PodObjects {
-  /** From now on, or with what it names now. */
+  /** Tracks a new pod, or the changed references of a tracked one. */
   follow(pod: Pod): void;
-  /** Nothing is left of the pod that could ask. */
+  /** Stops tracking a pod that has been removed. */
   release(uid: string): void;
 }
 
 /**
- * `configmap "x" not found`, in a kubelet's words. `searched` is the manifest directory, file or URL that should have the
- * object. Undefined for an object of the cluster.
+ * Error with the kubelet's message, e.g. `configmap "x" not found`. `searched` is the manifest directory, file or URL
+ * that should contain the object. Undefined for an object of the cluster.
  */
 export class ObjectNotFound extends Error {
   override readonly name = 'ObjectNotFound';
@@ -37,30 +37,35 @@ export class ObjectNotFound extends Error {
   }
 }
 
-/** A kubelet's words where nobody has said in time what there is. */
-export const unheardOf = (kind: ConfigKind): string =>
+/** Returns the kubelet's message for an object that was not received in time. */
+export const cacheSyncTimeout = (kind: ConfigKind): string =>
   `failed to sync ${kind.toLowerCase()} cache: timed out waiting for the condition`;
 
 export interface TokenRequest {
-  /** Empty: the API server's own. */
+  /** Empty means the audience of the API server. */
   readonly audience: string;
-  /** Absent: as long as the API server gives whoever does not say. */
+  /** Undefined means the API server's default lifetime. */
   readonly expirationSeconds?: number;
-  /** Of the service account that it is for: refused where that is another by now. Absent: whichever has the pod's name for it. */
+  /**
+   * UID of the service account. The request is refused if a different account has the name now. Undefined accepts any
+   * account with the name in the pod's spec.
+   */
   readonly accountUid?: string;
 }
 
 export interface PodToken {
   readonly token: string;
-  /** When another should be had, in milliseconds since the epoch. */
+  /** When to request the next token, in milliseconds since the epoch. */
   readonly renewAt: number;
-  /** Until when this one is good, by the node's clock, in milliseconds since the epoch. */
+  /** When the token expires by the node's clock, in milliseconds since the epoch. */
   readonly goodUntil?: number;
-  /** Why another could not be had when that was due; absent: it was not, or could be had. */
+  /** Why the last renewal failed. Undefined if none was due or it succeeded. */
   readonly failure?: Failure | undefined;
 }
 
 export interface PodTokens {
-  /** A token of the pod's service account, bound to the pod: the one that is known for as long as it is good. */
+  /**
+   * Returns a token of the pod's service account that is bound to the pod. A cached token is reused while it is valid.
+   */
   get(pod: Pod, request: TokenRequest, options: Abortable): Promise<PodToken>;
 }

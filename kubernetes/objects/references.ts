@@ -1,4 +1,4 @@
-/** Which ConfigMaps and Secrets a pod names. */
+/** Lists the ConfigMaps and Secrets that a pod references. */
 import { containersOf } from '../api/containers.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ConfigKind } from './configObject.ts';
@@ -6,17 +6,17 @@ import type { ConfigKind } from './configObject.ts';
 export interface PodReference {
   readonly kind: ConfigKind;
   readonly name: string;
-  /** It is shown by a volume: what changes in it has to be seen there. */
-  readonly isShown: boolean;
+  /** Whether a volume uses the object, so that changes of the object must update the volume. */
+  readonly isInVolume: boolean;
 }
 
-/** Each of them once, however often the pod names it; also those that need not be there. */
+/** Returns each reference once, including optional ones. */
 export function referencesOf({ spec }: Pick<Pod, 'spec'>): PodReference[] {
-  const found = new Map<string, PodReference>();
-  const add = (kind: ConfigKind, name: string | undefined, isShown: boolean) => {
+  const references = new Map<string, PodReference>();
+  const add = (kind: ConfigKind, name: string | undefined, isInVolume: boolean) => {
     if (!name) return;
     const key = `${kind}/${name}`;
-    found.set(key, { kind, name, isShown: isShown || (found.get(key)?.isShown ?? false) });
+    references.set(key, { kind, name, isInVolume: isInVolume || (references.get(key)?.isInVolume ?? false) });
   };
   for (const { container } of containersOf(spec)) {
     for (const { configMapRef, secretRef } of container.envFrom ?? []) {
@@ -37,5 +37,5 @@ export function referencesOf({ spec }: Pick<Pod, 'spec'>): PodReference[] {
     }
   }
   for (const { name } of spec.imagePullSecrets ?? []) add('Secret', name, false);
-  return [...found.values()];
+  return [...references.values()];
 }

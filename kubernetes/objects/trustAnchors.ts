@@ -1,31 +1,34 @@
-/** Trust anchors as volumes show them (`pkg/kubelet/clustertrustbundle` of kubernetes). */
+/** Normalizes trust anchors for volumes (`pkg/kubelet/clustertrustbundle` of Kubernetes). */
 import { createHash } from 'node:crypto';
 
-/** A block; what stands between blocks is nobody's. */
-const BLOCK = /-----BEGIN ([^\r\n-]*)-----[ \t]*\r?\n([^-]*)-----END ([^\r\n-]*)-----/g;
+/** Pattern of a PEM block. Text between blocks is ignored. */
+const PEM_BLOCK = /-----BEGIN ([^\r\n-]*)-----[ \t]*\r?\n([^-]*)-----END ([^\r\n-]*)-----/g;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-const LINE = /.{1,64}/g;
+const PEM_LINE = /.{1,64}/g;
 
 /**
- * All certificates of some bundles, each once, as PEM without anything around it. Their order means nothing: it goes by the
- * salt, so that nobody comes to rely on it, and is the same each time, so that nothing is written anew that has not changed.
+ * Returns the certificates of several bundles as plain PEM, without duplicates. The order depends on the salt, so that
+ * clients cannot rely on it. It is the same every time, so that unchanged files are not rewritten.
  */
-export function normalizedAnchors(bundles: readonly string[], salt: string): string {
-  const all = new Set(bundles.flatMap(certificatesIn));
-  const keyed = [...all].map((each) => ({ each, key: createHash('sha256').update(salt).update(each).digest('hex') }));
-  return keyed
+export function normalizeAnchors(bundles: readonly string[], salt: string): string {
+  const certificates = new Set(bundles.flatMap(parseCertificates));
+  const sortable = [...certificates].map((each) => ({
+    each,
+    key: createHash('sha256').update(salt).update(each).digest('hex'),
+  }));
+  return sortable
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ each }) => asPem(each))
+    .map(({ each }) => toPem(each))
     .join('');
 }
 
-/** In base64, without its lines. */
-function certificatesIn(bundle: string): string[] {
-  return [...bundle.matchAll(BLOCK)].flatMap(([, begun, body = '', ended]) => {
-    const text = body.replaceAll(/\s/g, '');
-    return begun === ended && BASE64.test(text) && text.length % 4 === 0 ? [text] : [];
+/** Returns the certificates of a bundle as base64 without line breaks. */
+function parseCertificates(bundle: string): string[] {
+  return [...bundle.matchAll(PEM_BLOCK)].flatMap(([, beginLabel, body = '', endLabel]) => {
+    const base64 = body.replaceAll(/\s/g, '');
+    return beginLabel === endLabel && BASE64.test(base64) && base64.length % 4 === 0 ? [base64] : [];
   });
 }
 
-const asPem = (text: string): string =>
-  ['-----BEGIN CERTIFICATE-----', ...(text.match(LINE) ?? []), '-----END CERTIFICATE-----', ''].join('\n');
+const toPem = (base64: string): string =>
+  ['-----BEGIN CERTIFICATE-----', ...(base64.match(PEM_LINE) ?? []), '-----END CERTIFICATE-----', ''].join('\n');

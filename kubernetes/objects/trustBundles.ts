@@ -1,4 +1,4 @@
-/** The trust anchors of a cluster, as volumes show them. */
+/** Access to the trust anchors of a cluster. */
 import type { Pod } from '../api/schema/pod.ts';
 import type { Projection } from '../environment/projection.ts';
 
@@ -6,8 +6,8 @@ export type TrustBundleProjection = NonNullable<Projection['clusterTrustBundle']
 
 export interface TrustBundles {
   /**
-   * The anchors that a projection names, as PEM; none of one that is optional are an empty text. Rejects with an error
-   * whose message is for users. The pod is told when they are others.
+   * Returns the anchors of a projection as PEM. The result is empty if the projection is optional and there are none.
+   * Rejects with an error whose message is for users. The pod is notified of later changes.
    */
   get(pod: Pod, projection: TrustBundleProjection, options: { readonly signal: AbortSignal }): Promise<string>;
 }

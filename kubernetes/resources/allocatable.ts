@@ -1,62 +1,80 @@
-/** What of a node its pods may take: its capacity without what is reserved for others. */
+/** Computes the allocatable resources of a node, which are its capacity minus the reserved resources. */
 
 import { wholeValue } from '../api/quantity.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
 import type { Capacity } from './requests.ts';
 import { amountOf } from './resources.ts';
 
-/** What a node's disk is called among its resources. */
-export const DISK = 'ephemeral-storage';
+/** Resource name of the node's disk. */
+export const EPHEMERAL_STORAGE = 'ephemeral-storage';
 
-/** What is kept from the pods, as the configuration names it. */
-export interface Reserved {
-  /** For the node's agent and runtime. */
+/** Resources that pods cannot use, as configured. */
+export interface ReservedResources {
+  /** Reserved for the agent and the runtime. */
   readonly kubeReserved: ResourceList;
-  /** For the rest of the system. */
+  /** Reserved for the rest of the system. */
   readonly systemReserved: ResourceList;
-  /** The free memory below which pods are evicted at once, as a quantity or a percentage; absent: there is no such line. */
+  /**
+   * Amount of free memory below which pods are evicted immediately, as a quantity or a percentage. Undefined if there
+   * is no threshold.
+   */
   readonly evictionHardMemory?: string;
-  /** The same of the disk that pods write to. */
+  /** Eviction threshold of the disk that pods write to, in the same format. */
   readonly evictionHardDisk?: string;
 }
 
-/** What the pods' common cgroup may use: the capacity without what is reserved for the agent and the system. */
-export function unreserved(capacity: Capacity, { kubeReserved, systemReserved }: Reserved): Capacity {
-  const left = (has: number, resource: string) => {
-    const kept = [kubeReserved, systemReserved].map((requests) => amountOf({ requests }, 'requests', resource));
-    return Math.max(0, has - kept.reduce((sum, each) => sum + each, 0));
+/** Returns the limit of the cgroup of all pods: the capacity minus what is reserved for the agent and the system. */
+export function subtractReserved(capacity: Capacity, { kubeReserved, systemReserved }: ReservedResources): Capacity {
+  const remaining = (capacityAmount: number, resource: string) => {
+    const reservedAmounts = [kubeReserved, systemReserved].map((requests) =>
+      amountOf({ requests }, 'requests', resource),
+    );
+    return Math.max(0, capacityAmount - reservedAmounts.reduce((sum, each) => sum + each, 0));
   };
   return {
     ...capacity,
-    cpuMillis: left(capacity.cpuMillis, 'cpu'),
-    memoryBytes: left(capacity.memoryBytes, 'memory'),
-    ...(capacity.extra ? { extra: mapped(capacity.extra, left) } : {}),
+    cpuMillis: remaining(capacity.cpuMillis, 'cpu'),
+    memoryBytes: remaining(capacity.memoryBytes, 'memory'),
+    ...(capacity.extra ? { extra: mapAmounts(capacity.extra, remaining) } : {}),
   };
 }
 
-const mapped = (amounts: Readonly<Record<string, number>>, to: (amount: number, name: string) => number) =>
-  Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, to(amount, name)]));
+const mapAmounts = (amounts: Readonly<Record<string, number>>, convert: (amount: number, name: string) => number) =>
+  Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, convert(amount, name)]));
 
 /**
- * The resources that pods may request in all: the capacity without what is reserved, without the memory and disk below the
- * eviction thresholds, and without the memory that huge pages take (`Allocatable` in
+ * Returns the resources that all pods together may request: the capacity minus the reserved resources, the memory and
+ * disk below the eviction thresholds, and the memory of huge pages (`Allocatable` in
  * `pkg/kubelet/nodestatus/setters.go`).
  */
-export function allocatable(capacity: Capacity, reserved: Reserved): Capacity {
-  const rest = unreserved(capacity, reserved);
-  const kept = thresholdOf(reserved.evictionHardMemory, capacity.memoryBytes);
-  const disk = thresholdOf(reserved.evictionHardDisk, capacity.extra?.[DISK] ?? 0);
-  const extra = rest.extra && mapped(rest.extra, (has, name) => Math.max(0, has - (name === DISK ? disk : 0)));
-  const memoryBytes = Math.max(0, Math.max(0, rest.memoryBytes - kept) - hugePageBytes(capacity));
-  return { ...rest, memoryBytes, ...(extra ? { extra } : {}) };
+export function allocatable(capacity: Capacity, reserved: ReservedResources): Capacity {
+  const unreservedCapacity = subtractReserved(capacity, reserved);
+  const memoryThreshold = thresholdOf(reserved.evictionHardMemory, capacity.memoryBytes);
+  const diskThreshold = thresholdOf(reserved.evictionHardDisk, capacity.extra?.[EPHEMERAL_STORAGE] ?? 0);
+  const otherResources =
+    unreservedCapacity.extra &&
+    mapAmounts(unreservedCapacity.extra, (has, name) =>
+      Math.max(0, has - (name === EPHEMERAL_STORAGE ? diskThreshold : 0)),
+    );
+  const memoryBytes = Math.max(
+    0,
+    Math.max(0, unreservedCapacity.memoryBytes - memoryThreshold) - hugePageBytes(capacity),
+  );
+  return { ...unreservedCapacity, memoryBytes, ...(otherResources ? { extra: otherResources } : {}) };
 }
 
-/** The memory of all preallocated huge pages, which no other memory can use. Pages that are reserved count as well. */
+/**
+ * Returns the memory of all preallocated huge pages, including reserved ones, because it cannot be used for anything
+ * else.
+ */
 const hugePageBytes = ({ extra = {} }: Capacity): number =>
   Object.entries(extra).reduce((sum, [name, bytes]) => (name.startsWith('hugepages-') ? sum + bytes : sum), 0);
 
-/** A line of eviction in units of its resource: `100Mi`, or `10%` of all there is. To the kubelet `100%` is no line. */
-export function thresholdOf(text: string | undefined, all: number): number {
+/**
+ * Returns an eviction threshold such as `100Mi`, or `10%` of `total`, in units of its resource. Like the kubelet,
+ * treats `100%` as no threshold.
+ */
+export function thresholdOf(text: string | undefined, total: number): number {
   if (text === undefined || text === '100%') return 0;
-  return text.endsWith('%') ? Math.trunc((all * Number.parseFloat(text)) / 100) : wholeValue(text);
+  return text.endsWith('%') ? Math.trunc((total * Number.parseFloat(text)) / 100) : wholeValue(text);
 }

@@ -1,4 +1,4 @@
-/** The persisted result of a pod's admission. It survives a restart of the agent, or of the pod's actor. */
+/** The persisted result of a pod's admission, which survives restarts of the agent and of the pod's actor. */
 
 import type { Pod } from '../api/schema/pod.ts';
 import type { PodView } from '../status/view.ts';
@@ -7,18 +7,20 @@ import { type PodResourceRequests, requestsOf } from './requests.ts';
 import { type PodResources, resourcesOf } from './resize.ts';
 
 export interface Allocation extends PodResourceRequests {
-  /** The resources that were admitted; absent in what an older agent kept. */
+  /** The admitted resources. Undefined if an older agent persisted the allocation. */
   readonly resources?: PodResources;
-  /** While a resize is under way: the sizes that the containers still have. */
+  /** Sizes that the containers currently have. Undefined unless a resize is in progress. */
   readonly sizes?: Readonly<Record<string, ContainerSize>>;
 }
 
-/** That of a pod as it was admitted; with the sizes of its containers while a resize is under way. */
+/**
+ * Returns the allocation of an admitted pod, with the current sizes of its containers while a resize is in progress.
+ */
 export function allocationOf(pod: Pod, sizes?: Allocation['sizes']): Allocation {
   const { pod: _name, ...requests } = requestsOf(pod);
   return { ...requests, resources: resourcesOf(pod), ...(sizes ? { sizes } : {}) };
 }
 
-/** The sizes that the containers of a pod have, as they are shown. */
+/** Returns the current sizes of a pod's containers. */
 export const sizesOf = ({ containers }: PodView): Record<string, ContainerSize> =>
   Object.fromEntries(containers.flatMap(({ name, size }) => (size ? [[name, size] as const] : [])));

@@ -1,10 +1,10 @@
-/** How the limits of a cgroup are told to the kernel, as files of cgroup v1 or v2, and to systemd, as properties of a slice. */
+/** Formats the limits of a cgroup as files of cgroup v1 or v2, and as properties of a systemd slice. */
 import type { CgroupLimits } from './cgroupLimits.ts';
 
-/** What the limits of pods are written to. */
+/** The cgroup controllers that limit pods. */
 export type Controller = 'cpu' | 'memory' | 'pids' | 'hugetlb';
 
-/** One value for one file of a cgroup. */
+/** A value to write to a cgroup file. */
 export interface CgroupFile {
   readonly controller: Controller;
   readonly file: string;
@@ -13,19 +13,19 @@ export interface CgroupFile {
 
 type Version = 'v1' | 'v2';
 
-/** The files of one hierarchy, in the order in which they are written; a controller that the host has not is left out. */
+/** Returns the files to write, in order. Controllers that the host does not have are left out. */
 export function cgroupFiles(limits: CgroupLimits, versionOf: (controller: Controller) => Version | undefined) {
   const files = (['cpu', 'memory', 'pids', 'hugetlb'] as const).flatMap((controller): CgroupFile[] => {
     const version = versionOf(controller);
     if (version === undefined) return [];
-    return WRITERS[version][controller](limits).map(([file, value]) => ({ controller, file, value: String(value) }));
+    return FORMATTERS[version][controller](limits).map(([file, value]) => ({ controller, file, value: String(value) }));
   });
   return files;
 }
 
-type Lines = readonly (readonly [file: string, value: string | number])[];
+type FileValues = readonly (readonly [file: string, value: string | number])[];
 
-const WRITERS: Record<Version, Record<Controller, (limits: CgroupLimits) => Lines>> = {
+const FORMATTERS: Record<Version, Record<Controller, (limits: CgroupLimits) => FileValues>> = {
   v1: {
     cpu: ({ cpuShares, cpu }) => [
       ...(cpuShares === undefined ? [] : [['cpu.shares', cpuShares] as const]),
@@ -39,7 +39,7 @@ const WRITERS: Record<Version, Record<Controller, (limits: CgroupLimits) => Line
     memory: ({ memoryBytes }) => (memoryBytes === undefined ? [] : [['memory.limit_in_bytes', memoryBytes]]),
     pids: ({ pids }) => (pids === undefined ? [] : [['pids.max', pids]]),
     hugetlb: ({ hugepages = {} }) =>
-      Object.entries(hugepages).map(([size, bytes]) => [`hugetlb.${size}.limit_in_bytes`, exact(bytes)] as const),
+      Object.entries(hugepages).map(([size, bytes]) => [`hugetlb.${size}.limit_in_bytes`, formatExact(bytes)] as const),
   },
   v2: {
     cpu: ({ cpuShares, cpu }) => [
@@ -49,24 +49,24 @@ const WRITERS: Record<Version, Record<Controller, (limits: CgroupLimits) => Line
     memory: ({ memoryBytes }) => (memoryBytes === undefined ? [] : [['memory.max', memoryBytes]]),
     pids: ({ pids }) => (pids === undefined ? [] : [['pids.max', pids]]),
     hugetlb: ({ hugepages = {} }) =>
-      Object.entries(hugepages).map(([size, bytes]) => [`hugetlb.${size}.max`, exact(bytes)] as const),
+      Object.entries(hugepages).map(([size, bytes]) => [`hugetlb.${size}.max`, formatExact(bytes)] as const),
   },
 };
 
-/** Large numbers are written with all their digits. */
-const exact = (bytes: number): string => BigInt(bytes).toString();
+/** Formats a large number with all of its digits. */
+const formatExact = (bytes: number): string => BigInt(bytes).toString();
 
-/** The cpu.weight (1…10000) of so many cpu.shares (2…262144), in proportion, as the kubelet gives it to its own cgroups. */
+/** Converts cpu.shares (2…262144) linearly to cpu.weight (1…10000), as the kubelet does for its cgroups. */
 export function cpuWeight(shares: number): number {
   return 1 + Math.trunc(((shares - 2) * 9999) / 262_142);
 }
 
-/** A property of a systemd unit: its name, the D-Bus signature of its value, the value. */
+/** A property of a systemd unit: name, D-Bus signature and value. */
 export type UnitProperty = readonly [name: string, signature: 's' | 'b' | 't' | 'as', ...value: string[]];
 
 const NO_QUOTA = '18446744073709551615';
 
-/** The limits as systemd keeps them; huge pages it knows nothing of. */
+/** Returns the limits as properties of a systemd slice. systemd does not support limits of huge pages. */
 export function sliceProperties(limits: CgroupLimits, version: Version): UnitProperty[] {
   const { cpuShares, cpu, memoryBytes, pids } = limits;
   const shares = (each: number): UnitProperty =>
@@ -81,7 +81,7 @@ export function sliceProperties(limits: CgroupLimits, version: Version): UnitPro
   ];
 }
 
-/** systemd counts a quota per second, in steps of 10 ms. */
+/** Returns the properties of a CPU quota. systemd measures it per second, in steps of 10 ms. */
 function quotaProperties({ quota, period }: { quota: number; period: number }): UnitProperty[] {
   const perSecond = Math.ceil((quota * 1_000_000) / period / 10_000) * 10_000;
   return [
@@ -90,22 +90,28 @@ function quotaProperties({ quota, period }: { quota: number; period: number }): 
   ];
 }
 
-/** What a new slice is told beside its limits: it is counted, and it ends by nobody's rules but its owner's. */
+/**
+ * Returns all properties of a new slice: limits, accounting, and no default dependencies, so that systemd does not stop
+ * the slice on its own.
+ */
 export function newSliceProperties(slice: string, limits: CgroupLimits, version: Version): UnitProperty[] {
-  const above = slice.slice(0, slice.lastIndexOf('-'));
+  const parent = slice.slice(0, slice.lastIndexOf('-'));
   const accounting = ['CPUAccounting', 'MemoryAccounting', 'TasksAccounting'].map(
     (name): UnitProperty => [name, 'b', 'true'],
   );
   return [
     ['Description', 's', `pods (${slice})`],
-    ...(slice.includes('-') ? [['Wants', 'as', '1', `${above}.slice`] as const] : []),
+    ...(slice.includes('-') ? [['Wants', 'as', '1', `${parent}.slice`] as const] : []),
     ['DefaultDependencies', 'b', 'false'],
     ...accounting,
     ...sliceProperties(limits, version),
   ];
 }
 
-/** The arguments of `busctl` for a list of properties: their number, then each with its name, signature and value. */
+/**
+ * Returns the arguments of `busctl` for these properties: their number, followed by the name, signature and value of
+ * each.
+ */
 export function busctlProperties(properties: readonly UnitProperty[]): string[] {
   return [String(properties.length), ...properties.flat()];
 }

@@ -1,4 +1,4 @@
-/** What the cgroups above containers may use: a pod's, those of the QoS classes, and that of all pods (C25). */
+/** Computes the limits of the parent cgroups of containers: of a pod, of the QoS classes and of all pods (C25). */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { containersOf } from '../api/containers.ts';
@@ -10,59 +10,67 @@ import { qosClass } from './qos.ts';
 import type { Capacity } from './requests.ts';
 import { podLimit, podRequest } from './resources.ts';
 
-/** The limits of one cgroup; what is absent is left as it is. */
+/** The limits of a cgroup. An undefined limit is left unchanged. */
 export interface CgroupLimits {
   readonly cpuShares?: number;
-  /** Microseconds of each period; a quota of -1 is none. */
+  /** CFS quota per period in microseconds. A quota of -1 means no limit. */
   readonly cpu?: { readonly quota: number; readonly period: number };
   readonly memoryBytes?: number;
   readonly pids?: number;
-  /** Bytes by the kernel's name of the page size, such as `2MB`. */
+  /** Bytes by page size in the kernel's notation, such as `2MB`. */
   readonly hugepages?: Readonly<Record<string, number>>;
 }
 
-/** What the node's configuration and kernel say of all cgroups. */
+/** Settings of the node and the kernel for all cgroups. */
 export interface CgroupRules {
-  /** Whether limits of cpu are enforced. */
+  /** Whether CPU limits are enforced. */
   readonly cfsQuota: boolean;
   /** Microseconds. */
   readonly cfsPeriod: number;
-  /** How many processes a pod may have; none below 1. */
+  /** Maximum number of processes per pod. No limit if below 1. */
   readonly podPids: number;
-  /** The sizes of huge pages that the kernel has, by its names. */
+  /** Huge page sizes of the kernel, in its notation. */
   readonly pageSizes: readonly string[];
 }
 
-/** More than any node has. */
-const UNBOUNDED = 2 ** 62;
+/** More memory than any node has, used as no limit. */
+const UNLIMITED_BYTES = 2 ** 62;
 
-/** What a pod may use in all. A limit of cpu or memory is the pod's only when every container of it has one. */
+/**
+ * Returns the limits of a pod's cgroup. CPU or memory is limited only if the pod or each of its containers has a limit.
+ */
 export function podCgroupLimits(spec: PodSpec, rules: CgroupRules): CgroupLimits {
   const [cpu, memoryBytes] = [podLimit(spec, 'cpu'), podLimit(spec, 'memory')];
   const isBestEffort = qosClass(spec) === 'BestEffort';
   return {
     cpuShares: cpuShares(isBestEffort ? 0 : podRequest(spec, 'cpu')),
-    ...(cpu === undefined || isBestEffort ? {} : { cpu: quotaOf(cpu, rules) }),
+    ...(cpu === undefined || isBestEffort ? {} : { cpu: formatQuota(cpu, rules) }),
     ...(memoryBytes === undefined || isBestEffort ? {} : { memoryBytes }),
     ...(rules.podPids > 0 ? { pids: rules.podPids } : {}),
-    ...pages(rules, hugepageLimits(spec)),
+    ...hugepageField(rules, hugepageLimits(spec)),
   };
 }
 
-function quotaOf(milliCpu: number, { cfsQuota, cfsPeriod: period }: CgroupRules): { quota: number; period: number } {
+function formatQuota(
+  milliCpu: number,
+  { cfsQuota, cfsPeriod: period }: CgroupRules,
+): { quota: number; period: number } {
   return { quota: cfsQuota ? cpuQuota(milliCpu, period) : -1, period };
 }
 
-/** Every size of huge pages that is not given is given none. */
-function pages({ pageSizes }: CgroupRules, given: Readonly<Record<string, number>>): Pick<CgroupLimits, 'hugepages'> {
+/** Sets every huge page size without a limit to 0. */
+function hugepageField(
+  { pageSizes }: CgroupRules,
+  limits: Readonly<Record<string, number>>,
+): Pick<CgroupLimits, 'hugepages'> {
   if (pageSizes.length === 0) return {};
-  return { hugepages: Object.fromEntries(pageSizes.map((size) => [size, lookUp(given, size) ?? 0])) };
+  return { hugepages: Object.fromEntries(pageSizes.map((size) => [size, lookUp(limits, size) ?? 0])) };
 }
 
-/** Bytes by size of page: the pod's own, or those of its containers together. */
+/** Returns the limits by page size, from the pod or else summed over its containers. */
 function hugepageLimits(spec: PodSpec): Record<string, number> {
-  const own = hugepages(spec.resources?.limits ?? {});
-  if (Object.keys(own).length > 0) return own;
+  const podLimits = hugepages(spec.resources?.limits ?? {});
+  if (Object.keys(podLimits).length > 0) return podLimits;
   const sum = new Map<string, number>();
   for (const { container, role } of containersOf(spec)) {
     if (role === 'ephemeral') continue;
@@ -73,11 +81,11 @@ function hugepageLimits(spec: PodSpec): Record<string, number> {
   return Object.fromEntries(sum);
 }
 
-/** The huge pages in a list of limits: `hugepages-2Mi` are what the kernel calls 2MB. */
+/** Returns the huge page limits by page size in the kernel's notation, e.g. `hugepages-2Mi` becomes `2MB`. */
 export function hugepages(limits: ResourceList): Record<string, number> {
   const entries = Object.entries(limits).flatMap(([resource, amount]) => {
     const [, size] = /^hugepages-(.+)$/.exec(resource) ?? [];
-    return size === undefined ? [] : [[pageName(wholeValue(size)), wholeValue(amount)] as const];
+    return size === undefined ? [] : [[formatPageSize(wholeValue(size)), wholeValue(amount)] as const];
   });
   return Object.fromEntries(entries);
 }
@@ -85,13 +93,16 @@ export function hugepages(limits: ResourceList): Record<string, number> {
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 
-/** The name that the kernel gives to huge pages of so many bytes. */
-export function pageName(bytes: number): string {
+/** Formats a huge page size in the kernel's notation. */
+export function formatPageSize(bytes: number): string {
   if (bytes >= GIB) return `${bytes / GIB}GB`;
   return bytes >= MIB ? `${bytes / MIB}MB` : `${bytes / 1024}KB`;
 }
 
-/** A QoS class: best-effort pods get cpu when nobody else wants it, burstable ones in the measure of their requests. */
+/**
+ * Returns the limits of a QoS class. Best-effort pods get only otherwise unused CPU time, and burstable pods get it in
+ * proportion to their requests.
+ */
 export function tierCgroupLimits(
   tier: 'burstable' | 'besteffort',
   pods: Iterable<PodSpec>,
@@ -101,14 +112,16 @@ export function tierCgroupLimits(
   for (const spec of pods) if (qosClass(spec) === 'Burstable') milliCpu += podRequest(spec, 'cpu');
   return {
     cpuShares: cpuShares(tier === 'burstable' ? milliCpu : 0),
-    ...(pageSizes.length > 0 ? { hugepages: Object.fromEntries(pageSizes.map((size) => [size, UNBOUNDED])) } : {}),
+    ...(pageSizes.length > 0
+      ? { hugepages: Object.fromEntries(pageSizes.map((size) => [size, UNLIMITED_BYTES])) }
+      : {}),
   };
 }
 
-/** The processes that a node has room for, as a kubelet names them among its resources. */
+/** Resource name of the maximum number of processes on a node, as in a kubelet. */
 export const PIDS = 'pid';
 
-/** All pods of the node together. */
+/** Returns the limits of all pods of the node together. */
 export function nodeCgroupLimits({ cpuMillis, memoryBytes, extra }: Capacity): CgroupLimits {
   const pids = extra?.[PIDS];
   return { cpuShares: cpuShares(cpuMillis), memoryBytes, ...(pids === undefined ? {} : { pids }) };

@@ -1,14 +1,17 @@
-/** The resources of a container that a resize can change (`resourceRequirements` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). */
+/**
+ * The resources of a container that a resize can change (`resourceRequirements` in
+ * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
+ */
 export interface ContainerSize {
   /** Millicores. */
   readonly cpuRequest: number;
-  /** Millicores; 0 for none, as below. */
+  /** Millicores. 0 means no limit, also for memory. */
   readonly cpuLimit: number;
   /** Bytes. */
   readonly memoryLimit: number;
   /**
-   * Bytes. The kernel does not use this request, but a change of it can restart the container. Undefined if the size was
-   * persisted by an agent that did not persist the request: such a request equals every other.
+   * Bytes. The kernel does not use the request, but a change of it can require a restart of the container. Undefined if
+   * an older agent persisted the size. An undefined request counts as equal to any other.
    */
   readonly memoryRequest?: number | undefined;
 }

@@ -1,29 +1,29 @@
-/** Devices that a pod requests through dynamic resource allocation. The node does not prepare them yet. */
+/** Devices that a pod requests through dynamic resource allocation. The node does not prepare devices yet. */
 
 import { NodeFailure } from '../../base/failure.ts';
 import type { Pod } from '../api/schema/pod.ts';
 
 /**
- * The claims whose devices must be prepared before the sandbox is created (`prepareResources` in
- * `pkg/kubelet/cm/dra/manager.go`): those of the spec, except for a claim for which the status names no ResourceClaim
- * because none is needed, and the claim that the scheduler created for extended resources.
+ * Returns the claims whose devices must be prepared before the sandbox is created (`prepareResources` in
+ * `pkg/kubelet/cm/dra/manager.go`): the claims of the spec and the claim that the scheduler created for extended
+ * resources. A claim is left out if the status has no ResourceClaim for it, because none is needed.
  */
 export function claimsToPrepare({ spec, status }: Pick<Pod, 'spec' | 'status'>): string[] {
-  const { resourceClaimStatuses = [], extendedResourceClaimStatus: extended } = status ?? {};
+  const { resourceClaimStatuses = [], extendedResourceClaimStatus: extendedClaim } = status ?? {};
   const unneeded = new Set(
     resourceClaimStatuses.flatMap(({ name, resourceClaimName }) => (resourceClaimName === undefined ? [name] : [])),
   );
-  const named = (spec.resourceClaims ?? []).map(({ name }) => name).filter((name) => !unneeded.has(name));
-  return extended === undefined ? named : [...named, extended.resourceClaimName];
+  const claimNames = (spec.resourceClaims ?? []).map(({ name }) => name).filter((name) => !unneeded.has(name));
+  return extendedClaim === undefined ? claimNames : [...claimNames, extendedClaim.resourceClaimName];
 }
 
-/** Whether an extended resource is one of those that the scheduler has allocated as devices, by a claim of its own. */
+/** Whether the scheduler has allocated an extended resource as devices, for which it creates a claim. */
 export function isAllocatedAsDevice({ status }: Pick<Pod, 'status'>, resource: string): boolean {
   const { requestMappings = [] } = status?.extendedResourceClaimStatus ?? {};
   return requestMappings.some(({ resourceName }) => resourceName === resource);
 }
 
-/** Fails with `FailedPrepareDynamicResources` if the pod requests devices, because it must not run without them. */
+/** Throws `FailedPrepareDynamicResources` if the pod requests devices, because it must not run without them. */
 export function requireNoDevices(pod: Pick<Pod, 'spec' | 'status'>): void {
   const claims = claimsToPrepare(pod);
   if (claims.length === 0) return;

@@ -1,43 +1,46 @@
-/** What a pod asks for and may use as a whole, as its status tells it (C15). */
+/** Computes the effective resources of a pod, as reported in its status (C15). */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { remembered } from '../../base/remembered.ts';
+import { memoize } from '../../base/memoize.ts';
 import { containersOf } from '../api/containers.ts';
 import { canonicalQuantity, nanosOf, quantityLike } from '../api/quantity.ts';
 import type { ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
-import { aggregateNanos, type Kind } from './resources.ts';
+import { type AmountKind, aggregateNanos } from './resources.ts';
 
-/** Each status of a pod tells them: its own amounts before the sums of its containers', and the overhead; a limit has overhead only where there is one. */
-export const effectiveResources = remembered((spec: PodSpec): Pick<ResourceRequirements, 'requests' | 'limits'> => {
-  const [requests, limits] = [effective(spec, 'requests'), effective(spec, 'limits')];
+/**
+ * Returns the pod-level amounts, or else the sums over the containers, plus the overhead. Limits include the overhead
+ * only if there is a limit. The result is cached, because every status needs it.
+ */
+export const effectiveResources = memoize((spec: PodSpec): Pick<ResourceRequirements, 'requests' | 'limits'> => {
+  const [requests, limits] = [effectiveAmounts(spec, 'requests'), effectiveAmounts(spec, 'limits')];
   return {
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
     ...(Object.keys(requests).length > 0 ? { requests } : {}),
   };
 });
 
-function effective(spec: PodSpec, kind: Kind): ResourceList {
+function effectiveAmounts(spec: PodSpec, kind: AmountKind): ResourceList {
   const containers = containersOf(spec).filter(({ role }) => role !== 'ephemeral');
-  const [own, overhead] = [spec.resources?.[kind] ?? {}, spec.overhead ?? {}];
-  const lists = [
-    own,
+  const [podAmounts, overhead] = [spec.resources?.[kind] ?? {}, spec.overhead ?? {}];
+  const resourceLists = [
+    podAmounts,
     ...containers.map(({ container }) => container.resources?.[kind] ?? {}),
     ...(kind === 'requests' ? [overhead] : []),
   ];
-  // The first amount of each says in which family it is written.
-  const first = new Map(lists.toReversed().flatMap((list) => Object.entries(list)));
-  const amounts = Array.from(first, ([name, like]) => {
-    const asked = lookUp(own, name);
-    const inAll = asked === undefined ? aggregateNanos(spec, kind, name) : nanosOf(asked);
-    const added = kind === 'requests' || inAll > 0n ? nanosOf(lookUp(overhead, name) ?? '0') : 0n;
-    return [name, quantityLike(inAll + added, like)];
+  // The first amount of each resource determines the format of the sum.
+  const firstAmounts = new Map(resourceLists.toReversed().flatMap((list) => Object.entries(list)));
+  const amounts = Array.from(firstAmounts, ([name, firstAmount]) => {
+    const podAmount = lookUp(podAmounts, name);
+    const totalNanos = podAmount === undefined ? aggregateNanos(spec, kind, name) : nanosOf(podAmount);
+    const overheadNanos = kind === 'requests' || totalNanos > 0n ? nanosOf(lookUp(overhead, name) ?? '0') : 0n;
+    return [name, quantityLike(totalNanos + overheadNanos, firstAmount)];
   });
   return Object.fromEntries(amounts.sort());
 }
 
-/** Amounts as the API has them. */
+/** Returns the amounts in the canonical form of the API. */
 export function canonicalAmounts(list: ResourceList): ResourceList {
   return Object.fromEntries(Object.entries(list).map(([name, text]) => [name, canonicalQuantity(text)]));
 }

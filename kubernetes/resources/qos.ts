@@ -5,27 +5,33 @@ import type { PodSpec } from '../api/schema/pod.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
-/** The class that a pod's requests and limits of cpu and memory give it; the pod's own, where set, replace the containers'. */
+/**
+ * Returns the QoS class that results from CPU and memory requests and limits. Pod-level resources, if set, replace
+ * those of the containers.
+ */
 export function qosClass(spec: PodSpec): QosClass {
-  const parts = hasOwn(spec.resources)
+  const resourceSets = hasAmounts(spec.resources)
     ? [spec.resources]
     : [...(spec.initContainers ?? []), ...spec.containers].map((container) => container.resources);
-  const requests = sums(parts, 'requests');
-  const limits = sums(parts, 'limits');
-  if (requests.size === 0 && limits.size === 0) return 'BestEffort';
-  const allLimited = parts.every((part) => sums([part], 'limits').size === 2);
-  const equal = ['cpu', 'memory'].every((resource) => requests.get(resource) === limits.get(resource));
-  return allLimited && equal ? 'Guaranteed' : 'Burstable';
+  const requestSums = sumAmounts(resourceSets, 'requests');
+  const limitSums = sumAmounts(resourceSets, 'limits');
+  if (requestSums.size === 0 && limitSums.size === 0) return 'BestEffort';
+  const areAllLimited = resourceSets.every((part) => sumAmounts([part], 'limits').size === 2);
+  const areEqual = ['cpu', 'memory'].every((resource) => requestSums.get(resource) === limitSums.get(resource));
+  return areAllLimited && areEqual ? 'Guaranteed' : 'Burstable';
 }
 
-function hasOwn(resources: ResourceRequirements | undefined): boolean {
+function hasAmounts(resources: ResourceRequirements | undefined): boolean {
   return Object.keys(resources?.requests ?? {}).length > 0 || Object.keys(resources?.limits ?? {}).length > 0;
 }
 
-/** The positive amounts of cpu and memory, in nanos by resource. */
-function sums(parts: readonly (ResourceRequirements | undefined)[], kind: 'requests' | 'limits'): Map<string, bigint> {
+/** Sums the positive amounts of CPU and memory, in nanos by resource. */
+function sumAmounts(
+  resourceSets: readonly (ResourceRequirements | undefined)[],
+  kind: 'requests' | 'limits',
+): Map<string, bigint> {
   const sum = new Map<string, bigint>();
-  for (const part of parts) {
+  for (const part of resourceSets) {
     for (const resource of ['cpu', 'memory']) {
       const nanos = parseQuantity(lookUp(part?.[kind], resource) ?? '') ?? 0n;
       if (nanos > 0n) sum.set(resource, (sum.get(resource) ?? 0n) + nanos);

@@ -1,4 +1,7 @@
-/** In-place resize: which changes of a pod's resources a node takes on while its containers run, and in which words. */
+/**
+ * In-place resize: decides which changes of a pod's resources a node accepts while the containers run, and formats its
+ * messages.
+ */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { Refusal, RefusalReason } from '../admission/refusal.ts';
@@ -10,57 +13,60 @@ import type { PodCondition } from '../api/schema/status.ts';
 import type { ContainerSize } from './containerSize.ts';
 import { qosClass } from './qos.ts';
 import { amountOf, containerSize } from './resources.ts';
-import { maySwap } from './swap.ts';
+import { canUseSwap } from './swap.ts';
 
-/** The resources of a pod by container, and the pod's own: what is admitted apart from the rest of its spec. */
+/** The resources of a pod and of its containers by name, which are admitted separately from the rest of the spec. */
 export interface PodResources {
   readonly pod?: ResourceRequirements;
   readonly containers: Readonly<Record<string, ResourceRequirements>>;
 }
 
 /**
- * Returns the resources of all containers that a resize can change: all but ephemeral ones (`IsResizableContainer` in
- * `pkg/kubelet/allocation/allocation_manager.go`).
+ * Returns the resources of all containers that a resize can change, which are all but ephemeral ones
+ * (`IsResizableContainer` in `pkg/kubelet/allocation/allocation_manager.go`).
  */
 export function resourcesOf({ spec }: Pod): PodResources {
-  const all = [...(spec.initContainers ?? []), ...spec.containers];
+  const resizable = [...(spec.initContainers ?? []), ...spec.containers];
   return {
     ...(spec.resources ? { pod: spec.resources } : {}),
-    containers: Object.fromEntries(all.map(({ name, resources = {} }) => [name, resources])),
+    containers: Object.fromEntries(resizable.map(({ name, resources = {} }) => [name, resources])),
   };
 }
 
-/** The pod with these resources; a container that they do not name keeps its own. The same pod when nothing differs. */
-export function withResources(pod: Pod, given: PodResources): Pod {
-  if (sameResources(resourcesOf(pod), given)) return pod;
+/**
+ * Returns the pod with these resources. A container that `target` does not contain retains its own. Returns the same
+ * object if nothing differs.
+ */
+export function withResources(pod: Pod, target: PodResources): Pod {
+  if (hasSameResources(resourcesOf(pod), target)) return pod;
   const { resources: _own, ...spec } = pod.spec;
-  const sized = (container: Container): Container => {
-    const resources = lookUp(given.containers, container.name);
+  const withTargetResources = (container: Container): Container => {
+    const resources = lookUp(target.containers, container.name);
     return resources === undefined ? container : { ...container, resources };
   };
   return {
     ...pod,
     spec: {
       ...spec,
-      containers: spec.containers.map(sized),
-      ...(spec.initContainers ? { initContainers: spec.initContainers.map(sized) } : {}),
-      ...(given.pod ? { resources: given.pod } : {}),
+      containers: spec.containers.map(withTargetResources),
+      ...(spec.initContainers ? { initContainers: spec.initContainers.map(withTargetResources) } : {}),
+      ...(target.pod ? { resources: target.pod } : {}),
     },
   };
 }
 
-/** Whether both say the same of every container that both have, and of the pod. */
-export function sameResources(one: PodResources, other: PodResources): boolean {
-  const names = Object.keys(one.containers).filter((name) => Object.hasOwn(other.containers, name));
-  const same = (a: ResourceRequirements = {}, b: ResourceRequirements = {}) => keyOf(a) === keyOf(b);
+/** Whether the pod's own resources and those of all containers that both contain are equal. */
+export function hasSameResources(first: PodResources, second: PodResources): boolean {
+  const names = Object.keys(first.containers).filter((name) => Object.hasOwn(second.containers, name));
+  const isEqual = (a: ResourceRequirements = {}, b: ResourceRequirements = {}) => resourceKey(a) === resourceKey(b);
   return (
-    same(one.pod, other.pod) &&
-    names.every((name) => same(lookUp(one.containers, name), lookUp(other.containers, name)))
+    isEqual(first.pod, second.pod) &&
+    names.every((name) => isEqual(lookUp(first.containers, name), lookUp(second.containers, name)))
   );
 }
 
-/** Resources as text that is the same for the same amounts. */
-export function keyOf({ requests = {}, limits = {} }: ResourceRequirements): string {
+/** Returns a text that is equal for resources with equal amounts. */
+export function resourceKey({ requests = {}, limits = {} }: ResourceRequirements): string {
   return [requests, limits]
     .map((list) =>
       Object.keys(list)
@@ -90,95 +96,108 @@ export const infeasibleDetail = (message: string): string =>
   Object.entries(INFEASIBLE).find(([, text]) => text === message)?.[0] ?? 'other';
 
 /**
- * Why the resources of a pod can not become those that are wanted, whatever the node has; undefined when they can. `swaps`
- * says whether the node gives out its swap.
+ * Returns why the pod's resources cannot be changed regardless of the node's capacity, or undefined if they can.
+ * `canUseSwap` says whether pods may use the node's swap.
  */
-export function resizeRefusal(allocated: Pod, desired: Pod, swaps = false): Refusal | undefined {
-  const [from, to] = [resourcesOf(allocated), resourcesOf(desired)];
-  if (sameResources(from, to)) return undefined;
-  if (qosClass(withResources(allocated, to).spec) !== qosClass(allocated.spec)) {
+export function resizeRefusal(allocated: Pod, desired: Pod, canUseSwap = false): Refusal | undefined {
+  const [allocatedResources, desiredResources] = [resourcesOf(allocated), resourcesOf(desired)];
+  if (hasSameResources(allocatedResources, desiredResources)) return undefined;
+  if (qosClass(withResources(allocated, desiredResources).spec) !== qosClass(allocated.spec)) {
     return infeasible('qos_class_change');
   }
   const pairs = [
-    [from.pod, to.pod],
-    ...Object.keys(to.containers).map((name) => [lookUp(from.containers, name), lookUp(to.containers, name)]),
+    [allocatedResources.pod, desiredResources.pod],
+    ...Object.keys(desiredResources.containers).map((name) => [
+      lookUp(allocatedResources.containers, name),
+      lookUp(desiredResources.containers, name),
+    ]),
   ];
   for (const [before = {}, after = {}] of pairs) {
-    if (rest(before) !== rest(after)) return infeasible('immutable_resource');
-    if (hasFewer(before.limits, after.limits)) return infeasible('limit_removed');
-    if (hasFewer(before.requests, after.requests)) return infeasible('request_removed');
+    if (immutableKey(before) !== immutableKey(after)) return infeasible('immutable_resource');
+    if (hasRemoved(before.limits, after.limits)) return infeasible('limit_removed');
+    if (hasRemoved(before.requests, after.requests)) return infeasible('request_removed');
   }
-  return swaps && changesSwap(allocated, withResources(allocated, to)) ? infeasible('swap_limitation') : undefined;
+  return canUseSwap && wouldChangeSwap(allocated, withResources(allocated, desiredResources))
+    ? infeasible('swap_limitation')
+    : undefined;
 }
 
-/** Whether a container asks for other memory, and its share of the swap would follow while it runs. */
-function changesSwap(allocated: Pod, desired: Pod): boolean {
-  const before = new Map(containersOf(allocated.spec).map(({ container }) => [container.name, container]));
+/** Whether a container's memory request changes so that its swap limit would have to change while it runs. */
+function wouldChangeSwap(allocated: Pod, desired: Pod): boolean {
+  const allocatedByName = new Map(containersOf(allocated.spec).map(({ container }) => [container.name, container]));
   return containersOf(desired.spec).some(({ container }) => {
-    const known = before.get(container.name);
-    if (known === undefined || restartsFor(known, 'memory')) return false;
-    const [from, to] = [known, container].map(({ resources }) => amountOf(resources, 'requests', 'memory'));
-    return from !== to && (maySwap(allocated, known) || maySwap(desired, container));
+    const allocatedContainer = allocatedByName.get(container.name);
+    if (allocatedContainer === undefined || needsRestartFor(allocatedContainer, 'memory')) return false;
+    const [allocatedMemory, desiredMemory] = [allocatedContainer, container].map(({ resources }) =>
+      amountOf(resources, 'requests', 'memory'),
+    );
+    return (
+      allocatedMemory !== desiredMemory && (canUseSwap(allocated, allocatedContainer) || canUseSwap(desired, container))
+    );
   });
 }
 
-const restartsFor = ({ resizePolicy }: Container, resource: string): boolean =>
+const needsRestartFor = ({ resizePolicy }: Container, resource: string): boolean =>
   resizePolicy?.find(({ resourceName }) => resourceName === resource)?.restartPolicy === 'RestartContainer';
 
-const MUTABLE = ['cpu', 'memory'];
+const MUTABLE_RESOURCES = ['cpu', 'memory'];
 
-function rest({ requests = {}, limits = {} }: ResourceRequirements): string {
-  const without = (list: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(list).filter(([name]) => !MUTABLE.includes(name)));
-  return keyOf({ requests: without(requests), limits: without(limits) });
+function immutableKey({ requests = {}, limits = {} }: ResourceRequirements): string {
+  const withoutMutable = (list: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(list).filter(([name]) => !MUTABLE_RESOURCES.includes(name)));
+  return resourceKey({ requests: withoutMutable(requests), limits: withoutMutable(limits) });
 }
 
-const hasFewer = (
+const hasRemoved = (
   before: Readonly<Record<string, string>> = {},
   after: Readonly<Record<string, string>> = {},
-): boolean => MUTABLE.some((name) => Object.hasOwn(before, name) && !Object.hasOwn(after, name));
+): boolean => MUTABLE_RESOURCES.some((name) => Object.hasOwn(before, name) && !Object.hasOwn(after, name));
 
-/** A refused update that asks for more than the node has room for, be it for now or as it is: it stays wanted. */
+/**
+ * Returns the refusal of a resize that exceeds the node's capacity, whether free or total. The resize stays pending.
+ */
 export const pendingResize = (refusal: Refusal): Refusal =>
-  NO_ROOM.includes(refusal.reason) ? { ...refusal, reason: 'Deferred', lack: refusal.reason } : refusal;
+  SHORTAGE_REASONS.includes(refusal.reason) ? { ...refusal, reason: 'Deferred', lack: refusal.reason } : refusal;
 
-const NO_ROOM: readonly RefusalReason[] = ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'];
+const SHORTAGE_REASONS: readonly RefusalReason[] = ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'];
 
-/** Returns the error that a condition PodResizeInProgress reports. */
+/** Returns the error of a PodResizeInProgress condition. */
 export const resizeErrorOf = ({ reason, message }: PodCondition): string | undefined =>
   reason === 'Error' ? message : undefined;
 
 export const isPendingResize = (refusal: Refusal | undefined): boolean =>
   refusal?.reason === 'Deferred' || refusal?.reason === 'Infeasible';
 
-const hasSameCpu = (one: ContainerSize, other: ContainerSize): boolean =>
-  one.cpuRequest === other.cpuRequest && one.cpuLimit === other.cpuLimit;
+const hasSameCpu = (first: ContainerSize, second: ContainerSize): boolean =>
+  first.cpuRequest === second.cpuRequest && first.cpuLimit === second.cpuLimit;
 
-const hasSameMemory = (one: ContainerSize, other: ContainerSize): boolean =>
-  one.memoryLimit === other.memoryLimit &&
-  (one.memoryRequest === undefined || other.memoryRequest === undefined || one.memoryRequest === other.memoryRequest);
+const hasSameMemory = (first: ContainerSize, second: ContainerSize): boolean =>
+  first.memoryLimit === second.memoryLimit &&
+  (first.memoryRequest === undefined ||
+    second.memoryRequest === undefined ||
+    first.memoryRequest === second.memoryRequest);
 
-export const sameSize = (one: ContainerSize | undefined, other: ContainerSize): boolean =>
-  one !== undefined && hasSameCpu(one, other) && hasSameMemory(one, other);
+export const hasSameSize = (current: ContainerSize | undefined, desired: ContainerSize): boolean =>
+  current !== undefined && hasSameCpu(current, desired) && hasSameMemory(current, desired);
 
 /**
- * Whether a container of this size must restart to get the size of its spec, because its resize policy requires a restart
- * for a resource whose request or limit changes (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
+ * Whether a container must restart to get the size in its spec, because its resize policy requires a restart for a
+ * resource that changes (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
  */
 export function needsRestart(spec: PodSpec, container: Container, size: ContainerSize): boolean {
-  const wanted = containerSize(spec, container);
+  const desiredSize = containerSize(spec, container);
   return (
-    (!hasSameCpu(size, wanted) && restartsFor(container, 'cpu')) ||
-    (!hasSameMemory(size, wanted) && restartsFor(container, 'memory'))
+    (!hasSameCpu(size, desiredSize) && needsRestartFor(container, 'cpu')) ||
+    (!hasSameMemory(size, desiredSize) && needsRestartFor(container, 'memory'))
   );
 }
 
 /**
- * Returns the message of an event about a resize: `words`, then the resources of the pod as JSON with the generation of the
- * resize (`podResizeMessage` in `pkg/kubelet/events/resize.go`).
+ * Returns the message of a resize event: `title` followed by the pod's resources and the generation of the resize as
+ * JSON (`podResizeMessage` in `pkg/kubelet/events/resize.go`).
  */
 export function resizeMessage(
-  words: string,
+  title: string,
   pod: Pod,
   { error, generation = pod.metadata.generation ?? 0 }: { readonly error?: string; readonly generation?: number } = {},
 ): string {
@@ -191,5 +210,5 @@ export function resizeMessage(
     generation,
     ...(error ? { error } : {}),
   };
-  return `${words}: ${JSON.stringify(details)}`;
+  return `${title}: ${JSON.stringify(details)}`;
 }

@@ -5,59 +5,69 @@ import type { Container, ResourceRequirements } from '../api/schema/container.ts
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ContainerSize } from './containerSize.ts';
 
-export type Kind = 'requests' | 'limits';
+export type AmountKind = 'requests' | 'limits';
 
-/** One amount as a number: millicores for cpu, whole units (bytes) for the rest; 0 where nothing is said. */
-export function amountOf(resources: ResourceRequirements | undefined, kind: Kind, resource: string): number {
-  return inUnits(lookUp(resources?.[kind], resource), resource);
+/** Returns an amount in millicores for CPU and in whole units (e.g. bytes) otherwise. Returns 0 if none is set. */
+export function amountOf(resources: ResourceRequirements | undefined, kind: AmountKind, resource: string): number {
+  return parseAmount(lookUp(resources?.[kind], resource), resource);
 }
 
-function inUnits(text: string | undefined, resource: string): number {
-  return text === undefined ? 0 : unitsOf(nanosOf(text), resource);
+function parseAmount(text: string | undefined, resource: string): number {
+  return text === undefined ? 0 : nanosToUnits(nanosOf(text), resource);
 }
 
-const unitsOf = (nanos: bigint, resource: string): number => roundedUp(nanos, resource === 'cpu' ? 'milli' : 'whole');
+const nanosToUnits = (nanos: bigint, resource: string): number =>
+  roundedUp(nanos, resource === 'cpu' ? 'milli' : 'whole');
 
-/** What a pod asks for of a resource, in the unit of `amountOf`: its own figure or the containers', plus the overhead. */
+/**
+ * Returns a pod's effective request of a resource in the unit of `amountOf`: its pod-level request, or else the
+ * aggregate of its containers, plus the overhead.
+ */
 export function podRequest(spec: PodSpec, resource: string): number {
-  const own = lookUp(spec.resources?.requests, resource);
-  const asked = own === undefined ? aggregate(spec, 'requests', resource) : inUnits(own, resource);
-  return asked + inUnits(lookUp(spec.overhead, resource), resource);
-}
-
-/** What a pod may use of a resource, in the unit of `amountOf`; undefined where some container of it is unlimited. */
-export function podLimit(spec: PodSpec, resource: string): number | undefined {
-  const own = lookUp(spec.resources?.limits, resource);
-  const overhead = inUnits(lookUp(spec.overhead, resource), resource);
-  if (own !== undefined) return inUnits(own, resource) + overhead;
-  const limited = [...(spec.initContainers ?? []), ...spec.containers].every(
-    (container) => amountOf(container.resources, 'limits', resource) > 0,
-  );
-  return limited ? aggregate(spec, 'limits', resource) + overhead : undefined;
-}
-
-/** The containers' amounts together: an init container runs alone but for the sidecars that started before it. */
-export function aggregate(spec: PodSpec, kind: Kind, resource: string): number {
-  return unitsOf(aggregateNanos(spec, kind, resource), resource);
-}
-
-/** The same exactly, in nanos of the resource's unit. */
-export function aggregateNanos(spec: PodSpec, kind: Kind, resource: string): bigint {
-  const amount = ({ resources }: Container) => nanosOf(lookUp(resources?.[kind], resource) ?? '0');
-  let sidecars = 0n;
-  let peak = 0n;
-  for (const init of spec.initContainers ?? []) {
-    const alone = sidecars + amount(init);
-    if (isSidecar(init)) sidecars = alone;
-    if (alone > peak) peak = alone;
-  }
-  const together = spec.containers.reduce((sum, container) => sum + amount(container), sidecars);
-  return together > peak ? together : peak;
+  const podAmount = lookUp(spec.resources?.requests, resource);
+  const requested = podAmount === undefined ? aggregate(spec, 'requests', resource) : parseAmount(podAmount, resource);
+  return requested + parseAmount(lookUp(spec.overhead, resource), resource);
 }
 
 /**
- * Returns the size that the spec requests for a container. A container without a limit has the pod's limit, and one with a
- * CPU limit alone requests all of it.
+ * Returns a pod's effective limit of a resource in the unit of `amountOf`. Undefined if the pod and any of its
+ * containers have no limit.
+ */
+export function podLimit(spec: PodSpec, resource: string): number | undefined {
+  const podAmount = lookUp(spec.resources?.limits, resource);
+  const overhead = parseAmount(lookUp(spec.overhead, resource), resource);
+  if (podAmount !== undefined) return parseAmount(podAmount, resource) + overhead;
+  const areAllLimited = [...(spec.initContainers ?? []), ...spec.containers].every(
+    (container) => amountOf(container.resources, 'limits', resource) > 0,
+  );
+  return areAllLimited ? aggregate(spec, 'limits', resource) + overhead : undefined;
+}
+
+/**
+ * Returns the peak over the containers. An init container runs only beside the sidecars that started before it, and the
+ * regular containers run beside all sidecars.
+ */
+export function aggregate(spec: PodSpec, kind: AmountKind, resource: string): number {
+  return nanosToUnits(aggregateNanos(spec, kind, resource), resource);
+}
+
+/** Returns the aggregate in nanos, without rounding. */
+export function aggregateNanos(spec: PodSpec, kind: AmountKind, resource: string): bigint {
+  const amount = ({ resources }: Container) => nanosOf(lookUp(resources?.[kind], resource) ?? '0');
+  let sidecarSum = 0n;
+  let peak = 0n;
+  for (const init of spec.initContainers ?? []) {
+    const initSum = sidecarSum + amount(init);
+    if (isSidecar(init)) sidecarSum = initSum;
+    if (initSum > peak) peak = initSum;
+  }
+  const regularSum = spec.containers.reduce((sum, container) => sum + amount(container), sidecarSum);
+  return regularSum > peak ? regularSum : peak;
+}
+
+/**
+ * Returns the size that the spec requests for a container. A container without a limit gets the pod's limit. A
+ * container with only a CPU limit requests the limit.
  */
 export function containerSize(spec: PodSpec, { resources }: Container): Required<ContainerSize> {
   const limit = (resource: string) =>

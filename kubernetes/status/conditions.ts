@@ -12,12 +12,14 @@ import type { ContainerRole, PodView } from './view.ts';
 interface ConditionsInput {
   readonly view: PodView;
   readonly phase: PodPhase;
-  /** The phase that the conditions follow. It may be terminal while containers still run, unlike the published phase (C2). */
+  /**
+   * Phase that the conditions reflect. It may be terminal while containers still run, unlike the published phase (C2).
+   */
   readonly comingPhase: PodPhase;
-  /** Those of init containers, sidecars and regular containers. */
+  /** Statuses of the init containers, sidecars and regular containers. */
   readonly statuses: readonly ContainerStatus[];
   readonly previous?: PodStatus | undefined;
-  /** Milliseconds since the epoch. */
+  /** Timestamp in milliseconds since the epoch. */
   readonly now: number;
   readonly observedGeneration?: number | undefined;
 }
@@ -25,56 +27,64 @@ interface ConditionsInput {
 type Verdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 
 const TRUE: Verdict = { status: 'True' };
-const OURS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
+const NODE_CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
 /**
  * Set on pods with a rule that can restart all containers, without an observedGeneration
  * (`GenerateAllContainersRestartingCondition` in `pkg/kubelet/status/generate.go`).
  */
-const RESTARTING = 'AllContainersRestarting';
+const RESTARTING_ALL = 'AllContainersRestarting';
 
-/** Whether it is for the node to say a condition of this type. */
-export const isOwnCondition = (type: string): boolean =>
-  [...OURS, RESTARTING].includes(type) || RESIZE_CONDITIONS.includes(type);
+/** Whether the node, and no other component, sets conditions of this type. */
+export const isNodeCondition = (type: string): boolean =>
+  [...NODE_CONDITIONS, RESTARTING_ALL].includes(type) || RESIZE_CONDITIONS.includes(type);
 
-/** Whether others than the node say it. */
-export const isOfOthers = ({ type }: PodCondition): boolean => !isOwnCondition(type);
+/** Whether another component than the node sets the condition. */
+export const isForeignCondition = ({ type }: PodCondition): boolean => !isNodeCondition(type);
 
-/** The conditions that others than the node tell of a pod, as its source has them (C14); undefined where it has none at all. */
-export const conditionsOfOthers = ({ status }: Pod): readonly PodCondition[] | undefined =>
-  status?.conditions?.filter(isOfOthers);
+/**
+ * Returns the conditions that other components have set, as the source has them (C14). Undefined if the source has no
+ * conditions.
+ */
+export const foreignConditions = ({ status }: Pod): readonly PodCondition[] | undefined =>
+  status?.conditions?.filter(isForeignCondition);
 
-/** The conditions of a pod (C15): those of others as they are (C14), then ours; a time only changes with the status. */
+/**
+ * Returns the conditions of a pod (C15): those of other components unchanged (C14), then those of the node. The
+ * transition time changes only with the status.
+ */
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const { view, now, observedGeneration } = input;
-  const before = input.previous?.conditions ?? view.pod.status?.conditions ?? [];
-  const others = (view.conditions ?? before).filter(isOfOthers);
+  const previousConditions = input.previous?.conditions ?? view.pod.status?.conditions ?? [];
+  const foreign = (view.conditions ?? previousConditions).filter(isForeignCondition);
   const containersReady = containersReadyVerdict(input);
   const verdicts: Record<string, Verdict> = {
     PodReadyToStartContainers: { status: hasNetwork(view) ? 'True' : 'False' },
-    Initialized: initializedVerdict(input, before),
-    Ready: containersReady.status === 'True' ? gatesVerdict(view, others) : containersReady,
+    Initialized: initializedVerdict(input, previousConditions),
+    Ready: containersReady.status === 'True' ? gatesVerdict(view, foreign) : containersReady,
     ContainersReady: containersReady,
     PodScheduled: TRUE,
-    [RESTARTING]: restartingVerdict(input),
+    [RESTARTING_ALL]: restartingVerdict(input),
   };
-  const ours = [...OURS, ...(couldRestartAll(view.pod) ? [RESTARTING] : [])].map((type): PodCondition => {
-    const verdict = lookUp(verdicts, type) ?? TRUE;
-    const old = before.find((condition) => condition.type === type);
-    const since = old?.status === verdict.status ? old.lastTransitionTime : undefined;
-    const first = before.length === 0 ? firstTime(view, type, verdict) : undefined;
-    return {
-      type,
-      ...(observedGeneration === undefined || type === RESTARTING ? {} : { observedGeneration }),
-      ...verdict,
-      lastTransitionTime: since ?? rfc3339(first ?? now),
-    };
-  });
-  const told = [...others, ...before].find(({ type }) => type === DISRUPTION);
+  const nodeConditions = [...NODE_CONDITIONS, ...(couldRestartAll(view.pod) ? [RESTARTING_ALL] : [])].map(
+    (type): PodCondition => {
+      const verdict = lookUp(verdicts, type) ?? TRUE;
+      const previous = previousConditions.find((condition) => condition.type === type);
+      const unchangedSince = previous?.status === verdict.status ? previous.lastTransitionTime : undefined;
+      const initialTime = previousConditions.length === 0 ? initialTransitionTime(view, type, verdict) : undefined;
+      return {
+        type,
+        ...(observedGeneration === undefined || type === RESTARTING_ALL ? {} : { observedGeneration }),
+        ...verdict,
+        lastTransitionTime: unchangedSince ?? rfc3339(initialTime ?? now),
+      };
+    },
+  );
+  const disruptionCondition = [...foreign, ...previousConditions].find(({ type }) => type === DISRUPTION);
   return [
-    ...others.filter(({ type }) => type !== DISRUPTION),
-    ...disruption(input, told),
-    ...resizeConditions(view, { before, now, observedGeneration }),
-    ...ours,
+    ...foreign.filter(({ type }) => type !== DISRUPTION),
+    ...disruptionConditions(input, disruptionCondition),
+    ...resizeConditions(view, { previousConditions, now, observedGeneration }),
+    ...nodeConditions,
   ];
 }
 
@@ -88,53 +98,64 @@ function restartingVerdict({ view, comingPhase: phase }: ConditionsInput): Verdi
 
 const DISRUPTION = 'DisruptionTarget';
 
-/** Told with the terminal phase of a pod that the node ended for its own reasons, and for ever after; else it is somebody else's to tell. */
-function disruption({ view, phase, previous, now, observedGeneration }: ConditionsInput, told?: PodCondition) {
+/**
+ * Returns the DisruptionTarget condition. The node sets it when it publishes the terminal phase of a pod that it
+ * stopped itself, and it then remains. Otherwise the condition belongs to other components.
+ */
+function disruptionConditions(
+  { view, phase, previous, now, observedGeneration }: ConditionsInput,
+  existing?: PodCondition,
+) {
   const message = view.termination?.disruption;
-  if (message === undefined || !isTerminalPhase(phase) || isTerminalPhase(previous?.phase)) return told ? [told] : [];
-  const since = told?.status === 'True' ? told.lastTransitionTime : undefined;
+  if (message === undefined || !isTerminalPhase(phase) || isTerminalPhase(previous?.phase))
+    return existing ? [existing] : [];
+  const unchangedSince = existing?.status === 'True' ? existing.lastTransitionTime : undefined;
   const condition: PodCondition = {
     type: DISRUPTION,
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     status: 'True',
     reason: 'TerminationByKubelet',
     message,
-    lastTransitionTime: since ?? rfc3339(now),
+    lastTransitionTime: unchangedSince ?? rfc3339(now),
   };
   return [condition];
 }
 
-/** Since when a condition holds that was never told before, as after a restart of the agent: what runs tells it. */
-function firstTime(view: PodView, type: string, { status }: Verdict): number | undefined {
+/**
+ * Returns the transition time of a condition that was never reported, e.g. after a restart of the agent, from the start
+ * times of the pod and its containers.
+ */
+function initialTransitionTime(view: PodView, type: string, { status }: Verdict): number | undefined {
   if (type !== 'Ready' && type !== 'ContainersReady') return view.startedAt;
   if (status !== 'True') return undefined;
   const starts = view.containers.flatMap(({ now }) => (now.kind === 'running' ? [now.startedAt] : []));
   return starts.length > 0 ? Math.max(...starts) : undefined;
 }
 
-/** Whether the pod has a sandbox with its network: what containers need before they can start. */
+/** Whether the pod has a sandbox with a network, which containers need before they can start. */
 function hasNetwork({ pod, sandbox }: PodView): boolean {
   return sandbox?.state === 'ready' && (pod.spec.hostNetwork === true || (sandbox.ips ?? []).length > 0);
 }
 
 function initializedVerdict(
   { view, comingPhase: phase, statuses }: ConditionsInput,
-  before: readonly PodCondition[],
+  previousConditions: readonly PodCondition[],
 ): Verdict {
-  const init = [...containersOf(view.pod.spec)].filter(({ role }) => role === 'init' || role === 'sidecar');
-  if (statuses.length === 0 && init.length > 0) return { status: 'False', reason: 'UnknownContainerStatuses' };
-  const { unknown, lacking } = sortOut(init, statuses, ({ role }, status) =>
+  const initContainers = [...containersOf(view.pod.spec)].filter(({ role }) => role === 'init' || role === 'sidecar');
+  if (statuses.length === 0 && initContainers.length > 0)
+    return { status: 'False', reason: 'UnknownContainerStatuses' };
+  const { unknown, notReady } = classifyContainers(initContainers, statuses, ({ role }, status) =>
     role === 'sidecar' ? status.started === true : status.ready,
   );
   if (phase === 'Succeeded' && unknown.length === 0) return { status: 'True', reason: 'PodCompleted' };
-  if (hasRegularRun(view, statuses)) return TRUE;
-  // A pod stays initialized, also while its init containers run again (`GeneratePodInitializedCondition`).
-  if (before.some(({ type, status }) => type === 'Initialized' && status === 'True')) return TRUE;
-  return lackVerdict('ContainersNotInitialized', unknown, 'incomplete', lacking);
+  if (hasRegularContainerRun(view, statuses)) return TRUE;
+  // A pod remains initialized even while its init containers run again (`GeneratePodInitializedCondition`).
+  if (previousConditions.some(({ type, status }) => type === 'Initialized' && status === 'True')) return TRUE;
+  return readinessVerdict('ContainersNotInitialized', unknown, 'incomplete', notReady);
 }
 
-/** Containers that run prove that the pod was initialized, even while its sidecars restart. */
-function hasRegularRun({ pod }: PodView, statuses: readonly ContainerStatus[]): boolean {
+/** Whether a regular container has run, which proves that the pod was initialized even while its sidecars restart. */
+function hasRegularContainerRun({ pod }: PodView, statuses: readonly ContainerStatus[]): boolean {
   const names = new Set(pod.spec.containers.map(({ name }) => name));
   return statuses.some(({ name, state }) => names.has(name) && (state?.running ?? state?.terminated) !== undefined);
 }
@@ -142,44 +163,44 @@ function hasRegularRun({ pod }: PodView, statuses: readonly ContainerStatus[]): 
 function containersReadyVerdict({ view, comingPhase: phase, statuses }: ConditionsInput): Verdict {
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
   if (statuses.length === 0) return { status: 'False', reason: 'UnknownContainerStatuses' };
-  const lasting = [...containersOf(view.pod.spec)].filter(({ role }) => role === 'sidecar' || role === 'regular');
-  const { unknown, lacking } = sortOut(lasting, statuses, (_, status) => status.ready);
+  const longRunning = [...containersOf(view.pod.spec)].filter(({ role }) => role === 'sidecar' || role === 'regular');
+  const { unknown, notReady } = classifyContainers(longRunning, statuses, (_, status) => status.ready);
   if (phase === 'Succeeded' && unknown.length === 0) return { status: 'False', reason: 'PodCompleted' };
-  return lackVerdict('ContainersNotReady', unknown, 'unready', lacking);
+  return readinessVerdict('ContainersNotReady', unknown, 'unready', notReady);
 }
 
-interface Part {
+interface RoleContainer {
   readonly container: Container;
   readonly role: ContainerRole;
 }
 
-function sortOut(
-  parts: readonly Part[],
+function classifyContainers(
+  containers: readonly RoleContainer[],
   statuses: readonly ContainerStatus[],
-  suffices: (part: Part, status: ContainerStatus) => boolean,
-): { unknown: string[]; lacking: string[] } {
+  isFulfilled: (container: RoleContainer, status: ContainerStatus) => boolean,
+): { unknown: string[]; notReady: string[] } {
   const unknown: string[] = [];
-  const lacking: string[] = [];
+  const notReady: string[] = [];
   const byName = new Map(statuses.map((status) => [status.name, status]));
-  for (const part of parts) {
-    const status = byName.get(part.container.name);
-    if (!status) unknown.push(part.container.name);
-    else if (!suffices(part, status)) lacking.push(part.container.name);
+  for (const entry of containers) {
+    const status = byName.get(entry.container.name);
+    if (!status) unknown.push(entry.container.name);
+    else if (!isFulfilled(entry, status)) notReady.push(entry.container.name);
   }
-  return { unknown, lacking };
+  return { unknown, notReady };
 }
 
-function lackVerdict(reason: string, unknown: string[], word: string, lacking: string[]): Verdict {
+function readinessVerdict(reason: string, unknown: string[], adjective: string, notReady: string[]): Verdict {
   const messages = [
     ...(unknown.length > 0 ? [`containers with unknown status: [${unknown.join(' ')}]`] : []),
-    ...(lacking.length > 0 ? [`containers with ${word} status: [${lacking.join(' ')}]`] : []),
+    ...(notReady.length > 0 ? [`containers with ${adjective} status: [${notReady.join(' ')}]`] : []),
   ];
   return messages.length === 0 ? TRUE : { status: 'False', reason, message: messages.join(', ') };
 }
 
-function gatesVerdict(view: PodView, others: readonly PodCondition[]): Verdict {
+function gatesVerdict(view: PodView, foreign: readonly PodCondition[]): Verdict {
   const messages = (view.pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
-    const condition = others.find(({ type }) => type === conditionType);
+    const condition = foreign.find(({ type }) => type === conditionType);
     if (!condition) return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
     if (condition.status === 'True') return [];
     return [`the status of pod readiness gate "${conditionType}" is not "True", but ${condition.status}`];

@@ -1,43 +1,45 @@
-/** What a ContainerStatus says of a container beside its state: its image, mounts, user and stop signal. */
+/** The part of a ContainerStatus beside the container's state: image, mounts, user and stop signal. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { ContainerStatus } from '../api/schema/status.ts';
-import type { MadeContainer } from '../lifecycle/observed.ts';
+import type { CreatedContainer } from '../lifecycle/observed.ts';
 
 type Details = Pick<ContainerStatus, 'image' | 'imageID' | 'volumeMounts' | 'user' | 'stopSignal'>;
 
-/** `made` is what the runtime made of it; before that, the spec alone tells of it. */
-export function containerDetails(spec: Container, made?: MadeContainer): Details {
+/**
+ * Returns the details from what the runtime created (`created`), or only from the spec if there is no container yet.
+ */
+export function containerDetails(spec: Container, created?: CreatedContainer): Details {
   return {
-    image: made?.image || (spec.image ?? ''),
-    imageID: made?.imageRef ?? '',
-    ...volumeMounts(spec, made),
-    ...(made?.user ? { user: { linux: made.user } } : {}),
-    ...(made?.stopSignal ? { stopSignal: made.stopSignal } : {}),
+    image: created?.image || (spec.image ?? ''),
+    imageID: created?.imageRef ?? '',
+    ...volumeMounts(spec, created),
+    ...(created?.user ? { user: { linux: created.user } } : {}),
+    ...(created?.stopSignal ? { stopSignal: created.stopSignal } : {}),
   };
 }
 
 type MountStatus = NonNullable<ContainerStatus['volumeMounts']>[number];
 
-function volumeMounts({ volumeMounts = [] }: Container, made?: MadeContainer): Pick<Details, 'volumeMounts'> {
+function volumeMounts({ volumeMounts = [] }: Container, created?: CreatedContainer): Pick<Details, 'volumeMounts'> {
   if (volumeMounts.length === 0) return {};
   return {
     volumeMounts: volumeMounts.map((mount): MountStatus => {
       const { name, mountPath, readOnly = false } = mount;
-      const shown = lookUp(made?.mounts, mountPath);
+      const createdMount = lookUp(created?.mounts, mountPath);
       return {
         name,
         mountPath,
-        ...(readOnly ? { readOnly, recursiveReadOnly: recursion(mount.recursiveReadOnly, shown) } : {}),
-        ...(shown?.image ? { volumeStatus: { image: { imageRef: shown.image } } } : {}),
+        ...(readOnly ? { readOnly, recursiveReadOnly: effectiveRecursion(mount.recursiveReadOnly, createdMount) } : {}),
+        ...(createdMount?.image ? { volumeStatus: { image: { imageRef: createdMount.image } } } : {}),
       };
     }),
   };
 }
 
-/** IfPossible is told as what came of it. */
-function recursion(wanted = 'Disabled', shown?: { readonly recursiveReadOnly?: boolean }): string {
-  if (wanted !== 'IfPossible') return wanted;
-  return shown?.recursiveReadOnly ? 'Enabled' : 'Disabled';
+/** Returns the effective mode: the runtime decides what `IfPossible` resulted in. */
+function effectiveRecursion(requested = 'Disabled', createdMount?: { readonly recursiveReadOnly?: boolean }): string {
+  if (requested !== 'IfPossible') return requested;
+  return createdMount?.recursiveReadOnly ? 'Enabled' : 'Disabled';
 }

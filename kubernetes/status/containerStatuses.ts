@@ -1,7 +1,7 @@
 import { lookUp } from '../../base/lookUp.ts';
-import { remembered } from '../../base/remembered.ts';
-import { firstBytes } from '../../base/utf8.ts';
-import { containersMounting, containersOf, waitingReasonOfVolumes } from '../api/containers.ts';
+import { memoize } from '../../base/memoize.ts';
+import { truncateToBytes } from '../../base/utf8.ts';
+import { containersMounting, containersOf, volumeWaitingReason } from '../api/containers.ts';
 import { formatQuantity } from '../api/quantity.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
@@ -9,7 +9,7 @@ import type { PodSpec } from '../api/schema/pod.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../api/schema/status.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
 import { canonicalAmounts } from '../resources/effectiveResources.ts';
-import { sameSize } from '../resources/resize.ts';
+import { hasSameSize } from '../resources/resize.ts';
 import { containerSize } from '../resources/resources.ts';
 import { containerDetails } from './containerDetails.ts';
 import { isTerminalPhase } from './phase.ts';
@@ -17,62 +17,71 @@ import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';
 import type { ContainerRole, ContainerView, PodView, TerminatedRun } from './view.ts';
 
 /**
- * Returns the statuses of all containers of a pod. The `previous` status stands in for containers without an actor and for
- * runs that the runtime has lost. `runtimeName` is the scheme of the container IDs, `containerd` in `containerd://4f2a`.
+ * Returns the statuses of all containers of a pod. The `previous` status is used for containers without an actor and
+ * for runs that the runtime has lost. `runtimeName` is the scheme of the container IDs, e.g. `containerd` in
+ * `containerd://4f2a`.
  */
 export function containerStatuses(
   view: PodView,
   { previous, runtimeName }: { previous?: PodStatus | undefined; runtimeName: string },
 ): ContainerStatuses {
-  const before = new Map(allStatuses(previous).map((status) => [status.name, status]));
-  const found = new Map(view.containers.map((each) => [each.name, each]));
-  const of = (...roles: ContainerRole[]) =>
+  const previousByName = new Map(allStatuses(previous).map((status) => [status.name, status]));
+  const viewsByName = new Map(view.containers.map((each) => [each.name, each]));
+  const statusesForRoles = (...roles: ContainerRole[]) =>
     [...containersOf(view.pod.spec)]
       .filter(({ role }) => roles.includes(role))
       .map(({ container, role }) => {
-        const seen = found.get(container.name);
-        if (seen) {
-          const status = seenStatus(view.pod.spec, { container, role, seen, runtimeName });
-          return withLostRuns(status, { view, seen, previous: before.get(container.name) });
+        const containerView = viewsByName.get(container.name);
+        if (containerView) {
+          const status = cachedStatus(view.pod.spec, { container, role, containerView: containerView, runtimeName });
+          return withLostRuns(status, {
+            view,
+            containerView: containerView,
+            previous: previousByName.get(container.name),
+          });
         }
-        return unseenStatus(view, container, role, before.get(container.name));
+        return statusWithoutView(view, container, role, previousByName.get(container.name));
       });
   const statuses = {
-    init: of('init', 'sidecar'),
-    regular: of('regular').sort(byName),
-    ephemeral: of('ephemeral').sort(byName),
+    init: statusesForRoles('init', 'sidecar'),
+    regular: statusesForRoles('regular').sort(byName),
+    ephemeral: statusesForRoles('ephemeral').sort(byName),
   };
-  if (view.refused) return onlyWhatRan(statuses);
-  // Once a pod was told to have ended so were its containers, also while it is being removed.
+  if (view.refused) return onlyRunContainers(statuses);
+  // Once the pod has been reported as terminated, its containers are reported as terminated too, even while the pod is
+  // being removed.
   const hasEnded = view.ended || isTerminalPhase(previous?.phase);
-  return withinBudget(hasEnded ? containersAtEnd(view, statuses) : statuses);
+  return limitMessages(hasEnded ? containersAtEnd(view, statuses) : statuses);
 }
 
-/** What all termination messages of a pod may take together (C22): each container has an equal share for each end. */
-const MESSAGE_BUDGET = 12_288;
+/**
+ * Maximum length in bytes of all termination messages of a pod (C22). Each container gets an equal share for each of
+ * its terminated states.
+ */
+const MAX_MESSAGE_BYTES = 12_288;
 
-function withinBudget({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
-  const share = Math.floor(MESSAGE_BUDGET / (init.length + regular.length + ephemeral.length));
-  const cut = (state: ContainerState | undefined): ContainerState | undefined => {
+function limitMessages({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
+  const share = Math.floor(MAX_MESSAGE_BYTES / (init.length + regular.length + ephemeral.length));
+  const limitState = (state: ContainerState | undefined): ContainerState | undefined => {
     const { message } = state?.terminated ?? {};
     if (!state?.terminated || message === undefined) return state;
-    const short = firstBytes(message, share);
-    return short === message ? state : { terminated: { ...state.terminated, message: short } };
+    const truncated = truncateToBytes(message, share);
+    return truncated === message ? state : { terminated: { ...state.terminated, message: truncated } };
   };
-  const within = (status: ContainerStatus): ContainerStatus => {
-    const [state, lastState] = [cut(status.state), cut(status.lastState)];
+  const limitStatus = (status: ContainerStatus): ContainerStatus => {
+    const [state, lastState] = [limitState(status.state), limitState(status.lastState)];
     if (state === status.state && lastState === status.lastState) return status;
     return { ...status, ...(state ? { state } : {}), ...(lastState ? { lastState } : {}) };
   };
-  return { init: init.map(within), regular: regular.map(within), ephemeral: ephemeral.map(within) };
+  return { init: init.map(limitStatus), regular: regular.map(limitStatus), ephemeral: ephemeral.map(limitStatus) };
 }
 
 const byName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.name ? -1 : 1);
 
-/** A pod that was never taken has no containers to speak of. */
-function onlyWhatRan({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
-  const ran = ({ state, lastState }: ContainerStatus) => !state?.waiting || lastState?.terminated !== undefined;
-  return { init: init.filter(ran), regular: regular.filter(ran), ephemeral: ephemeral.filter(ran) };
+/** Leaves out the containers that never ran. A refused pod has none that did, unless it ran before. */
+function onlyRunContainers({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
+  const hasRun = ({ state, lastState }: ContainerStatus) => !state?.waiting || lastState?.terminated !== undefined;
+  return { init: init.filter(hasRun), regular: regular.filter(hasRun), ephemeral: ephemeral.filter(hasRun) };
 }
 
 function allStatuses(status: PodStatus | undefined): ContainerStatus[] {
@@ -83,73 +92,79 @@ function allStatuses(status: PodStatus | undefined): ContainerStatus[] {
   ];
 }
 
-interface Seen {
+interface ObservedInput {
   readonly container: Container;
   readonly role: ContainerRole;
-  readonly seen: ContainerView;
+  readonly containerView: ContainerView;
   readonly runtimeName: string;
 }
 
-/** The status that a view came to last: of a pod's containers few change at a time. */
-const latest = new WeakMap<ContainerView, Latest>();
+/** Caches the last status per view, because only a few containers of a pod change at a time. */
+const statusCache = new WeakMap<ContainerView, CachedStatus>();
 
-interface Latest {
+interface CachedStatus {
   readonly pod: PodSpec;
   readonly runtimeName: string;
   readonly status: ContainerStatus;
 }
 
-function seenStatus(pod: PodSpec, given: Seen): ContainerStatus {
-  const { seen, runtimeName } = given;
-  const known = latest.get(seen);
-  if (known?.pod === pod && known.runtimeName === runtimeName) return known.status;
-  const status = statusOf(pod, given);
-  latest.set(seen, { pod, runtimeName, status });
+function cachedStatus(pod: PodSpec, input: ObservedInput): ContainerStatus {
+  const { containerView, runtimeName } = input;
+  const cached = statusCache.get(containerView);
+  if (cached?.pod === pod && cached.runtimeName === runtimeName) return cached.status;
+  const status = statusOf(pod, input);
+  statusCache.set(containerView, { pod, runtimeName, status });
   return status;
 }
 
-function statusOf(pod: PodSpec, { container: spec, role, seen, runtimeName }: Seen): ContainerStatus {
-  const running = seen.now.kind === 'running';
-  const id = shownId(seen);
+function statusOf(pod: PodSpec, { container: spec, role, containerView, runtimeName }: ObservedInput): ContainerStatus {
+  const running = containerView.now.kind === 'running';
+  const containerId = reportedId(containerView);
   return {
     name: spec.name,
-    state: stateOf(seen, runtimeName),
-    lastState: seen.last ? { terminated: terminated(seen.last, runtimeName) } : {},
-    ready: role === 'init' ? hasSucceeded(seen) : role !== 'ephemeral' && running && seen.ready,
-    restartCount: seen.restartCount,
-    ...containerDetails(spec, seen.made),
-    ...(id ? { containerID: `${runtimeName}://${id}`, ...resourcesOf(pod, spec, seen.size) } : {}),
-    ...(role === 'ephemeral' ? {} : { started: running && (role === 'init' || seen.started) }),
+    state: stateOf(containerView, runtimeName),
+    lastState: containerView.last ? { terminated: terminated(containerView.last, runtimeName) } : {},
+    ready: role === 'init' ? hasSucceeded(containerView) : role !== 'ephemeral' && running && containerView.ready,
+    restartCount: containerView.restartCount,
+    ...containerDetails(spec, containerView.made),
+    ...(containerId
+      ? { containerID: `${runtimeName}://${containerId}`, ...resourcesOf(pod, spec, containerView.size) }
+      : {}),
+    ...(role === 'ephemeral' ? {} : { started: running && (role === 'init' || containerView.started) }),
   };
 }
 
-/** The container that is shown: what waits to run again is still the one that ended. */
-function shownId({ now, last, containerId, atHand }: ContainerView): string | undefined {
+/**
+ * Returns the ID of the container whose state is reported. A container that waits for a restart is still the terminated
+ * one.
+ */
+function reportedId({ now, last, containerId, atHand }: ContainerView): string | undefined {
   if (now.kind === 'running' || atHand) return containerId;
   return (now.kind === 'terminated' ? now.run : last)?.containerId || containerId;
 }
 
-interface Lost {
+interface LostRunInput {
   readonly view: PodView;
-  readonly seen: ContainerView;
+  readonly containerView: ContainerView;
   readonly previous: ContainerStatus | undefined;
 }
 
 /**
- * Completes the status of a container with the runs that the runtime has lost while no agent was running. The last
- * reported status stands in for them, so that a terminated container does not go back to waiting, which an API server
- * refuses (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
+ * Completes the status of a container with runs that the runtime has lost while no agent was running. The last reported
+ * status replaces them, because an API server rejects a terminated container that returns to waiting
+ * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
-function withLostRuns(status: ContainerStatus, { view, seen, previous }: Lost): ContainerStatus {
-  if (hasAllRuns(seen)) return status;
-  if (seen.now.kind !== 'waiting' || isCreated(seen)) return withLastState(status, previous);
-  const end = previous?.state?.terminated;
-  const isDefault = DEFAULT_REASONS.includes(seen.now.reason);
-  // The logs tell of a later run than the reported one.
+function withLostRuns(status: ContainerStatus, { view, containerView, previous }: LostRunInput): ContainerStatus {
+  if (hasAllRuns(containerView)) return status;
+  if (containerView.now.kind !== 'waiting' || isCreated(containerView)) return withLastState(status, previous);
+  const previousEnd = previous?.state?.terminated;
+  const isDefault = DEFAULT_REASONS.includes(containerView.now.reason);
+  // The logs show a later run than the reported one.
   if (previous !== undefined && previous.restartCount < status.restartCount) return status;
-  if (end !== undefined && isDefault) return previous ?? status;
-  if (isDefault && isInferredCompleted(view, seen)) return { ...status, state: INFERRED_COMPLETION, ready: true };
-  const lastState = end === undefined ? previous?.lastState : previous && reportedEnd(previous);
+  if (previousEnd !== undefined && isDefault) return previous ?? status;
+  if (isDefault && isInferredCompleted(view, containerView))
+    return { ...status, state: INFERRED_COMPLETION, ready: true };
+  const lastState = previousEnd === undefined ? previous?.lastState : previous && reportedEnd(previous);
   return {
     ...status,
     ...(lastState?.terminated ? { lastState } : {}),
@@ -157,12 +172,12 @@ function withLostRuns(status: ContainerStatus, { view, seen, previous }: Lost): 
   };
 }
 
-/** The reasons of a container that waits for nothing in particular. */
+/** Reasons of a container that waits for nothing specific. */
 const DEFAULT_REASONS: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 
 /**
- * Whether every run that the status is about is known: the last run of a container that waits, the previous run of a
- * container that was restarted. A run that is inferred from its log alone has neither an ID nor a known end.
+ * Whether every run that the status covers is known: the last run of a waiting container, or the previous run of a
+ * restarted one. A run that is inferred only from its log has neither an ID nor a known end.
  */
 function hasAllRuns({ now, last, restartCount }: ContainerView): boolean {
   const isInferred = last?.containerId === '' && last.reason === 'ContainerStatusUnknown';
@@ -170,32 +185,32 @@ function hasAllRuns({ now, last, restartCount }: ContainerView): boolean {
   return now.kind !== 'waiting' && restartCount === 0;
 }
 
-/** Whether the runtime has a container for the run that is to come. */
+/** Whether the runtime has a container for the next run. */
 const isCreated = ({ atHand, containerId }: ContainerView): boolean => atHand === true || containerId !== undefined;
 
-/** Adds the last state that follows from the reported status, because the runtime may no longer have the run before. */
+/** Adds the last state from the reported status, because the runtime may no longer have the previous run. */
 function withLastState(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
   const lastState = previous && reportedLastState(status, previous);
   return lastState?.terminated ? { ...status, lastState } : status;
 }
 
 /**
- * Returns the last state of a run by the status that was reported before: the same last state during the same run, and the
- * reported end of the run before during the next one (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
+ * Derives the last state from the reported status. During the same run it is the reported last state, and during the
+ * next run it is the reported terminated state (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 function reportedLastState(status: ContainerStatus, previous: ContainerStatus): ContainerState | undefined {
   const { lastState, containerID, restartCount } = previous;
   if (containerID !== undefined && containerID === status.containerID)
-    // While a container waits to be restarted, its last state is the end of the same run.
+    // While a container waits for a restart, its last state is the end of the same run.
     return lastState?.terminated?.containerID === containerID ? undefined : lastState;
-  // A run that has yet to start is not counted. The logs may show a later run than the reported one.
+  // The restart count excludes a run that has yet to start. The logs may show a later run than the reported one.
   if (status.restartCount !== restartCount + (status.state?.waiting ? 0 : 1)) return undefined;
   return reportedEnd(previous);
 }
 
 /**
- * Returns the reported end of the last run. The end of a pod gives an end to containers that wait, too (C13). It names no
- * container, and is not the end of a run.
+ * Returns the reported end of the last run. When a pod terminates, waiting containers are reported as terminated, too
+ * (C13). Such a state has no container ID and is not the end of a run.
  */
 function reportedEnd({ state, lastState, containerID }: ContainerStatus): ContainerState | undefined {
   const { terminated } = state ?? {};
@@ -205,8 +220,8 @@ function reportedEnd({ state, lastState, containerID }: ContainerStatus): Contai
 }
 
 /**
- * Whether an init container of which nothing is left must have completed: the pod has been initialized, and one of its
- * regular containers exists.
+ * Whether an init container that the runtime has lost must have completed, because the pod was initialized and one of
+ * its regular containers exists.
  */
 function isInferredCompleted({ initialized, containers }: PodView, { role }: ContainerView): boolean {
   if (role !== 'init' || !initialized) return false;
@@ -224,15 +239,15 @@ const INFERRED_COMPLETION: ContainerState = {
   },
 };
 
-/** What a container is that has no actor: still to come, or ended before this agent knew it. */
-function unseenStatus(
+/** Returns the status of a container without an actor: not created yet, or terminated before this agent started. */
+function statusWithoutView(
   view: PodView,
   spec: Container,
   role: ContainerRole,
   previous?: ContainerStatus,
 ): ContainerStatus {
   if (previous?.state?.terminated) return previous;
-  const recalled = (lookUp(view.restarts ?? {}, spec.name) ?? 0) - 1;
+  const loggedRestarts = (lookUp(view.restarts ?? {}, spec.name) ?? 0) - 1;
   const initializing = role !== 'ephemeral' && (view.pod.spec.initContainers ?? []).length > 0;
   const creating = { reason: initializing ? 'PodInitializing' : 'ContainerCreating' };
   return {
@@ -240,18 +255,18 @@ function unseenStatus(
     state: { waiting: volumeReasons(view).get(spec.name) ?? creating },
     lastState: previous?.lastState ?? {},
     ready: false,
-    restartCount: Math.max(previous?.restartCount ?? 0, recalled),
+    restartCount: Math.max(previous?.restartCount ?? 0, loggedRestarts),
     ...containerDetails(spec),
     ...(role === 'ephemeral' ? {} : { started: false }),
   };
 }
 
 /** What containers wait for because of a volume that they mount, by the names of the containers. */
-const volumeReasons = remembered(({ pod, volumes }: PodView): ReadonlyMap<string, ContainerState['waiting']> => {
+const volumeReasons = memoize(({ pod, volumes }: PodView): ReadonlyMap<string, ContainerState['waiting']> => {
   const troubled = volumes.filter(({ waitingReason }) => waitingReason !== undefined);
   const names = troubled.map(({ name }) => name);
   const held = names.length > 0 ? containersMounting(pod.spec, names) : [];
-  return new Map(held.map(({ container }) => [container.name, waitingReasonOfVolumes(troubled, container)]));
+  return new Map(held.map(({ container }) => [container.name, volumeWaitingReason(troubled, container)]));
 });
 
 function stateOf({ now }: ContainerView, runtimeName: string): ContainerState {
@@ -281,23 +296,23 @@ function hasSucceeded({ now }: ContainerView): boolean {
   return now.kind === 'terminated' && now.run.exitCode === 0;
 }
 
-/** The resources that were admitted for a container and those that it has. They differ while a resize is in progress. */
-function resourcesOf(spec: PodSpec, container: Container, size?: ContainerSize): Shown {
+/** Returns the admitted resources of a container and its actual ones, which differ while a resize is in progress. */
+function resourcesOf(spec: PodSpec, container: Container, size?: ContainerSize): ReportedResources {
   const { requests, limits, ...rest } = container.resources ?? {};
   const admitted = {
     ...rest,
     ...(limits ? { limits: canonicalAmounts(limits) } : {}),
     ...(requests ? { requests: canonicalAmounts(requests) } : {}),
   };
-  const shown = size && !sameSize(size, containerSize(spec, container)) ? ofSize(admitted, size) : admitted;
-  const asks = Object.keys(requests ?? {}).length > 0;
-  return { ...(asks ? { allocatedResources: admitted.requests } : {}), resources: shown };
+  const actual = size && !hasSameSize(size, containerSize(spec, container)) ? withActualSize(admitted, size) : admitted;
+  const hasRequests = Object.keys(requests ?? {}).length > 0;
+  return { ...(hasRequests ? { allocatedResources: admitted.requests } : {}), resources: actual };
 }
 
-type Shown = Pick<ContainerStatus, 'allocatedResources' | 'resources'>;
+type ReportedResources = Pick<ContainerStatus, 'allocatedResources' | 'resources'>;
 
-/** The admitted resources with the amounts that the container still has at the runtime. */
-function ofSize(admitted: ResourceRequirements, size: ContainerSize): ResourceRequirements {
+/** Returns the admitted resources with the amounts that the container currently has at the runtime. */
+function withActualSize(admitted: ResourceRequirements, size: ContainerSize): ResourceRequirements {
   const cpu = (millis: number) => formatQuantity(BigInt(millis) * 1_000_000n);
   const memory = (bytes: number) => formatQuantity(BigInt(bytes) * 1_000_000_000n, 'binary');
   const requests = { ...admitted.requests };

@@ -1,11 +1,14 @@
-/** A status of the node's with what others have said of the pod meanwhile (`mergePodStatus` of `pkg/kubelet/status`). */
+/**
+ * Merges the node's status of a pod with changes that other components have made at the server (`mergePodStatus` of
+ * `pkg/kubelet/status`).
+ */
 import { lookUp } from '../../base/lookUp.ts';
-import { fieldsBut } from '../../base/mergePatch.ts';
-import { isOwnCondition } from './conditions.ts';
+import { omitFields } from '../../base/mergePatch.ts';
+import { isNodeCondition } from './conditions.ts';
 import type { StatusJson } from './statusPatch.ts';
 
-/** What is for the node to say, and to take back; all else stays as the server has it, also what is not known here. */
-const OWN = new Set([
+/** Fields that the node sets and may remove. All other fields retain the server's value, including unknown ones. */
+const NODE_FIELDS = new Set([
   'phase',
   'reason',
   'message',
@@ -23,7 +26,7 @@ const OWN = new Set([
   'initContainerStatuses',
   'ephemeralContainerStatuses',
 ]);
-const OWN_OF_CONDITION = new Set([
+const CONDITION_FIELDS = new Set([
   'type',
   'status',
   'reason',
@@ -33,48 +36,57 @@ const OWN_OF_CONDITION = new Set([
   'lastTransitionTime',
 ]);
 
-export function mergedStatus(server: StatusJson, own: StatusJson): StatusJson {
-  const said = conditionsIn(own);
-  const others = conditionsIn(server).filter(
-    (each) => !isOwnCondition(typeOf(each)) && called(own, each) === undefined,
+export function mergedStatus(server: StatusJson, local: StatusJson): StatusJson {
+  const localConditions = conditionsOf(local);
+  const foreign = conditionsOf(server).filter(
+    (each) => !isNodeCondition(typeOf(each)) && findSameType(local, each) === undefined,
   );
-  // What others have said meanwhile, or taken back, counts, not what the node has heard of it.
-  const isTold = (each: StatusJson) => isOwnCondition(typeOf(each)) || isToldAtEnd(each, server, own);
-  const told = said.map((each) => (isTold(each) ? each : called(server, each))).filter((each) => each !== undefined);
+  // For conditions of other components the server is authoritative, not the node's copy.
+  const isNodeAuthoritative = (each: StatusJson) =>
+    isNodeCondition(typeOf(each)) || isTerminalDisruption(each, server, local);
+  const merged = localConditions
+    .map((each) => (isNodeAuthoritative(each) ? each : findSameType(server, each)))
+    .filter((each) => each !== undefined);
   const conditions = [
-    ...told.map((each) => ({ ...fieldsBut(called(server, each), OWN_OF_CONDITION), ...withProbeTime(each) })),
-    ...others,
+    ...merged.map((each) => ({ ...omitFields(findSameType(server, each), CONDITION_FIELDS), ...withProbeTime(each) })),
+    ...foreign,
   ];
-  const now = isTerminal(server) ? withEnd(server, own) : own;
-  return { ...now, ...fieldsBut(server, OWN), ...(conditions.length > 0 ? { conditions } : {}) };
+  const final = isTerminal(server) ? withServerPhase(server, local) : local;
+  return { ...final, ...omitFields(server, NODE_FIELDS), ...(conditions.length > 0 ? { conditions } : {}) };
 }
 
-/** How a pod has ended, once the server says so, stands for ever, whoever has told it (C2). */
-function withEnd(server: StatusJson, { phase: _phase, reason: _reason, message: _message, ...own }: StatusJson) {
-  const said = ['phase', 'reason', 'message'].flatMap((name) => {
+/** Retains the server's terminal phase, reason and message, which are final whichever component set them (C2). */
+function withServerPhase(
+  server: StatusJson,
+  { phase: _phase, reason: _reason, message: _message, ...localFields }: StatusJson,
+) {
+  const serverFields = ['phase', 'reason', 'message'].flatMap((name) => {
     const value = lookUp(server, name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...own, ...Object.fromEntries(said) };
+  return { ...localFields, ...Object.fromEntries(serverFields) };
 }
 
-const conditionsIn = (status: StatusJson): StatusJson[] => {
+const conditionsOf = (status: StatusJson): StatusJson[] => {
   const conditions = lookUp(status, 'conditions');
   return Array.isArray(conditions) ? conditions.filter(isObject) : [];
 };
 
 const typeOf = (condition: StatusJson): string => String(lookUp(condition, 'type'));
 
-const called = (status: StatusJson, condition: StatusJson): StatusJson | undefined =>
-  conditionsIn(status).find((each) => typeOf(each) === typeOf(condition));
+const findSameType = (status: StatusJson, condition: StatusJson): StatusJson | undefined =>
+  conditionsOf(status).find((each) => typeOf(each) === typeOf(condition));
 
-/** Of a disruption the node tells as well, and only as the pod ends. */
-const isToldAtEnd = (condition: StatusJson, server: StatusJson, own: StatusJson): boolean =>
-  typeOf(condition) === 'DisruptionTarget' && !isTerminal(server) && isTerminal(own);
+/**
+ * Whether the condition is DisruptionTarget and this update terminates the pod. Only then does the node set a condition
+ * that otherwise belongs to other components.
+ */
+const isTerminalDisruption = (condition: StatusJson, server: StatusJson, local: StatusJson): boolean =>
+  typeOf(condition) === 'DisruptionTarget' && !isTerminal(server) && isTerminal(local);
 
 const isTerminal = (status: StatusJson): boolean => ['Succeeded', 'Failed'].includes(String(lookUp(status, 'phase')));
 
-/** Nobody probes conditions: an API server says so with null. */
+/** Adds the null with which an API server represents a missing probe time. */
 const withProbeTime = (condition: StatusJson): StatusJson => ({ lastProbeTime: null, ...condition });
 
 const isObject = (value: unknown): value is StatusJson =>

@@ -1,4 +1,6 @@
-/** The conditions of a pod whose resources are to change: whether the node admits the resize, and whether it is in progress. */
+/**
+ * The conditions of a pod resize: whether the node has yet to admit the resize, and whether the resize is in progress.
+ */
 
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { PodCondition } from '../api/schema/status.ts';
@@ -7,10 +9,10 @@ import type { PodView } from './view.ts';
 
 export const RESIZE_CONDITIONS = ['PodResizePending', 'PodResizeInProgress'];
 
-interface Times {
+interface ConditionTimes {
   /** The conditions that were reported last. */
-  readonly before: readonly PodCondition[];
-  /** Milliseconds since the epoch. */
+  readonly previousConditions: readonly PodCondition[];
+  /** Timestamp in milliseconds since the epoch. */
   readonly now: number;
   readonly observedGeneration: number | undefined;
 }
@@ -18,10 +20,13 @@ interface Times {
 type Verdict = Pick<PodCondition, 'type' | 'reason' | 'message' | 'observedGeneration'>;
 
 /**
- * Returns the conditions of a resize. Each names the generation that requested the resize, which is not always the latest
- * one of the pod. An error is reported until the resize has completed (`pkg/kubelet/status/status_manager.go`).
+ * Returns the conditions of a resize. Each has the generation that requested the resize, which may be older than the
+ * generation of the pod. An error is reported until the resize has completed (`pkg/kubelet/status/status_manager.go`).
  */
-export function resizeConditions(view: PodView, { before, now, observedGeneration }: Times): PodCondition[] {
+export function resizeConditions(
+  view: PodView,
+  { previousConditions, now, observedGeneration }: ConditionTimes,
+): PodCondition[] {
   const { unadmitted, pendingGeneration, resizing, resizeGeneration, containers, ended } = view;
   if (ended) return [];
   const verdicts: Verdict[] = [];
@@ -38,8 +43,8 @@ export function resizeConditions(view: PodView, { before, now, observedGeneratio
     verdicts.push({ type: 'PodResizeInProgress', ...error, ...withGeneration(generation) });
   }
   return verdicts.map((verdict) => {
-    const previous = before.find(({ type }) => type === verdict.type);
-    return { ...verdict, status: 'True', ...timesOf(verdict, previous, rfc3339(now)) };
+    const previous = previousConditions.find(({ type }) => type === verdict.type);
+    return { ...verdict, status: 'True', ...conditionTimes(verdict, previous, rfc3339(now)) };
   });
 }
 
@@ -47,16 +52,16 @@ const withGeneration = (observedGeneration: number | undefined) =>
   observedGeneration === undefined ? {} : { observedGeneration };
 
 /**
- * Returns the times of a condition. The transition time changes with the reason, and with the generation of a resize in
- * progress, because a kubelet replaces that condition when it admits another resize. A kubelet also renews the probe time
- * at every sync. Here it changes with the condition, so that a retry without news sends no status.
+ * Returns the times of a condition. The transition time changes with the reason, and for a resize in progress also with
+ * the generation, because a kubelet replaces that condition when it admits another resize. A kubelet also renews the
+ * probe time on every sync. Here it changes only with the condition, so that an unsuccessful retry sends no status.
  */
-function timesOf(
+function conditionTimes(
   { type, reason, message, observedGeneration }: Verdict,
   previous: PodCondition | undefined,
   now: string,
 ): Pick<PodCondition, 'lastProbeTime' | 'lastTransitionTime'> {
-  // An API server may return an empty reason or message as an absent one.
+  // An API server may return an empty reason or message as a missing field.
   const hasSameReason = previous !== undefined && (previous.reason ?? '') === (reason ?? '');
   const hasSameGeneration = previous?.observedGeneration === observedGeneration;
   const hasChanged = !hasSameReason || !hasSameGeneration || (previous.message ?? '') !== (message ?? '');

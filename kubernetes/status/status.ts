@@ -4,29 +4,29 @@ import { rfc3339 } from '../api/rfc3339.ts';
 import type { PodPhase, PodStatus } from '../api/schema/status.ts';
 import { effectiveResources } from '../resources/effectiveResources.ts';
 import { qosClass } from '../resources/qos.ts';
-import { isOfOthers, podConditions } from './conditions.ts';
+import { isForeignCondition, podConditions } from './conditions.ts';
 import { containerStatuses } from './containerStatuses.ts';
 import { comingPhase, DEADLINE_EXCEEDED, isTerminalPhase, podPhase } from './phase.ts';
 import type { PodView } from './view.ts';
 
 interface PodStatusOptions {
   /**
-   * The status that was reported last, from which transition times, the start time, addresses, a terminal phase and runs
-   * that the runtime has lost carry over. Defaults to the status that the pod has at its source, or to what an earlier
-   * agent has persisted of it.
+   * The last reported status. Transition times, the start time, addresses, a terminal phase and runs that the runtime
+   * has lost are taken from it. Defaults to the status of the pod at its source, or to the status that an earlier agent
+   * has persisted.
    */
   readonly previous?: PodStatus;
-  /** Milliseconds since the epoch. */
+  /** Timestamp in milliseconds since the epoch. */
   readonly now: number;
-  /** The node's addresses, the primary first. */
+  /** Addresses of the node, the primary one first. */
   readonly hostIps: readonly string[];
-  /** The scheme of container ids: `containerd`. */
+  /** Scheme of container IDs, e.g. `containerd`. */
   readonly runtimeName: string;
-  /** Absent means the pod's own `metadata.generation`. */
+  /** Defaults to the pod's own `metadata.generation`. */
   readonly observedGeneration?: number;
 }
 
-/** The whole status of a pod, computed from what its actors show and from the status before. */
+/** Computes the complete status of a pod from the views of its actors and the previous status. */
 export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
   if (view.restored) return view.restored;
   const { now, hostIps } = options;
@@ -36,17 +36,18 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
   const { init, regular, ephemeral } = containerStatuses(view, { previous, runtimeName: options.runtimeName });
   const statuses = [...init, ...regular];
   const startTime = previous?.startTime ?? (view.startedAt === undefined ? undefined : rfc3339(view.startedAt));
-  const always = {
+  const commonFields = {
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     phase,
     ...phaseReason(view, phase, previous),
-    // Before the node has begun with it: it may run already, which the runtime has yet to say.
+    // The start time is unknown until the node has started the pod, or until the runtime has reported a pod that
+    // already runs.
     ...(startTime === undefined ? {} : { startTime }),
-    ...ownClass(view, previous),
+    ...qosClassField(view, previous),
   };
-  if (view.refused && statuses.length === 0) return { ...always, ...conditionsLeft(view) };
+  if (view.refused && statuses.length === 0) return { ...commonFields, ...refusedConditions(view) };
   return {
-    ...always,
+    ...commonFields,
     conditions: podConditions({
       view,
       phase,
@@ -56,80 +57,103 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
       now,
       observedGeneration,
     }),
-    ...(hostIps[0] === undefined ? {} : { hostIP: hostIps[0], hostIPs: listed(hostIps.slice(0, 2)) }),
+    ...(hostIps[0] === undefined ? {} : { hostIP: hostIps[0], hostIPs: toIpObjects(hostIps.slice(0, 2)) }),
     ...podAddresses(view, hostIps, previous),
-    ...(view.refused ? {} : ownResources(view)),
+    ...(view.refused ? {} : podResources(view)),
     ...(init.length > 0 ? { initContainerStatuses: init } : {}),
     ...(regular.length > 0 ? { containerStatuses: regular } : {}),
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
   };
 }
 
-/** Decided when the node takes the pod: until then an edit may change it, and an API server would refuse that (C15). */
-function ownClass(view: PodView, previous?: PodStatus): Pick<PodStatus, 'qosClass'> {
-  const known = previous?.qosClass;
-  if (known === undefined && isUndecided(view)) return {};
-  return { qosClass: known ?? qosClass(view.pod.spec) };
+/**
+ * Returns the QoS class, which is decided when the node admits the pod. An edit can change it until then, and an API
+ * server would reject a changed class (C15).
+ */
+function qosClassField(view: PodView, previous?: PodStatus): Pick<PodStatus, 'qosClass'> {
+  const previousClass = previous?.qosClass;
+  if (previousClass === undefined && isUndecided(view)) return {};
+  return { qosClass: previousClass ?? qosClass(view.pod.spec) };
 }
 
-/** Whether the node has yet to take the pod: it is shown as it is wanted, not as it was admitted. */
+/** Whether the node has yet to decide on the pod. Its spec is then the requested one, not the admitted one. */
 export const isUndecided = ({ tags }: PodView): boolean => UNDECIDED.some((tag) => tags.includes(tag));
 
 const UNDECIDED = ['awaitingNode', 'ofOthers', 'admitting'];
 
-/** What was admitted for the pod, and what its cgroup has: they differ while a resize is under way (C15). */
-function ownResources({ pod, applied, ended }: PodView): Pick<PodStatus, 'allocatedResources' | 'resources'> {
+/**
+ * Returns the admitted resources of the pod and those of its cgroup, which differ while a resize is in progress (C15).
+ */
+function podResources({ pod, applied, ended }: PodView): Pick<PodStatus, 'allocatedResources' | 'resources'> {
   const admitted = effectiveResources(pod.spec);
   const resources = applied === undefined || ended ? admitted : effectiveResources(applied);
   return { ...(admitted.requests ? { allocatedResources: admitted.requests } : {}), resources };
 }
 
-/** Of a pod that was never taken the node has no more to say than why, not even that it was scheduled: what others said stands. */
-function conditionsLeft({ conditions = [] }: PodView): Pick<PodStatus, 'conditions'> {
-  const others = conditions.filter(isOfOthers);
-  return others.length > 0 ? { conditions: others } : {};
+/**
+ * Returns the conditions of a refused pod, which are only those of other components. The node does not report that it
+ * was scheduled.
+ */
+function refusedConditions({ conditions = [] }: PodView): Pick<PodStatus, 'conditions'> {
+  const foreign = conditions.filter(isForeignCondition);
+  return foreign.length > 0 ? { conditions: foreign } : {};
 }
 
-/** Why the pod has this phase: kept as long as the phase is, else what ended the pod. */
+/**
+ * Returns the reason and message of the phase. They remain while the phase does, and otherwise describe why the pod was
+ * terminated.
+ */
 function phaseReason(view: PodView, phase: PodPhase, previous?: PodStatus): Pick<PodStatus, 'reason' | 'message'> {
-  if (phase === previous?.phase) return worded(previous.reason, previous.message);
+  if (phase === previous?.phase) return reasonAndMessage(previous.reason, previous.message);
   if (!isTerminalPhase(phase)) return {};
-  if (view.refused) return worded(view.refused.reason, `Pod was rejected: ${view.refused.message}`);
-  if (view.exceedsDeadline) return worded('DeadlineExceeded', DEADLINE_EXCEEDED);
+  if (view.refused) return reasonAndMessage(view.refused.reason, `Pod was rejected: ${view.refused.message}`);
+  if (view.exceedsDeadline) return reasonAndMessage('DeadlineExceeded', DEADLINE_EXCEEDED);
   const cause = view.termination;
-  return cause?.phase === phase ? worded(cause.reason, cause.message) : {};
+  return cause?.phase === phase ? reasonAndMessage(cause.reason, cause.message) : {};
 }
 
-function worded(reason: string | undefined, message: string | undefined): Pick<PodStatus, 'reason' | 'message'> {
+function reasonAndMessage(
+  reason: string | undefined,
+  message: string | undefined,
+): Pick<PodStatus, 'reason' | 'message'> {
   return { ...(reason ? { reason } : {}), ...(message ? { message } : {}) };
 }
 
-/** At most one address of each family (C27). A pod without a live sandbox retains the addresses that it had. */
+/** Returns at most one address per family (C27). A pod without a live sandbox retains its previous addresses. */
 function podAddresses(view: PodView, hostIps: readonly string[], previous?: PodStatus): Partial<PodStatus> {
-  const had = previous?.podIPs?.map(({ ip }) => ip) ?? [];
-  const ips = view.pod.spec.hostNetwork ? hostNetworkIps(view, hostIps, had) : sandboxIps(view, hostIps, had);
-  return ips[0] === undefined ? {} : { podIP: ips[0], podIPs: listed(ips) };
+  const previousIps = previous?.podIPs?.map(({ ip }) => ip) ?? [];
+  const ips = view.pod.spec.hostNetwork
+    ? hostNetworkIps(view, hostIps, previousIps)
+    : sandboxIps(view, hostIps, previousIps);
+  return ips[0] === undefined ? {} : { podIP: ips[0], podIPs: toIpObjects(ips) };
 }
 
-/** A pod's first address never changes. A second address of the node joins it if it is of the other family. */
-function hostNetworkIps(view: PodView, hostIps: readonly string[], had: readonly string[]): readonly string[] {
-  if (view.refused) return had;
-  const [first] = had.length > 0 ? had : hostIps;
+/**
+ * Returns the addresses of a host network pod. The first address never changes. The node's second address is added if
+ * it is of the other family.
+ */
+function hostNetworkIps(view: PodView, hostIps: readonly string[], previousIps: readonly string[]): readonly string[] {
+  if (view.refused) return previousIps;
+  const [first] = previousIps.length > 0 ? previousIps : hostIps;
   return first === undefined
     ? []
-    : orderedPodIps([...(had.length > 0 ? had : [first]), ...hostIps.slice(1, 2)], [first]);
+    : orderedPodIps([...(previousIps.length > 0 ? previousIps : [first]), ...hostIps.slice(1, 2)], [first]);
 }
 
-function sandboxIps({ sandbox }: PodView, hostIps: readonly string[], had: readonly string[]): readonly string[] {
-  const live = sandbox?.state === 'ready' ? orderedPodIps(sandbox.ips ?? [], hostIps) : [];
-  return live.length > 0 ? live : had;
+function sandboxIps(
+  { sandbox }: PodView,
+  hostIps: readonly string[],
+  previousIps: readonly string[],
+): readonly string[] {
+  const currentIps = sandbox?.state === 'ready' ? orderedPodIps(sandbox.ips ?? [], hostIps) : [];
+  return currentIps.length > 0 ? currentIps : previousIps;
 }
 
-function listed(ips: readonly string[]): { ip: string }[] {
+function toIpObjects(ips: readonly string[]): { ip: string }[] {
   return ips.map((ip) => ({ ip }));
 }
 
-/** Whether two statuses say the same: what changed is told, what did not is not. The order of keys does not count. */
-export function samePodStatus(a: PodStatus | undefined, b: PodStatus | undefined): boolean {
+/** Whether two statuses are equal, so that there is nothing to report. The order of keys is ignored. */
+export function isSamePodStatus(a: PodStatus | undefined, b: PodStatus | undefined): boolean {
   return sameValue(a, b);
 }

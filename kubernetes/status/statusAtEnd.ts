@@ -1,7 +1,9 @@
 import type { ContainerState, ContainerStatus } from '../api/schema/status.ts';
 import type { PodView } from './view.ts';
 
-/** The three lists of a PodStatus: init containers and sidecars in the order of the spec, the others by name. */
+/**
+ * The three status lists of a PodStatus. Init containers and sidecars are in spec order, the others are sorted by name.
+ */
 export interface ContainerStatuses {
   readonly init: ContainerStatus[];
   readonly regular: ContainerStatus[];
@@ -19,18 +21,18 @@ const UNKNOWN_END: ContainerState = {
 };
 
 /**
- * Returns the statuses of a pod that has ended: every container has an end, and an unknown end is exit code 137 (C13). A
- * regular container gets one only if the pod was initialized. An init container gets one if it or a later one had
- * started, and the first one always does, because otherwise nothing would say why the pod failed (`TerminatePod` and
- * `initializedContainers` in `pkg/kubelet/status/status_manager.go`).
+ * Returns the statuses of a pod that has terminated. Every container gets a terminated state, with exit code 137 if its
+ * end is unknown (C13). A regular container gets such a state only if the pod was initialized. An init container gets
+ * one if it or a later one had started. The first one always does, because otherwise nothing would explain the failure
+ * of the pod (`TerminatePod` and `initializedContainers` in `pkg/kubelet/status/status_manager.go`).
  */
 export function containersAtEnd(view: PodView, { init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
   const initialized = view.initialized || init.length === 0 || regular.some(hasStarted);
   const lastStarted = init.findLastIndex(hasStarted);
   return {
-    init: init.map((status, index) => withEnd(status, initialized || index <= Math.max(0, lastStarted))),
-    regular: regular.map((status) => withEnd(status, initialized)),
-    ephemeral: ephemeral.map((status) => withEnd(status, hasStarted(status))),
+    init: init.map((status, index) => withTerminatedState(status, initialized || index <= Math.max(0, lastStarted))),
+    regular: regular.map((status) => withTerminatedState(status, initialized)),
+    ephemeral: ephemeral.map((status) => withTerminatedState(status, hasStarted(status))),
   };
 }
 
@@ -38,8 +40,11 @@ function hasStarted({ state, lastState, restartCount }: ContainerStatus): boolea
   return !state?.waiting || lastState?.terminated !== undefined || restartCount > 0;
 }
 
-/** A container that waits for a run that never comes has an unknown end, and the end of its last run as its last state. */
-function withEnd(status: ContainerStatus, hadStarted: boolean): ContainerStatus {
+/**
+ * Sets the terminated state. A container that waits for a run that will never start has an unknown end, and the end of
+ * its last run as its last state.
+ */
+function withTerminatedState(status: ContainerStatus, hadStarted: boolean): ContainerStatus {
   if (status.state?.terminated) return status;
   const stopped = { ...status, ready: false, ...(status.started === undefined ? {} : { started: false }) };
   return hadStarted ? { ...stopped, state: UNKNOWN_END } : status;

@@ -1,17 +1,20 @@
-/** What a node says of a pod's status to an API server: only what differs (`util/pod` of kubernetes). */
+/**
+ * Computes the patch of a pod's status that a node sends to an API server, with only the differences (`util/pod` of
+ * Kubernetes).
+ */
 import { type JsonFields, type MergeKeys, strategicPatch } from '../../base/mergePatch.ts';
 
-/** A status as JSON has it. */
+/** A pod status as a JSON object. */
 export type StatusJson = JsonFields;
 
-/** By which field the entries of lists are merged: statuses of containers are not, each list of them is whole. */
-const MERGED: MergeKeys = new Map([
+/** Merge keys of the lists in a pod status. Lists of container statuses have none and are replaced as a whole. */
+const MERGE_KEYS: MergeKeys = new Map([
   ['conditions', 'type'],
   ['podIPs', 'ip'],
   ['hostIPs', 'ip'],
   ['resourceClaimStatuses', 'name'],
 ]);
 
-/** The patch that makes one status of another; undefined: they are the same. */
+/** Returns undefined if the statuses are equal. */
 export const statusPatch = (before: StatusJson, after: StatusJson): StatusJson | undefined =>
-  strategicPatch(before, after, MERGED);
+  strategicPatch(before, after, MERGE_KEYS);

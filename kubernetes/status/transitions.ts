@@ -1,4 +1,4 @@
-/** Which statuses may follow which: what an API server would refuse is not reported (C5). */
+/** Checks status transitions, so that the node does not report a status that an API server would reject (C5). */
 import { containersOf } from '../api/containers.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../api/schema/status.ts';
@@ -12,26 +12,33 @@ const statusesOf = (status: PodStatus): ContainerStatus[] => [
 ];
 
 /**
- * Whether a container that has ended for good would be reported as not terminated any more. Init containers run again in a
- * new sandbox; while they do, a kubelet reports nothing of the pod (`checkContainerStateTransition` in
+ * Whether the new status would change a container back from a final terminated state. Init containers run again in a
+ * new sandbox; while they do, a kubelet does not report the pod's status (`checkContainerStateTransition` in
  * `pkg/kubelet/status/status_manager.go`).
  */
 export function isTransitionIllegal(pod: Pod, before: PodStatus, now: PodStatus): boolean {
-  const ends = new Map(statusesOf(before).map(({ name, state }) => [name, state?.terminated?.exitCode]));
-  if (![...ends.values()].some((exitCode) => exitCode !== undefined)) return false;
-  const left = new Set(statusesOf(now).flatMap(({ name, state }) => (state?.terminated ? [] : [name])));
-  return containersOf(pod.spec).some((part) => {
-    const exitCode = ends.get(part.container.name);
-    return exitCode !== undefined && left.has(part.container.name) && !mayLeaveTerminated({ pod, ...part }, exitCode);
+  const exitCodes = new Map(statusesOf(before).map(({ name, state }) => [name, state?.terminated?.exitCode]));
+  if (![...exitCodes.values()].some((exitCode) => exitCode !== undefined)) return false;
+  const notTerminated = new Set(statusesOf(now).flatMap(({ name, state }) => (state?.terminated ? [] : [name])));
+  return containersOf(pod.spec).some((placed) => {
+    const exitCode = exitCodes.get(placed.container.name);
+    return (
+      exitCode !== undefined &&
+      notTerminated.has(placed.container.name) &&
+      !mayLeaveTerminated({ pod, ...placed }, exitCode)
+    );
   });
 }
 
-/** The same where it is not known what was reported before: what init containers had come to is told by their last run. */
-export function isInitRepeated({ pod, containers }: PodView): boolean {
-  const seen = new Map(containers.map((each) => [each.name, each]));
-  return containersOf(pod.spec).some((part) => {
-    const { now, last } = seen.get(part.container.name) ?? {};
-    if (part.role !== 'init' || last === undefined || now?.kind === 'terminated') return false;
-    return !mayLeaveTerminated({ pod, ...part }, last.exitCode);
+/**
+ * Whether init containers run again, like `isTransitionIllegal`, but for a pod without a reported status. The previous
+ * state of each is its last run.
+ */
+export function isRepeatingInit({ pod, containers }: PodView): boolean {
+  const viewsByName = new Map(containers.map((each) => [each.name, each]));
+  return containersOf(pod.spec).some((placed) => {
+    const { now, last } = viewsByName.get(placed.container.name) ?? {};
+    if (placed.role !== 'init' || last === undefined || now?.kind === 'terminated') return false;
+    return !mayLeaveTerminated({ pod, ...placed }, last.exitCode);
   });
 }

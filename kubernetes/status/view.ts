@@ -1,13 +1,16 @@
-/** What of a pod's actors its status is computed from: the machines make it of their snapshots. Times are milliseconds since the epoch. */
+/**
+ * Views of a pod's actors, from which the pod's status is computed. The machines build them from their snapshots. Times
+ * are milliseconds since the epoch.
+ */
 
 import type { FailureReason } from '../../base/failure.ts';
 import type { Refusal } from '../admission/refusal.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../api/schema/status.ts';
-import type { MadeContainer, ObservedSandbox } from '../lifecycle/observed.ts';
+import type { CreatedContainer, ObservedSandbox } from '../lifecycle/observed.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
 
-/** Why a container waits, in the words of a ContainerStateWaiting (C16). */
+/** Reason for which a container waits, as in a ContainerStateWaiting (C16). */
 export type WaitReason =
   | FailureReason
   | 'ContainerCreating'
@@ -18,16 +21,16 @@ export type WaitReason =
   | 'PodInitializing'
   | 'RestartingAllContainers';
 
-/** How a run of a container ended. */
+/** A completed run of a container. */
 export interface TerminatedRun {
   readonly containerId: string;
   readonly exitCode: number;
   readonly signal?: number;
   readonly reason: string;
   readonly message?: string;
-  /** Why the node itself ended it, where it did: the probe that failed, and what it said. */
+  /** Why the node stopped the run, e.g. the failed probe and its output. Undefined if the run exited by itself. */
   readonly because?: string;
-  /** 0 if the runtime could not start the container. Undefined if nobody knows. */
+  /** 0 if the runtime could not start the container. Undefined if the time is unknown. */
   readonly startedAt?: number;
   readonly finishedAt?: number;
 }
@@ -40,75 +43,87 @@ export interface ContainerView {
   readonly name: string;
   readonly role: ContainerRole;
   readonly restartCount: number;
-  /** Exactly one of the three, as in a ContainerState. */
+  /** The current state, as in a ContainerState. */
   readonly now:
     | { readonly kind: 'waiting'; readonly reason: WaitReason; readonly message?: string }
     | { readonly kind: 'running'; readonly startedAt: number }
     | { readonly kind: 'terminated'; readonly run: TerminatedRun };
-  /** The run before the present one. */
+  /** The previous run. */
   readonly last?: TerminatedRun;
-  /** Whether it will run again by itself (in back-off, or about to be created); never while its pod ends. */
+  /**
+   * Whether the container will run again by itself, in back-off or about to be created. Always false in a terminating
+   * pod.
+   */
   readonly willRestart: boolean;
   readonly ready: boolean;
   readonly started: boolean;
   readonly containerId?: string;
   /**
-   * That one is what waits, not the one that ended before it: it was made by an earlier agent and never started, or the
-   * runtime does not know its state.
+   * Whether `containerId` is a container that waits to run, not the one that terminated. An earlier agent created that
+   * container without starting it, or the runtime does not know its state.
    */
   readonly atHand?: boolean;
-  /** The latest container of it that the runtime has shown. */
-  readonly made?: MadeContainer;
-  /** The resources that it has at the runtime, in numbers. */
+  /** Details of the container's latest instance at the runtime. */
+  readonly made?: CreatedContainer;
+  /** The resources that the container currently has at the runtime. */
   readonly size?: ContainerSize;
-  /** The error of the last attempt to apply the resources that were admitted for it. Undefined if they are applied. */
+  /** Error of the last attempt to apply the admitted resources. Undefined if they are applied. */
   readonly resizeFailure?: string;
 }
 
 export interface VolumeView {
   readonly name: string;
-  /** Why the containers that mount it cannot be made, in the words of a ContainerStateWaiting (C16). */
+  /** Why the containers that mount the volume cannot be created, as in a ContainerStateWaiting (C16). */
   readonly waitingReason?: { readonly reason: WaitReason; readonly message: string };
 }
 
-/** Why a pod ends. Closed, as what becomes of it is decided by it. */
+/** Reason for which a pod is terminated. The list is closed because other code branches on it. */
 export type TerminationReason =
   | 'Completed'
   | 'DeadlineExceeded'
   | 'Evicted'
-  /** Its source says that it is being deleted. */
+  /** The pod has a deletion timestamp at its source. */
   | 'Deleted'
-  /** Its API server says that it has ended, whoever has told that. */
+  /** The API server already has a terminal phase for the pod, which another component may have set. */
   | 'EndedElsewhere'
   | 'NodeShutdown'
   | 'Orphaned'
   | 'Preempting'
   | 'Removed';
 
-/** The command that ends a pod: one for every cause (a removed manifest, eviction, preemption, shutdown, completion). */
+/**
+ * The command that terminates a pod for any cause, such as a removed manifest, eviction, preemption, shutdown or
+ * completion.
+ */
 export interface Termination {
   readonly reason: TerminationReason;
   readonly message?: string;
-  /** Seconds; what the cause asks for, before the pod's own `terminationGracePeriodSeconds` fills it in. */
+  /**
+   * Grace period in seconds that the cause requests. Where it requests none, the pod's `terminationGracePeriodSeconds`
+   * applies.
+   */
   readonly graceSeconds: number;
   /**
-   * The phase that the cause sets. Undefined if the exits of the containers decide. They also take precedence over the phase
-   * that preemption sets (C2).
+   * The phase that the cause sets. Undefined if the exits of the containers determine the phase. A terminal phase from
+   * the exits also takes precedence over the phase that preemption sets (C2).
    */
   readonly phase?: 'Failed' | 'Succeeded';
-  /** When it was asked for. */
+  /** Timestamp of the request. */
   readonly at: number;
-  /** Of what is left of a pod nothing is told: no source has told of it, or how it ended was told before. */
+  /**
+   * Whether no status is reported, because the source has not listed the pod or its terminal status was already
+   * reported.
+   */
   readonly isUnheard?: boolean;
-  /** Its sources may go on wanting it: it stays, as one that has ended, until they do not. */
+  /** Whether the pod stays as a terminated one while its source still lists it. */
   readonly stays?: boolean;
-  /** Its active deadline passed while it ended for this cause: that is what its status says (C2). */
+  /** Whether the active deadline passed while the pod terminated for this cause. The status then reports it (C2). */
   readonly exceedsDeadline?: boolean;
-  /** What the condition DisruptionTarget says of it; absent where the pod was not disrupted. */
+  /** Message of the DisruptionTarget condition. Undefined if the pod was not disrupted. */
   readonly disruption?: string;
 }
 
-/** The statuses of the containers of a pod that have an end to report. */
+/** Statuses of a pod's terminated containers. */
 export type ContainerEnds = Pick<
   PodStatus,
   'containerStatuses' | 'ephemeralContainerStatuses' | 'initContainerStatuses'
@@ -116,48 +131,53 @@ export type ContainerEnds = Pick<
 
 export interface PodView {
   readonly pod: Pod;
-  /** Those of the state of its actor. */
+  /** Tags of the current state of the pod's actor. */
   readonly tags: readonly string[];
-  /** Those that its source has, with those that others tell. */
+  /** Conditions that other components have set, as the source has them. */
   readonly conditions?: readonly PodCondition[] | undefined;
   readonly sandbox?: ObservedSandbox;
   readonly containers: readonly ContainerView[];
   readonly volumes: readonly VolumeView[];
-  /** Why the node does not take it; the pod is Failed with this reason. */
+  /** Why the node refuses the pod, which then has the phase Failed with this reason. */
   readonly refused?: Refusal;
-  /** Why the node does not take an update; the pod goes on as it was admitted before. */
+  /** Why the node does not admit an update. The pod continues with the version that was admitted before. */
   readonly unadmitted?: Refusal;
-  /** The version whose resources the pod's cgroup has, where these are not those of `pod`. */
+  /** The version whose resources the pod's cgroup has. Undefined if it is `pod`. */
   readonly applied?: PodSpec;
-  /** The generation of the pod that requested the resources in `unadmitted`. */
+  /** Generation of the pod that requested the resources in `unadmitted`. */
   readonly pendingGeneration?: number | undefined;
-  /** Whether its containers or its cgroup have still to get the resources that were admitted. */
+  /** Whether the admitted resources have yet to be applied to the containers or the cgroup. */
   readonly resizing?: boolean;
-  /** The generation of the pod that requested the resize in progress. */
+  /** Generation of the pod that requested the resize in progress. */
   readonly resizeGeneration?: number | undefined;
-  /** The last error of the resize in progress, also that of an earlier agent. */
+  /** Last error of the resize in progress, including those of an earlier agent. */
   readonly resizeFailure?: string | undefined;
   readonly termination?: Termination;
-  /** It ends by itself: nothing of it is to run any more. */
+  /** Whether the pod is completing by itself and nothing of it will run again. */
   readonly completes?: boolean;
-  /** Its active deadline passed while it ended, whatever it ends for. */
+  /** Whether the active deadline passed while the pod terminated for any cause. */
   readonly exceedsDeadline?: boolean;
-  /** The terminal status that it had reached before the agent restarted: told as it is, whatever is left of the pod. */
+  /**
+   * Terminal status that the pod had before the agent restarted. It is reported unchanged, whatever is left of the pod.
+   */
   readonly restored?: PodStatus;
-  /** The ends of containers that an earlier agent has persisted, of a pod whose source has no status of it. */
+  /** Terminated container states that an earlier agent has persisted, for a pod whose source has no status. */
   readonly containerEnds?: ContainerEnds;
-  /** How often containers were restarted that have no view yet, counting the run to come, as their logs tell (C23). */
+  /** Restart counts of containers without a view, including the next run, as derived from their logs (C23). */
   readonly restarts?: Readonly<Record<string, number>>;
-  /** When the node began with it, as its oldest sandbox tells after a restart of the agent; absent before. */
+  /**
+   * When the node started the pod. After a restart of the agent it is the creation time of the oldest sandbox.
+   * Undefined until then.
+   */
   readonly startedAt?: number;
-  /** All init containers have done their part for the present sandbox. */
+  /** Whether all init containers have completed, and all sidecars started, in the current sandbox. */
   readonly initialized: boolean;
-  /** All its containers are being restarted in place, as a restart rule wants it. */
+  /** Whether all containers are being restarted in place because of a restart rule. */
   readonly restartsAll?: boolean;
-  /** What the runtime, or another agent, has of it is not known yet: a status says less than there may be. */
+  /** Whether it is unknown what the runtime or another agent has of the pod, so that a status may be incomplete. */
   readonly unsettled?: boolean;
-  /** No container of it runs or can run any more: only now may a terminal phase be published. */
+  /** Whether no container of the pod runs or can run again. Only then may a terminal phase be published. */
   readonly ended: boolean;
-  /** Its volumes and its cgroup are gone as well. */
+  /** Whether the volumes and the cgroup of the pod are removed as well. */
   readonly reclaimed: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads YAML and JSON from authors that are not trusted, with bounds on the work. It is the only reader of YAML, so that
- * manifests, configuration and credentials follow the same rules, which are those of sigs.k8s.io/yaml over goyaml.v2.
+ * Reads YAML and JSON from untrusted authors with bounds on the work. All YAML is read here, so that manifests,
+ * configuration and credentials follow the same rules, which are those of sigs.k8s.io/yaml with goyaml.v2.
  */
 import { messageOf } from '../../base/failure.ts';
 import { decodeNode } from './decode.ts';
@@ -9,26 +9,26 @@ import { expandedSize } from './expandedSize.ts';
 import { type DocumentRange, parseDocument } from './parser.ts';
 import { type Token, YamlError } from './scanner.ts';
 
-/** Limits beyond which a text is refused. */
+/** Limits beyond which a text is rejected. */
 export interface TextLimits {
-  /** Maximum number of scalars, indicators and ends of blocks. */
+  /** Maximum number of scalars, indicators and block ends. */
   readonly tokens: number;
-  /** Maximum number of fields and items, with everything in them. Each use of an alias counts again. */
+  /** Maximum number of fields and items at all levels. Each use of an alias counts again. */
   readonly values: number;
-  /** Maximum total length of all strings and names of fields. */
+  /** Maximum total length of all strings and field names. */
   readonly characters: number;
 }
 
-/** The values of all documents that are not empty, the first error, or the limit that the text exceeds. */
+/** The values of all non-empty documents, or the first error or exceeded limit. */
 export type BoundedText = { readonly values: readonly unknown[] } | Refusal;
 
-/** A text or document that has no value. */
+/** The reason why a text or document was rejected. */
 type Refusal = { readonly problem: string } | { readonly beyond: string };
 
-/** The value of one document, null if it is empty, or why it has none. */
+/** The value of a document (null if it is empty), or the reason for rejecting it. */
 export type BoundedDocument = { readonly value: unknown } | Refusal;
 
-/** Maximum nesting. No object of Kubernetes comes near it. */
+/** Maximum nesting. Kubernetes objects are nested far less deeply. */
 const MAX_DEPTH = 100;
 /** Maximum number of anchors and aliases in a text. */
 const MAX_ALIASES = 1_000;
@@ -44,25 +44,31 @@ export function parseBounded(text: string, limits: TextLimits): BoundedText {
     if (!('value' in document)) return document;
     if (document.value !== null && document.value !== undefined) values.push(document.value);
   }
-  return excessOf(values, limits) ?? { values };
+  return findExcess(values, limits) ?? { values };
 }
 
-/** Parses each document of a text, so that an error in one leaves the others. They share the limits. */
+/**
+ * Parses the documents of a text separately, so that an error in one does not affect the others. The limits apply to
+ * all of them together.
+ */
 export function parseDocuments(text: string, limits: TextLimits): BoundedDocument[] | Refusal {
-  const json = jsonOf(text);
+  const json = parseJsonObject(text);
   if (json === undefined) return yamlDocuments(text, limits);
   if (!LONG_INTEGER.test(text)) return [json];
-  // `JSON.parse` would round the integer. JSON is YAML, except for escapes that only JSON has.
+  // `JSON.parse` would round the integer. YAML can parse JSON unless it contains escapes that only JSON has.
   const documents = yamlDocuments(text, limits);
   const [document] = Array.isArray(documents) ? documents : [];
   return document !== undefined && 'value' in document ? [document] : [json];
 }
 
-/** An integer that may have more digits than a number of JavaScript. */
+/** Pattern of an integer that a JavaScript number may not represent exactly. */
 const LONG_INTEGER = /[\s,:[]-?\d{16,}[\s,}\]]/;
 
-/** Parses JSON, which the parser for YAML would take a hundred times as long for. Undefined for any other text. */
-function jsonOf(text: string): { readonly value: unknown } | undefined {
+/**
+ * Parses a JSON object, for which the YAML parser would take a hundred times as long. Returns undefined for any other
+ * text.
+ */
+function parseJsonObject(text: string): { readonly value: unknown } | undefined {
   if (!/^\s*\{/.test(text.slice(0, 1_000))) return undefined;
   try {
     return { value: JSON.parse(text) };
@@ -83,13 +89,13 @@ function yamlDocuments(text: string, limits: TextLimits): BoundedDocument[] | Re
     }
     return documents;
   } catch (error) {
-    if (error instanceof TooMuch) return error.refusal;
+    if (error instanceof LimitExceededError) return error.refusal;
     return { problem: messageOf(error) };
   }
 }
 
-/** The whole text exceeds a limit. */
-class TooMuch extends Error {
+/** Thrown if the text as a whole exceeds a limit. */
+class LimitExceededError extends Error {
   override readonly name = 'TooMuch';
   readonly refusal: Refusal;
 
@@ -99,7 +105,7 @@ class TooMuch extends Error {
   }
 }
 
-/** Reads the documents of one text and counts what they use. */
+/** Reads the documents of a text and counts their size against the limits. */
 class DocumentReader {
   readonly #text: string;
   readonly #limits: TextLimits;
@@ -113,7 +119,7 @@ class DocumentReader {
     this.#limits = limits;
   }
 
-  /** Returns undefined for a part of the text that holds no document. */
+  /** Returns undefined for a range without a document. */
   read(range: DocumentRange): BoundedDocument | undefined {
     try {
       return this.#read(range);
@@ -134,16 +140,16 @@ class DocumentReader {
     this.#values += values;
     this.#characters += characters;
     const amount = { values: this.#values, characters: this.#characters, isDeep: depth > MAX_DEPTH };
-    return excess(amount, this.#limits) ?? { value: decodeNode(node) };
+    return exceededLimit(amount, this.#limits) ?? { value: decodeNode(node) };
   }
 
   #countToken({ type }: Token): void {
     const { tokens } = this.#limits;
     this.#tokens += 1;
-    if (this.#tokens > tokens) throw new TooMuch({ beyond: `more than ${tokens} tokens` });
+    if (this.#tokens > tokens) throw new LimitExceededError({ beyond: `more than ${tokens} tokens` });
     if (type === 'anchor' || type === 'alias') this.#aliases += 1;
     if (this.#aliases > MAX_ALIASES) {
-      throw new TooMuch({ problem: `has more than ${MAX_ALIASES} anchors and aliases` });
+      throw new LimitExceededError({ problem: `has more than ${MAX_ALIASES} anchors and aliases` });
     }
   }
 }
@@ -152,25 +158,29 @@ function withoutByteOrderMark(text: string, range: DocumentRange): DocumentRange
   return range.start === 0 && text.startsWith('\ufeff') ? { ...range, start: 1 } : range;
 }
 
-/** Characters that YAML does not allow (`readerc.go`). */
-const NOT_ALLOWED = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+/** Characters that are not allowed in YAML (`readerc.go`). */
+const DISALLOWED_CHARACTER = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 function rejectControlCharacters(text: string, { start, end, line }: DocumentRange): void {
-  NOT_ALLOWED.lastIndex = start;
-  const match = NOT_ALLOWED.exec(text);
+  DISALLOWED_CHARACTER.lastIndex = start;
+  const match = DISALLOWED_CHARACTER.exec(text);
   if (match === null || match.index >= end) return;
-  const before = text.slice(start, match.index).split(/\r\n|[\n\r\u0085\u2028\u2029]/);
+  const precedingLines = text.slice(start, match.index).split(/\r\n|[\n\r\u0085\u2028\u2029]/);
   const code = (match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  const mark = { index: match.index, line: line + before.length - 1, column: before.at(-1)?.length ?? 0 };
+  const mark = {
+    index: match.index,
+    line: line + precedingLines.length - 1,
+    column: precedingLines.at(-1)?.length ?? 0,
+  };
   throw new YamlError(`control characters are not allowed: U+${code}`, mark);
 }
 
-/** Returns what exceeds the limits in a value, undefined if nothing does. A value that contains itself is too deep. */
-export function excessOf(whole: unknown, limits: TextLimits): Refusal | undefined {
+/** Returns the limit that a value exceeds, or undefined. A value that contains itself counts as nested too deeply. */
+export function findExcess(root: unknown, limits: TextLimits): Refusal | undefined {
   let values = 0;
   let characters = 0;
   let isDeep = false;
-  const isWithin = () => values <= limits.values && characters <= limits.characters && !isDeep;
+  const isWithinLimits = () => values <= limits.values && characters <= limits.characters && !isDeep;
   const visit = (value: unknown, depth: number): void => {
     values += 1;
     if (typeof value === 'string') characters += value.length;
@@ -178,22 +188,22 @@ export function excessOf(whole: unknown, limits: TextLimits): Refusal | undefine
     if (typeof value !== 'object' || value === null) return;
     const isList = Array.isArray(value);
     for (const [key, each] of Object.entries(value)) {
-      if (!isWithin()) return;
+      if (!isWithinLimits()) return;
       if (!isList) characters += key.length;
       visit(each, depth + 1);
     }
   };
-  visit(whole, 0);
-  return excess({ values, characters, isDeep }, limits);
+  visit(root, 0);
+  return exceededLimit({ values, characters, isDeep }, limits);
 }
 
-interface Amount {
+interface ValueSize {
   readonly values: number;
   readonly characters: number;
   readonly isDeep: boolean;
 }
 
-function excess({ values, characters, isDeep }: Amount, limits: TextLimits): Refusal | undefined {
+function exceededLimit({ values, characters, isDeep }: ValueSize, limits: TextLimits): Refusal | undefined {
   if (isDeep) return { problem: `is nested deeper than ${MAX_DEPTH} levels` };
   if (values > limits.values) return { beyond: `more than ${limits.values} values` };
   if (characters > limits.characters) return { beyond: `more than ${limits.characters} characters` };

@@ -1,11 +1,16 @@
-/** Makes JSON values of YAML nodes, as sigs.k8s.io/yaml does (`decode.go` of goyaml.v2, `convertToJSONableObject`). */
+/**
+ * Decodes YAML nodes to JSON values, as sigs.k8s.io/yaml does (`decode.go` of goyaml.v2, `convertToJSONableObject`).
+ */
 
 import type { AliasNode, MappingNode, ScalarNode, YamlNode } from './parser.ts';
-import { resolvePlain, resolveTagged, type ScalarValue, UnresolvedScalar } from './resolveScalar.ts';
+import { resolvePlain, resolveTagged, ScalarTypeError, type ScalarValue } from './resolveScalar.ts';
 import { YamlError } from './scanner.ts';
-import { recordWritten } from './written.ts';
+import { recordSourceText } from './sourceText.ts';
 
-/** Decodes the node of a document, whose expanded size has been checked. An integer beyond 2^53 is a bigint. */
+/**
+ * Decodes the root node of a document whose expanded size has been checked. An integer that a number cannot represent
+ * becomes a bigint.
+ */
 export function decodeNode(node: YamlNode): unknown {
   switch (node.type) {
     case 'alias':
@@ -14,7 +19,7 @@ export function decodeNode(node: YamlNode): unknown {
       return decodeScalar(node);
     case 'sequence': {
       const items = node.items.map(decodeNode);
-      for (const [index, item] of node.items.entries()) record(items, index, items[index], item);
+      for (const [index, item] of node.items.entries()) recordSource(items, index, items[index], item);
       return items;
     }
     case 'mapping':
@@ -24,7 +29,7 @@ export function decodeNode(node: YamlNode): unknown {
 
 function decodeScalar(node: ScalarNode): unknown {
   const value = resolve(node);
-  if (typeof value === 'bigint') return exact(value);
+  if (typeof value === 'bigint') return toExactNumber(value);
   if (typeof value === 'number' && !Number.isFinite(value)) {
     const sign = value > 0 ? '+' : '-';
     const name = Number.isNaN(value) ? 'NaN' : `${sign}Inf`;
@@ -33,8 +38,8 @@ function decodeScalar(node: ScalarNode): unknown {
   return value;
 }
 
-/** Returns an integer as a number, unless it would lose digits. */
-function exact(value: bigint): number | bigint {
+/** Returns an integer as a number if a number can represent it exactly. */
+function toExactNumber(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
@@ -45,7 +50,7 @@ function resolve(node: ScalarNode): ScalarValue {
   try {
     return resolveTagged(tag, value);
   } catch (error) {
-    if (error instanceof UnresolvedScalar) throw new YamlError(error.message, start);
+    if (error instanceof ScalarTypeError) throw new YamlError(error.message, start);
     throw error;
   }
 }
@@ -70,17 +75,17 @@ function decodeMapping(node: MappingNode): unknown {
 
 function setField(fields: object, key: string, node: YamlNode): void {
   const value = decodeNode(node);
-  // An assignment to `__proto__` would set no field.
+  // An assignment would not create a field named `__proto__`.
   Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
-  record(fields, key, value, node);
+  recordSource(fields, key, value, node);
 }
 
-/** Remembers what was written for a value that is no string, for messages about its type. */
-function record(parent: object, key: string | number, value: unknown, node: YamlNode): void {
+/** Records the source text of a value that is not a string, for messages about its type. */
+function recordSource(parent: object, key: string | number, value: unknown, node: YamlNode): void {
   if (typeof value === 'string') return;
   const scalar = node.type === 'alias' ? node.target : node;
   if (scalar.type !== 'scalar' || !scalar.isPlain || scalar.written === '') return;
-  recordWritten(parent, key, { text: scalar.written, line: scalar.start.line + 1, column: scalar.start.column + 1 });
+  recordSourceText(parent, key, { text: scalar.written, line: scalar.start.line + 1, column: scalar.start.column + 1 });
 }
 
 function isMerge(node: YamlNode): boolean {
@@ -88,7 +93,7 @@ function isMerge(node: YamlNode): boolean {
   return node.tag === undefined ? node.isPlain : node.tag === '!' || node.tag === 'tag:yaml.org,2002:merge';
 }
 
-/** Sets the fields of the mappings that a `<<` names. Fields before it are replaced, and fields after it replace its own. */
+/** Merges the mappings of a `<<` key. They replace fields before it, and fields after it replace theirs. */
 function merge(node: YamlNode, fields: object): void {
   const sources = node.type === 'sequence' ? node.items.toReversed() : [node];
   for (const source of sources) {
@@ -106,7 +111,7 @@ function mergeMapping(mapping: MappingNode, fields: object): void {
     Object.defineProperties(fields, Object.getOwnPropertyDescriptors(source));
 }
 
-/** Returns the name of a field. Go writes a key that is a float with the digits of 32 bits. */
+/** Decodes a field name. Go formats a float key with 32-bit precision. */
 function decodeKey(node: YamlNode): string {
   const scalar: AliasNode['target'] = node.type === 'alias' ? node.target : node;
   if (scalar.type !== 'scalar') throw new YamlError('a key cannot be a list or a mapping', node.start);
@@ -127,11 +132,11 @@ function decodeKey(node: YamlNode): string {
 }
 
 function unsupportedKey({ written, start }: ScalarNode): YamlError {
-  const what = written === '' ? 'a key is missing' : `${written} cannot be a key; quote it if it is text`;
-  return new YamlError(what, start);
+  const message = written === '' ? 'a key is missing' : `${written} cannot be a key; quote it if it is text`;
+  return new YamlError(message, start);
 }
 
-/** Formats as Go's `strconv.FormatFloat(value, 'g', -1, 32)`, with YAML's words for what is not finite. */
+/** Formats like Go's `strconv.FormatFloat(value, 'g', -1, 32)`, and like YAML if the value is not finite. */
 function shortFloat(value: number): string {
   const single = Math.fround(value);
   if (Number.isNaN(single)) return '.nan';
@@ -146,10 +151,10 @@ function shortFloat(value: number): string {
   return String(Number(`${digits}e${exponent}`));
 }
 
-/** Returns the shortest number, as `digits e exponent`, that 32 bits round to the same value. */
+/** Returns the shortest text in exponential notation that 32 bits round to the same value. */
 function shortestDigits(single: number): string {
-  for (let places = 0; places < 9; places += 1) {
-    const text = single.toExponential(places);
+  for (let fractionDigits = 0; fractionDigits < 9; fractionDigits += 1) {
+    const text = single.toExponential(fractionDigits);
     if (Math.fround(Number(text)) === single) return text;
   }
   return single.toExponential(9);

@@ -1,22 +1,22 @@
 import type { DocumentRange } from './parser.ts';
 import { LINE_BREAKS } from './scanner.ts';
 
-/** Whether a line holds nothing but a directive, a comment or white space. */
-const BEFORE_DOCUMENT = /^(?:%|[ \t]*(?:#|$))/;
+/** Pattern of a line with only a directive, a comment or white space. */
+const PREAMBLE_LINE = /^(?:%|[ \t]*(?:#|$))/;
 
 /**
- * Splits a text where YAML always does, at lines that start with `---` or `...`, whatever stands before them. An error in
- * one document therefore leaves the others as they are. Directives belong to the document after them.
+ * Splits a text at lines that start with `---` or `...`, regardless of the preceding content, as YAML does. An error in
+ * one document therefore does not affect the others. Directives belong to the following document.
  */
 export function documentRanges(text: string): DocumentRange[] {
   const ranges: DocumentRange[] = [];
-  let open = { start: 0, line: 0, isAfterEnd: false };
+  let current = { start: 0, line: 0, isAfterEnd: false };
   const lineBreak = new RegExp(`\\r\\n|[${LINE_BREAKS}]`, 'g');
   /** Position of the first directive since the last line with content. */
   let directives: { start: number; line: number } | undefined;
-  const close = (end: number, next: typeof open) => {
-    ranges.push({ ...open, end });
-    open = next;
+  const closeRange = (end: number, next: typeof current) => {
+    ranges.push({ ...current, end });
+    current = next;
     directives = undefined;
   };
   let [start, line] = [0, 0];
@@ -26,23 +26,23 @@ export function documentRanges(text: string): DocumentRange[] {
     const end = match === null ? text.length : match.index;
     const next = lineBreak.lastIndex;
     if (isIndicator(text, start, end, '---')) {
-      const from = directives ?? { start, line };
-      if (from.start > 0) close(from.start, { ...from, isAfterEnd: false });
+      const rangeStart = directives ?? { start, line };
+      if (rangeStart.start > 0) closeRange(rangeStart.start, { ...rangeStart, isAfterEnd: false });
     } else if (isIndicator(text, start, end, '...')) {
-      close(start, { start: next, line: line + 1, isAfterEnd: true });
+      closeRange(start, { start: next, line: line + 1, isAfterEnd: true });
       if (isLast) return ranges;
     } else if (text[start] === '%') {
       directives ??= { start, line };
-    } else if (directives !== undefined && !BEFORE_DOCUMENT.test(text.slice(start, end))) {
+    } else if (directives !== undefined && !PREAMBLE_LINE.test(text.slice(start, end))) {
       directives = undefined;
     }
     start = next;
   }
-  ranges.push({ ...open, end: text.length });
+  ranges.push({ ...current, end: text.length });
   return ranges;
 }
 
-/** Whether the line from `start` to `end` starts with a document indicator. */
+/** Whether the line from `start` to `end` begins with a document indicator. */
 function isIndicator(text: string, start: number, end: number, indicator: string): boolean {
   if (!text.startsWith(indicator, start)) return false;
   const after = start + indicator.length;

@@ -1,27 +1,27 @@
-/** Measures what a YAML document holds once each alias and merge stands for what it repeats, before it is decoded. */
+/** Measures the size of a YAML document with all aliases and merges expanded, before the document is decoded. */
 import type { AliasNode, YamlNode } from './parser.ts';
 import { YamlError } from './scanner.ts';
 
 interface ExpandedSize {
-  /** Number of fields and items with everything in them. A mapping that is merged counts in full. */
+  /** Number of fields and items at all levels. A merged mapping counts in full. */
   readonly values: number;
-  /** Total length of all strings and names of fields. */
+  /** Total length of all strings and field names. */
   readonly characters: number;
-  /** Nesting of lists and mappings. A merge is a level of its own, as it is in the decoder. */
+  /** Nesting of lists and mappings. A merge counts as a level, as in the decoder. */
   readonly depth: number;
 }
 
-/** Visits each node once, however often it is repeated. Throws if a node contains itself. */
-export const expandedSize = (node: YamlNode): ExpandedSize => new Sizes().sizeOf(node);
+/** Visits each node once, even if it is repeated. Throws if a node contains itself. */
+export const expandedSize = (node: YamlNode): ExpandedSize => new SizeCalculator().sizeOf(node);
 
-class Sizes {
-  /** Sizes of the nodes that aliases name. Undefined while a node is being measured. */
+class SizeCalculator {
+  /** Sizes of nodes that can be the target of an alias. Undefined while a node is being measured. */
   readonly #sizes = new Map<AliasNode['target'], ExpandedSize | undefined>();
 
   sizeOf(node: YamlNode): ExpandedSize {
     const target = node.type === 'alias' ? node.target : node;
-    const known = this.#sizes.get(target);
-    if (known !== undefined) return known;
+    const cached = this.#sizes.get(target);
+    if (cached !== undefined) return cached;
     if (node.type === 'alias' && this.#sizes.has(target)) {
       throw new YamlError(`anchor ${node.name} contains itself`, node.start);
     }
@@ -46,7 +46,7 @@ class Sizes {
 
 interface Child {
   readonly node: YamlNode;
-  /** False for the name of a field, which is no value of its own. */
+  /** Whether the node is a value and not a field name, which is not counted separately. */
   readonly isValue: boolean;
 }
 

@@ -1,13 +1,13 @@
-/** Builds the tree of nodes of one YAML document, by the grammar of goyaml.v2 (`parserc.go`). */
+/** Builds the node tree of a YAML document by the grammar of goyaml.v2 (`parserc.go`). */
 import { type Mark, type ScalarToken, Scanner, type Token, YamlError } from './scanner.ts';
 
 export interface ScalarNode {
   readonly type: 'scalar';
   readonly start: Mark;
-  /** The text as written. Empty for a value that is missing, as in `key:`. */
+  /** The source text. Empty for a missing value, as in `key:`. */
   readonly written: string;
   readonly value: string;
-  /** The whole tag. Undefined if none was written, `!` for the tag that makes any scalar a string. */
+  /** The resolved tag. Undefined if there is none. `!` makes any scalar a string. */
   readonly tag: string | undefined;
   readonly isPlain: boolean;
 }
@@ -33,7 +33,7 @@ export interface AliasNode {
 
 export type YamlNode = ScalarNode | SequenceNode | MappingNode | AliasNode;
 
-/** Resources that a document may use. Each method throws if there is too much. */
+/** Limits of a document. `onToken` throws if there are too many tokens. */
 interface ParserLimits {
   /** Maximum nesting of lists and mappings. */
   readonly depth: number;
@@ -46,24 +46,24 @@ const DEFAULT_TAGS: ReadonlyMap<string, string> = new Map([
   ['!!', 'tag:yaml.org,2002:'],
 ]);
 
-/** The part of a file that holds one document. */
+/** The part of a file that contains one document. */
 export interface DocumentRange {
   readonly start: number;
   readonly end: number;
   /** Line of `start`, counted from 0. */
   readonly line: number;
-  /** Whether a `...` comes before it, after which only a `---` can start a document. */
+  /** Whether the range follows a `...`, after which only `---` can start a document. */
   readonly isAfterEnd: boolean;
 }
 
-/** Parses the document in a range of `text`. Returns undefined if there is none, only white space and comments. */
+/** Parses the document in a range of `text`. Returns undefined if the range contains only white space and comments. */
 export function parseDocument(text: string, range: DocumentRange, limits: ParserLimits): YamlNode | undefined {
   return new Parser(text, range, limits).parse();
 }
 
 type Block = 'block' | 'blockOrIndentlessSequence' | 'flow';
 
-/** The only version that a %YAML directive may name. */
+/** The only version that a %YAML directive may specify. */
 const YAML_VERSION = '1.1';
 
 class Parser {
@@ -72,7 +72,7 @@ class Parser {
   readonly #isAfterEnd: boolean;
   readonly #limits: ParserLimits;
   readonly #tagPrefixes = new Map<string, string>();
-  /** A later anchor of the same name replaces an earlier one. */
+  /** The last anchor of a name counts. */
   readonly #anchors = new Map<string, AliasNode['target']>();
   #depth = 0;
 
@@ -111,7 +111,7 @@ class Parser {
     return types.includes(this.#peek().type);
   }
 
-  /** Consumes the next token if it is of a type. */
+  /** Consumes the next token if it has this type. */
   #skipIf(type: Token['type']): boolean {
     const isNext = this.#isNext(type);
     if (isNext) this.#next();
@@ -197,13 +197,14 @@ class Parser {
     let tag: string | undefined;
     for (let token = this.#peek(); ; token = this.#peek()) {
       if (token.type === 'anchor' && anchor === undefined) anchor = token.name;
-      else if (token.type === 'tag' && tag === undefined) tag = this.#wholeTag(token.handle, token.suffix, token.start);
+      else if (token.type === 'tag' && tag === undefined)
+        tag = this.#resolveTag(token.handle, token.suffix, token.start);
       else return { anchor, tag };
       this.#next();
     }
   }
 
-  #wholeTag(handle: string, suffix: string, start: Mark): string {
+  #resolveTag(handle: string, suffix: string, start: Mark): string {
     if (handle === '') return suffix;
     const prefix = this.#tagPrefixes.get(handle) ?? DEFAULT_TAGS.get(handle);
     if (prefix === undefined) throw new YamlError(`undefined tag handle ${handle}`, start);
@@ -215,7 +216,7 @@ class Parser {
     return { type: 'scalar', start, written, value, tag, isPlain: style === 'plain' };
   }
 
-  /** Returns the node of a value that is not written. */
+  /** Returns the node of a missing value. */
   #missing(start: Mark, tag?: string): ScalarNode {
     return { type: 'scalar', start, written: '', value: '', tag, isPlain: true };
   }
@@ -227,7 +228,7 @@ class Parser {
 
   #sequence(anchor: string | undefined, start: Mark, read: () => Iterable<YamlNode>): SequenceNode {
     const items: YamlNode[] = [];
-    // An alias within the list may name it, so the anchor is set before the items are read.
+    // The anchor is set before the items are read, because an alias inside the list may refer to it.
     const node = this.#anchored(anchor, { type: 'sequence', start, items });
     this.#nest(start, () => {
       for (const item of read()) items.push(item);
@@ -261,7 +262,7 @@ class Parser {
     }
   }
 
-  /** Items of a list that is indented no deeper than the key before it. */
+  /** Reads the items of a list that is not indented more than its key. */
   *#indentlessItems(): Iterable<YamlNode> {
     while (this.#isNext('blockEntry')) yield this.#itemAfter(this.#next(), 'blockEntry', 'key', 'value', 'blockEnd');
   }
@@ -274,7 +275,7 @@ class Parser {
     const isEnd = () => this.#isNext('key', 'value', 'blockEnd');
     const nodeAfter = ({ start }: Token) => (isEnd() ? this.#missing(start) : this.#node('blockOrIndentlessSequence'));
     this.#next();
-    // A ':' without a key is an error, although libyaml has a state for it.
+    // A `:` without a key is an error, although libyaml's state machine has a state for it.
     while (this.#isNext('key')) {
       const key = nodeAfter(this.#next());
       const value = this.#isNext('value') ? nodeAfter(this.#next()) : this.#missing(this.#peek().start);
@@ -295,7 +296,7 @@ class Parser {
     this.#next();
   }
 
-  /** Reads an item such as `a: b`, which is a mapping of one key. */
+  /** Reads an item such as `a: b`, which is a mapping with one entry. */
   #flowPair(): MappingNode {
     const { start } = this.#next();
     return this.#mapping(undefined, start, () => [this.#flowEntry(start, 'flowSequenceEnd')]);
@@ -316,8 +317,8 @@ class Parser {
 
   #expectFlowEntry(start: Mark, end: ']' | '}'): void {
     if (this.#skipIf('flowEntry')) return;
-    const what = end === ']' ? 'list' : 'mapping';
-    throw this.#unexpected(`the ${what} of line ${start.line + 1} needs ',' or '${end}'`);
+    const collection = end === ']' ? 'list' : 'mapping';
+    throw this.#unexpected(`the ${collection} of line ${start.line + 1} needs ',' or '${end}'`);
   }
 
   #flowEntry(start: Mark, end: 'flowSequenceEnd' | 'flowMappingEnd'): MappingNode['entries'][number] {

@@ -1,17 +1,17 @@
 /**
- * Splits one YAML document into tokens, by the rules of libyaml as goyaml.v2 applies them (`scannerc.go` in
- * `go.yaml.in/yaml/v2`): indentation counts only between block collections, so that quoted, plain and bracketed values may
- * continue at any column.
+ * Splits a YAML document into tokens by the rules of libyaml as goyaml.v2 applies them (`scannerc.go` in
+ * `go.yaml.in/yaml/v2`). Indentation only matters between block collections, so quoted, plain and bracketed values may
+ * continue in any column.
  */
 
-/** A position in the text of a file. Lines and columns count from 0. */
+/** A position in a file. Lines and columns are counted from 0. */
 export interface Mark {
   readonly index: number;
   readonly line: number;
   readonly column: number;
 }
 
-/** A text that is not YAML, and where. */
+/** A syntax error with its position. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
   readonly mark: Mark;
@@ -47,7 +47,7 @@ interface IndicatorToken {
 export interface ScalarToken {
   readonly type: 'scalar';
   readonly start: Mark;
-  /** Index behind the last character that belongs to the scalar. */
+  /** Index after the last character of the scalar. */
   readonly end: number;
   readonly value: string;
   readonly style: ScalarStyle;
@@ -81,10 +81,10 @@ interface TagDirectiveToken {
 
 export type Token = IndicatorToken | ScalarToken | NameToken | TagToken | VersionToken | TagDirectiveToken;
 
-/** A position where a key without `?` may have started. Only the `:` after it decides. */
+/** A position where a key without `?` may have started. Only a following `:` confirms the key. */
 interface SimpleKey {
   isPossible: boolean;
-  /** Whether nothing but a key can stand there, because it is at the column of its block mapping. */
+  /** Whether only a key can be at this position, because it is in the column of its block mapping. */
   readonly isRequired: boolean;
   readonly tokenNumber: number;
   readonly mark: Mark;
@@ -92,9 +92,9 @@ interface SimpleKey {
 
 const START: Mark = { index: 0, line: 0, column: 0 };
 
-/** Maximum length of a key without `?`, in characters. */
-const LONGEST_SIMPLE_KEY = 1024;
-const MISSING_COLON = `expected ':' after a key, which has at most ${LONGEST_SIMPLE_KEY} characters on one line`;
+/** Maximum length in characters of a key without `?`. */
+const MAX_SIMPLE_KEY_LENGTH = 1024;
+const MISSING_COLON = `expected ':' after a key, which has at most ${MAX_SIMPLE_KEY_LENGTH} characters on one line`;
 
 export const LINE_BREAKS = '\n\r\u0085\u2028\u2029';
 
@@ -105,18 +105,18 @@ const isBreak = (character: string): boolean =>
   character === '\u2028' ||
   character === '\u2029';
 const isBlank = (character: string): boolean => character === ' ' || character === '\t';
-/** Whether a character is white space, a line break, or the end of the text (an empty string). */
+/** Whether a character is white space, a line break or the end of the text (an empty string). */
 const isSpacing = (character: string): boolean => character === '' || isBlank(character) || isBreak(character);
 const isBreakOrEnd = (character: string): boolean => character === '' || isBreak(character);
 const isWord = (character: string): boolean => /^[\w-]$/.test(character);
 const isDigit = (character: string): boolean => character >= '0' && character <= '9' && character.length === 1;
 
 const URI_CHARACTER = /^[\w\-;/?:@&=+$,.!~*'()[\]%]$/;
-/** Characters that cannot start a plain scalar, unless the scanner makes an exception for them. */
+/** Characters that cannot start a plain scalar. The scanner makes exceptions for some of them. */
 const INDICATORS = new Set('-?:,[]{}#&*!|>\'"%@`');
-/** Characters that end a plain scalar within brackets. */
+/** Characters that end a plain scalar inside brackets. */
 const FLOW_INDICATORS = new Set(',?[]{}');
-/** Characters that may follow the name of an anchor without white space. */
+/** Characters that may directly follow the name of an anchor. */
 const AFTER_NAME = new Set('?:,]}%@`');
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([
@@ -155,7 +155,7 @@ export class Scanner {
   readonly #tokens: Token[] = [];
   /** Index of the next token in `#tokens`. */
   #head = 0;
-  #taken = 0;
+  #consumedCount = 0;
   #hasEnded = false;
 
   #indent = -1;
@@ -163,10 +163,10 @@ export class Scanner {
   #flowLevel = 0;
   #isSimpleKeyAllowed = true;
   readonly #simpleKeys: SimpleKey[] = [{ isPossible: false, isRequired: false, tokenNumber: 0, mark: START }];
-  /** Indexes in `#simpleKeys`, by the number of the token that the key would start with. */
+  /** Indexes in `#simpleKeys` by the number of the token that starts the possible key. */
   readonly #simpleKeyOfToken = new Map<number, number>();
 
-  /** Scans `text` from `start` to `end`. `line` is the line of `start`, which has to be the beginning of a line. */
+  /** Scans `text` from `start` to `end`. `line` is the line of `start`, which must be the start of a line. */
   constructor(text: string, start = 0, end = text.length, line = 0) {
     this.#text = text;
     this.#index = start;
@@ -176,7 +176,7 @@ export class Scanner {
 
   /** Number of tokens that were scanned. */
   get count(): number {
-    return this.#taken + this.#tokens.length - this.#head;
+    return this.#consumedCount + this.#tokens.length - this.#head;
   }
 
   /** Returns the next token without consuming it. */
@@ -191,7 +191,7 @@ export class Scanner {
   next(): Token {
     const token = this.peek();
     this.#head += 1;
-    this.#taken += 1;
+    this.#consumedCount += 1;
     if (this.#head === this.#tokens.length) {
       this.#tokens.length = 0;
       this.#head = 0;
@@ -199,10 +199,10 @@ export class Scanner {
     return token;
   }
 
-  /** Whether the next token is not known yet, because it may turn out to be a key by a `:` further on. */
+  /** Whether the next token is undetermined, because a later `:` can make it a key. */
   #needsMoreTokens(): boolean {
     if (this.#head === this.#tokens.length) return !this.#hasEnded;
-    const position = this.#simpleKeyOfToken.get(this.#taken);
+    const position = this.#simpleKeyOfToken.get(this.#consumedCount);
     const key = position === undefined ? undefined : this.#simpleKeys[position];
     return key !== undefined && this.#isStillPossible(key);
   }
@@ -210,9 +210,9 @@ export class Scanner {
   #fetch(): void {
     this.#skipToToken();
     this.#unrollIndent(this.#column);
-    const first = this.#at();
+    const first = this.#charAt();
     const isInFlow = this.#flowLevel > 0;
-    const isBeforeSpacing = isSpacing(this.#at(1));
+    const isBeforeSpacing = isSpacing(this.#charAt(1));
     if (first === '') this.#fetchStreamEnd();
     else if (this.#column === 0 && first === '%') this.#fetchDirective();
     else if (this.#isAtDocumentIndicator()) this.#fetchDocumentStart();
@@ -230,7 +230,7 @@ export class Scanner {
     else if ((first === '|' || first === '>') && !isInFlow) this.#fetchBlockScalar(first === '|');
     else if (first === "'" || first === '"') this.#fetchQuoted(first);
     else if (this.#canStartPlain(first)) this.#fetchPlain();
-    else throw this.#error(cannotStart(first));
+    else throw this.#error(invalidStartMessage(first));
   }
 
   #canStartPlain(first: string): boolean {
@@ -239,7 +239,7 @@ export class Scanner {
     return !isBlank(first) && !INDICATORS.has(first);
   }
 
-  #at(offset = 0): string {
+  #charAt(offset = 0): string {
     const index = this.#index + offset;
     return index < this.#end ? (this.#text[index] ?? '') : '';
   }
@@ -258,19 +258,22 @@ export class Scanner {
   }
 
   #skipBlanks(): void {
-    while (isBlank(this.#at())) this.#skip();
+    while (isBlank(this.#charAt())) this.#skip();
   }
 
   #skipComment(): void {
-    if (this.#at() !== '#') return;
-    while (!isBreakOrEnd(this.#at())) this.#skip();
+    if (this.#charAt() !== '#') return;
+    while (!isBreakOrEnd(this.#charAt())) this.#skip();
   }
 
-  /** Consumes one line break, if there is one, and returns its value: LS and PS stay as they are, all others are LF. */
+  /**
+   * Consumes a line break, if there is one, and returns its normalized form. LS and PS are preserved, and all others
+   * become LF.
+   */
   #readBreak(): string {
-    const character = this.#at();
+    const character = this.#charAt();
     if (!isBreak(character)) return '';
-    this.#index += character === '\r' && this.#at(1) === '\n' ? 2 : 1;
+    this.#index += character === '\r' && this.#charAt(1) === '\n' ? 2 : 1;
     this.#line += 1;
     this.#column = 0;
     return character === '\u2028' || character === '\u2029' ? character : '\n';
@@ -278,15 +281,18 @@ export class Scanner {
 
   #isAtDocumentIndicator(): boolean {
     if (this.#column !== 0) return false;
-    const first = this.#at();
+    const first = this.#charAt();
     if (first !== '-' && first !== '.') return false;
-    return this.#at(1) === first && this.#at(2) === first && isSpacing(this.#at(3));
+    return this.#charAt(1) === first && this.#charAt(2) === first && isSpacing(this.#charAt(3));
   }
 
-  /** Skips white space, comments and line breaks. Tabs count as white space only where no key can start. */
+  /** Skips white space, comments and line breaks. A tab counts as white space only where no key can start. */
   #skipToToken(): void {
     for (;;) {
-      while (this.#at() === ' ' || (this.#at() === '\t' && (this.#flowLevel > 0 || !this.#isSimpleKeyAllowed))) {
+      while (
+        this.#charAt() === ' ' ||
+        (this.#charAt() === '\t' && (this.#flowLevel > 0 || !this.#isSimpleKeyAllowed))
+      ) {
         this.#skip();
       }
       this.#skipComment();
@@ -299,7 +305,7 @@ export class Scanner {
     this.#tokens.push(token);
   }
 
-  /** Adds the token of an indicator that is `length` characters long. */
+  /** Adds a token for an indicator of `length` characters. */
   #pushIndicator(type: Indicator, length = 1): void {
     this.#push({ type, start: this.#mark() });
     this.#skip(length);
@@ -309,13 +315,13 @@ export class Scanner {
 
   #isStillPossible(key: SimpleKey): boolean {
     if (!key.isPossible) return false;
-    if (key.mark.line === this.#line && !this.#isFartherThan(LONGEST_SIMPLE_KEY, key.mark)) return true;
+    if (key.mark.line === this.#line && !this.#isFartherThan(MAX_SIMPLE_KEY_LENGTH, key.mark)) return true;
     if (key.isRequired) throw this.#error(MISSING_COLON, key.mark);
     key.isPossible = false;
     return false;
   }
 
-  /** Whether the current position is more than `count` characters, not UTF-16 units, behind a mark. */
+  /** Whether the current position is more than `count` characters (not UTF-16 units) after a mark. */
   #isFartherThan(count: number, { index }: Mark): boolean {
     const units = this.#index - index;
     if (units <= count) return false;
@@ -345,7 +351,10 @@ export class Scanner {
 
   // Indentation
 
-  /** Starts a block collection at `column`, unless one is open there. Its token goes to `position` of the queue. */
+  /**
+   * Starts a block collection at `column` unless one is already open there. Its token is inserted into the queue at
+   * `position`.
+   */
   #rollIndent(type: 'blockSequenceStart' | 'blockMappingStart', start: Mark, position = this.#tokens.length): void {
     if (this.#flowLevel > 0 || this.#indent >= start.column) return;
     this.#indents.push(this.#indent);
@@ -353,7 +362,7 @@ export class Scanner {
     this.#tokens.splice(position, 0, { type, start });
   }
 
-  /** Ends the block collections that are indented deeper than `column`. */
+  /** Closes the block collections with a deeper indentation than `column`. */
   #unrollIndent(column: number): void {
     if (this.#flowLevel > 0) return;
     while (this.#indent > column) {
@@ -362,7 +371,7 @@ export class Scanner {
     }
   }
 
-  /** Ends all block collections, before something that cannot be inside one. */
+  /** Closes all block collections before something that cannot be inside one. */
   #endBlocks(): void {
     this.#unrollIndent(-1);
     this.#removeSimpleKey();
@@ -416,7 +425,7 @@ export class Scanner {
     this.#pushIndicator('flowEntry');
   }
 
-  /** Within brackets the token is passed on, because the parser rejects it and knows the list that it is in. */
+  /** Inside brackets the token is passed to the parser, which rejects it with the position of the list. */
   #fetchBlockEntry(): void {
     if (this.#flowLevel === 0) {
       if (!this.#isSimpleKeyAllowed) throw this.#error("a list item ('- ') cannot start here");
@@ -440,7 +449,7 @@ export class Scanner {
   #fetchValue(): void {
     const key = this.#simpleKeys[this.#flowLevel];
     if (key !== undefined && this.#isStillPossible(key)) {
-      const position = this.#head + key.tokenNumber - this.#taken;
+      const position = this.#head + key.tokenNumber - this.#consumedCount;
       this.#tokens.splice(position, 0, { type: 'key', start: key.mark });
       this.#rollIndent('blockMappingStart', key.mark, position);
       key.isPossible = false;
@@ -465,33 +474,33 @@ export class Scanner {
     const start = this.#mark();
     this.#skip();
     const name = this.#readWord();
-    if (name === '' || !isSpacing(this.#at())) throw this.#error('expected the name of a directive after %', start);
+    if (name === '' || !isSpacing(this.#charAt())) throw this.#error('expected the name of a directive after %', start);
     if (name === 'YAML') this.#push({ type: 'versionDirective', start, version: this.#readVersion(start) });
     else if (name === 'TAG') this.#push(this.#readTagDirective(start));
     else throw this.#error(`unknown directive %${name}`, start);
     this.#skipBlanks();
     this.#skipComment();
-    if (!isBreakOrEnd(this.#at())) throw this.#error('expected a line break after a directive', start);
+    if (!isBreakOrEnd(this.#charAt())) throw this.#error('expected a line break after a directive', start);
     this.#readBreak();
   }
 
   #readWord(): string {
     const start = this.#index;
-    while (isWord(this.#at())) this.#skip();
+    while (isWord(this.#charAt())) this.#skip();
     return this.#text.slice(start, this.#index);
   }
 
   #readVersion(start: Mark): string {
     this.#skipBlanks();
     const major = this.#readVersionNumber(start);
-    if (this.#at() !== '.') throw this.#error('expected %YAML 1.1', start);
+    if (this.#charAt() !== '.') throw this.#error('expected %YAML 1.1', start);
     this.#skip();
     return `${major}.${this.#readVersionNumber(start)}`;
   }
 
   #readVersionNumber(start: Mark): number {
     const from = this.#index;
-    while (isDigit(this.#at())) this.#skip();
+    while (isDigit(this.#charAt())) this.#skip();
     const digits = this.#text.slice(from, this.#index);
     if (digits.length < 1 || digits.length > 2) throw this.#error('expected %YAML 1.1', start);
     return Number(digits);
@@ -502,10 +511,11 @@ export class Scanner {
     const handle = this.#readTagHandle(start);
     if (handle !== '!' && !handle.endsWith('!'))
       throw this.#error("the handle of a %TAG directive ends with '!'", start);
-    if (!isBlank(this.#at())) throw this.#error('expected white space after the handle of a %TAG directive', start);
+    if (!isBlank(this.#charAt())) throw this.#error('expected white space after the handle of a %TAG directive', start);
     this.#skipBlanks();
     const prefix = this.#readTagUri('', start);
-    if (!isSpacing(this.#at())) throw this.#error('expected white space after the prefix of a %TAG directive', start);
+    if (!isSpacing(this.#charAt()))
+      throw this.#error('expected white space after the prefix of a %TAG directive', start);
     return { type: 'tagDirective', start, handle, prefix };
   }
 
@@ -515,7 +525,7 @@ export class Scanner {
     const start = this.#mark();
     this.#skip();
     const name = this.#readWord();
-    if (name === '' || !(isSpacing(this.#at()) || AFTER_NAME.has(this.#at()))) {
+    if (name === '' || !(isSpacing(this.#charAt()) || AFTER_NAME.has(this.#charAt()))) {
       const sign = type === 'anchor' ? '&' : '*';
       throw this.#error(`expected the name of an ${type} after ${sign}; quote the value if it is text`, start);
     }
@@ -527,15 +537,15 @@ export class Scanner {
     this.#isSimpleKeyAllowed = false;
     const start = this.#mark();
     const { handle, suffix } = this.#readTag(start);
-    if (!isSpacing(this.#at())) throw this.#error('expected white space after a tag', start);
+    if (!isSpacing(this.#charAt())) throw this.#error('expected white space after a tag', start);
     this.#push({ type: 'tag', start, handle, suffix });
   }
 
   #readTag(start: Mark): { readonly handle: string; readonly suffix: string } {
-    if (this.#at(1) === '<') {
+    if (this.#charAt(1) === '<') {
       this.#skip(2);
       const suffix = this.#readTagUri('', start);
-      if (this.#at() !== '>') throw this.#error("expected '>' at the end of a tag", start);
+      if (this.#charAt() !== '>') throw this.#error("expected '>' at the end of a tag", start);
       this.#skip();
       return { handle: '', suffix };
     }
@@ -546,25 +556,26 @@ export class Scanner {
   }
 
   #readTagHandle(start: Mark): string {
-    if (this.#at() !== '!') throw this.#error("expected '!'", start);
+    if (this.#charAt() !== '!') throw this.#error("expected '!'", start);
     this.#skip();
     const word = this.#readWord();
-    if (this.#at() !== '!') return `!${word}`;
+    if (this.#charAt() !== '!') return `!${word}`;
     this.#skip();
     return `!${word}!`;
   }
 
-  /** Reads the rest of a tag, of which `head` (with its `!`) has been read. */
+  /** Reads the rest of a tag after `head` (with its `!`). */
   #readTagUri(head: string, start: Mark): string {
     let uri = head.slice(1);
     const from = this.#index;
-    while (URI_CHARACTER.test(this.#at())) uri += this.#at() === '%' ? this.#readEscapedOctets(start) : this.#readOne();
+    while (URI_CHARACTER.test(this.#charAt()))
+      uri += this.#charAt() === '%' ? this.#readEscapedOctets(start) : this.#readCharacter();
     if (head === '' && from === this.#index) throw this.#error('expected the rest of a tag', start);
     return uri;
   }
 
-  #readOne(): string {
-    const character = this.#at();
+  #readCharacter(): string {
+    const character = this.#charAt();
     this.#skip();
     return character;
   }
@@ -590,35 +601,36 @@ export class Scanner {
     const { chomping, increment } = this.#readBlockHeader(start);
     this.#skipBlanks();
     this.#skipComment();
-    if (!isBreakOrEnd(this.#at())) throw this.#error('expected a line break after the | or > of a block scalar', start);
+    if (!isBreakOrEnd(this.#charAt()))
+      throw this.#error('expected a line break after the | or > of a block scalar', start);
     this.#readBreak();
     const indent = increment === 0 ? 0 : Math.max(this.#indent, 0) + increment;
     const value = this.#readBlockLines(isLiteral, chomping, indent, start);
     this.#push({ type: 'scalar', start, end: this.#index, value, style: 'block' });
   }
 
-  /** Reads the chomping (`-` or `+`) and the indentation (a digit) of a block scalar, in either order. */
+  /** Reads the chomping indicator (`-` or `+`) and the indentation indicator (a digit) of a block scalar, in either order. */
   #readBlockHeader(start: Mark): { readonly chomping: string; readonly increment: number } {
     let [chomping, increment] = ['', 0];
     const readChomping = () => {
-      if (this.#at() === '+' || this.#at() === '-') chomping = this.#readOne();
+      if (this.#charAt() === '+' || this.#charAt() === '-') chomping = this.#readCharacter();
     };
     readChomping();
-    if (isDigit(this.#at())) {
-      increment = Number(this.#readOne());
+    if (isDigit(this.#charAt())) {
+      increment = Number(this.#readCharacter());
       if (increment === 0) throw this.#error('the indentation of a block scalar cannot be 0', start);
       if (chomping === '') readChomping();
     }
     return { chomping, increment };
   }
 
-  #readBlockLines(isLiteral: boolean, chomping: string, givenIndent: number, start: Mark): string {
+  #readBlockLines(isLiteral: boolean, chomping: string, headerIndent: number, start: Mark): string {
     let value = '';
     let lineBreak = '';
     let wasIndented = false;
-    let { indent, breaks } = this.#readBlockIndentation(givenIndent, start);
-    while (this.#column === indent && this.#at() !== '') {
-      const isIndented = isBlank(this.#at());
+    let { indent, breaks } = this.#readBlockIndentation(headerIndent, start);
+    while (this.#column === indent && this.#charAt() !== '') {
+      const isIndented = isBlank(this.#charAt());
       if (!isLiteral && !wasIndented && !isIndented && lineBreak === '\n') {
         if (breaks === '') value += ' ';
       } else {
@@ -636,25 +648,28 @@ export class Scanner {
 
   #readLine(): string {
     const from = this.#index;
-    while (!isBreakOrEnd(this.#at())) this.#skip();
+    while (!isBreakOrEnd(this.#charAt())) this.#skip();
     return this.#text.slice(from, this.#index);
   }
 
-  /** Skips empty lines and the indentation of the next line of a block scalar. An indentation of 0 is detected. */
-  #readBlockIndentation(given: number, start: Mark): { readonly indent: number; readonly breaks: string } {
+  /**
+   * Skips empty lines and the indentation of the next line of a block scalar. If `expected` is 0, the indentation is
+   * detected.
+   */
+  #readBlockIndentation(expected: number, start: Mark): { readonly indent: number; readonly breaks: string } {
     let breaks = '';
     let deepest = 0;
     for (;;) {
-      while ((given === 0 || this.#column < given) && this.#at() === ' ') this.#skip();
+      while ((expected === 0 || this.#column < expected) && this.#charAt() === ' ') this.#skip();
       deepest = Math.max(deepest, this.#column);
-      if ((given === 0 || this.#column < given) && this.#at() === '\t') {
+      if ((expected === 0 || this.#column < expected) && this.#charAt() === '\t') {
         throw this.#error('a tab cannot indent a line of a block scalar; use spaces', start);
       }
       const lineBreak = this.#readBreak();
       if (lineBreak === '') break;
       breaks += lineBreak;
     }
-    return { indent: given === 0 ? Math.max(deepest, this.#indent + 1, 1) : given, breaks };
+    return { indent: expected === 0 ? Math.max(deepest, this.#indent + 1, 1) : expected, breaks };
   }
 
   #fetchQuoted(quote: "'" | '"'): void {
@@ -671,25 +686,25 @@ export class Scanner {
     const unclosed = () => this.#error(`the quotation mark ${quote} is not closed`, start);
     let value = '';
     for (;;) {
-      if (this.#isAtDocumentIndicator() || this.#at() === '') throw unclosed();
+      if (this.#isAtDocumentIndicator() || this.#charAt() === '') throw unclosed();
       const { text, isEscapedBreak } = this.#readQuotedWord(quote, start);
       value += text;
-      if (this.#at() === quote) return value;
+      if (this.#charAt() === quote) return value;
       value += this.#readSpacing(start, 0, isEscapedBreak).spacing;
     }
   }
 
-  /** Reads up to the next white space, the closing quotation mark, or a line break that a backslash escapes. */
+  /** Reads up to white space, the closing quotation mark or an escaped line break. */
   #readQuotedWord(quote: "'" | '"', start: Mark): { readonly text: string; readonly isEscapedBreak: boolean } {
     let text = '';
-    for (let character = this.#at(); !isSpacing(character); character = this.#at()) {
+    for (let character = this.#charAt(); !isSpacing(character); character = this.#charAt()) {
       if (character === quote) {
-        if (quote === '"' || this.#at(1) !== "'") break;
+        if (quote === '"' || this.#charAt(1) !== "'") break;
         this.#skip(2);
         text += "'";
       } else if (quote === '"' && character === '\\') {
         this.#skip();
-        if (isBreak(this.#at())) {
+        if (isBreak(this.#charAt())) {
           this.#readBreak();
           return { text, isEscapedBreak: true };
         }
@@ -703,7 +718,7 @@ export class Scanner {
   }
 
   #readEscape(start: Mark): string {
-    const letter = this.#readOne();
+    const letter = this.#readCharacter();
     const length = CODE_LENGTHS.get(letter);
     if (length === undefined) {
       const escaped = ESCAPES.get(letter);
@@ -731,15 +746,15 @@ export class Scanner {
     let end = this.#index;
     let spacing = '';
     let hasBroken = false;
-    while (!this.#isAtDocumentIndicator() && this.#at() !== '#') {
+    while (!this.#isAtDocumentIndicator() && this.#charAt() !== '#') {
       const word = this.#readPlainWord();
       if (word !== '') {
         value += spacing + word;
         end = this.#index;
         hasBroken = false;
       }
-      if (!(isBlank(this.#at()) || isBreak(this.#at()))) break;
-      // Without a word the spacing read before has not been used.
+      if (!(isBlank(this.#charAt()) || isBreak(this.#charAt()))) break;
+      // Spacing that is not followed by a word is discarded.
       ({ spacing, hasBroken } = this.#readSpacing(start, indent));
       if (this.#flowLevel === 0 && this.#column < indent) break;
     }
@@ -749,8 +764,8 @@ export class Scanner {
 
   #readPlainWord(): string {
     const from = this.#index;
-    for (let character = this.#at(); !isSpacing(character); character = this.#at()) {
-      if (character === ':' && isSpacing(this.#at(1))) break;
+    for (let character = this.#charAt(); !isSpacing(character); character = this.#charAt()) {
+      if (character === ':' && isSpacing(this.#charAt(1))) break;
       if (this.#flowLevel > 0 && FLOW_INDICATORS.has(character)) break;
       this.#skip();
     }
@@ -758,15 +773,15 @@ export class Scanner {
   }
 
   /**
-   * Reads white space and line breaks within a scalar. A single line break is read as a space. Within a plain scalar, no tab
-   * can stand in the first `indent` columns of a line.
+   * Reads white space and line breaks inside a scalar. A single line break becomes a space. In a plain scalar, the
+   * first `indent` columns of a line must not contain tabs.
    */
   #readSpacing(start: Mark, indent: number, isAfterBreak = false): { spacing: string; hasBroken: boolean } {
     let blanks = '';
     let lineBreak = '';
     let moreBreaks = '';
     let hasBroken = isAfterBreak;
-    for (let character = this.#at(); isBlank(character) || isBreak(character); character = this.#at()) {
+    for (let character = this.#charAt(); isBlank(character) || isBreak(character); character = this.#charAt()) {
       if (isBlank(character)) {
         if (hasBroken && this.#column < indent && character === '\t') {
           throw this.#error('a tab cannot indent a line; use spaces', start);
@@ -780,17 +795,17 @@ export class Scanner {
         hasBroken = true;
       }
     }
-    return { spacing: hasBroken ? folded(lineBreak, moreBreaks) : blanks, hasBroken };
+    return { spacing: hasBroken ? foldBreaks(lineBreak, moreBreaks) : blanks, hasBroken };
   }
 }
 
-function cannotStart(character: string): string {
+function invalidStartMessage(character: string): string {
   if (character === '\t') return 'a tab cannot indent a line; use spaces';
   return `a value cannot start with ${character}; quote it if it is text`;
 }
 
-/** Line breaks within a scalar: one LF is a space, and of several the first is dropped. */
-function folded(lineBreak: string, moreBreaks: string): string {
+/** Folds line breaks inside a scalar. A single LF becomes a space, and the first of several is dropped. */
+function foldBreaks(lineBreak: string, moreBreaks: string): string {
   if (lineBreak !== '\n') return lineBreak + moreBreaks;
   return moreBreaks === '' ? ' ' : moreBreaks;
 }

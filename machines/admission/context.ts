@@ -3,7 +3,7 @@ import { type Decision, decide, decideUpdate } from '../../kubernetes/admission/
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import { isPreemptable, type Occupant } from '../../kubernetes/admission/preemption.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { type Capacity, conflicts, type PodRequests } from '../../kubernetes/resources/requests.ts';
+import { type Capacity, type PodRequests, resourceConflict } from '../../kubernetes/resources/requests.ts';
 import { pendingResize } from '../../kubernetes/resources/resize.ts';
 import type { ActorPath } from '../shared/slots.ts';
 import { drop, find, named, put } from './indexed.ts';
@@ -170,7 +170,13 @@ function occupants({ entries }: AdmissionContext, isOther: (uid: string) => bool
   const found: Occupying[] = [];
   for (const { uid, allocated, desired, preempted } of entries) {
     if (allocated === null || !isOther(uid)) continue;
-    found.push({ uid, requests: allocated, wanted: desired ?? allocated, preempted, isLeaving: desired === null });
+    found.push({
+      uid,
+      requests: allocated,
+      currentRequests: desired ?? allocated,
+      preempted,
+      isLeaving: desired === null,
+    });
   }
   return found;
 }
@@ -219,7 +225,7 @@ function decisionOn(context: AdmissionContext, request: Request, ahead: readonly
   // No pod is about to release anything.
   if (decision.kind !== 'admitted' || staying.length === others.length) return decision;
   const all = [...requestsOf(others), ...room.reserved];
-  return conflicts(requests, all, context.capacity) === undefined ? decision : undefined;
+  return resourceConflict(requests, all, context.capacity) === undefined ? decision : undefined;
 }
 
 /** What is known when a step is taken. */

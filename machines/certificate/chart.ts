@@ -2,7 +2,7 @@
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents, warning } from '../../kubernetes/events/recordedEvent.ts';
-import { type AlternativeNames, covers, NO_NAMES } from '../../kubernetes/node/alternativeNames.ts';
+import { type AlternativeNames, coversNames, NO_NAMES } from '../../kubernetes/node/alternativeNames.ts';
 import type { CertificateEvent } from '../shared/clusterFacts.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
@@ -67,7 +67,7 @@ const isFitting = (
 ): boolean =>
   !!certificate &&
   isNodeSubject(certificate.subject, nodeName) &&
-  (name === 'client' || covers(certificate.names, names));
+  (name === 'client' || coversNames(certificate.names, names));
 
 const certificateSetup = setup({
   types: {
@@ -92,7 +92,7 @@ const certificateSetup = setup({
       event.type === 'certificate.namesChanged' && !isFitting({ nodeName, name, names: event.names }, certificate),
     /** What is asked for would be good for less than is needed by now. */
     isOutdated: ({ context: { request }, event }) =>
-      event.type === 'certificate.namesChanged' && !covers(request.names, event.names),
+      event.type === 'certificate.namesChanged' && !coversNames(request.names, event.names),
   },
   actions: {
     recordNames: assign(({ event }) => (event.type === 'certificate.namesChanged' ? { names: event.names } : {})),

@@ -5,10 +5,15 @@ import { containerHash } from '../../kubernetes/api/identity.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
-import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
+import type { CreatedContainer, ObservedContainer, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 import type { MountedVolumes } from '../../kubernetes/mountedVolume.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
-import { resizeErrorOf as errorOfCondition, keyOf, needsRestart, sameSize } from '../../kubernetes/resources/resize.ts';
+import {
+  resizeErrorOf as errorOfCondition,
+  hasSameSize,
+  needsRestart,
+  resourceKey,
+} from '../../kubernetes/resources/resize.ts';
 import { containerSize } from '../../kubernetes/resources/resources.ts';
 import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';
 import type { AwaitedImage } from '../image/awaited.ts';
@@ -68,7 +73,7 @@ export interface ContainerContext
    */
   readonly foundUnknown?: boolean | undefined;
   /** What the runtime made of it last. */
-  readonly made?: MadeContainer | undefined;
+  readonly made?: CreatedContainer | undefined;
   /** The container of the present attempt at the runtime. */
   readonly id?: string | undefined;
   /** When that was made, in milliseconds since the epoch; absent before the runtime has told. */
@@ -183,13 +188,13 @@ function reportedResizeError(input: ContainerInput): ContainerContext['resizeErr
 
 /** Returns the error of the last attempt to give the container the size that its spec requests; undefined if it has that size. */
 export const resizeErrorOf = (context: ContainerContext): string | undefined =>
-  context.resizeError && isMissized(context) && sameSize(context.resizeError.size, sizeOf(context))
+  context.resizeError && isMissized(context) && hasSameSize(context.resizeError.size, sizeOf(context))
     ? context.resizeError.message
     : undefined;
 
 /** Whether the container at the runtime has a different size than the one in its spec. */
 export const isMissized = (context: ContainerContext): boolean =>
-  context.size !== undefined && !sameSize(context.size, sizeOf(context));
+  context.size !== undefined && !hasSameSize(context.size, sizeOf(context));
 
 /** Under which a limiter knows what it asks for. */
 export const slotKey = (context: Pick<ContainerContext, 'pod' | 'name'>, limiter: string): string =>
@@ -197,7 +202,7 @@ export const slotKey = (context: Pick<ContainerContext, 'pod' | 'name'>, limiter
 
 /** What a back-off is counted for: another image or other resources reset it (C7). */
 export const backOffKey = (context: { readonly pod: Pod; readonly name: string }): string =>
-  `${identityOf(context)} ${keyOf(specOf(context).resources ?? {})}`;
+  `${identityOf(context)} ${resourceKey(specOf(context).resources ?? {})}`;
 
 /** The container's part of its pod's spec. */
 export function specOf(context: { readonly pod: Pod; readonly name: string }): Container {

@@ -1,6 +1,7 @@
 /** A container that the runtime has under another id than before, as after a restart with its store put together anew. */
+
+import { hasChangedId } from '../../kubernetes/lifecycle/changedId.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
-import { isUnderOtherId } from '../../kubernetes/lifecycle/otherId.ts';
 import type { TerminatedRun } from '../../kubernetes/status/view.ts';
 import type { ContainerContext } from './context.ts';
 import { terminatedRun } from './terminatedRun.ts';
@@ -22,7 +23,7 @@ const isUnderOther = (
   { attempt, createdAt }: ContainerContext,
   id: string | undefined,
   shown: ObservedContainer,
-): boolean => id !== undefined && createdAt !== undefined && isUnderOtherId({ id, attempt, createdAt }, shown);
+): boolean => id !== undefined && createdAt !== undefined && hasChangedId({ id, attempt, createdAt }, shown);
 
 /** Whether what is shown is the container of the present attempt, under another id. */
 export const isPresentUnderOtherId = (context: ContainerContext, shown: ObservedContainer): boolean =>

@@ -1,5 +1,5 @@
 /** A container whose whole pod restarts in place, by a restart rule of one of its containers (C5). */
-import { isEndedFor, restartsAll } from '../../kubernetes/lifecycle/restart.ts';
+import { hasRunReason, restartsAll } from '../../kubernetes/lifecycle/restart.ts';
 import { type ContainerContext, nextAttempt, specOf } from './context.ts';
 
 /** Whether its last end restarts its whole pod; an end that somebody asked for is no reason. */
@@ -18,7 +18,7 @@ export const removedForRestart = ({
   run,
   earlierRun,
 }: Pick<ContainerContext, 'run' | 'earlierRun'>): typeof RESTARTING_ALL | undefined =>
-  run === undefined && isEndedFor(earlierRun?.reason, RESTARTING_ALL.reason) ? RESTARTING_ALL : undefined;
+  run === undefined && hasRunReason(earlierRun?.reason, RESTARTING_ALL.reason) ? RESTARTING_ALL : undefined;
 
 /** The next attempt of a container whose whole pod restarts: at once when its turn has come. */
 export const afterReset = (context: ContainerContext): Partial<ContainerContext> => ({

@@ -5,7 +5,7 @@
 import { assign, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { isMirrorOf, type SeenMirror } from '../../kubernetes/mirror.ts';
+import { isMirrorOf, type ObservedMirror } from '../../kubernetes/mirror.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -15,7 +15,7 @@ export interface MirrorFacts {
   /** The static pod that is to be seen; null: none is. */
   readonly pod: Pod | null;
   /** The mirror as the server has it; null: it has none. */
-  readonly seen: SeenMirror | null;
+  readonly seen: ObservedMirror | null;
   /** The server's is left as it is, for now: of the static pod of this name something still runs, or nobody knows yet whether there is one. */
   readonly isHeld: boolean;
   /** UID of the Node object. Empty until the Node is registered, and while it is being deleted. */
@@ -46,7 +46,7 @@ interface Args {
   readonly context: MirrorContext;
 }
 
-const seenNow = ({ facts: { seen }, removed }: MirrorContext): SeenMirror | null =>
+const seenNow = ({ facts: { seen }, removed }: MirrorContext): ObservedMirror | null =>
   seen === null || seen.uid === removed ? null : seen;
 
 /** Of which pod a mirror is made: only where there is one. */

@@ -2,7 +2,7 @@
 import { assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { type EventMessages, involvedNode, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
-import { namesOf } from '../../kubernetes/node/alternativeNames.ts';
+import { alternativeNamesOf } from '../../kubernetes/node/alternativeNames.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/known.ts';
 import type { FeedName } from '../shared/events.ts';
@@ -108,7 +108,7 @@ const chartSetup = nodeSetup
           node: admittedBy(known, admissionNode(context)),
         };
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...changed });
-        const names = namesOf(event.node?.addresses ?? []);
+        const names = alternativeNamesOf(event.node?.addresses ?? []);
         if (context.cluster?.certificates?.some(({ name }) => name === 'serving'))
           enqueue.sendTo('certificate/serving', { type: 'certificate.namesChanged', names });
         // It need not wait for the next check.

@@ -16,12 +16,12 @@ import {
 } from '../../kubernetes/lifecycle/garbage.ts';
 import {
   type ContainerRun,
+  containerRunOf,
   type ForeignPod,
   type LeftPod,
   type ObservedPod,
   type PodIdentity,
-  runOf,
-  withoutOthers,
+  separateForeignSandboxes,
 } from '../../kubernetes/lifecycle/observed.ts';
 import type { NodeCondition } from '../../kubernetes/node/nodeConditions.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
@@ -193,7 +193,7 @@ export function garbageOf({
 export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[] =>
   Object.values(observed).flatMap((pod) =>
     Object.hasOwn(pods, pod.uid)
-      ? pod.containers.filter(({ state }) => state === 'running').map((each) => runOf(pod, each))
+      ? pod.containers.filter(({ state }) => state === 'running').map((each) => containerRunOf(pod, each))
       : [],
   );
 
@@ -202,7 +202,7 @@ const isShown = ({ sandboxes, containers, others = [] }: ObservedPod): boolean =
 
 /** What the runtime has of a pod that this agent may take for its own. */
 export const ownPartOf = ({ owner, taken }: NodeContext, pod: ObservedPod): ObservedPod =>
-  taken.includes(pod.uid) ? pod : withoutOthers(pod, owner);
+  taken.includes(pod.uid) ? pod : separateForeignSandboxes(pod, owner);
 
 /** What admission asks of the node, whatever was said of it. */
 export const admissionNode = ({

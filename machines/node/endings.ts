@@ -7,7 +7,7 @@ import { readHandler } from '../../kubernetes/api/schema/probe.ts';
 import { fullName, sourceOf } from '../../kubernetes/api/staticPod.ts';
 import type { ObservedContainer, ObservedPod } from '../../kubernetes/lifecycle/observed.ts';
 import { hostPortsOf, type PodResourceRequests } from '../../kubernetes/resources/requests.ts';
-import { shownName } from '../../kubernetes/shownName.ts';
+import { displayName } from '../../kubernetes/shownName.ts';
 import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import type { Termination, TerminationReason } from '../../kubernetes/status/view.ts';
 import type { AdmissionEvent } from '../shared/events.ts';
@@ -72,7 +72,7 @@ export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, 
   // The runtime has the ports of a pod of which nothing was persisted.
   const hostPorts = admitted?.hostPorts ?? hostPortsOf(podOfOrphan(observed));
   const requests = hasProcess && admitted ? admitted : { ...NOTHING_KNOWN, hostPorts };
-  const held = { ...requests, pod: shownName(pod.metadata) };
+  const held = { ...requests, pod: displayName(pod.metadata) };
   const holdsAny = (hasProcess || hasSandbox) && lookUp(statuses, uid) === undefined;
   return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests: holdsAny ? held : null };
 }

@@ -1,7 +1,7 @@
 /** What the authors of pods hear whose objects cannot be read (`pkg/kubelet/config/config.go`). */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { beginningOf } from '../../base/shortText.ts';
+import { truncate } from '../../base/shortText.ts';
 import { type RecordedEvent, recordedEvents, warning } from '../../kubernetes/events/recordedEvent.ts';
 import type { NodeEvent, SourceProblem } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
@@ -16,7 +16,7 @@ export function invalidPods({ problems }: Pick<NodeContext, 'problems'>, event: 
   return [...reasonsByUid(event.problems)].flatMap(([uid, { pod, reasons }]) => {
     if (before.get(uid)?.reasons === reasons) return [];
     const [namespace = '', name = ''] = pod.split('/');
-    const message = `Error validating pod ${name}_${namespace}(${uid}) from ${event.source}, ignoring: ${beginningOf(reasons, LONGEST_REASONS)}`;
+    const message = `Error validating pod ${name}_${namespace}(${uid}) from ${event.source}, ignoring: ${truncate(reasons, LONGEST_REASONS)}`;
     return recordedEvents(
       { kind: 'Pod', apiVersion: 'v1', namespace, name, uid },
       warning('FailedValidation', message),

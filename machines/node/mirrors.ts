@@ -4,7 +4,7 @@ import { lookUp } from '../../base/lookUp.ts';
 import { sameValue } from '../../base/sameValue.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { isStaticPod, sourceOf } from '../../kubernetes/api/staticPod.ts';
-import type { SeenMirror } from '../../kubernetes/mirror.ts';
+import type { ObservedMirror } from '../../kubernetes/mirror.ts';
 import type { NamedMirror } from '../mirror/known.ts';
 import type { NodeContext } from './context.ts';
 import { type NodeActs, nodeSetup, sinkId } from './setup.ts';
@@ -81,7 +81,7 @@ const actions = {
   recordMirrors: enqueueActions(({ context, event, enqueue }: NodeActs) => {
     if (event.type !== 'config.mirrorsChanged') return;
     const { mirrors } = event;
-    const isNew = ({ uid }: SeenMirror) => context.mirrors.seen.every((known) => known.uid !== uid);
+    const isNew = ({ uid }: ObservedMirror) => context.mirrors.seen.every((known) => known.uid !== uid);
     enqueue.assign({ mirrors: { ...context.mirrors, seen: mirrors } });
     for (const { hash: uid } of mirrors.filter(isNew)) {
       if (!Object.hasOwn(context.pods, uid)) continue;

@@ -106,8 +106,8 @@ export const haveSourcesSpoken = ({ sources, desired, unread }: NodeContext): bo
  */
 export function newPods(context: NodeContext, uids: readonly string[] = wantedUids(context)): Pod[] {
   const missing = uids.filter((uid) => !Object.hasOwn(context.pods, uid));
-  const wasAdmitted = ({ metadata: { uid } }: Pod) => Object.hasOwn(context.allocations, uid);
-  const rank = (pod: Pod) => (observedOf(context, pod).sandboxes.length > 0 ? 0 : wasAdmitted(pod) ? 1 : 2);
+  const known = ({ metadata: { uid } }: Pod) => Object.hasOwn(context.allocations, uid);
+  const rank = (pod: Pod) => (observedOf(context, pod).sandboxes.length > 0 ? 0 : known(pod) ? 1 : 2);
   return missing.flatMap((uid) => wantedPod(context, uid) ?? []).sort((a, b) => rank(a) - rank(b));
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { remembered } from '../../base/remembered.ts';
+import { memoize } from '../../base/memoize.ts';
 import { containerNamed, containersOf } from '../../kubernetes/api/containers.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerRole } from '../../kubernetes/status/view.ts';
@@ -148,7 +148,7 @@ export function withLifecycles(
   return next;
 }
 
-const namesByRole = remembered((spec: PodSpec) => {
+const namesByRole = memoize((spec: PodSpec) => {
   const names: Record<ContainerRole, string[]> = { init: [], sidecar: [], regular: [], ephemeral: [] };
   for (const { container, role } of containersOf(spec)) names[role].push(container.name);
   return names;
@@ -158,11 +158,11 @@ const namesByRole = remembered((spec: PodSpec) => {
 export const namesOf = (spec: PodSpec, role: ContainerRole): readonly string[] => namesByRole(spec)[role];
 
 /** The names of the init containers and sidecars, in the order of the spec. */
-export const initNamesOf = remembered((spec: PodSpec): readonly string[] =>
+export const initNamesOf = memoize((spec: PodSpec): readonly string[] =>
   containersOf(spec).flatMap(({ container, role }) => (isInit(role) ? [container.name] : [])),
 );
 
-const positions = remembered(
+const positions = memoize(
   (spec: PodSpec): ReadonlyMap<string, number> =>
     new Map(containersOf(spec).map(({ container }, index) => [container.name, index])),
 );

@@ -2,7 +2,7 @@
 import { assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
-import { showingChange } from '../../kubernetes/lifecycle/update.ts';
+import { affectedByChange } from '../../kubernetes/lifecycle/update.ts';
 import { served } from '../shared/actorRefs.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
@@ -103,7 +103,7 @@ const chartSetup = podSetup
       showMetadata: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'pod.metadataChanged') return;
         const pod = { ...context.allocated, metadata: event.metadata };
-        const { volumes, containers } = showingChange(context.allocated, pod);
+        const { volumes, containers } = affectedByChange(context.allocated, pod);
         const names = containers.filter((each) => Object.hasOwn(context.containers, each));
         const shown = volumes.filter((each) => Object.hasOwn(context.volumes, each));
         command(enqueue, context, [

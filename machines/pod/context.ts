@@ -1,7 +1,7 @@
 /** What a pod's actor knows, and the plain questions that its chart asks of it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
-import { remembered } from '../../base/remembered.ts';
+import { memoize } from '../../base/memoize.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -268,7 +268,7 @@ export const areVolumesUnmounted = ({ volumes }: PodContext): boolean => {
 };
 
 /** How many volumes there are, and how many are in each lifecycle. A pod with many volumes checks that after every event. */
-const volumeCounts = remembered((volumes: PodContext['volumes']) => {
+const volumeCounts = memoize((volumes: PodContext['volumes']) => {
   const counts: Record<VolumeLifecycle | 'all', number> = { all: 0, pending: 0, mounted: 0, delayed: 0, unmounted: 0 };
   for (const { lifecycle } of Object.values(volumes)) {
     counts.all += 1;
@@ -280,7 +280,7 @@ const volumeCounts = remembered((volumes: PodContext['volumes']) => {
 export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes =>
   Object.fromEntries(Object.entries(volumes).flatMap(([name, { mounted }]) => (mounted ? [[name, mounted]] : [])));
 
-const runsByName = remembered(
+const runsByName = memoize(
   (observed: ObservedPod): ReadonlyMap<string, readonly ObservedContainer[]> =>
     Map.groupBy(observed.containers, ({ name }) => name),
 );

@@ -8,10 +8,10 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type Allocation, allocationOf } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
 import {
+  hasSameResources,
+  hasSameSize,
   resizeRefusal,
   resourcesOf,
-  sameResources,
-  sameSize,
   withResources,
 } from '../../kubernetes/resources/resize.ts';
 import { containerSize } from '../../kubernetes/resources/resources.ts';
@@ -53,7 +53,7 @@ const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
     const size = lookUp(sizes, container.name);
     const lifecycle = lookUp(containers, container.name);
     const lives = lifecycle === 'running' || lifecycle === 'live' || lifecycle === 'launching';
-    return lives && size !== undefined && !sameSize(size, containerSize(spec, container));
+    return lives && size !== undefined && !hasSameSize(size, containerSize(spec, container));
   });
 };
 
@@ -64,7 +64,7 @@ export const awaitsRoom = ({ asked, allocated, unadmitted }: PodContext): boolea
 /** The pod's own cgroup is not yet that of the resources that were admitted. */
 export const isUnfitted = ({ fitted, allocated }: PodContext): boolean =>
   fitted?.spec !== allocated.spec &&
-  (fitted === undefined || !sameResources(resourcesOf(fitted), resourcesOf(allocated)));
+  (fitted === undefined || !hasSameResources(resourcesOf(fitted), resourcesOf(allocated)));
 
 /** Its containers have their sizes: its cgroup may shrink to what they are together. */
 export const mustFit = (context: PodContext): boolean => isUnfitted(context) && !hasMissized(context);

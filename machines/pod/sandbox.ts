@@ -2,8 +2,8 @@
 
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { madeBy, type ObservedPod, type ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
-import { type Identified, isUnderOtherId } from '../../kubernetes/lifecycle/otherId.ts';
+import { type AttemptIdentity, hasChangedId } from '../../kubernetes/lifecycle/changedId.ts';
+import { foreignSandboxReason, type ObservedPod, type ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 import { couldRestartAll, shouldRestart } from '../../kubernetes/lifecycle/restart.ts';
 import { sandboxDecision } from '../../kubernetes/lifecycle/sandboxDecision.ts';
 import { retryAfter } from '../shared/failure.ts';
@@ -16,7 +16,7 @@ import { staysAfterwards } from './termination.ts';
 export const decideSandbox = (context: PodContext) => {
   const { allocated: pod, observed } = context;
   const restartsAll = exitThatRestartsAll(context) !== undefined;
-  return sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed), restartsAll });
+  return sandboxDecision({ pod, observed, hasContainersToStart: hasSomethingToStart(pod, observed), restartsAll });
 };
 
 /** Whether nothing of the pod runs, or is to run: what it was admitted for is about to be released (C9). */
@@ -41,7 +41,7 @@ export const showsUnknownContainers = (context: PodContext): boolean => {
 /** Why the pod can not live in a sandbox of which the runtime has told all: its readiness, network mode, addresses (C8). */
 function flawOf({ allocated: pod }: PodContext, sandbox: ObservedSandbox): string | undefined {
   const observed = { sandboxes: [sandbox], containers: [] };
-  const decision = sandboxDecision({ pod, observed, somethingToStart: true });
+  const decision = sandboxDecision({ pod, observed, hasContainersToStart: true });
   return typeof decision === 'object' ? decision.reason : undefined;
 }
 
@@ -82,8 +82,8 @@ const readySandboxes = ({ sandboxes }: ObservedPod): string[] =>
   sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : []));
 
 /** The id under which the runtime shows a sandbox that it does not show under the one that is known. */
-const otherIdOf = (known: Identified, { sandboxes }: ObservedPod): string | undefined =>
-  sandboxes.some(({ id }) => id === known.id) ? undefined : sandboxes.find((shown) => isUnderOtherId(known, shown))?.id;
+const otherIdOf = (known: AttemptIdentity, { sandboxes }: ObservedPod): string | undefined =>
+  sandboxes.some(({ id }) => id === known.id) ? undefined : sandboxes.find((shown) => hasChangedId(known, shown))?.id;
 
 /** What is known of the pod's sandboxes again, where the runtime shows them under other ids. */
 export function knownAgain(
@@ -148,5 +148,5 @@ export const isRunByOthers = ({ observed }: PodContext): boolean =>
 /** Whose sandbox it is that the pod waits for. */
 export function othersFailure({ observed: { others = [] }, bornAt: at }: PodContext): Failure {
   const [owner = ''] = others.flatMap((sandbox) => sandbox.owner ?? []);
-  return { reason: 'FailedCreatePodSandBox', message: madeBy(owner), at };
+  return { reason: 'FailedCreatePodSandBox', message: foreignSandboxReason(owner), at };
 }

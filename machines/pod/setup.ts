@@ -13,7 +13,7 @@ import {
 import type { ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
 import { requestsOf } from '../../kubernetes/resources/requests.ts';
-import { resizeMessage, resizeRefusal, resourcesOf, sameResources } from '../../kubernetes/resources/resize.ts';
+import { hasSameResources, resizeMessage, resizeRefusal, resourcesOf } from '../../kubernetes/resources/resize.ts';
 import { containerMachine } from '../container/chart.ts';
 import { pathOf, served } from '../shared/actorRefs.ts';
 import type { AdmissionEvent, ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events.ts';
@@ -265,10 +265,10 @@ export const podSetup = setup({
       const wanted = new Set(containersOf(pod.spec).map(({ container }) => container.name));
       const unadmitted = resizeRefusal(pod, desired, limitedSwap);
       enqueue.assign({ allocated: pod, unadmitted });
-      if (unadmitted === undefined && sameResources(resourcesOf(pod), resourcesOf(desired))) {
+      if (unadmitted === undefined && hasSameResources(resourcesOf(pod), resourcesOf(desired))) {
         enqueue.assign({ pendingResize: undefined });
       }
-      if (!sameResources(resourcesOf(pod), resourcesOf(allocated))) {
+      if (!hasSameResources(resourcesOf(pod), resourcesOf(allocated))) {
         enqueue.assign({ resize: { generation: pod.metadata.generation } });
         const message = resizeMessage('Pod resize started', pod);
         enqueue.emit(recordedEvent(involvedPod(pod), { reason: 'ResizeStarted', message }));

@@ -10,7 +10,7 @@ import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodCondition } from '../../kubernetes/api/schema/status.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
-import type { SeenMirror } from '../../kubernetes/mirror.ts';
+import type { ObservedMirror } from '../../kubernetes/mirror.ts';
 import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
 import type { NodeCondition } from '../../kubernetes/node/nodeConditions.ts';
 import type { RuntimeReport } from '../../kubernetes/node/runtimeReport.ts';
@@ -267,7 +267,7 @@ export type NodeFact =
   /** A source gets on otherwise than it said before. */
   | { type: 'config.sourceChanged'; source: string; state: SourceState }
   /** The mirrors of static pods that the API server has, all of them. */
-  | { type: 'config.mirrorsChanged'; mirrors: readonly SeenMirror[] }
+  | { type: 'config.mirrorsChanged'; mirrors: readonly ObservedMirror[] }
   /** A source that has told no set yet can not be read now. */
   | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
   /** What changed at the runtime since the last time, all there is of each such pod; the first one is complete. */

@@ -17,6 +17,7 @@ import {
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
+import type { AttemptIdentity } from '../../kubernetes/lifecycle/changedId.ts';
 import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
 import type {
   ContainerRun,
@@ -25,7 +26,6 @@ import type {
   ObservedContainer,
   ObservedSandbox,
 } from '../../kubernetes/lifecycle/observed.ts';
-import type { Identified } from '../../kubernetes/lifecycle/otherId.ts';
 import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
 import type { CgroupSetUp } from '../../kubernetes/resources/cgroup.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
@@ -37,7 +37,7 @@ import type { FoundImage } from './foundImage.ts';
 import type { TimerInput } from './timerInput.ts';
 
 /** A container of a pod that the runtime has, also where it has another id there by now. */
-export interface KnownContainer extends Identified {
+export interface KnownContainer extends AttemptIdentity {
   readonly pod: Pod;
   readonly container: string;
 }

@@ -1,6 +1,6 @@
 /** What statuses are computed from, and what else is asked of actors: nobody but the machines reads a snapshot. */
 import type { ActorRefFrom } from 'xstate';
-import { waitingReasonOfVolumes } from '../../kubernetes/api/containers.ts';
+import { volumeWaitingReason } from '../../kubernetes/api/containers.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerView, PodView, VolumeView } from '../../kubernetes/status/view.ts';
 import type { ActorNode, LimiterView } from '../../show/actorNode.ts';
@@ -77,7 +77,7 @@ interface Around {
 
 function viewOfContainer(ref: ContainerRef, { ends, endsUndeleted, restartsAll, volumes }: Around): ContainerView {
   const own = ref.getSnapshot();
-  const volumeReason = waitingReasonOfVolumes(volumes, specOf(own.context));
+  const volumeReason = volumeWaitingReason(volumes, specOf(own.context));
   const shows = [
     own,
     ends,

@@ -6,7 +6,7 @@ import { containersMounting } from '../../kubernetes/api/containers.ts';
 import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
-import { followsPod, showsObjects } from '../../kubernetes/environment/projection.ts';
+import { dependsOnObjects, dependsOnPod } from '../../kubernetes/environment/projection.ts';
 import {
   type EventMessage,
   type EventMessages,
@@ -57,7 +57,7 @@ const volumeOf = ({ pod, name }: VolumeContext): Volume | undefined =>
 
 const showsCluster = (context: VolumeContext): boolean => {
   const volume = volumeOf(context);
-  return volume !== undefined && showsObjects(volume);
+  return volume !== undefined && dependsOnObjects(volume);
 };
 
 /** The image that a volume shows; undefined for every other kind of volume. */
@@ -135,7 +135,7 @@ export const volumeSetup = setup({
     isLeft: ({ context }) => context.isLeft === true,
     followsPod: ({ context }) => {
       const volume = volumeOf(context);
-      return volume !== undefined && followsPod(volume);
+      return volume !== undefined && dependsOnPod(volume);
     },
     hasToken: ({ context }) => renewAt(context) !== undefined,
     showsObjects: ({ context }) => showsCluster(context),

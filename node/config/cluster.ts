@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import { isUnspecifiedIp } from '../../base/ipAddress.ts';
 import type { Rate } from '../../kubeclient/rateLimit.ts';
-import type { OfCloud } from '../../kubernetes/node/cloud.ts';
+import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
 import { ConfigError } from './configError.ts';
 import { hasTrustBundles } from './featureGates.ts';
 import { type Flags, isExternal } from './flags.ts';
@@ -23,7 +23,7 @@ export interface ClusterConfig {
   /** As a cloud knows the node; empty for none. */
   readonly providerId: string;
   /** Absent: no cloud's controller tells its addresses. */
-  readonly cloud?: OfCloud;
+  readonly cloud?: CloudSettings;
   readonly leaseSeconds: number;
   /** How often it is looked whether the Node's status has changed, and how often it is written in any case. */
   readonly statusCheckMs: number;

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import { beginningOf, shortText } from '../../base/shortText.ts';
-import { quotingHint, writtenAt } from '../../kubernetes/yaml/written.ts';
+import { shortText, truncate } from '../../base/shortText.ts';
+import { quotingHint, sourceTextAt } from '../../kubernetes/yaml/sourceText.ts';
 
 /** A mistake in what the user gave: its message is for them, as it is, and the process exits with 1. */
 export class ConfigError extends Error {
@@ -27,7 +27,7 @@ function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === Number.POSITIVE_INFINITY) return 'a number that is too large';
   if (value === Number.NEGATIVE_INFINITY) return 'a number that is too small';
-  return beginningOf(JSON.stringify(value) ?? String(value), LONGEST_SHOWN);
+  return truncate(JSON.stringify(value) ?? String(value), LONGEST_SHOWN);
 }
 
 /** What may hold a password or a token, which no message repeats. */
@@ -51,7 +51,7 @@ function linesOf(issue: z.core.$ZodIssue, input: unknown, source: unknown): stri
 
 /** Explains a value that was not read as text. It is a secret if `input` hides it. */
 function hintOf({ message, path }: z.core.$ZodIssue, input: unknown, source: unknown): string {
-  const written = /\b(?:string|text)\b/.test(message) ? writtenAt(source, path) : undefined;
+  const written = /\b(?:string|text)\b/.test(message) ? sourceTextAt(source, path) : undefined;
   if (written === undefined) return '';
   const isSecret = valueAt(input, path) !== valueAt(source, path) || SECRETS.some((field) => field === path[0]);
   return quotingHint(written, isSecret);
@@ -60,7 +60,7 @@ function hintOf({ message, path }: z.core.$ZodIssue, input: unknown, source: unk
 const MOST_LINES = 50;
 const LONGEST_LINE = 500;
 
-const cut = (line: string): string => beginningOf(shortText(line, LONGEST_LINE), LONGEST_LINE);
+const cut = (line: string): string => truncate(shortText(line, LONGEST_LINE), LONGEST_LINE);
 
 /**
  * Describes what a schema rejects in `input`, one line for each mistake: "field: expected …, got …". `source` is the value

@@ -1,6 +1,6 @@
 /** The part of the configuration that says which pods a node takes beside what it has room for. */
 import type { Taint } from '../../kubernetes/admission/node.ts';
-import { UNINITIALIZED } from '../../kubernetes/node/cloud.ts';
+import { UNINITIALIZED_TAINT } from '../../kubernetes/node/cloud.ts';
 import { type Flags, isExternal } from './flags.ts';
 import type { ConfigFile } from './readFile.ts';
 
@@ -25,6 +25,8 @@ export function nodeAdmission(flags: Flags, file: ConfigFile['config'] | undefin
 function taintsOf(flags: Flags, file: ConfigFile['config'] | undefined): readonly Taint[] {
   const told = flags['--register-with-taints'] ?? file?.registerWithTaints ?? [];
   const isOfCloud = Boolean(flags['--kubeconfig']) && isExternal(flags['--cloud-provider']);
-  const hasIt = told.some(({ key, effect }) => key === UNINITIALIZED.key && effect === UNINITIALIZED.effect);
-  return isOfCloud && !hasIt ? [...told, UNINITIALIZED] : told;
+  const hasIt = told.some(
+    ({ key, effect }) => key === UNINITIALIZED_TAINT.key && effect === UNINITIALIZED_TAINT.effect,
+  );
+  return isOfCloud && !hasIt ? [...told, UNINITIALIZED_TAINT] : told;
 }

@@ -1,9 +1,9 @@
 /** The addresses that a node is told to be known by, in the forms that a kubelet takes (`--node-ip`). */
 import * as z from 'zod/mini';
-import { canonicalOr, ipFamily, isUnspecifiedIp } from '../../base/ipAddress.ts';
+import { canonicalIpOrText, ipFamily, isUnspecifiedIp } from '../../base/ipAddress.ts';
 
 const addressesIn = (text: string): string[] =>
-  text.trim() === '' ? [] : text.split(',').map((address) => canonicalOr(address.trim()));
+  text.trim() === '' ? [] : text.split(',').map((address) => canonicalIpOrText(address.trim()));
 
 /** Nothing is as if the flag were not there: installers write it so. */
 export const nodeIpsFlag = z.pipe(

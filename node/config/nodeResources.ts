@@ -1,12 +1,12 @@
 /** The part of the configuration that says how a node shares itself out among its pods. */
 
 import type { ResourceList } from '../../kubernetes/api/schema/scalars.ts';
-import type { Reserved } from '../../kubernetes/resources/allocatable.ts';
+import type { ReservedResources } from '../../kubernetes/resources/allocatable.ts';
 import type { Flags } from './flags.ts';
 import type { ConfigFile } from './readFile.ts';
 
 export interface NodeResources {
-  readonly reserved: Reserved;
+  readonly reserved: ReservedResources;
   /** Whether the pods together may not use what is reserved for others. */
   readonly enforcesAllocatable: boolean;
   /** Whether pods and their QoS classes have cgroups of their own. */

@@ -1,7 +1,7 @@
 /** A file of credentials: whatever lies there, it is read within bounds, and never twice at a time. */
 import { readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf } from '../../base/failure.ts';
-import { startLimit } from '../../base/limit.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 
@@ -43,7 +43,7 @@ export class CredentialFile {
   async #read(): Promise<string> {
     const late = new Error(`${this.place}: not read within ${this.#limitMs / 1000}s`);
     if (this.#isHanging) throw late;
-    const limit = startLimit(this.#limitMs);
+    const limit = startTimeLimit(this.#limitMs);
     const text = textIn(this.#files, this.#path, limit.signal);
     this.#isHanging = true;
     const end = () => {
@@ -57,7 +57,7 @@ export class CredentialFile {
         ? late
         : new Error(`${this.place}: ${withoutCall(messageOf(error))}`, { cause: error });
     } finally {
-      limit.end();
+      limit.clear();
     }
   }
 }

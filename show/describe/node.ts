@@ -5,7 +5,7 @@ import type { ResourceList } from '../../kubernetes/api/schema/scalars.ts';
 import type { CoreEvent } from '../../kubernetes/events/event.ts';
 import type { NodeObject } from '../../kubernetes/node/nodeObject.ts';
 import { rolesOf } from '../../kubernetes/node/nodeTable.ts';
-import { nodeUse, nonTerminated, shareOf, shareText } from '../../kubernetes/node/nodeUse.ts';
+import { formatShare, nodeUse, nonTerminatedPods, shareOf } from '../../kubernetes/node/nodeUse.ts';
 import { effectiveResources } from '../../kubernetes/resources/effectiveResources.ts';
 import { describeEvents } from './events.ts';
 import { labelLines, titledList } from './labels.ts';
@@ -37,7 +37,7 @@ export function describeNode(
     ...section('Capacity', amountLines(status.capacity)),
     ...section('Allocatable', amountLines(status.allocatable)),
     ...section('System Info', infoLines(node)),
-    ...podLines(node, nonTerminated(pods), now),
+    ...podLines(node, nonTerminatedPods(pods), now),
     ...useLines(node, pods),
   ];
   return `${tabbed(lines.join('\n'))}\n${describeEvents(events, now)}`;
@@ -79,7 +79,7 @@ function infoLines({ status: { nodeInfo } }: NodeObject): string[] {
 function podLines({ status: { allocatable } }: NodeObject, pods: readonly Pod[], now: number): string[] {
   const rows = pods.map(({ metadata, spec, status = {} }) => {
     const { requests = {}, limits = {} } = effectiveResources(spec);
-    const share = (list: ResourceList, resource: string) => shareText(shareOf([list], resource, allocatable));
+    const share = (list: ResourceList, resource: string) => formatShare(shareOf([list], resource, allocatable));
     const since = metadata.creationTimestamp ?? status.startTime;
     return [
       metadata.namespace,
@@ -107,7 +107,7 @@ function podLines({ status: { allocatable } }: NodeObject, pods: readonly Pod[],
 
 function useLines(node: NodeObject, pods: readonly Pod[]): string[] {
   const rows = nodeUse(node, pods).map(({ resource, requests, limits }) =>
-    [resource, shareText(requests), shareText(limits)].join('\t'),
+    [resource, formatShare(requests), formatShare(limits)].join('\t'),
   );
   return section('Allocated resources', [
     '(Total limits may be over 100 percent, i.e., overcommitted.)',

@@ -1,34 +1,34 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bytesOfText, textOfBytes } from '../../base/byteText.ts';
+import { bytesToText, textToBytes } from '../../base/byteText.ts';
 
-test('UTF-8 is the text that it is, a byte order mark and all', () => {
+test('returns UTF-8 unchanged, including a byte order mark', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      expect(textOfBytes(Buffer.from(text))).toBe(text);
-      expect(bytesOfText(text)).toEqual(Buffer.from(text));
+      expect(bytesToText(Buffer.from(text))).toBe(text);
+      expect(textToBytes(text)).toEqual(Buffer.from(text));
     }),
   );
-  expect(textOfBytes(Buffer.from('\ufeffA'))).toBe('\ufeffA');
+  expect(bytesToText(Buffer.from('\ufeffA'))).toBe('\ufeffA');
 });
 
-test('whatever bytes there are come back, also of two texts that were put together', () => {
+test('converts any bytes back, even after two texts are concatenated', () => {
   const some = fc.uint8Array({ maxLength: 20 });
   fc.assert(
     fc.property(some, some, (one, other) => {
-      const text = textOfBytes(Buffer.from(one)) + textOfBytes(Buffer.from(other));
-      expect(bytesOfText(text)).toEqual(Buffer.from([...one, ...other]));
+      const text = bytesToText(Buffer.from(one)) + bytesToText(Buffer.from(other));
+      expect(textToBytes(text)).toEqual(Buffer.from([...one, ...other]));
     }),
   );
 });
 
-test('what is text beside bytes that are none is still text', () => {
-  expect(textOfBytes(Buffer.from([0xff, ...Buffer.from('größe😀'), 0xe2, 0x82]))).toBe('\udcffgröße😀\udce2\udc82');
+test('preserves valid text between invalid bytes', () => {
+  expect(bytesToText(Buffer.from([0xff, ...Buffer.from('größe😀'), 0xe2, 0x82]))).toBe('\udcffgröße😀\udce2\udc82');
 });
 
-test('a megabyte of bytes that are no text takes no time to speak of', () => {
+test('converts a megabyte of invalid bytes quickly', () => {
   const bytes = Buffer.alloc(1 << 20, 0xff);
   const began = performance.now();
-  expect(bytesOfText(textOfBytes(bytes)).equals(bytes)).toBe(true);
+  expect(textToBytes(bytesToText(bytes)).equals(bytes)).toBe(true);
   expect(performance.now() - began).toBeLessThan(20_000);
 });

@@ -1,4 +1,4 @@
-/** Long times: the system's clock waits as long as it is told to, however long that is. */
+/** Long delays: timers of the system clock can have delays of any length. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createActor } from 'xstate';
 import { createAlarm } from '../../actors/alarm.ts';
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** How many days something takes that calls back; at most so many are waited. */
+/** Returns the number of days after which `callback` is called, up to a maximum. */
 async function daysUntil(begin: (done: () => void) => void, most = 200): Promise<number> {
   let isDone = false;
   begin(() => {
@@ -32,7 +32,7 @@ test.each([1, 24, 25, 30, 50, 68])('a timer of %d days', async (days) => {
   expect(await daysUntil((done) => void systemClock.setTimeout(done, days * DAY_MS))).toBe(days);
 });
 
-test('one that is taken back never fires, whichever of its steps it is in', async () => {
+test('never fires a cleared timer, in any of its steps', async () => {
   for (const after of [0, 40]) {
     const id = systemClock.setTimeout(() => expect(after).toBe('never'), 60 * DAY_MS);
     await jest.advanceTimersByTimeAsync(after * DAY_MS);
@@ -41,16 +41,16 @@ test('one that is taken back never fires, whichever of its steps it is in', asyn
   }
 });
 
-test('one without an end never fires', async () => {
+test('never fires a timer with an infinite delay', async () => {
   expect(await daysUntil((done) => void systemClock.setTimeout(done, Number.POSITIVE_INFINITY))).toBe(
     Number.POSITIVE_INFINITY,
   );
 });
 
-test('C10: a grace of 30 days is given whole, at the end of which the container is killed', async () => {
+test('C10: kills a container only after its full grace period of 30 days', async () => {
   const simulation = simulate({ clock: systemClock, behaviours: { [IMAGE]: { ignoresSigterm: true } } });
   const { container } = await runOne(simulation);
-  // Of its parts a stop needs the first two.
+  // A stop needs only the first two parts.
   const parts = { cri: simulation.cri, clock: systemClock, layout: {} } as unknown as ContainerParts;
   const { stopContainer } = containerServices(parts);
   const known = { pod: aPod(), container: 'main', attempt: 0, id: container };
@@ -64,9 +64,9 @@ test('C10: a grace of 30 days is given whole, at the end of which the container 
   expect(status).toMatchObject({ state: ContainerState.CONTAINER_EXITED, exitCode: 137 });
 });
 
-test('what waits through the clock waits as long: a cycle, a limit, an alarm, the timer of a machine', async () => {
+test('supports long delays for cycles, time limits, alarms and timers of machines', async () => {
   const cycle = (done: () => void) => {
-    // Only once: one that fired at once would never let the days pass.
+    // Calls once, because a timer that fires immediately would never let the days pass.
     const stop = every(systemClock, 30 * DAY_MS, () => {
       stop();
       done();
@@ -96,7 +96,7 @@ test('what waits through the clock waits as long: a cycle, a limit, an alarm, th
   expect(await daysUntil(timed)).toBe(45);
 });
 
-test('a steady clock goes on from the time of day at which it was made, whatever that is set to', () => {
+test('advances a steady clock from the time of day at its creation, whatever the clock is set to', () => {
   let [now, monotonic] = [1_000_000, 50];
   const clock = steadyClock({ ...systemClock, now: () => now, monotonic: () => monotonic });
   const shown = [0, -3_600_000, 7_200_000, -10].map((set) => {
@@ -107,16 +107,16 @@ test('a steady clock goes on from the time of day at which it was made, whatever
   expect(shown).toEqual([1_000_500, 1_001_000, 1_001_500, 1_002_000]);
 });
 
-test('a moment of a clock that was set, also one that nobody has looked at meanwhile, is shown as it will come', () => {
+test('converts a timestamp to the wall time of a clock that was set, even if it was not read since', () => {
   let [now, monotonic] = [1_000_000, 50];
   const clock = steadyClock({ ...systemClock, now: () => now, monotonic: () => monotonic });
   const at = clock.now() + 20_000;
-  expect(clock.shown(at)).toBe(1_020_000);
+  expect(clock.toWallTime(at)).toBe(1_020_000);
   now += 14_998 - 10_000;
   monotonic += 15_000;
   expect(clock.now()).toBe(at - 5_000);
-  // By which one clock is ahead of the other for a moment is no news.
-  expect([now + 5_002, clock.shown(at)]).toEqual([1_010_000, 1_009_998]);
+  // A short difference between the clocks does not count as a change.
+  expect([now + 5_002, clock.toWallTime(at)]).toEqual([1_010_000, 1_009_998]);
   now += 1;
-  expect(clock.shown(at)).toBe(1_009_998);
+  expect(clock.toWallTime(at)).toBe(1_009_998);
 });

@@ -11,7 +11,7 @@ function listening() {
   return { clock, jumps, heard, stop: jumps.listen((by) => heard.push(by)) };
 }
 
-test('each jump is told once, within ten seconds', async () => {
+test('reports each jump once, within ten seconds', async () => {
   const { clock, heard } = listening();
   await clock.advance(5 * MINUTE);
   clock.set(2 * MINUTE);
@@ -24,7 +24,7 @@ test('each jump is told once, within ten seconds', async () => {
   expect(heard).toEqual([2 * MINUTE, -7 * MINUTE]);
 });
 
-test('small ones are told once they come to something', async () => {
+test('reports small changes once their sum is a jump', async () => {
   const { clock, heard } = listening();
   clock.set(40_000);
   await clock.advance(MINUTE);
@@ -33,7 +33,7 @@ test('small ones are told once they come to something', async () => {
   expect(heard).toEqual([80_000]);
 });
 
-test('a jump from before somebody listened is none for them', async () => {
+test('does not report a jump before the subscription', async () => {
   const { clock, jumps } = listening();
   clock.set(-5 * MINUTE);
   const later: number[] = [];
@@ -42,7 +42,7 @@ test('a jump from before somebody listened is none for them', async () => {
   expect(later).toEqual([]);
 });
 
-test('nobody is told who has stopped, and nobody looks for nobody', async () => {
+test('does not report to stopped listeners, and stops checking without listeners', async () => {
   const { clock, jumps, heard, stop } = listening();
   const others: number[] = [];
   const stopOther = jumps.listen((by) => {

@@ -5,10 +5,10 @@ import type { RefusalReason } from '../../kubernetes/admission/refusal.ts';
 import type { RunReason } from '../../kubernetes/lifecycle/restart.ts';
 import type { TerminationReason, WaitReason } from '../../kubernetes/status/view.ts';
 
-/** Compiles only where any string would not do. */
+/** Compiles only if a reason cannot be any string. */
 type Closed<Reason extends string> = string extends Reason ? never : 'Misspelt' extends Reason ? never : true;
 
-test('reasons by which something is decided are closed: one that is misspelt does not compile', () => {
+test('rejects a misspelt failure reason at compile time', () => {
   const closed: [
     Closed<FailureReason>,
     Closed<TerminationReason>,
@@ -20,7 +20,7 @@ test('reasons by which something is decided are closed: one that is misspelt doe
   expect(closed).not.toContain(false);
 });
 
-test('a failure keeps its reason; any other error is the fallback, or an internal one', () => {
+test('preserves the reason of a failure, and uses the fallback or InternalError for other errors', () => {
   expect(toFailure(new NodeFailure('FailedMount', 'no such directory'), 7)).toEqual({
     reason: 'FailedMount',
     message: 'no such directory',
@@ -30,7 +30,7 @@ test('a failure keeps its reason; any other error is the fallback, or an interna
   expect(toFailure('oh', 7, 'FailedRead')).toEqual({ reason: 'FailedRead', message: 'oh', at: 7 });
 });
 
-test('what an error says is found by its shape, as each realm has a class of its own', () => {
+test('finds the message of an error by shape, because each realm has its own class', () => {
   expect(messageOf(runInNewContext("new Error('elsewhere')"))).toBe('elsewhere');
   expect(messageOf(null)).toBe('null');
 });

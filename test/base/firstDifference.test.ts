@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals';
 import { firstDifference } from '../../base/firstDifference.ts';
 
-test('values that are the same do not differ, whatever the order of their keys', () => {
+test('finds no difference between equal values, whatever the order of keys', () => {
   expect(firstDifference({ a: [1, { b: null }], c: 'x' }, { c: 'x', a: [1, { b: null }] })).toBeUndefined();
 });
 
 test.each([
-  [1, 2, { path: '', one: 1, other: 2 }],
-  [{ a: { b: 1, c: 2 } }, { a: { b: 1, c: 3 } }, { path: '.a.c', one: 2, other: 3 }],
-  [{ a: [1, 2] }, { a: [1] }, { path: '.a.1', one: 2, other: undefined }],
-  [{}, { constructor: 1 }, { path: '.constructor', one: undefined, other: 1 }],
-  [{ a: 1 }, undefined, { path: '', one: { a: 1 }, other: undefined }],
-])('%j and %j differ at the deepest place', (one, other, difference) => {
+  [1, 2, { path: '', left: 1, right: 2 }],
+  [{ a: { b: 1, c: 2 } }, { a: { b: 1, c: 3 } }, { path: '.a.c', left: 2, right: 3 }],
+  [{ a: [1, 2] }, { a: [1] }, { path: '.a.1', left: 2, right: undefined }],
+  [{}, { constructor: 1 }, { path: '.constructor', left: undefined, right: 1 }],
+  [{ a: 1 }, undefined, { path: '', left: { a: 1 }, right: undefined }],
+])('finds the deepest difference between %j and %j', (one, other, difference) => {
   expect(firstDifference(one, other)).toEqual(difference);
 });

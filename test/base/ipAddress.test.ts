@@ -25,7 +25,7 @@ test.each([
   ['0::0', '::'],
   ['1::', '1::'],
   ['192.000.002.010', '192.0.2.10'],
-])('%s is printed as %s', (text, canonical) => {
+])('formats %s as %s', (text, canonical) => {
   expect(canonicalIp(text)).toBe(canonical);
   expect(isSameIp(text, canonical)).toBe(true);
 });
@@ -49,17 +49,17 @@ test.each([
   '1.2.3.4::',
   '::1.2.3',
   '[::1]',
-])('"%s" is not an address', (text) => {
+])('rejects "%s" as an address', (text) => {
   expect(canonicalIp(text)).toBeUndefined();
   expect(ipFamily(text)).toBeUndefined();
 });
 
-/** The ways of writing one IPv6 address: with and without leading zeros, in upper or lower case, with `::` for zeros. */
+/** The spellings of one IPv6 address: with or without leading zeros, in upper or lower case, with `::` for zeros. */
 const spelling = fc.record({ pads: fc.boolean(), isUpper: fc.boolean(), isShort: fc.boolean() });
 const groups = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })), { minLength: 8, maxLength: 8 });
 const notMapped = (words: readonly number[]) => words.slice(0, 5).some((word) => word !== 0) || words[5] !== 0xffff;
 
-test('every spelling of an IPv6 address is the same address, printed as the host prints it', () => {
+test('treats every spelling of an IPv6 address as the same address, printed like the host does', () => {
   fc.assert(
     fc.property(groups.filter(notMapped), spelling, (words, { pads, isUpper, isShort }) => {
       const plain = words.map((word) => word.toString(16).padStart(pads ? 4 : 1, '0')).join(':');
@@ -74,7 +74,7 @@ test('every spelling of an IPv6 address is the same address, printed as the host
   );
 });
 
-test('an address is in the same subnets as the kernel would say', () => {
+test('matches subnets like the kernel', () => {
   const octets = fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 4, maxLength: 4 });
   fc.assert(
     fc.property(octets, octets, fc.integer({ min: 0, max: 32 }), (one, other, bits) => {
@@ -97,19 +97,19 @@ test('an address is in the same subnets as the kernel would say', () => {
 });
 
 test.each(['192.0.2.1/24/1', '192.0.2.1', '192.0.2.1/', '192.0.2.1/33', '::/129', 'a/8', '192.0.2.0/-1'])(
-  'no address is in "%s", which is not a subnet',
+  'matches no address in the invalid subnet "%s"',
   (subnet) => {
     expect(isIpInSubnet('192.0.2.1', subnet)).toBe(false);
     expect(isIpInSubnet('2001:db8::1', subnet)).toBe(false);
   },
 );
 
-test('an IPv4 subnet that is written as IPv6 contains IPv4 addresses', () => {
+test('matches IPv4 addresses in an IPv4 subnet in IPv6 notation', () => {
   expect(isIpInSubnet('192.0.2.7', '::ffff:192.0.2.0/120')).toBe(true);
   expect(isIpInSubnet('192.0.3.7', '::ffff:192.0.2.0/120')).toBe(false);
 });
 
-describe('the kinds of addresses', () => {
+describe('types of addresses', () => {
   const texts = ['127.0.0.1', '127.255.0.1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1', '128.0.0.1', '::2', 'localhost'];
   test('loopback', () => expect(texts.filter(isLoopbackIp)).toEqual(texts.slice(0, 4)));
 
@@ -120,10 +120,10 @@ describe('the kinds of addresses', () => {
   test('link-local', () => expect(links.filter(isLinkLocalIp)).toEqual(links.slice(0, 3)));
 
   const zeros = ['0.0.0.0', '::', '0:0:0:0:0:0:0:0', '::0.0.0.0', '0.0.0.1', '::1', '1::', '100::', '0', ''];
-  test('all zeros', () => expect(zeros.filter(isUnspecifiedIp)).toEqual(zeros.slice(0, 4)));
+  test('unspecified', () => expect(zeros.filter(isUnspecifiedIp)).toEqual(zeros.slice(0, 4)));
 });
 
-test('C27: the addresses of a pod come in the order of the families of the node, one of each', () => {
+test('C27: orders the addresses of a pod by the families of the node, with one of each', () => {
   const ips = ['10.0.0.5', '10.0.0.6', 'FD00:0::5', 'fd00::6'];
   expect(orderedPodIps(ips, ['192.0.2.1', 'fd01::1'])).toEqual(['10.0.0.5', 'fd00::5']);
   expect(orderedPodIps(ips, ['FD01:0::1', '192.0.2.1'])).toEqual(['fd00::5', '10.0.0.5']);

@@ -17,6 +17,6 @@ test.each([
   ['svc', undefined],
   ['cm', undefined],
   ['vol', undefined],
-])('%s is near to %s', (word, expected) => {
+])('finds the nearest word of %s: %s', (word, expected) => {
   expect(nearest(word, known)).toBe(expected);
 });

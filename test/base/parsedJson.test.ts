@@ -6,6 +6,6 @@ test.each([
   ['null', null],
   ['', undefined],
   ['{"a":', undefined],
-])('the JSON value in %j', (text, value) => {
+])('parses %j', (text, value) => {
   expect(parsedJson(text)).toEqual(value);
 });

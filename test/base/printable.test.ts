@@ -7,17 +7,17 @@ test.each([
   ['controls of 8 bits', '\x9b31m\x90', '\\u009b31m\\u0090'],
   ['another direction', 'user\u202ecod.exe\u2066', 'user\\u202ecod.exe\\u2066'],
   ['a deletion', 'a\x7f\0', 'a\\x7f\\x00'],
-])('%s is shown, not obeyed', (_, raw, shown) => {
+])('escapes %s', (_, raw, shown) => {
   expect(printable(raw)).toBe(shown);
   expect([isPrintable(raw), isPrintable(shown)]).toEqual([false, true]);
 });
 
-test('what is no danger stays: lines, tabs, letters of any script, pictures', () => {
+test('preserves harmless characters: line breaks, tabs, letters of any script, emoji', () => {
   const text = 'a\n\tb größer 節點 🚀 e\u0301';
   expect(printable(text)).toBe(text);
 });
 
-test('within quotes nothing changes its meaning', () => {
+test('preserves the meaning inside quotes', () => {
   const text = '\x7f\x9b\u202e';
   expect(JSON.parse(printableQuoted(JSON.stringify(text)))).toBe(text);
   expect(isPrintable(printableQuoted(JSON.stringify(text)))).toBe(true);

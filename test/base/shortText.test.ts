@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { problemsToTell } from '../../actors/sources/problemsToTell.ts';
-import { beginningOf, shortSentence, shortText } from '../../base/shortText.ts';
+import { shortSentence, shortText, truncate } from '../../base/shortText.ts';
 import { describeIssues } from '../../node/config/configError.ts';
 import { shortenMessage } from '../../show/explainText.ts';
 
@@ -9,27 +9,27 @@ const path = `/var/lib/${'directory/'.repeat(400)}data`;
 const text = `cannot mount ${path}: it belongs to another pod; expected a path below ${path}`;
 const reason = ': it belongs to another pod; expected a path below /var/lib/';
 
-test('a short text stays as it is, whatever its words are', () => {
+test('returns a short text unchanged, even with long words', () => {
   expect(shortText('a'.repeat(200), 200)).toBe('a'.repeat(200));
 });
 
-test('of a long text the long words are cut in their middle, and what is said of them stays', () => {
+test('shortens long words in the middle and preserves the message around them', () => {
   const short = shortText(text, 200);
   expect(short).toContain(reason);
   expect(short).toMatch(/^cannot mount \/var\/lib\/directory\/\S*…\S*\/data: it belongs/);
   expect(short.length).toBeLessThan(240);
 });
 
-test('so it is wherever a message is shortened', () => {
+test('preserves the reason wherever a message is shortened', () => {
   expect(shortenMessage(text)).toContain(reason);
   expect(problemsToTell([{ path: 'spec.volumes', message: text }])[0]?.message).toContain(reason);
   const issue = { code: 'custom' as const, path: ['staticPodPath'], message: text, input: path };
   expect(describeIssues([issue], {}).join()).toContain(reason);
 });
 
-test('the beginning of a text has as many characters as it may have, the ellipsis among them', () => {
-  expect(beginningOf('four', 4)).toBe('four');
-  expect(beginningOf('fifth', 4)).toBe('fif…');
+test('truncates a text to the maximum length, including the ellipsis', () => {
+  expect(truncate('four', 4)).toBe('four');
+  expect(truncate('fifth', 4)).toBe('fif…');
 });
 
 const LOGS = `/var/log/pods/default_${'long-'.repeat(45)}node_0123456789abcdef`;
@@ -39,7 +39,7 @@ const messages = [
   `error making pod data directories: ${LOGS} cannot be used as a pod directory: it is not a directory; ${LOGS} stays`,
 ];
 
-test('a shortened message still says "cannot", still ends with the cause, and never breaks a path', () => {
+test('preserves "cannot" and the cause in a shortened message, and never cuts a path', () => {
   for (const message of messages) {
     const short = shortenMessage(message);
     expect(short.replaceAll(LOGS, '').length).toBeLessThanOrEqual(240);
@@ -50,7 +50,7 @@ test('a shortened message still says "cannot", still ends with the cause, and ne
   expect(shortenMessage(messages[1] ?? '')).toBe(messages[1]);
 });
 
-test('a path stays whole also where the message around it loses its middle', () => {
+test('preserves a path even if the message around it is shortened', () => {
   const file = '/var/lib/statelet/pods/0123456789abcdef0123456789abcdef/volumes/kubernetes.io~secret/token';
   const clauses = Array.from({ length: 20 }, (_, index) => `layer ${index} is not usable`).join(': ');
   const short = shortenMessage(`cannot mount "${file}": ${clauses}: open ${file}: permission denied`);
@@ -59,7 +59,7 @@ test('a path stays whole also where the message around it loses its middle', () 
   expect(short.match(/\/[^\s":…]*/g)).toEqual([file, file]);
 });
 
-test('a message of many clauses loses those in its middle', () => {
+test('leaves out clauses in the middle of a long message', () => {
   const clauses = Array.from({ length: 40 }, (_, index) => `layer ${index} is not usable`);
   const short = shortenMessage(clauses.join(': '));
   expect(short).toMatch(/^layer 0 is not usable…: layer \d+ is not usable(: layer \d+ is not usable)+$/);
@@ -73,7 +73,7 @@ const word = fc.oneof(
 );
 const clause = fc.array(word, { minLength: 1, maxLength: 60 }).map((words) => words.join(' '));
 
-test('each word of a shortened message has the words before it in its clause, and the length is bounded', () => {
+test('bounds the length, and includes a word only together with the previous words of its clause', () => {
   const initials = (text: string) => Array.from(text.split(' '), (each) => each.slice(0, 1).replace('…', '')).join('');
   fc.assert(
     fc.property(fc.array(clause, { minLength: 1, maxLength: 8 }), fc.constantFrom(': ', '; '), (clauses, between) => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 
-test('a promise is waited for until the signal aborts, and then is no error of anybody', async () => {
+test('waits for a promise until the signal aborts, and then ignores its rejection', async () => {
   const controller = new AbortController();
   expect(await unlessAborted(Promise.resolve('done'), controller.signal)).toBe('done');
   await expect(unlessAborted(Promise.reject(new Error('failed')), controller.signal)).rejects.toThrow('failed');

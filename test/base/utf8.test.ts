@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { firstBytes } from '../../base/utf8.ts';
+import { truncateToBytes } from '../../base/utf8.ts';
 
 test.each([
   ['abc', 3, 'abc'],
@@ -9,6 +9,6 @@ test.each([
   ['a😀', 4, 'a'],
   ['😀', 4, '😀'],
   ['abc', 0, ''],
-])('the first bytes of %s, at most %i', (text, most, expected) => {
-  expect(firstBytes(text, most)).toBe(expected);
+])('truncates %s to %i bytes', (text, most, expected) => {
+  expect(truncateToBytes(text, most)).toBe(expected);
 });

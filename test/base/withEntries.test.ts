@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { withEntries, withoutEntry } from '../../base/withEntries.ts';
 
-test('entries are added, or take the place of those of their name', () => {
+test('adds entries, or replaces those with the same name', () => {
   const map = Object.freeze({ a: 1, b: 2 });
   expect(withEntries(map, [['b', 3]])).toEqual({ a: 1, b: 3 });
   expect(withEntries(map, [['c', 3]])).toEqual({ a: 1, b: 2, c: 3 });
@@ -13,12 +13,12 @@ test('entries are added, or take the place of those of their name', () => {
   expect(withEntries(map, [])).toBe(map);
 });
 
-test('names from outside are only names', () => {
+test('handles names from outside like other names', () => {
   expect(Object.keys(withEntries<number>({}, [['__proto__', 1]]))).toEqual(['__proto__']);
   expect(withoutEntry({ a: 1 }, 'toString')).toEqual({ a: 1 });
 });
 
-test('an entry is left out', () => {
+test('removes an entry', () => {
   const map = Object.freeze({ a: 1, b: 2 });
   expect(withoutEntry(map, 'a')).toEqual({ b: 2 });
   expect(withoutEntry(map, 'c')).toBe(map);

@@ -6,12 +6,12 @@ import { validatePod } from '../../kubernetes/api/validate.ts';
 import type { StaticRules } from '../../kubernetes/api/validation/static.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 
-/** A container that says no more than it must. */
+/** Returns a container with only the required fields. */
 export function aContainer(over: Partial<Container> = {}): Container {
   return { name: 'main', image: 'busybox:1', ...over };
 }
 
-/** A pod of one container, or with what a test is about. */
+/** Returns a pod of one container, with the fields that a test needs. */
 export function aPod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadata']> = {}): Pod {
   return {
     apiVersion: 'v1',
@@ -21,7 +21,7 @@ export function aPod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadat
   };
 }
 
-/** What a pod takes that asks for nothing, or for what a test is about. */
+/** Returns empty requests, with the amounts that a test needs. */
 export function requestsWith(over: Partial<PodRequests> = {}): PodRequests {
   return {
     cpuMillis: 0,
@@ -36,5 +36,5 @@ export function requestsWith(over: Partial<PodRequests> = {}): PodRequests {
   };
 }
 
-/** The problems of a pod once it has its defaults, as whoever checks one gives it. */
+/** Returns the problems of a pod after defaulting, as its validation reports them. */
 export const problemsIn = (pod: Pod, rules?: Partial<StaticRules>): Problem[] => validatePod(withDefaults(pod), rules);

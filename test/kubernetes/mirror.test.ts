@@ -10,7 +10,7 @@ const pod = {
   metadata: { ...own, labels: { app: 'web' }, annotations: { 'kubernetes.io/config.hash': 'abc', mine: '1' } },
 };
 
-test('a mirror is the static pod with its hash, owned by the node', () => {
+test('creates a mirror pod with the hash of the static pod and the node as its owner', () => {
   expect(mirrorPod(pod, { name: 'node-1', uid: 'node-uid' })).toEqual({
     ...pod,
     metadata: {
@@ -22,26 +22,26 @@ test('a mirror is the static pod with its hash, owned by the node', () => {
   });
 });
 
-describe('an object of the API is a mirror', () => {
+describe('a mirror pod', () => {
   const metadata = { ...own, uid: 'm-1', annotations: { [MIRROR]: 'abc' } };
-  test('by the annotation alone, whatever it says', () => {
+  test('is recognized by the annotation alone, whatever its value', () => {
     expect(readMirror({ metadata })).toEqual({ ...own, uid: 'm-1', hash: 'abc', isDeleting: false });
     expect(mirroredHash(metadata.annotations)).toBe('abc');
     expect(readMirror({ metadata: { ...metadata, annotations: { [MIRROR]: '' } } })).toMatchObject({ hash: '' });
   });
-  test('and may be on its way out', () => {
+  test('may have a deletion timestamp', () => {
     const deleted = { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
     expect(readMirror({ metadata: deleted })).toMatchObject({ isDeleting: true });
   });
   test.each([{}, null, { metadata: own }, { metadata: { ...own, annotations: { [MIRROR]: 1 } } }])(
-    'not %j',
+    'rejects %j',
     (object) => {
       expect(readMirror(object)).toBeUndefined();
     },
   );
 });
 
-test('it is that of a static pod as long as the hash is the same and nobody deletes it', () => {
+test('is current as long as the hash is equal and it is not being deleted', () => {
   const seen = { ...own, uid: 'm-1', hash: 'abc', isDeleting: false };
   expect(isMirrorOf(seen, pod)).toBe(true);
   expect(isMirrorOf({ ...seen, hash: 'abd' }, pod)).toBe(false);

@@ -1,12 +1,12 @@
-import { type NodeKnowledge, type NodeObject, nodeObject } from '../../kubernetes/node/nodeObject.ts';
+import { type NodeObject, type NodeState, nodeObject } from '../../kubernetes/node/nodeObject.ts';
 
-/** When the nodes of tests were made: 2026-01-01T00:00:00Z. */
+/** When the nodes of tests were created: 2026-01-01T00:00:00Z. */
 export const STARTED = Date.UTC(2026, 0, 1);
 
 const GIB = 2 ** 30;
 
-/** What makes a node ready, but for what a test says. */
-export const healthy = ({ runtime, ...health }: Partial<NodeKnowledge['health']> = {}): NodeKnowledge['health'] => ({
+/** Returns the health of a ready node, with the changes that a test needs. */
+export const healthy = ({ runtime, ...health }: Partial<NodeState['health']> = {}): NodeState['health'] => ({
   pleg: { hasListed: true },
   isInitialized: true,
   drains: false,
@@ -14,8 +14,8 @@ export const healthy = ({ runtime, ...health }: Partial<NodeKnowledge['health']>
   runtime: { name: 'containerd', version: 'v1.6.20', ready: true, ...runtime },
 });
 
-/** A node with two cores and 4 GiB, of which some are kept for the system. */
-export const aNode = (known: Partial<NodeKnowledge> = {}): NodeObject =>
+/** Returns a node with two cores and 4 GiB, some of which are reserved for the system. */
+export const aNode = (known: Partial<NodeState> = {}): NodeObject =>
   nodeObject({
     name: 'host',
     labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64', 'node-role.kubernetes.io/edge': '' },

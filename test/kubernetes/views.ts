@@ -1,4 +1,4 @@
-/** Pods as the machines would show them, for the tests of statuses, tables and explanations. */
+/** Views of pods as the machines build them, for tests of statuses, tables and explanations. */
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { podStatus } from '../../kubernetes/status/status.ts';
@@ -13,7 +13,7 @@ import type {
 import type { ActorNode, ActorView, NodeView } from '../../show/actorNode.ts';
 import { type PodWithTree, podActors } from '../../show/podActors.ts';
 
-/** What a status is computed from, and what the tree of actors shows, in one. */
+/** Combines the view for the status with the row of the actor tree. */
 export interface ShownPod extends PodView, ActorView {
   readonly containers: readonly ShownContainer[];
   readonly volumes: readonly ShownVolume[];
@@ -21,7 +21,7 @@ export interface ShownPod extends PodView, ActorView {
 }
 
 interface ShownContainer extends ContainerView, ActorView {
-  /** Its probes, and the image that it waits for. */
+  /** The actors of probes, and that of the image it waits for. */
   readonly children?: readonly ActorNode[];
 }
 
@@ -30,7 +30,7 @@ export interface ShownVolume extends VolumeView, ActorView {
   readonly children?: readonly ActorNode[];
 }
 
-/** 12:02:56 UTC on a day. */
+/** 12:02:56 UTC on an arbitrary day. */
 export const NOW = Date.parse('2026-05-04T12:02:56Z');
 export const UID = 'u-1';
 
@@ -60,7 +60,7 @@ export const exited = (exitCode: number, more: Partial<ShownContainer> = {}): St
   ...more,
 });
 
-/** Waits to run again after a run that ended so. */
+/** Returns a container that waits for a restart after such a run. */
 export const backOff = (exitCode: number, more: Partial<ShownContainer> = {}): State =>
   waiting('CrashLoopBackOff', { last: run(exitCode), restartCount: 1, willRestart: true, ...more });
 
@@ -95,7 +95,7 @@ export function volumeView(name: string, more: Partial<ShownVolume> = {}): Shown
 interface Parts {
   readonly init?: Readonly<Record<string, State | null>>;
   readonly sidecars?: Readonly<Record<string, State | null>>;
-  /** The regular containers; `null` for one that no actor has seen yet. */
+  /** The regular containers. `null` stands for one without an actor. */
   readonly main?: Readonly<Record<string, State | null>>;
   readonly ephemeral?: Readonly<Record<string, State | null>>;
   readonly spec?: Partial<Pod['spec']>;
@@ -105,7 +105,7 @@ interface Parts {
 
 const containerSpec = (name: string): Container => ({ name, image: `${name}:1` });
 
-/** A pod of these containers: init containers come before sidecars in its spec. */
+/** Returns a pod with these containers. Init containers precede sidecars in its spec. */
 export function podView({ init = {}, sidecars = {}, main = {}, ephemeral = {}, spec, meta, view }: Parts): ShownPod {
   const sidecarSpec = (name: string): Container => ({ ...containerSpec(name), restartPolicy: 'Always' });
   const pod: Pod = {
@@ -142,7 +142,7 @@ export function podView({ init = {}, sidecars = {}, main = {}, ephemeral = {}, s
   };
 }
 
-/** The pod with its status, and the tree that its actors would make. */
+/** Returns the pod with its status, and the tree of its actors. */
 export function seenPod(shown: ShownPod, hostIps: readonly string[] = []): PodWithTree {
   const { pod, termination, ended, reclaimed, refused, volumes, containers, facts = [] } = shown;
   const status = podStatus(shown, { now: NOW, hostIps, runtimeName: 'containerd' });
@@ -190,7 +190,7 @@ function containerNode(shown: ShownContainer): ActorNode {
   };
 }
 
-/** What every actor shows. */
+/** Returns the fields that every actor has. */
 const actorOf = ({ path, state, tags, since, waitingFor, until, lastFailure }: ActorView): ActorView => ({
   path,
   state,
@@ -201,7 +201,7 @@ const actorOf = ({ path, state, tags, since, waitingFor, until, lastFailure }: A
   ...(lastFailure ? { lastFailure } : {}),
 });
 
-/** What the machines show of a pod, by its actors. */
+/** Returns the view of a pod with its actors. */
 export function shownPod(view: PodView, tree: ActorNode): ShownPod {
   const actors = podActors({ pod: view.pod, tree });
   const children = new Map(actors.tree.children.map((actor) => [actor.id, actor]));
@@ -222,18 +222,18 @@ export function shownPod(view: PodView, tree: ActorNode): ShownPod {
   };
 }
 
-/** A sandbox that is ready, with these addresses. */
+/** Returns a ready sandbox with these addresses. */
 export function sandbox(...ips: string[]): NonNullable<PodView['sandbox']> {
   const id = { id: 's1', podUid: UID, namespace: 'default', podName: 'web' };
   return { ...id, attempt: 0, state: 'ready', createdAt: NOW - 120_000, ips };
 }
 
-/** The command that ends a pod. */
+/** Returns the command that terminates a pod. */
 export const ending = (more: Partial<NonNullable<PodView['termination']>> = {}): Pick<PodView, 'termination'> => ({
   termination: { reason: 'Removed', graceSeconds: 30, at: NOW - 10_000, ...more },
 });
 
-/** One of the node's own actors, as the tree has it. */
+/** Returns an actor of the node itself for the tree. */
 export const nodeActor = (name: string, more: Partial<ActorNode> = {}): ActorNode => ({
   id: name,
   machine: name,
@@ -248,7 +248,7 @@ export const nodeActor = (name: string, more: Partial<ActorNode> = {}): ActorNod
   ...more,
 });
 
-/** What the tree of a node that has nothing to do is made of. */
+/** The input for the tree of an idle node. */
 export const nodeActors = {
   runtime: nodeActor('runtimeHealth', {
     kind: 'runtime',
@@ -268,7 +268,7 @@ export const nodeActors = {
   }),
 };
 
-/** The view of a node that runs, with nothing to do. */
+/** Returns the view of a running, idle node. */
 export function nodeView(name = 'host', tree: Partial<ActorNode> = {}, more: Partial<NodeView> = {}): NodeView {
   return {
     tree: nodeActor('nodeAgent', {

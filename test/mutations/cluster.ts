@@ -134,7 +134,7 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C34',
     breaks: 'a runtime that is away for a moment makes the node unready',
     file: 'kubernetes/node/readiness.ts',
-    find: 'now - runtime.seenAt >= RUNTIME_MS',
+    find: 'now - runtime.seenAt >= MAX_RUNTIME_SILENCE_MS',
     put: 'now >= runtime.seenAt',
   },
   {
@@ -246,8 +246,8 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C37',
     breaks: 'optional forgives also what was refused',
     file: 'kubernetes/environment/configValues.ts',
-    find: 'object instanceof ObjectNotFound && named.optional',
-    put: 'named.optional',
+    find: 'object instanceof ObjectNotFound && reference.optional',
+    put: 'reference.optional',
   },
   {
     rule: 'C37',

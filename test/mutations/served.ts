@@ -97,7 +97,7 @@ export const servedMutations: readonly Mutation[] = [
     rule: 'C44',
     breaks: 'pods that have ended are listed',
     file: 'kubelet-api/podResources/server.ts',
-    find: 'nonTerminated(parts.pods()).map(withSidecars)',
+    find: 'nonTerminatedPods(parts.pods()).map(withSidecars)',
     put: 'parts.pods().map(withSidecars)',
   },
   {

@@ -25,8 +25,8 @@ const others: readonly SeededFault[] = [
     name: 'restart-count',
     breaks: 'a new agent counts restarts from the beginning',
     file: 'kubernetes/status/containerStatuses.ts',
-    find: '    restartCount: seen.restartCount,',
-    put: '    restartCount: seen.last === undefined ? 0 : Math.min(1, seen.restartCount),',
+    find: '    restartCount: containerView.restartCount,',
+    put: '    restartCount: containerView.last === undefined ? 0 : Math.min(1, containerView.restartCount),',
   },
   {
     name: 'cgroup',
@@ -124,8 +124,8 @@ const others: readonly SeededFault[] = [
     name: 'others-as-own',
     breaks: 'what another agent has made of a pod counts as made here',
     file: 'kubernetes/lifecycle/observed.ts',
-    find: 'const others = all.sandboxes.filter(isTheirs);',
-    put: 'const others = all.sandboxes.filter(isTheirs).slice(all.sandboxes.length);',
+    find: 'const foreign = own.sandboxes.filter(isForeign);',
+    put: 'const foreign = own.sandboxes.filter(isForeign).slice(own.sandboxes.length);',
   },
   {
     name: 'last-good-lost',

@@ -173,7 +173,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'last-state',
     breaks: 'the status of a container lacks its last state',
     file: 'kubernetes/status/containerStatuses.ts',
-    find: 'lastState: seen.last ? { terminated: terminated(seen.last, runtimeName) } : {},',
+    find: 'lastState: containerView.last ? { terminated: terminated(containerView.last, runtimeName) } : {},',
     put: 'lastState: {},',
     story: 32,
   },

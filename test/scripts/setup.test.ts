@@ -11,7 +11,7 @@ const copied = [
   'scripts/setup.mjs',
   'scripts/setup',
   ...['host', 'program', 'staticProgram'].map((name) => `cri/managed/${name}.ts`),
-  'base/limit.ts',
+  'base/timeLimit.ts',
   'host/program.ts',
   'base/duration.ts',
   'base/failure.ts',

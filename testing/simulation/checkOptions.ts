@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { lookUp } from '../../base/lookUp.ts';
 import { printable } from '../../base/printable.ts';
-import { aFunction, checkShape } from '../../kubernetes/api/checkShape.ts';
+import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
 import type { SimulationOptions } from './options.ts';
 import { checkSeed } from './random.ts';
 
@@ -47,15 +47,17 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
 const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
   /** `checkSeed` says what is wrong with it. */
   seed: z.unknown(),
-  faults: z.optional(aFunction),
-  invariants: z.optional(z.array(z.looseObject({ number: z.optional(z.int()), says: z.string(), follow: aFunction }))),
+  faults: z.optional(functionSchema),
+  invariants: z.optional(
+    z.array(z.looseObject({ number: z.optional(z.int()), says: z.string(), follow: functionSchema })),
+  ),
   config: z.optional(z.looseObject({})),
   records: yesOrNo,
   replays: yesOrNo,
   traces: yesOrNo,
   overtakes: yesOrNo,
-  inspect: z.optional(aFunction),
-  cluster: z.optional(aFunction),
+  inspect: z.optional(functionSchema),
+  cluster: z.optional(functionSchema),
   cgroups: z.optional(z.enum(['writable', 'readOnly', 'unused'])),
   objects: z.optional(z.enum(['Watch', 'Cache', 'Get'])),
 };

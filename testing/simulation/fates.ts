@@ -2,7 +2,7 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { printable } from '../../base/printable.ts';
-import { shownValue } from '../../kubernetes/api/problem.ts';
+import { formatValue } from '../../kubernetes/api/problem.ts';
 import { ALL_CODES } from './failures.ts';
 import type { Fate } from './outside.ts';
 
@@ -21,5 +21,5 @@ const isWhole: { readonly [K in Fate['kind']]: (fate: Fate & { readonly kind: K 
 export function checkFate(fate: Fate | null | undefined, place = ''): void {
   // The rule of a kind takes the fates of that kind.
   const rule = fate && (lookUp(isWhole, fate.kind) as ((fate: Fate) => boolean) | undefined);
-  if (!fate || !rule?.(fate)) throw new TypeError(printable(`${place}there is no such fate: ${shownValue(fate)}`));
+  if (!fate || !rule?.(fate)) throw new TypeError(printable(`${place}there is no such fate: ${formatValue(fate)}`));
 }

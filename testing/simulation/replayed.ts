@@ -37,8 +37,8 @@ export async function differenceOfReplay(
   const difference = firstDifference(live, replayed);
   void replay.agent.stop();
   if (difference !== undefined) {
-    const { path, one, other } = difference;
-    return `${path}: ${JSON.stringify(one)}, replayed ${JSON.stringify(other)}`;
+    const { path, left, right } = difference;
+    return `${path}: ${JSON.stringify(left)}, replayed ${JSON.stringify(right)}`;
   }
   const [first] = unplaced;
   return first && `nobody waited for the ${first.kind} of ${first.source} at ${first.actor}`;

@@ -3,7 +3,7 @@
 import { batch, effect } from '@preact/signals';
 import { nearest } from '../../base/nearest.ts';
 import type { ShownPod } from '../../inspect/protocol.ts';
-import { withoutNode } from '../../kubernetes/shownName.ts';
+import { withoutNodeSuffix } from '../../kubernetes/shownName.ts';
 import { podUidOf } from '../../show/actorPath.ts';
 import { navigate } from './navigate.ts';
 import type { LastKnownActor, Page } from './page.ts';
@@ -12,7 +12,7 @@ import type { World } from './world.ts';
 
 /** Returns the name of a pod. For a static pod, the node suffix is removed. */
 export const podName = ({ name, isStatic }: ShownPod, { node }: World): string =>
-  isStatic ? withoutNode(name, node.name) : name;
+  isStatic ? withoutNodeSuffix(name, node.name) : name;
 
 /** Returns the pod that contains an actor. */
 export const podOf = (world: World, path: string): ShownPod | undefined => {

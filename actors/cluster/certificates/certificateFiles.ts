@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
-import { canonicalOr } from '../../../base/ipAddress.ts';
+import { canonicalIpOrText } from '../../../base/ipAddress.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../../host/files/syncDirectory.ts';
 import { parsePemBlocks } from '../../../kubeclient/pemBlocks.ts';
@@ -167,5 +167,5 @@ function subjectIn(certificate: X509Certificate): CertificateSubject {
 function namesIn(text: string): AlternativeNames {
   const of = (kind: string) =>
     text.split(', ').flatMap((each) => (each.startsWith(kind) ? [each.slice(kind.length)] : []));
-  return { dnsNames: of('DNS:'), ips: of('IP Address:').map(canonicalOr) };
+  return { dnsNames: of('DNS:'), ips: of('IP Address:').map(canonicalIpOrText) };
 }

@@ -1,6 +1,6 @@
 /** Finds the existing cgroups of pods and containers by their names. */
 import { join } from 'node:path';
-import { type CgroupPlace, cgroupPath } from '../../../kubernetes/resources/cgroup.ts';
+import { type CgroupLocation, cgroupPath } from '../../../kubernetes/resources/cgroup.ts';
 import { type Cgroupfs, hostCgroupfs } from '../cgroupfs.ts';
 import { type Hierarchy, hierarchyOf } from '../hierarchies.ts';
 import { relativePath } from '../remove.ts';
@@ -26,7 +26,7 @@ interface ExistingContainerCgroup {
 }
 
 interface CgroupTreeInput {
-  readonly place: CgroupPlace;
+  readonly place: CgroupLocation;
   readonly hierarchies: readonly Hierarchy[];
   /** Defaults to the host's. */
   readonly cgroupfs?: Pick<Cgroupfs, 'names' | 'exists'>;

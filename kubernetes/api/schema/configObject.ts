@@ -1,8 +1,11 @@
-/** ConfigMaps and Secrets, in files and at an API server. */
+/** Schemas of ConfigMaps and Secrets, for files and API servers. */
 import * as z from 'zod/mini';
 import { manifestMetaSchema } from './meta.ts';
 
-/** Texts by key, as a list, because a plain object would lose the key `__proto__`. In Go a null is the empty text. */
+/**
+ * Text values by key. They are parsed to a list, because a plain object would lose the key `__proto__`. A null is the
+ * empty string, as in Go.
+ */
 const textEntriesSchema = z.pipe(
   z.unknown(),
   z.transform((value, { issues }): (readonly [key: string, text: string])[] => {
@@ -20,21 +23,21 @@ const textEntriesSchema = z.pipe(
   }),
 );
 
-const common = {
+const commonFields = {
   apiVersion: z.literal('v1'),
   metadata: z.extend(manifestMetaSchema, { name: z.string() }),
   immutable: z.exactOptional(z.boolean()),
 };
 
 export const configMapSchema = z.strictObject({
-  ...common,
+  ...commonFields,
   kind: z.literal('ConfigMap'),
   data: z.exactOptional(textEntriesSchema),
   binaryData: z.exactOptional(textEntriesSchema),
 });
 
 export const secretSchema = z.strictObject({
-  ...common,
+  ...commonFields,
   kind: z.literal('Secret'),
   type: z.exactOptional(z.string()),
   data: z.exactOptional(textEntriesSchema),

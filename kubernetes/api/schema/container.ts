@@ -17,7 +17,7 @@ const containerPortSchema = z.strictObject({
 
 export type ContainerPort = z.infer<typeof containerPortSchema>;
 
-/** The ports in an annotation of a container, as JSON; none when it is not such a list. */
+/** Parses the ports in a container's annotation. Returns an empty list if the annotation is malformed. */
 export function readPorts(json: string): readonly ContainerPort[] {
   try {
     return z.array(containerPortSchema).parse(JSON.parse(json));
@@ -26,7 +26,7 @@ export function readPorts(json: string): readonly ContainerPort[] {
   }
 }
 
-/** What a container or pod asks for (requests) and may use (limits). */
+/** The resources that a container or pod requests and may use. */
 export const resourceRequirementsSchema = z.strictObject({
   limits: z.exactOptional(resourceListSchema),
   requests: z.exactOptional(resourceListSchema),
@@ -59,7 +59,7 @@ const volumeMountSchema = z.strictObject({
 
 export type VolumeMount = z.infer<typeof volumeMountSchema>;
 
-/** An init, sidecar or regular container. */
+/** Schema of an init, sidecar or regular container. */
 export const containerSchema = z.strictObject({
   name: z.string(),
   image: z.string(),
@@ -90,7 +90,9 @@ export const containerSchema = z.strictObject({
 
 export type Container = z.infer<typeof containerSchema>;
 
-/** A container added to a running pod; it may share the processes of `targetContainerName`. */
+/**
+ * Schema of a container that is added to a running pod. It can share the process namespace of `targetContainerName`.
+ */
 export const ephemeralContainerSchema = z.extend(containerSchema, {
   targetContainerName: z.exactOptional(z.string()),
 });

@@ -36,7 +36,7 @@ const envVarSourceSchema = z.strictObject({
 
 export type EnvVarSource = z.infer<typeof envVarSourceSchema>;
 
-/** One variable of a container's environment: a value with `$(VAR)` in it, or where to take it from. */
+/** Schema of an environment variable, with a value that may contain `$(VAR)`, or a source for the value. */
 export const envVarSchema = z.strictObject({
   name: z.string(),
   value: z.exactOptional(z.string()),
@@ -50,7 +50,7 @@ const envSourceSchema = z.strictObject({
   optional: z.exactOptional(z.boolean()),
 });
 
-/** All keys of a ConfigMap or Secret as variables. */
+/** Schema of a ConfigMap or Secret all of whose keys become variables. */
 export const envFromSourceSchema = z.strictObject({
   prefix: z.exactOptional(z.string()),
   configMapRef: z.exactOptional(envSourceSchema),

@@ -20,7 +20,7 @@ const managedFieldsSchema = z.strictObject({
   subresource: z.exactOptional(z.string()),
 });
 
-/** An object's metadata as a manifest may write it. */
+/** Schema of an object's metadata in a manifest. */
 export const manifestMetaSchema = z.strictObject({
   name: z.exactOptional(z.string()),
   generateName: z.exactOptional(z.string()),
@@ -39,7 +39,7 @@ export const manifestMetaSchema = z.strictObject({
   managedFields: z.exactOptional(z.array(managedFieldsSchema)),
 });
 
-/** The metadata of a pod that the node knows: name, namespace and uid are settled. */
+/** Schema of a pod's metadata on the node, where name, namespace and UID are always set. */
 export const objectMetaSchema = z.extend(manifestMetaSchema, {
   name: z.string(),
   namespace: z.string(),

@@ -1,119 +1,141 @@
 import * as z from 'zod/mini';
 import { localObjectReferenceSchema, textMapSchema, wordSchema } from './scalars.ts';
 
-const text = z.exactOptional(z.string());
-const flag = z.exactOptional(z.boolean());
-const number = z.exactOptional(z.int32());
+const optionalText = z.exactOptional(z.string());
+const optionalFlag = z.exactOptional(z.boolean());
+const optionalInt32 = z.exactOptional(z.int32());
 const secretRef = z.exactOptional(localObjectReferenceSchema);
 
-/** The volume sources whose data lives off the node or on a device of it. */
+/** Volume sources whose data is on the network or on a block device of the node. */
 export const networkVolumeSources = {
   gcePersistentDisk: z.exactOptional(
-    z.strictObject({ pdName: z.string(), fsType: text, partition: number, readOnly: flag }),
+    z.strictObject({ pdName: z.string(), fsType: optionalText, partition: optionalInt32, readOnly: optionalFlag }),
   ),
   awsElasticBlockStore: z.exactOptional(
-    z.strictObject({ volumeID: z.string(), fsType: text, partition: number, readOnly: flag }),
+    z.strictObject({ volumeID: z.string(), fsType: optionalText, partition: optionalInt32, readOnly: optionalFlag }),
   ),
-  nfs: z.exactOptional(z.strictObject({ server: z.string(), path: z.string(), readOnly: flag })),
+  nfs: z.exactOptional(z.strictObject({ server: z.string(), path: z.string(), readOnly: optionalFlag })),
   iscsi: z.exactOptional(
     z.strictObject({
       targetPortal: z.string(),
       iqn: z.string(),
       lun: z.int32(),
-      iscsiInterface: text,
-      fsType: text,
-      readOnly: flag,
+      iscsiInterface: optionalText,
+      fsType: optionalText,
+      readOnly: optionalFlag,
       portals: z.exactOptional(z.array(z.string())),
-      chapAuthDiscovery: flag,
-      chapAuthSession: flag,
+      chapAuthDiscovery: optionalFlag,
+      chapAuthSession: optionalFlag,
       secretRef,
-      initiatorName: text,
+      initiatorName: optionalText,
     }),
   ),
-  glusterfs: z.exactOptional(z.strictObject({ endpoints: z.string(), path: z.string(), readOnly: flag })),
+  glusterfs: z.exactOptional(z.strictObject({ endpoints: z.string(), path: z.string(), readOnly: optionalFlag })),
   rbd: z.exactOptional(
     z.strictObject({
       monitors: z.array(z.string()),
       image: z.string(),
-      fsType: text,
-      pool: text,
-      user: text,
-      keyring: text,
+      fsType: optionalText,
+      pool: optionalText,
+      user: optionalText,
+      keyring: optionalText,
       secretRef,
-      readOnly: flag,
+      readOnly: optionalFlag,
     }),
   ),
   flexVolume: z.exactOptional(
     z.strictObject({
       driver: z.string(),
-      fsType: text,
+      fsType: optionalText,
       secretRef,
-      readOnly: flag,
+      readOnly: optionalFlag,
       options: z.exactOptional(textMapSchema),
     }),
   ),
-  cinder: z.exactOptional(z.strictObject({ volumeID: z.string(), fsType: text, readOnly: flag, secretRef })),
+  cinder: z.exactOptional(
+    z.strictObject({ volumeID: z.string(), fsType: optionalText, readOnly: optionalFlag, secretRef }),
+  ),
   cephfs: z.exactOptional(
     z.strictObject({
       monitors: z.array(z.string()),
-      path: text,
-      user: text,
-      secretFile: text,
+      path: optionalText,
+      user: optionalText,
+      secretFile: optionalText,
       secretRef,
-      readOnly: flag,
+      readOnly: optionalFlag,
     }),
   ),
-  flocker: z.exactOptional(z.strictObject({ datasetName: text, datasetUUID: text })),
+  flocker: z.exactOptional(z.strictObject({ datasetName: optionalText, datasetUUID: optionalText })),
   fc: z.exactOptional(
     z.strictObject({
       targetWWNs: z.exactOptional(z.array(z.string())),
-      lun: number,
-      fsType: text,
-      readOnly: flag,
+      lun: optionalInt32,
+      fsType: optionalText,
+      readOnly: optionalFlag,
       wwids: z.exactOptional(z.array(z.string())),
     }),
   ),
-  azureFile: z.exactOptional(z.strictObject({ secretName: z.string(), shareName: z.string(), readOnly: flag })),
+  azureFile: z.exactOptional(z.strictObject({ secretName: z.string(), shareName: z.string(), readOnly: optionalFlag })),
   vsphereVolume: z.exactOptional(
-    z.strictObject({ volumePath: z.string(), fsType: text, storagePolicyName: text, storagePolicyID: text }),
+    z.strictObject({
+      volumePath: z.string(),
+      fsType: optionalText,
+      storagePolicyName: optionalText,
+      storagePolicyID: optionalText,
+    }),
   ),
   quobyte: z.exactOptional(
-    z.strictObject({ registry: z.string(), volume: z.string(), readOnly: flag, user: text, group: text, tenant: text }),
+    z.strictObject({
+      registry: z.string(),
+      volume: z.string(),
+      readOnly: optionalFlag,
+      user: optionalText,
+      group: optionalText,
+      tenant: optionalText,
+    }),
   ),
   azureDisk: z.exactOptional(
     z.strictObject({
       diskName: z.string(),
       diskURI: z.string(),
       cachingMode: z.exactOptional(wordSchema<'None' | 'ReadOnly' | 'ReadWrite'>()),
-      fsType: text,
-      readOnly: flag,
+      fsType: optionalText,
+      readOnly: optionalFlag,
       kind: z.exactOptional(wordSchema<'Shared' | 'Dedicated' | 'Managed'>()),
     }),
   ),
-  photonPersistentDisk: z.exactOptional(z.strictObject({ pdID: z.string(), fsType: text })),
-  portworxVolume: z.exactOptional(z.strictObject({ volumeID: z.string(), fsType: text, readOnly: flag })),
+  photonPersistentDisk: z.exactOptional(z.strictObject({ pdID: z.string(), fsType: optionalText })),
+  portworxVolume: z.exactOptional(
+    z.strictObject({ volumeID: z.string(), fsType: optionalText, readOnly: optionalFlag }),
+  ),
   scaleIO: z.exactOptional(
     z.strictObject({
       gateway: z.string(),
       system: z.string(),
       secretRef: localObjectReferenceSchema,
-      sslEnabled: flag,
-      protectionDomain: text,
-      storagePool: text,
-      storageMode: text,
-      volumeName: text,
-      fsType: text,
-      readOnly: flag,
+      sslEnabled: optionalFlag,
+      protectionDomain: optionalText,
+      storagePool: optionalText,
+      storageMode: optionalText,
+      volumeName: optionalText,
+      fsType: optionalText,
+      readOnly: optionalFlag,
     }),
   ),
   storageos: z.exactOptional(
-    z.strictObject({ volumeName: text, volumeNamespace: text, fsType: text, readOnly: flag, secretRef }),
+    z.strictObject({
+      volumeName: optionalText,
+      volumeNamespace: optionalText,
+      fsType: optionalText,
+      readOnly: optionalFlag,
+      secretRef,
+    }),
   ),
   csi: z.exactOptional(
     z.strictObject({
       driver: z.string(),
-      readOnly: flag,
-      fsType: text,
+      readOnly: optionalFlag,
+      fsType: optionalText,
       volumeAttributes: z.exactOptional(textMapSchema),
       nodePublishSecretRef: z.exactOptional(localObjectReferenceSchema),
     }),

@@ -13,7 +13,7 @@ const httpGetActionSchema = z.strictObject({
 
 const tcpSocketActionSchema = z.strictObject({ port: intOrStringSchema, host: z.exactOptional(z.string()) });
 
-/** A check of a container; exactly one of exec, httpGet, tcpSocket and grpc. Times in seconds. */
+/** Schema of a probe, which has exactly one of exec, httpGet, tcpSocket and grpc. */
 export const probeSchema = z.strictObject({
   exec: z.exactOptional(execActionSchema),
   httpGet: z.exactOptional(httpGetActionSchema),
@@ -38,7 +38,7 @@ const lifecycleHandlerSchema = z.strictObject({
 
 export type LifecycleHandler = z.infer<typeof lifecycleHandlerSchema>;
 
-/** The hook in an annotation of a container, as JSON; none when it is not one. */
+/** Parses the lifecycle hook in a container's annotation. Returns undefined if the annotation is malformed. */
 export function readHandler(json: string): LifecycleHandler | undefined {
   try {
     return lifecycleHandlerSchema.parse(JSON.parse(json));
@@ -47,7 +47,7 @@ export function readHandler(json: string): LifecycleHandler | undefined {
   }
 }
 
-/** What runs at a container's start and before its stop, and the signal that stops it. */
+/** Schema of a container's lifecycle hooks and its stop signal. */
 export const lifecycleSchema = z.strictObject({
   postStart: z.exactOptional(lifecycleHandlerSchema),
   preStop: z.exactOptional(lifecycleHandlerSchema),

@@ -3,7 +3,10 @@ import { manifestMetaSchema } from './meta.ts';
 import { resourceListSchema, textMapSchema } from './scalars.ts';
 import { tolerationSchema } from './scheduling.ts';
 
-/** A RuntimeClass `node.k8s.io/v1`: which of the runtime's handlers its pods run with, what that costs, and where they may run. */
+/**
+ * Schema of a RuntimeClass (`node.k8s.io/v1`), which selects a handler of the runtime and sets the overhead and the
+ * scheduling constraints of its pods.
+ */
 export const runtimeClassSchema = z.strictObject({
   apiVersion: z.literal('node.k8s.io/v1'),
   kind: z.literal('RuntimeClass'),

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { parseQuantity } from '../quantity.ts';
 
 /**
- * An amount as Kubernetes writes it (`100m`, `64Mi`), with white space around it trimmed. A number stands for its digits,
- * and a bigint for all of them.
+ * Schema of a quantity (`100m`, `64Mi`). Surrounding white space is trimmed, and a number or bigint is converted to its
+ * digits.
  */
 export const quantitySchema = z
   .pipe(
@@ -13,38 +13,38 @@ export const quantitySchema = z
   .check(z.refine((text) => parseQuantity(text) !== undefined, 'must be a quantity such as "100m", "1.5" or "64Mi"'));
 
 /**
- * A text with a few allowed values. The schema accepts any text, as Kubernetes decodes any, and validation reports a
- * wrong one among all other problems, in its place.
+ * Schema of a string with a few allowed values. It accepts any string, as Kubernetes's decoder does, so that validation
+ * can report a wrong value in order with the other problems.
  */
-// The type is that of a validated pod, and no pod is used before `validatePod` has compared these texts.
+// Safe cast: the type is that of a validated pod, and `validatePod` checks the values before a pod is used.
 export const wordSchema = <T extends string>() => z.string() as unknown as z.ZodMiniType<T, T>;
 
-/** A point in time in RFC 3339, as `metav1.Time` decodes it. */
+/** Schema of an RFC 3339 timestamp, with the forms that `metav1.Time` accepts. */
 export const timeSchema = z.string().check(z.refine(isTime, 'must be a time such as "2006-01-02T15:04:05Z"'));
 
 function isTime(text: string): boolean {
   const [, date = '', time = ''] = RFC_3339.exec(text) ?? [];
-  // `Date` accepts February 30 and rolls over to March.
+  // `Date` accepts February 30 and converts it to a day in March.
   return date !== '' && new Date(`${date}T${time}Z`).toJSON()?.startsWith(`${date}T${time}`) === true;
 }
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** A port's number or its name. */
+/** Schema of a port number or name. */
 export const intOrStringSchema = z.union([z.int32(), z.string()]);
 
-/** Text by key: labels, annotations, selectors, attributes. */
+/** Schema of a string map, e.g. labels, annotations, selectors or attributes. */
 export const textMapSchema = z.record(z.string(), z.string());
 
-/** Amounts by resource: `{ cpu: '100m', memory: '64Mi' }`. */
+/** Schema of quantities by resource, e.g. `{ cpu: '100m', memory: '64Mi' }`. */
 export const resourceListSchema = z.record(z.string(), quantitySchema);
 
 export type ResourceList = z.infer<typeof resourceListSchema>;
 
-/** An object of the same namespace, by name. */
+/** Schema of a reference to an object in the same namespace. */
 export const localObjectReferenceSchema = z.strictObject({ name: z.exactOptional(z.string()) });
 
-/** One entry's file among a volume's: mode is the permission bits. */
+/** Schema of a key's file in a volume. The mode consists of permission bits. */
 export const keyToPathSchema = z.strictObject({
   key: z.string(),
   path: z.string(),

@@ -65,7 +65,10 @@ const topologySpreadConstraintSchema = z.strictObject({
   matchLabelKeys: z.exactOptional(z.array(z.string())),
 });
 
-/** The part of a PodSpec that a scheduler reads; the node agent only carries it, but for tolerations and priority. */
+/**
+ * Schema of the fields of a PodSpec that a scheduler reads. The node uses only tolerations, priority and the node
+ * selectors.
+ */
 export const schedulingFields = {
   nodeSelector: z.exactOptional(textMapSchema),
   affinity: z.exactOptional(affinitySchema),

@@ -23,7 +23,7 @@ const profileSchema = z.strictObject({
 /** A seccomp or AppArmor profile. */
 export type SecurityProfile = z.infer<typeof profileSchema>;
 
-/** A container's own privileges. */
+/** Schema of a container's security settings. */
 export const securityContextSchema = z.strictObject({
   capabilities: z.exactOptional(
     z.strictObject({ add: z.exactOptional(z.array(z.string())), drop: z.exactOptional(z.array(z.string())) }),
@@ -43,7 +43,7 @@ export const securityContextSchema = z.strictObject({
 
 export type SecurityContext = z.infer<typeof securityContextSchema>;
 
-/** What all containers of a pod get where they do not say otherwise, and what belongs to the pod alone. */
+/** Schema of the pod-level security settings, some of which are defaults for all containers. */
 export const podSecurityContextSchema = z.strictObject({
   seLinuxOptions: z.exactOptional(seLinuxOptionsSchema),
   windowsOptions: z.exactOptional(windowsOptionsSchema),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { textMapSchema, wordSchema } from './scalars.ts';
 
-/** Which objects are meant, by their labels. */
+/** Schema of a label selector. */
 export const labelSelectorSchema = z.strictObject({
   matchLabels: z.exactOptional(textMapSchema),
   matchExpressions: z.exactOptional(

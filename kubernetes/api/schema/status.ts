@@ -1,4 +1,4 @@
-/** The status of a pod as v1 writes it; the node agent is its author, so there are types only. Times are RFC 3339. */
+/** Types of the v1 pod status. There are no schemas because the node writes the status. Times are RFC 3339. */
 import type { ResourceRequirements } from './container.ts';
 import type { ResourceList } from './scalars.ts';
 
@@ -7,7 +7,7 @@ export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown
 export interface PodCondition {
   type: string;
   status: 'True' | 'False' | 'Unknown';
-  /** The generation of the pod that the condition was computed from. */
+  /** Generation of the pod for which the condition was computed. */
   observedGeneration?: number;
   lastProbeTime?: string | null;
   lastTransitionTime?: string | null;
@@ -34,7 +34,7 @@ export interface ContainerStateTerminated {
   containerID?: string;
 }
 
-/** At most one of the three; none means waiting. */
+/** At most one of the three fields is set. None means waiting. */
 export interface ContainerState {
   waiting?: ContainerStateWaiting;
   running?: ContainerStateRunning;

@@ -9,7 +9,7 @@ const dataSource = {
   name: z.string(),
 };
 
-/** The claim that an ephemeral volume makes for its pod. */
+/** Schema of the claim that is created for an ephemeral volume of a pod. */
 export const volumeClaimTemplateSchema = z.strictObject({
   metadata: z.exactOptional(manifestMetaSchema),
   spec: z.strictObject({

@@ -1,7 +1,7 @@
-/** Field selectors as kubectl takes them: `status.phase=Running,metadata.name!=web`. */
+/** Parses field selectors in kubectl's syntax: `status.phase=Running,metadata.name!=web`. */
 import type { ReadSelector } from './readSelector.ts';
 
-/** The fields of a kind that can be selected by, each with the text that it is compared as. */
+/** The selectable fields of a kind, each with a function that returns its value as a string. */
 export type SelectableFields<Selected> = ReadonlyMap<string, (selected: Selected) => string>;
 
 interface Term {
@@ -10,35 +10,39 @@ interface Term {
   readonly isEqual: boolean;
 }
 
-/** A part between commas, of which those after a backslash are part of a value. */
-const PARTS = /(?:\\[\s\S]|[^,\\]|\\$)+/g;
-/** Of several operators the first counts; nothing in the name of a field is escaped. */
+/** A requirement between commas. A comma after a backslash is part of the value. */
+const REQUIREMENTS = /(?:\\[\s\S]|[^,\\]|\\$)+/g;
+/** The first operator separates the field from the value. Field names have no escape sequences. */
 const TERM = /^(?<field>[\s\S]*?)(?<operator>!=|==|=)(?<value>[\s\S]*)$/;
 
-/** The grammar: k8s.io/apimachinery/pkg/fields/selector.go; `unknown` says what is wrong with a field that there is not. */
+/**
+ * Parses a field selector by the grammar of k8s.io/apimachinery/pkg/fields/selector.go. `describeUnknown` returns the message
+ * for an unsupported field.
+ */
 export function readFieldSelector<Selected>(
   text: string,
   fields: SelectableFields<Selected>,
-  unknown = (field: string) => `field label not supported: ${field}; there are ${[...fields.keys()].join(', ')}`,
+  describeUnknown = (field: string) =>
+    `field label not supported: ${field}; there are ${[...fields.keys()].join(', ')}`,
 ): ReadSelector<Selected> {
   const requirements: ((selected: Selected) => boolean)[] = [];
-  for (const part of text.match(PARTS) ?? []) {
+  for (const part of text.match(REQUIREMENTS) ?? []) {
     const term = readTerm(part);
     if (typeof term === 'string') return { problem: `invalid selector: '${text}'; ${term}` };
-    const read = fields.get(term.field);
-    if (read === undefined) return { problem: unknown(term.field) };
-    requirements.push((selected) => (read(selected) === term.value) === term.isEqual);
+    const readField = fields.get(term.field);
+    if (readField === undefined) return { problem: describeUnknown(term.field) };
+    requirements.push((selected) => (readField(selected) === term.value) === term.isEqual);
   }
-  return { matches: (selected) => requirements.every((holds) => holds(selected)) };
+  return { matches: (selected) => requirements.every((isFulfilled) => isFulfilled(selected)) };
 }
 
-/** A sentence where it is none. */
+/** Parses one requirement. Returns a message if it is invalid. */
 function readTerm(part: string): Term | string {
   const { field = '', operator, value = '' } = TERM.exec(part)?.groups ?? {};
   if (operator === undefined) return `can't understand '${part}'`;
-  for (const [step, escaped] of value.matchAll(/\\([\s\S]?)|=/g)) {
-    if (step === '=') return "unescaped character in value: '='";
-    if (!['\\', ',', '='].includes(escaped ?? '')) return `invalid escape sequence: ${step}`;
+  for (const [sequence, escaped] of value.matchAll(/\\([\s\S]?)|=/g)) {
+    if (sequence === '=') return "unescaped character in value: '='";
+    if (!['\\', ',', '='].includes(escaped ?? '')) return `invalid escape sequence: ${sequence}`;
   }
   return { field, value: value.replaceAll(/\\([\\,=])/g, '$1'), isEqual: operator !== '!=' };
 }

@@ -1,4 +1,4 @@
-/** Selectors by labels as fields of objects have them (`LabelSelectorAsSelector` of k8s.io/apimachinery). */
+/** Evaluates label selectors in fields of API objects (`LabelSelectorAsSelector` of k8s.io/apimachinery). */
 import type * as z from 'zod/mini';
 import { lookUp } from '../../../base/lookUp.ts';
 import type { labelSelectorSchema } from '../schema/selector.ts';
@@ -7,17 +7,20 @@ type LabelSelector = z.infer<typeof labelSelectorSchema>;
 type Labels = Readonly<Record<string, string>>;
 type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
 
-/** Whether it selects what has these labels: an empty one everything, none at all nothing. */
+/**
+ * Whether the selector matches an object with these labels. An empty selector matches all objects, an undefined one
+ * matches none.
+ */
 export function isSelected(selector: LabelSelector | undefined, labels: Labels): boolean {
   if (selector === undefined) return false;
   const { matchLabels = {}, matchExpressions = [] } = selector;
   return (
     Object.entries(matchLabels).every(([key, value]) => lookUp(labels, key) === value) &&
-    matchExpressions.every((each) => holds(each, labels))
+    matchExpressions.every((each) => isFulfilled(each, labels))
   );
 }
 
-function holds({ key, operator, values = [] }: Requirement, labels: Labels): boolean {
+function isFulfilled({ key, operator, values = [] }: Requirement, labels: Labels): boolean {
   const value = lookUp(labels, key);
   switch (operator) {
     case 'In':

@@ -1,4 +1,4 @@
-/** What a selector chooses, or in one sentence what is wrong with it. */
+/** A parsed selector, or a one-sentence description of a syntax error. */
 export type ReadSelector<Selected> =
   | { readonly matches: (selected: Selected) => boolean }
   | { readonly problem: string };

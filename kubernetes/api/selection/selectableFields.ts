@@ -1,10 +1,10 @@
-/** Which fields of the node's objects an API server selects by. */
+/** Fields by which an API server can select the node's objects. */
 import type { CoreEvent } from '../../events/event.ts';
 import type { NodeObject } from '../../node/nodeObject.ts';
 import type { Pod } from '../schema/pod.ts';
 import type { SelectableFields } from './fieldSelector.ts';
 
-/** k8s.io/kubernetes/pkg/registry/core/pod/strategy.go, ToSelectableFields. */
+/** The fields of `ToSelectableFields` in k8s.io/kubernetes/pkg/registry/core/pod/strategy.go. */
 export const podFields: SelectableFields<Pod> = new Map([
   ['metadata.name', ({ metadata }) => metadata.name],
   ['metadata.namespace', ({ metadata }) => metadata.namespace],
@@ -17,14 +17,14 @@ export const podFields: SelectableFields<Pod> = new Map([
   ['status.podIP', ({ status }) => status?.podIPs?.[0]?.ip ?? ''],
 ]);
 
-/** k8s.io/kubernetes/pkg/registry/core/node/strategy.go. */
+/** The fields of k8s.io/kubernetes/pkg/registry/core/node/strategy.go. */
 export const nodeFields: SelectableFields<NodeObject> = new Map<string, (node: NodeObject) => string>([
   ['metadata.name', ({ metadata }) => metadata.name],
-  // Whom nobody cordons: there is no API server.
+  // Without an API server nothing can cordon the node.
   ['spec.unschedulable', () => 'false'],
 ]);
 
-/** k8s.io/kubernetes/pkg/registry/core/event/strategy.go. */
+/** The fields of k8s.io/kubernetes/pkg/registry/core/event/strategy.go. */
 export const eventFields: SelectableFields<CoreEvent> = new Map([
   ['metadata.name', ({ metadata }) => metadata.name],
   ['metadata.namespace', ({ metadata }) => metadata.namespace],

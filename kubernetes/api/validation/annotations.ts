@@ -1,4 +1,4 @@
-/** Checks of the annotations that mean something for a pod (`ValidatePodSpecificAnnotations` of `core/validation`). */
+/** Validates the annotations that have a meaning for pods (`ValidatePodSpecificAnnotations` of `core/validation`). */
 import { lookUp } from '../../../base/lookUp.ts';
 import { APPARMOR_ANNOTATION } from '../appArmor.ts';
 import { containersOf } from '../containers.ts';
@@ -7,40 +7,48 @@ import type { Pod, PodSpec } from '../schema/pod.ts';
 import type { SecurityProfile } from '../schema/security.ts';
 import { forbidden, invalid, pathInVolume } from './words.ts';
 
-const PATH = 'metadata.annotations';
-const MIRROR = 'kubernetes.io/config.mirror';
-const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
-const SECCOMP_OF_POD = 'seccomp.security.alpha.kubernetes.io/pod';
-const SECCOMP_OF_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/';
+const ANNOTATIONS_PATH = 'metadata.annotations';
+const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
+const DELETION_COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
+const POD_SECCOMP_ANNOTATION = 'seccomp.security.alpha.kubernetes.io/pod';
+const CONTAINER_SECCOMP_PREFIX = 'container.seccomp.security.alpha.kubernetes.io/';
 
 export function validatePodAnnotations({ metadata: { annotations = {} }, spec }: Pod): Problem[] {
   const containers = new Set(containersOf(spec).map(({ container }) => container.name));
   return [
     ...validateMirror(annotations, spec),
-    ...validateDeletionCost(lookUp(annotations, DELETION_COST)),
+    ...validateDeletionCost(lookUp(annotations, DELETION_COST_ANNOTATION)),
     ...Object.entries(annotations).flatMap(([key, value]) => validateSeccompAnnotation(key, value)),
     ...Object.entries(annotations).flatMap(([key, value]) => validateAppArmorAnnotation(key, value, containers)),
   ];
 }
 
 function validateMirror(annotations: Readonly<Record<string, string>>, { nodeName = '' }: PodSpec): Problem[] {
-  const value = lookUp(annotations, MIRROR);
+  const value = lookUp(annotations, MIRROR_ANNOTATION);
   if (value === undefined || nodeName !== '') return [];
-  return [invalid(`${PATH}[${MIRROR}]`, value, 'must set spec.nodeName if mirror pod annotation is set')];
+  return [
+    invalid(
+      `${ANNOTATIONS_PATH}[${MIRROR_ANNOTATION}]`,
+      value,
+      'must set spec.nodeName if mirror pod annotation is set',
+    ),
+  ];
 }
 
-/** An integer without a plus sign or leading zeros (`GetDeletionCostFromPodAnnotations`). */
+/**
+ * Checks that the value is a 32-bit integer without a plus sign or leading zeros (`GetDeletionCostFromPodAnnotations`).
+ */
 function validateDeletionCost(value: string | undefined): Problem[] {
   if (value === undefined) return [];
   const isInteger = /^(0|-?[1-9][0-9]*)$/.test(value);
-  const isSmall = isInteger && BigInt.asIntN(32, BigInt(value)) === BigInt(value);
-  return isSmall ? [] : [invalid(`${PATH}[${DELETION_COST}]`, value, 'must be a 32bit integer')];
+  const isInt32 = isInteger && BigInt.asIntN(32, BigInt(value)) === BigInt(value);
+  return isInt32 ? [] : [invalid(`${ANNOTATIONS_PATH}[${DELETION_COST_ANNOTATION}]`, value, 'must be a 32bit integer')];
 }
 
-/** Kubernetes writes the key after a dot here. */
+/** The key follows a dot in the path, as in Kubernetes's message. */
 function validateSeccompAnnotation(key: string, value: string): Problem[] {
-  if (key !== SECCOMP_OF_POD && !key.startsWith(SECCOMP_OF_CONTAINER)) return [];
-  const path = `${PATH}.${key}`;
+  if (key !== POD_SECCOMP_ANNOTATION && !key.startsWith(CONTAINER_SECCOMP_PREFIX)) return [];
+  const path = `${ANNOTATIONS_PATH}.${key}`;
   if (['runtime/default', 'docker/default', 'unconfined'].includes(value)) return [];
   if (value.startsWith('localhost/')) return pathInVolume(path, value.slice('localhost/'.length));
   return [invalid(path, value, 'must be a valid seccomp profile')];
@@ -48,7 +56,7 @@ function validateSeccompAnnotation(key: string, value: string): Problem[] {
 
 function validateAppArmorAnnotation(key: string, value: string, containers: ReadonlySet<string>): Problem[] {
   if (!key.startsWith(APPARMOR_ANNOTATION)) return [];
-  const path = `${PATH}[${key}]`;
+  const path = `${ANNOTATIONS_PATH}[${key}]`;
   const name = key.slice(APPARMOR_ANNOTATION.length);
   const isKnown = ['', 'runtime/default', 'unconfined'].includes(value) || value.startsWith('localhost/');
   return [
@@ -57,55 +65,55 @@ function validateAppArmorAnnotation(key: string, value: string, containers: Read
   ];
 }
 
-/** Checks that annotations of seccomp and AppArmor say the same as the fields that took their place. */
+/** Checks that the seccomp and AppArmor annotations match the fields that have replaced them. */
 export function validateProfileAnnotations({ metadata: { annotations = {} }, spec }: Pod): Problem[] {
-  const { securityContext: ofPod, os } = spec;
-  const placed = containersOf(spec);
-  const seccompOfPod = mismatch(
+  const { securityContext: podContext, os } = spec;
+  const placedContainers = containersOf(spec);
+  const podSeccomp = mismatchProblems(
     'seccomp',
-    lookUp(annotations, SECCOMP_OF_POD),
-    ofPod?.seccompProfile,
+    lookUp(annotations, POD_SECCOMP_ANNOTATION),
+    podContext?.seccompProfile,
     'spec.securityContext.seccompProfile',
   );
-  const seccomp = placed.flatMap(({ container, field, index }) =>
-    mismatch(
+  const seccomp = placedContainers.flatMap(({ container, field, index }) =>
+    mismatchProblems(
       'seccomp',
-      lookUp(annotations, `${SECCOMP_OF_CONTAINER}${container.name}`),
+      lookUp(annotations, `${CONTAINER_SECCOMP_PREFIX}${container.name}`),
       container.securityContext?.seccompProfile,
       `spec.${field}[${index}].securityContext.seccompProfile`,
     ),
   );
-  if (os?.name === 'windows') return [...seccompOfPod, ...seccomp];
-  const appArmor = placed.flatMap(({ container, field, index }) =>
-    mismatch(
+  if (os?.name === 'windows') return [...podSeccomp, ...seccomp];
+  const appArmor = placedContainers.flatMap(({ container, field, index }) =>
+    mismatchProblems(
       'apparmor',
       lookUp(annotations, `${APPARMOR_ANNOTATION}${container.name}`),
-      container.securityContext?.appArmorProfile ?? ofPod?.appArmorProfile,
+      container.securityContext?.appArmorProfile ?? podContext?.appArmorProfile,
       `spec.${field}[${index}].securityContext.appArmorProfile`,
     ),
   );
-  return [...seccompOfPod, ...seccomp, ...appArmor];
+  return [...podSeccomp, ...seccomp, ...appArmor];
 }
 
-function mismatch(
+function mismatchProblems(
   kind: 'seccomp' | 'apparmor',
   annotation: string | undefined,
   profile: SecurityProfile | undefined,
   path: string,
 ): Problem[] {
   if (annotation === undefined || profile === undefined) return [];
-  const otherType = [forbidden(`${path}.type`, `${kind} type in annotation and field must match`)];
+  const typeMismatch = [forbidden(`${path}.type`, `${kind} type in annotation and field must match`)];
   const defaults = ['runtime/default', ...(kind === 'seccomp' ? ['docker/default'] : [])];
   switch (profile.type) {
     case 'Unconfined':
-      return annotation === 'unconfined' ? [] : otherType;
+      return annotation === 'unconfined' ? [] : typeMismatch;
     case 'RuntimeDefault':
-      return defaults.includes(annotation) ? [] : otherType;
+      return defaults.includes(annotation) ? [] : typeMismatch;
     case 'Localhost': {
-      if (!annotation.startsWith('localhost/')) return otherType;
+      if (!annotation.startsWith('localhost/')) return typeMismatch;
       const isSame = annotation === `localhost/${profile.localhostProfile}`;
-      const why = `${kind} profile in annotation and field must match`;
-      return isSame ? [] : [forbidden(`${path}.localhostProfile`, why)];
+      const reason = `${kind} profile in annotation and field must match`;
+      return isSame ? [] : [forbidden(`${path}.localhostProfile`, reason)];
     }
   }
 }

@@ -1,10 +1,12 @@
-/** Checks of the containers of a pod (`validateContainers`, `validateInitContainers` and `validateEphemeralContainers`). */
+/**
+ * Validates the containers of a pod (`validateContainers`, `validateInitContainers` and `validateEphemeralContainers`).
+ */
 import { isSidecar } from '../containers.ts';
 import type { Problem } from '../problem.ts';
 import type { Container, ContainerPort } from '../schema/container.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import { validateEnv, validateEnvFrom } from './env.ts';
-import { noHandlers, validateHandlers } from './handlers.ts';
+import { forbidHandlers, validateHandlers } from './handlers.ts';
 import { type ValidVolumes, validateDevices, validateMounts } from './mounts.ts';
 import { portName } from './nameRules.ts';
 import { validateResizePolicy } from './podResources.ts';
@@ -25,63 +27,64 @@ import {
   tooMany,
 } from './words.ts';
 
-/** The pod that containers belong to, as far as their checks depend on it. */
-export interface Surroundings {
+/** The parts of the pod on which the validation of its containers depends. */
+export interface PodContext {
   readonly spec: PodSpec;
   readonly volumes: ValidVolumes;
   readonly podClaims: readonly string[];
 }
 
-/** Checks all containers, each list in the order of Kubernetes: the regular ones, the init containers, the ephemeral ones. */
-export function validateContainers(surroundings: Surroundings): Problem[] {
-  const { initContainers = [], containers, ephemeralContainers = [] } = surroundings.spec;
+/** Validates all containers in the order of Kubernetes: regular, init and ephemeral containers. */
+export function validateContainers(context: PodContext): Problem[] {
+  const { initContainers = [], containers, ephemeralContainers = [] } = context.spec;
   return [
-    ...(containers.length === 0 ? [required('spec.containers')] : validateRegular(containers, surroundings)),
-    ...validateInit(initContainers, surroundings),
-    ...validateEphemeral(ephemeralContainers, surroundings),
+    ...(containers.length === 0 ? [required('spec.containers')] : validateRegular(containers, context)),
+    ...validateInit(initContainers, context),
+    ...validateEphemeral(ephemeralContainers, context),
   ];
 }
 
-function validateRegular(containers: readonly Container[], surroundings: Surroundings): Problem[] {
+function validateRegular(containers: readonly Container[], context: PodContext): Problem[] {
   const path = 'spec.containers';
   const names = new Set<string>();
   return [
     ...containers.flatMap((container, index) => {
-      const at = `${path}[${index}]`;
+      const itemPath = `${path}[${index}]`;
       return [
-        ...validateCommon(container, surroundings, at),
-        ...repeatedName(container, names, at),
-        ...validateHandlers(container, graceSecondsOf(surroundings), at),
-        ...validateRestartRules(container, at),
+        ...validateCommon(container, context, itemPath),
+        ...duplicateName(container, names, itemPath),
+        ...validateHandlers(container, graceSecondsOf(context), itemPath),
+        ...validateRestartRules(container, itemPath),
       ];
     }),
-    ...repeatedHostPorts(containers, path),
+    ...duplicateHostPorts(containers, path),
   ];
 }
 
-const graceSecondsOf = ({ spec }: Surroundings): number => spec.terminationGracePeriodSeconds ?? 0;
+const graceSecondsOf = ({ spec }: PodContext): number => spec.terminationGracePeriodSeconds ?? 0;
 
-function validateInit(containers: readonly Container[], surroundings: Surroundings): Problem[] {
+function validateInit(containers: readonly Container[], context: PodContext): Problem[] {
   const path = 'spec.initContainers';
-  const names = new Set(surroundings.spec.containers.map(({ name }) => name));
+  const names = new Set(context.spec.containers.map(({ name }) => name));
   return containers.flatMap((container, index) => {
-    const at = `${path}[${index}]`;
+    const itemPath = `${path}[${index}]`;
     const handlers = isSidecar(container)
-      ? validateHandlers(container, graceSecondsOf(surroundings), at)
-      : [...noHandlers(container, at)];
+      ? validateHandlers(container, graceSecondsOf(context), itemPath)
+      : [...forbidHandlers(container, itemPath)];
     return [
-      ...validateCommon(container, surroundings, at),
-      ...validateInitRestartRules(container, at),
-      ...repeatedName(container, names, at),
-      // Init containers run one after the other, so each is checked alone, and Kubernetes names the first one's path.
-      ...repeatedHostPorts([container], path),
+      ...validateCommon(container, context, itemPath),
+      ...validateInitRestartRules(container, itemPath),
+      ...duplicateName(container, names, itemPath),
+      // Init containers run one after the other, so each is checked by itself. Kubernetes always reports the path of
+      // the first one.
+      ...duplicateHostPorts([container], path),
       ...handlers,
-      ...(isSidecar(container) ? [] : noRestartByResize(container, at)),
+      ...(isSidecar(container) ? [] : forbidResizeRestart(container, itemPath)),
     ];
   });
 }
 
-const noRestartByResize = ({ resizePolicy = [] }: Container, path: string): Problem[] =>
+const forbidResizeRestart = ({ resizePolicy = [] }: Container, path: string): Problem[] =>
   resizePolicy.flatMap(({ restartPolicy }, index) =>
     restartPolicy === 'RestartContainer'
       ? [
@@ -96,8 +99,8 @@ const noRestartByResize = ({ resizePolicy = [] }: Container, path: string): Prob
 
 type EphemeralContainer = NonNullable<PodSpec['ephemeralContainers']>[number];
 
-/** Fields that an ephemeral container may not have, with the value that counts as not set. */
-const NOT_EPHEMERAL = [
+/** Fields that an ephemeral container must not have. */
+const FORBIDDEN_FIELDS = [
   'ports',
   'resources',
   'resizePolicy',
@@ -109,23 +112,25 @@ const NOT_EPHEMERAL = [
   'lifecycle',
 ] as const;
 
-function validateEphemeral(containers: readonly EphemeralContainer[], surroundings: Surroundings): Problem[] {
-  const { initContainers = [], containers: regular } = surroundings.spec;
+function validateEphemeral(containers: readonly EphemeralContainer[], context: PodContext): Problem[] {
+  const { initContainers = [], containers: regular } = context.spec;
   const targets = new Set([...regular, ...initContainers].map(({ name }) => name));
   const names = new Set(targets);
-  const why = 'cannot be set for an Ephemeral Container';
+  const reason = 'cannot be set for an Ephemeral Container';
   return containers.flatMap((container, index) => {
-    const at = `spec.ephemeralContainers[${index}]`;
+    const itemPath = `spec.ephemeralContainers[${index}]`;
     const { targetContainerName: target = '', volumeMounts = [] } = container;
     return [
-      ...validateCommon(container, surroundings, at),
-      ...validateImage(container, at),
-      ...repeatedName(container, names, at),
-      ...(target !== '' && !targets.has(target) ? [notFound(`${at}.targetContainerName`, target)] : []),
-      ...NOT_EPHEMERAL.filter((field) => isSet(container[field])).map((field) => forbidden(`${at}.${field}`, why)),
+      ...validateCommon(container, context, itemPath),
+      ...validateImage(container, itemPath),
+      ...duplicateName(container, names, itemPath),
+      ...(target !== '' && !targets.has(target) ? [notFound(`${itemPath}.targetContainerName`, target)] : []),
+      ...FORBIDDEN_FIELDS.filter((field) => isSet(container[field])).map((field) =>
+        forbidden(`${itemPath}.${field}`, reason),
+      ),
       ...volumeMounts.flatMap(({ subPath, subPathExpr }, position) => [
-        ...(subPath ? [forbidden(`${at}.volumeMounts[${position}].subPath`, why)] : []),
-        ...(subPathExpr ? [forbidden(`${at}.volumeMounts[${position}].subPathExpr`, why)] : []),
+        ...(subPath ? [forbidden(`${itemPath}.volumeMounts[${position}].subPath`, reason)] : []),
+        ...(subPathExpr ? [forbidden(`${itemPath}.volumeMounts[${position}].subPathExpr`, reason)] : []),
       ]),
     ];
   });
@@ -134,7 +139,10 @@ function validateEphemeral(containers: readonly EphemeralContainer[], surroundin
 const isSet = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined;
 
-/** Checks that images have no space around them, which a pod template may have (`validateContainerOnlyForPod`). */
+/**
+ * Checks that image names are not surrounded by white space. Pod templates may have such names
+ * (`validateContainerOnlyForPod`).
+ */
 export function validateImages({ containers, initContainers = [] }: PodSpec): Problem[] {
   return [
     ...containers.flatMap((container, index) => validateImage(container, `spec.containers[${index}]`)),
@@ -145,7 +153,7 @@ export function validateImages({ containers, initContainers = [] }: PodSpec): Pr
 const validateImage = ({ image }: Container, path: string): Problem[] =>
   image === image.trim() ? [] : [invalid(`${path}.image`, image, 'must not have leading or trailing whitespace')];
 
-function repeatedName({ name }: Container, names: Set<string>, path: string): Problem[] {
+function duplicateName({ name }: Container, names: Set<string>, path: string): Problem[] {
   const isRepeated = names.has(name);
   names.add(name);
   return isRepeated ? [duplicate(`${path}.name`, name)] : [];
@@ -154,8 +162,8 @@ function repeatedName({ name }: Container, names: Set<string>, path: string): Pr
 const TERMINATION_MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError'];
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 
-/** Checks what all kinds of containers have (`validateContainerCommon`). */
-function validateCommon(container: Container, { spec, volumes, podClaims }: Surroundings, path: string): Problem[] {
+/** Validates the fields that all kinds of containers have (`validateContainerCommon`). */
+function validateCommon(container: Container, { spec, volumes, podClaims }: PodContext, path: string): Problem[] {
   const { name, image, ports = [], env = [], envFrom = [], resources = {}, resizePolicy = [] } = container;
   return [
     ...requiredLabel(`${path}.name`, name),
@@ -180,12 +188,14 @@ function validateCommon(container: Container, { spec, volumes, podClaims }: Surr
 function validatePorts(ports: readonly ContainerPort[], path: string): Problem[] {
   const names = new Set<string>();
   return ports.flatMap(({ name = '', containerPort, hostPort = 0, protocol = '' }, index) => {
-    const at = `${path}[${index}]`;
+    const itemPath = `${path}[${index}]`;
     return [
-      ...(name === '' ? [] : validatePortName(name, names, `${at}.name`)),
-      ...(containerPort === 0 ? [required(`${at}.containerPort`)] : portNumber(`${at}.containerPort`, containerPort)),
-      ...(hostPort === 0 ? [] : portNumber(`${at}.hostPort`, hostPort)),
-      ...requiredOneOf(`${at}.protocol`, protocol, ['SCTP', 'TCP', 'UDP']),
+      ...(name === '' ? [] : validatePortName(name, names, `${itemPath}.name`)),
+      ...(containerPort === 0
+        ? [required(`${itemPath}.containerPort`)]
+        : portNumber(`${itemPath}.containerPort`, containerPort)),
+      ...(hostPort === 0 ? [] : portNumber(`${itemPath}.hostPort`, hostPort)),
+      ...requiredOneOf(`${itemPath}.protocol`, protocol, ['SCTP', 'TCP', 'UDP']),
     ];
   });
 }
@@ -198,14 +208,14 @@ function validatePortName(name: string, names: Set<string>, path: string): Probl
   return [];
 }
 
-/** Reports host ports that two containers want. */
-function repeatedHostPorts(containers: readonly Container[], path: string): Problem[] {
-  const seen = new Set<string>();
+/** Reports host ports that several containers use. */
+function duplicateHostPorts(containers: readonly Container[], path: string): Problem[] {
+  const hostPortKeys = new Set<string>();
   return containers.flatMap(({ ports = [] }, index) =>
     ports.flatMap(({ protocol = '', hostIP = '', hostPort = 0 }, position) => {
       const key = `${protocol}/${hostIP}/${hostPort}`;
-      if (hostPort === 0 || !seen.has(key)) {
-        seen.add(key);
+      if (hostPort === 0 || !hostPortKeys.has(key)) {
+        hostPortKeys.add(key);
         return [];
       }
       return [duplicate(`${path}[${index}].ports[${position}].hostPort`, key)];
@@ -216,7 +226,7 @@ function repeatedHostPorts(containers: readonly Container[], path: string): Prob
 const MAX_RULES = 20;
 const MAX_EXIT_CODES = 255;
 
-/** The rules of an init container without a policy are not checked themselves. */
+/** Kubernetes does not validate the rules of an init container without a restart policy. */
 const validateInitRestartRules = (container: Container, path: string): Problem[] =>
   container.restartPolicy === undefined ? missingPolicy(container, path) : validateRestartRules(container, path);
 
@@ -227,10 +237,10 @@ const missingPolicy = ({ restartPolicy, restartPolicyRules: rules = [] }: Contai
 
 function validateRestartRules(container: Container, path: string): Problem[] {
   const { restartPolicy, restartPolicyRules: rules = [] } = container;
-  const at = `${path}.restartPolicy`;
+  const fieldPath = `${path}.restartPolicy`;
   return [
     ...missingPolicy(container, path),
-    ...oneOf(at, restartPolicy, ['Always', 'Never', 'OnFailure']),
+    ...oneOf(fieldPath, restartPolicy, ['Always', 'Never', 'OnFailure']),
     ...(rules.length > MAX_RULES ? [tooMany(`${path}.restartPolicyRules`, rules.length, MAX_RULES)] : []),
     ...rules.flatMap((rule, index) => validateRestartRule(rule, `${path}.restartPolicyRules[${index}]`)),
   ];

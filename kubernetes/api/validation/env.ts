@@ -1,17 +1,17 @@
-/** Checks of the variables of a container (`ValidateEnv` and `ValidateEnvFrom` of `core/validation`). */
+/** Validates a container's environment variables (`ValidateEnv` and `ValidateEnvFrom` of `core/validation`). */
 import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';
 import type { EnvFromSource, EnvVar } from '../schema/container.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import { validateFieldRef, validateResourceFieldRef } from './fieldRefs.ts';
-import { beginningOfName, configKey, dnsSubdomain as subdomain, variableName } from './nameRules.ts';
+import { configKey, maskTrailingDash, dnsSubdomain as subdomain, variableName } from './nameRules.ts';
 import { allInvalid, dnsSubdomain, invalid, noBacksteps, notFound, required, requiredLabel } from './words.ts';
 
 type ValueSource = NonNullable<EnvVar['valueFrom']>;
 type KeyRef = NonNullable<ValueSource['configMapKeyRef']>;
 type FileKeyRef = NonNullable<ValueSource['fileKeyRef']>;
 
-const FIELDS = [
+const SUPPORTED_FIELDS = [
   'metadata.name',
   'metadata.namespace',
   'metadata.uid',
@@ -23,13 +23,13 @@ const FIELDS = [
   'status.podIPs',
 ];
 
-/** Checks that names can be in an environment and that each value has at most one source. */
+/** Checks that names are valid and that each value has at most one source. */
 export function validateEnv(env: readonly EnvVar[], path: string): Problem[] {
   return env.flatMap(({ name, value, valueFrom }, index) => {
-    const at = `${path}[${index}]`;
+    const itemPath = `${path}[${index}]`;
     return [
-      ...(name === '' ? [required(`${at}.name`)] : allInvalid(`${at}.name`, name, variableName(name))),
-      ...(valueFrom === undefined ? [] : validateSource(valueFrom, value ?? '', `${at}.valueFrom`)),
+      ...(name === '' ? [required(`${itemPath}.name`)] : allInvalid(`${itemPath}.name`, name, variableName(name))),
+      ...(valueFrom === undefined ? [] : validateSource(valueFrom, value ?? '', `${itemPath}.valueFrom`)),
     ];
   });
 }
@@ -37,16 +37,16 @@ export function validateEnv(env: readonly EnvVar[], path: string): Problem[] {
 function validateSource(source: ValueSource, value: string, path: string): Problem[] {
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = source;
   return [
-    ...(fieldRef ? validateFieldRef(fieldRef, FIELDS, `${path}.fieldRef`) : []),
+    ...(fieldRef ? validateFieldRef(fieldRef, SUPPORTED_FIELDS, `${path}.fieldRef`) : []),
     ...(resourceFieldRef ? validateResourceFieldRef(resourceFieldRef, `${path}.resourceFieldRef`, false) : []),
     ...(configMapKeyRef ? validateKeyRef(configMapKeyRef, `${path}.configMapKeyRef`) : []),
     ...(secretKeyRef ? validateKeyRef(secretKeyRef, `${path}.secretKeyRef`) : []),
     ...(fileKeyRef ? validateFileKeyRef(fileKeyRef, `${path}.fileKeyRef`) : []),
-    ...validateNumberOfSources(Object.keys(source).length, value, path),
+    ...validateSourceCount(Object.keys(source).length, value, path),
   ];
 }
 
-function validateNumberOfSources(count: number, value: string, path: string): Problem[] {
+function validateSourceCount(count: number, value: string, path: string): Problem[] {
   if (count === 0) {
     const kinds = '`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
     return [invalid(path, '', `must specify one of: ${kinds}`)];
@@ -66,26 +66,26 @@ const validateFileKeyRef = ({ volumeName, path: file, key }: FileKeyRef, path: s
   ...(file === '' ? [required(`${path}.path`)] : noBacksteps(`${path}.path`, file)),
 ];
 
-/** Checks that prefixes can begin a name and that each source names one object. */
+/** Checks that prefixes are valid and that each source references one object. */
 export function validateEnvFrom(sources: readonly EnvFromSource[], path: string): Problem[] {
   return sources.flatMap(({ prefix = '', configMapRef, secretRef }, index) => {
-    const at = `${path}[${index}]`;
+    const itemPath = `${path}[${index}]`;
     const count = [configMapRef, secretRef].filter((each) => each !== undefined).length;
     return [
-      ...(prefix === '' ? [] : allInvalid(`${at}.prefix`, prefix, variableName(prefix))),
-      ...(configMapRef ? validateObjectName(configMapRef.name, `${at}.configMapRef.name`) : []),
-      ...(secretRef ? validateObjectName(secretRef.name, `${at}.secretRef.name`) : []),
+      ...(prefix === '' ? [] : allInvalid(`${itemPath}.prefix`, prefix, variableName(prefix))),
+      ...(configMapRef ? validateObjectName(configMapRef.name, `${itemPath}.configMapRef.name`) : []),
+      ...(secretRef ? validateObjectName(secretRef.name, `${itemPath}.secretRef.name`) : []),
       ...(count === 0 ? [invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`')] : []),
       ...(count > 1 ? [invalid(path, '', 'may not have more than one field specified at a time')] : []),
     ];
   });
 }
 
-/** Kubernetes accepts a dash at the end here, as in the beginning of a name. */
+/** Kubernetes accepts a trailing dash here, as for the prefix of a generated name. */
 const validateObjectName = (name = '', path: string): Problem[] =>
-  name === '' ? [required(path)] : allInvalid(path, name, subdomain(beginningOfName(name)));
+  name === '' ? [required(path)] : allInvalid(path, name, subdomain(maskTrailingDash(name)));
 
-/** Checks that files with variables are in volumes of type emptyDir (`validateFileKeyRefVolumes`). */
+/** Checks that environment files are in emptyDir volumes (`validateFileKeyRefVolumes`). */
 export function validateFileKeyVolumes(spec: PodSpec): Problem[] {
   const volumes = new Map((spec.volumes ?? []).map((volume) => [volume.name, volume]));
   return containersOf(spec).flatMap(({ container, field, index }) =>

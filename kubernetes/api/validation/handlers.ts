@@ -1,4 +1,4 @@
-/** Checks of probes and hooks (`validateHandler` of `core/validation`). */
+/** Validates probes and lifecycle hooks (`validateHandler` of `core/validation`). */
 import type { Problem } from '../problem.ts';
 import type { Container, LifecycleHandler, Probe } from '../schema/container.ts';
 import { headerName, portName } from './nameRules.ts';
@@ -7,7 +7,7 @@ import { allInvalid, forbidden, invalid, notNegative, oneOf, portNumber, require
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
 
-/** Checks the hooks and the probes of a container that may have some. `graceSeconds` is the pod's grace period. */
+/** Validates the hooks and probes of a container. `graceSeconds` is the pod's grace period. */
 export function validateHandlers(container: Container, graceSeconds: number, path: string): Problem[] {
   const { lifecycle } = container;
   return [
@@ -20,14 +20,14 @@ export function validateHandlers(container: Container, graceSeconds: number, pat
   ];
 }
 
-/** Reports the hooks and probes of an init container that runs to completion. */
-export function noHandlers(container: Container, path: string): Problem[] {
-  const why = 'may not be set for init containers without restartPolicy=Always';
+/** Reports hooks and probes of an init container that runs to completion, which must not have any. */
+export function forbidHandlers(container: Container, path: string): Problem[] {
+  const reason = 'may not be set for init containers without restartPolicy=Always';
   const fields = (['lifecycle', ...PROBES] as const).filter((field) => container[field] !== undefined);
-  return fields.map((field) => forbidden(`${path}.${field}`, why));
+  return fields.map((field) => forbidden(`${path}.${field}`, reason));
 }
 
-const TIMES = [
+const COUNT_FIELDS = [
   'initialDelaySeconds',
   'timeoutSeconds',
   'periodSeconds',
@@ -37,27 +37,27 @@ const TIMES = [
 
 function validateProbe(probe: Probe, kind: (typeof PROBES)[number], graceSeconds: number, path: string): Problem[] {
   const { successThreshold = 1, terminationGracePeriodSeconds: grace } = probe;
-  const at = `${path}.terminationGracePeriodSeconds`;
+  const fieldPath = `${path}.terminationGracePeriodSeconds`;
   return [
     ...validateHandler(probe, graceSeconds, path),
-    ...TIMES.flatMap((field) => notNegative(`${path}.${field}`, probe[field])),
-    ...(grace !== undefined && grace <= 0 ? [invalid(at, grace, 'must be greater than 0')] : []),
+    ...COUNT_FIELDS.flatMap((field) => notNegative(`${path}.${field}`, probe[field])),
+    ...(grace !== undefined && grace <= 0 ? [invalid(fieldPath, grace, 'must be greater than 0')] : []),
     ...(kind !== 'readinessProbe' && successThreshold !== 1
       ? [invalid(`${path}.successThreshold`, successThreshold, 'must be 1')]
       : []),
     ...(kind === 'readinessProbe' && grace !== undefined
-      ? [invalid(at, grace, 'must not be set for readinessProbes')]
+      ? [invalid(fieldPath, grace, 'must not be set for readinessProbes')]
       : []),
   ];
 }
 
-/** Checks the first of a handler's actions; there must be no other. */
+/** Validates the first action of a handler and reports any others. */
 function validateHandler(handler: Probe & LifecycleHandler, graceSeconds: number, path: string): Problem[] {
-  const [first, ...others] = HANDLERS.filter((kind) => handler[kind] !== undefined);
+  const [first, ...excess] = HANDLERS.filter((kind) => handler[kind] !== undefined);
   if (first === undefined) return [required(path, 'must specify a handler type')];
   return [
     ...validateAction(handler, first, graceSeconds, `${path}.${first}`),
-    ...others.map((kind) => forbidden(`${path}.${kind}`, 'may not specify more than 1 handler type')),
+    ...excess.map((kind) => forbidden(`${path}.${kind}`, 'may not specify more than 1 handler type')),
   ];
 }
 
@@ -93,11 +93,11 @@ function validateHttpGet(
   ];
 }
 
-/** Checks a port's number or its name. */
+/** Checks a port number or name. */
 const validatePort = (port: number | string, path: string): Problem[] =>
   typeof port === 'number' ? portNumber(path, port) : allInvalid(path, port, portName(port));
 
-/** A pod is not stopped later than its grace period allows. */
+/** The sleep must not exceed the pod's grace period. */
 const validateSleep = (seconds: number, graceSeconds: number, path: string): Problem[] =>
   seconds >= 0 && seconds <= graceSeconds
     ? []

@@ -1,4 +1,4 @@
-/** Checks of label selectors (`meta/v1/validation/validation.go` of apimachinery). */
+/** Validates label selectors (`meta/v1/validation/validation.go` of apimachinery). */
 import type * as z from 'zod/mini';
 import type { Problem } from '../problem.ts';
 import type { labelSelectorSchema } from '../schema/selector.ts';
@@ -28,18 +28,18 @@ function validateRequirement({ key, operator, values = [] }: Requirement, path: 
 export const validateLabelValues = (values: readonly string[], path: string): Problem[] =>
   values.flatMap((value, index) => allInvalid(`${path}.values[${index}]`, value, labelValue(value)));
 
-/** Checks how many values an operator has. */
+/** Checks that the operator is valid and has the right number of values. */
 export function validateOperator(operator: string, values: readonly string[], path: string): Problem[] {
-  const at = `${path}.values`;
+  const fieldPath = `${path}.values`;
   switch (operator) {
     case 'In':
     case 'NotIn':
-      return values.length > 0 ? [] : [required(at, "must be specified when `operator` is 'In' or 'NotIn'")];
+      return values.length > 0 ? [] : [required(fieldPath, "must be specified when `operator` is 'In' or 'NotIn'")];
     case 'Exists':
     case 'DoesNotExist':
       return values.length === 0
         ? []
-        : [forbidden(at, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+        : [forbidden(fieldPath, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
     default:
       return [invalid(`${path}.operator`, operator, 'not a valid selector operator')];
   }

@@ -1,13 +1,16 @@
-/** Checks of the mounts and devices of a container (`ValidateVolumeMounts` and `ValidateVolumeDevices` of `core/validation`). */
+/**
+ * Validates the mounts and block devices of a container (`ValidateVolumeMounts` and `ValidateVolumeDevices` of
+ * `core/validation`).
+ */
 import type { Problem } from '../problem.ts';
 import type { Container, VolumeMount } from '../schema/container.ts';
 import type { Volume } from '../schema/volume.ts';
 import { forbidden, invalid, noBacksteps, notFound, oneOf, pathInVolume, required } from './words.ts';
 
-/** The volumes of a pod that are valid, by name: a mount of another one is reported, too. */
+/** The valid volumes of a pod by name. A mount of an invalid volume is reported as well. */
 export type ValidVolumes = ReadonlyMap<string, Volume>;
 
-/** Checks that each mount names a volume and has a path of its own. */
+/** Checks that each mount references a volume and that mount paths are unique. */
 export function validateMounts(container: Container, volumes: ValidVolumes, path: string): Problem[] {
   const { volumeMounts = [], volumeDevices = [] } = container;
   const deviceNames = new Set(volumeDevices.map(({ name }) => name));
@@ -15,31 +18,33 @@ export function validateMounts(container: Container, volumes: ValidVolumes, path
   const mountPaths = new Set<string>();
   return volumeMounts.flatMap((mount, index) => {
     const { name, mountPath } = mount;
-    const at = `${path}[${index}]`;
+    const itemPath = `${path}[${index}]`;
     const isRepeated = mountPaths.has(mountPath);
     mountPaths.add(mountPath);
     return [
-      ...(name === '' ? [required(`${at}.name`)] : []),
-      ...(volumes.has(name) ? [] : [notFound(`${at}.name`, name)]),
-      ...(mountPath === '' ? [required(`${at}.mountPath`)] : []),
-      ...(isRepeated ? [invalid(`${at}.mountPath`, mountPath, 'must be unique')] : []),
-      ...(deviceNames.has(name) ? [invalid(`${at}.name`, name, 'must not already exist in volumeDevices')] : []),
+      ...(name === '' ? [required(`${itemPath}.name`)] : []),
+      ...(volumes.has(name) ? [] : [notFound(`${itemPath}.name`, name)]),
+      ...(mountPath === '' ? [required(`${itemPath}.mountPath`)] : []),
+      ...(isRepeated ? [invalid(`${itemPath}.mountPath`, mountPath, 'must be unique')] : []),
+      ...(deviceNames.has(name) ? [invalid(`${itemPath}.name`, name, 'must not already exist in volumeDevices')] : []),
       ...(devicePaths.has(mountPath)
-        ? [invalid(`${at}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices')]
+        ? [invalid(`${itemPath}.mountPath`, mountPath, 'must not already exist as a path in volumeDevices')]
         : []),
-      ...validateSubPaths(mount, path, at),
+      ...validateSubPaths(mount, path, itemPath),
       ...validatePropagation(mount, container, `${path}.mountPropagation`),
       ...validateRecursiveReadOnly(mount, `${path}.recursiveReadOnly`),
     ];
   });
 }
 
-/** Kubernetes reports a wrong path without the index of its mount. */
-function validateSubPaths({ subPath = '', subPathExpr = '' }: VolumeMount, path: string, at: string): Problem[] {
+/** Kubernetes reports an invalid subpath without the index of its mount. */
+function validateSubPaths({ subPath = '', subPathExpr = '' }: VolumeMount, path: string, itemPath: string): Problem[] {
   const isBoth = subPath !== '' && subPathExpr !== '';
   return [
     ...(subPath === '' ? [] : pathInVolume(`${path}.subPath`, subPath)),
-    ...(isBoth ? [invalid(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive')] : []),
+    ...(isBoth
+      ? [invalid(`${itemPath}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive')]
+      : []),
     ...(subPathExpr === '' ? [] : pathInVolume(`${path}.subPathExpr`, subPathExpr)),
   ];
 }
@@ -50,10 +55,10 @@ function validatePropagation(
   path: string,
 ): Problem[] {
   const isForbidden = mountPropagation === 'Bidirectional' && securityContext?.privileged !== true;
-  const why = 'Bidirectional mount propagation is available only to privileged containers';
+  const reason = 'Bidirectional mount propagation is available only to privileged containers';
   return [
     ...oneOf(path, mountPropagation, ['Bidirectional', 'HostToContainer', 'None']),
-    ...(isForbidden ? [forbidden(path, why)] : []),
+    ...(isForbidden ? [forbidden(path, reason)] : []),
   ];
 }
 
@@ -69,7 +74,7 @@ function validateRecursiveReadOnly(mount: VolumeMount, path: string): Problem[] 
   ];
 }
 
-/** Checks that each device names a claim and has a path of its own. */
+/** Checks that each device references a claim and that device paths are unique. */
 export function validateDevices(
   { volumeMounts = [], volumeDevices = [] }: Container,
   volumes: ValidVolumes,
@@ -80,25 +85,25 @@ export function validateDevices(
   const names = new Set<string>();
   const paths = new Set<string>();
   return volumeDevices.flatMap(({ name, devicePath }, index) => {
-    const at = `${path}[${index}]`;
+    const itemPath = `${path}[${index}]`;
     const [isRepeated, isPathRepeated] = [names.has(name), paths.has(devicePath)];
-    const isUpwards = noBacksteps('', devicePath).length > 0;
+    const hasBacksteps = noBacksteps('', devicePath).length > 0;
     if (name !== '') names.add(name);
-    if (!isUpwards) paths.add(devicePath);
+    if (!hasBacksteps) paths.add(devicePath);
     const volume = volumes.get(name);
     const isClaim = volume?.persistentVolumeClaim !== undefined || volume?.ephemeral !== undefined;
     const rule = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
     return [
-      ...(name === '' ? [required(`${at}.name`)] : []),
-      ...(isRepeated ? [invalid(`${at}.name`, name, 'must be unique')] : []),
-      ...(volume !== undefined && !isClaim ? [invalid(`${at}.name`, name, rule)] : []),
-      ...(volume === undefined ? [notFound(`${at}.name`, name)] : []),
-      ...(devicePath === '' ? [required(`${at}.devicePath`)] : []),
-      ...(isPathRepeated ? [invalid(`${at}.devicePath`, devicePath, 'must be unique')] : []),
-      ...(isUpwards ? [invalid(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')")] : []),
-      ...(mountNames.has(name) ? [invalid(`${at}.name`, name, 'must not already exist in volumeMounts')] : []),
+      ...(name === '' ? [required(`${itemPath}.name`)] : []),
+      ...(isRepeated ? [invalid(`${itemPath}.name`, name, 'must be unique')] : []),
+      ...(volume !== undefined && !isClaim ? [invalid(`${itemPath}.name`, name, rule)] : []),
+      ...(volume === undefined ? [notFound(`${itemPath}.name`, name)] : []),
+      ...(devicePath === '' ? [required(`${itemPath}.devicePath`)] : []),
+      ...(isPathRepeated ? [invalid(`${itemPath}.devicePath`, devicePath, 'must be unique')] : []),
+      ...(hasBacksteps ? [invalid(`${itemPath}.devicePath`, devicePath, "can not contain backsteps ('..')")] : []),
+      ...(mountNames.has(name) ? [invalid(`${itemPath}.name`, name, 'must not already exist in volumeMounts')] : []),
       ...(mountPaths.has(devicePath)
-        ? [invalid(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts')]
+        ? [invalid(`${itemPath}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts')]
         : []),
     ];
   });

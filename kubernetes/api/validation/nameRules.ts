@@ -1,6 +1,6 @@
 /**
- * Rules for names, labels and keys (`api/validate/content` and `util/validation` of apimachinery). Each function returns
- * one sentence for each rule that a value breaks.
+ * Rules for names, labels and keys (`api/validate/content` and `util/validation` of apimachinery). Each function
+ * returns one sentence per violated rule.
  */
 
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -9,45 +9,47 @@ const KEY = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const KEY_RULE =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
-const LONGEST_LABEL = 63;
-const LONGEST_SUBDOMAIN = 253;
+const MAX_LABEL_LENGTH = 63;
+const MAX_SUBDOMAIN_LENGTH = 253;
 
-const isLike = (value: string, form: string): boolean => new RegExp(`^(?:${form})$`).test(value);
+const matchesPattern = (value: string, pattern: string): boolean => new RegExp(`^(?:${pattern})$`).test(value);
 
-/** A rule with examples, in the words of `RegexError`. */
-function withExamples(rule: string, form: string, examples: readonly string[]): string {
-  const each = examples.map((example) => `'${example}', `).join(' or ');
-  return `${rule} (e.g. ${each}regex used for validation is '${form}')`;
+/** Formats a rule with examples, like `RegexError`. */
+function withExamples(rule: string, pattern: string, examples: readonly string[]): string {
+  const quotedExamples = examples.map((example) => `'${example}', `).join(' or ');
+  return `${rule} (e.g. ${quotedExamples}regex used for validation is '${pattern}')`;
 }
 
-/** Kubernetes counts bytes, and calls them characters in names. */
+/** Unit in messages. Kubernetes always counts bytes but calls them characters for names. */
 type Unit = 'bytes' | 'characters';
 
-const lengthOf = (value: string, most: number, unit: Unit): string[] =>
-  byteLength(value) > most ? [`must be no more than ${most} ${unit}`] : [];
+const lengthProblems = (value: string, maxLength: number, unit: Unit): string[] =>
+  byteLength(value) > maxLength ? [`must be no more than ${maxLength} ${unit}`] : [];
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
 export function dnsLabel(value: string): string[] {
-  const tooLong = lengthOf(value, LONGEST_LABEL, 'characters');
-  if (isLike(value, LABEL)) return tooLong;
+  const lengthProblem = lengthProblems(value, MAX_LABEL_LENGTH, 'characters');
+  if (matchesPattern(value, LABEL)) return lengthProblem;
   const rule = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'";
-  const whole = `${rule}, and must start and end with an alphanumeric character`;
-  const why = isLike(value, SUBDOMAIN) ? 'must not contain dots' : withExamples(whole, LABEL, ['my-name', '123-abc']);
-  return [...tooLong, why];
+  const completeRule = `${rule}, and must start and end with an alphanumeric character`;
+  const reason = matchesPattern(value, SUBDOMAIN)
+    ? 'must not contain dots'
+    : withExamples(completeRule, LABEL, ['my-name', '123-abc']);
+  return [...lengthProblem, reason];
 }
 
 export function dnsSubdomain(value: string, unit: Unit = 'characters'): string[] {
-  const tooLong = lengthOf(value, LONGEST_SUBDOMAIN, unit);
-  if (isLike(value, SUBDOMAIN)) return tooLong;
+  const lengthProblem = lengthProblems(value, MAX_SUBDOMAIN_LENGTH, unit);
+  if (matchesPattern(value, SUBDOMAIN)) return lengthProblem;
   const rule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'";
-  const whole = `${rule}, and must start and end with an alphanumeric character`;
-  return [...tooLong, withExamples(whole, SUBDOMAIN, ['example.com'])];
+  const completeRule = `${rule}, and must start and end with an alphanumeric character`;
+  return [...lengthProblem, withExamples(completeRule, SUBDOMAIN, ['example.com'])];
 }
 
 const KEY_EXAMPLES = ['MyName', 'my.name', '123-abc'] as const;
 
-/** The key of a label, an annotation or a finalizer, with or without a domain before it. */
+/** Checks the key of a label, an annotation or a finalizer, with an optional domain prefix. */
 export function labelKey(value: string): string[] {
   const [first = '', second, ...more] = value.split('/');
   if (more.length > 0)
@@ -55,65 +57,74 @@ export function labelKey(value: string): string[] {
       `a valid label key ${withExamples(KEY_RULE, KEY, KEY_EXAMPLES)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   const name = second ?? first;
-  return [...(second === undefined ? [] : prefixPart(first)), ...namePart(name)];
+  return [...(second === undefined ? [] : prefixProblems(first)), ...nameProblems(name)];
 }
 
-const prefixPart = (prefix: string): string[] =>
+const prefixProblems = (prefix: string): string[] =>
   (prefix === '' ? ['must be non-empty'] : dnsSubdomain(prefix, 'bytes')).map((why) => `prefix part ${why}`);
 
-function namePart(name: string): string[] {
-  const wrong = name === '' ? ['must be non-empty'] : lengthOf(name, LONGEST_LABEL, 'bytes');
-  const unlike = isLike(name, KEY) ? [] : [withExamples(KEY_RULE, KEY, KEY_EXAMPLES)];
-  return [...wrong, ...unlike].map((why) => `name part ${why}`);
+function nameProblems(name: string): string[] {
+  const lengthProblem = name === '' ? ['must be non-empty'] : lengthProblems(name, MAX_LABEL_LENGTH, 'bytes');
+  const patternProblem = matchesPattern(name, KEY) ? [] : [withExamples(KEY_RULE, KEY, KEY_EXAMPLES)];
+  return [...lengthProblem, ...patternProblem].map((why) => `name part ${why}`);
 }
 
 export function labelValue(value: string): string[] {
-  const form = `(${KEY})?`;
+  const pattern = `(${KEY})?`;
   const rule = `a valid label must be an empty string or ${KEY_RULE.replace('must consist', 'consist')}`;
-  const unlike = isLike(value, form) ? [] : [withExamples(rule, form, ['MyValue', 'my_value', '12345'])];
-  return [...lengthOf(value, LONGEST_LABEL, 'bytes'), ...unlike];
+  const patternProblem = matchesPattern(value, pattern)
+    ? []
+    : [withExamples(rule, pattern, ['MyValue', 'my_value', '12345'])];
+  return [...lengthProblems(value, MAX_LABEL_LENGTH, 'bytes'), ...patternProblem];
 }
 
-/** The key of an entry of a ConfigMap or a Secret. */
+/** Checks a key in the data of a ConfigMap or Secret. */
 export function configKey(value: string): string[] {
-  const form = '[-._a-zA-Z0-9]+';
+  const pattern = '[-._a-zA-Z0-9]+';
   const rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
-  const unlike = isLike(value, form) ? [] : [withExamples(rule, form, ['key.name', 'KEY_NAME', 'key-name'])];
-  const tooLong = lengthOf(value, LONGEST_SUBDOMAIN, 'characters');
-  if (value === '.') return [...tooLong, ...unlike, `must not be '.'`];
-  if (value === '..') return [...tooLong, ...unlike, `must not be '..'`];
-  return [...tooLong, ...unlike, ...(value.startsWith('..') ? [`must not start with '..'`] : [])];
+  const patternProblem = matchesPattern(value, pattern)
+    ? []
+    : [withExamples(rule, pattern, ['key.name', 'KEY_NAME', 'key-name'])];
+  const lengthProblem = lengthProblems(value, MAX_SUBDOMAIN_LENGTH, 'characters');
+  if (value === '.') return [...lengthProblem, ...patternProblem, `must not be '.'`];
+  if (value === '..') return [...lengthProblem, ...patternProblem, `must not be '..'`];
+  return [...lengthProblem, ...patternProblem, ...(value.startsWith('..') ? [`must not start with '..'`] : [])];
 }
 
-/** A domain whose labels may begin with an underscore and contain some, as in the search list of a resolver. */
+/** Checks a domain whose labels may contain and start with underscores, as in the search list of a resolver. */
 export function dnsSubdomainWithUnderscore(value: string): string[] {
-  const tooLong = lengthOf(value, LONGEST_SUBDOMAIN, 'characters');
+  const lengthProblem = lengthProblems(value, MAX_SUBDOMAIN_LENGTH, 'characters');
   const label = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
-  const form = `${label}(\\.${label})*`;
-  if (isLike(value, form)) return tooLong;
+  const pattern = `${label}(\\.${label})*`;
+  if (matchesPattern(value, pattern)) return lengthProblem;
   const rule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.'";
-  const whole = `${rule}, and must start and end with an alphanumeric character`;
-  return [...tooLong, withExamples(whole, form, ['example.com'])];
+  const completeRule = `${rule}, and must start and end with an alphanumeric character`;
+  return [...lengthProblem, withExamples(completeRule, pattern, ['example.com'])];
 }
 
-/** The beginning of a name to which more is appended: its last dash counts as part of a longer word. */
-export const beginningOfName = (value: string): string =>
+/**
+ * Returns a name for checking a prefix of generated names, in which a trailing dash is valid because more characters
+ * follow.
+ */
+export const maskTrailingDash = (value: string): string =>
   value.length > 1 && value.endsWith('-') ? `${value.slice(0, -2)}a` : value;
 
-const LONGEST_PORT_NAME = 15;
+const MAX_PORT_NAME_LENGTH = 15;
 
-/** The name of a port (`IsValidPortName`). */
+/** Checks the name of a port (`IsValidPortName`). */
 export function portName(value: string): string[] {
   return [
-    ...lengthOf(value, LONGEST_PORT_NAME, 'characters'),
-    ...(isLike(value, '[-a-z0-9]+') ? [] : ['must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)']),
+    ...lengthProblems(value, MAX_PORT_NAME_LENGTH, 'characters'),
+    ...(matchesPattern(value, '[-a-z0-9]+')
+      ? []
+      : ['must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)']),
     ...(/[a-z]/.test(value) ? [] : ['must contain at least one letter (a-z)']),
     ...(value.includes('--') ? ['must not contain consecutive hyphens'] : []),
     ...(value.startsWith('-') || value.endsWith('-') ? ['must not begin or end with a hyphen'] : []),
   ];
 }
 
-/** The name of a variable (`IsRelaxedEnvVarName`). */
+/** Checks the name of an environment variable (`IsRelaxedEnvVarName`). */
 export function variableName(value: string): string[] {
   const rule = "a valid environment variable name must consist only of printable ASCII characters other than '='";
   return [
@@ -122,9 +133,9 @@ export function variableName(value: string): string[] {
   ];
 }
 
-/** The name of a header of HTTP (`IsHTTPHeaderName`). */
+/** Checks the name of an HTTP header (`IsHTTPHeaderName`). */
 export function headerName(value: string): string[] {
-  const form = '[-A-Za-z0-9]+';
+  const pattern = '[-A-Za-z0-9]+';
   const rule = "a valid HTTP header must consist of alphanumeric characters or '-'";
-  return isLike(value, form) ? [] : [withExamples(rule, form, ['X-Header-Name'])];
+  return matchesPattern(value, pattern) ? [] : [withExamples(rule, pattern, ['X-Header-Name'])];
 }

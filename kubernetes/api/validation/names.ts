@@ -1,4 +1,4 @@
-/** Checks of a pod's names and of how it resolves names: its resolver (C20), its hosts (C18) and its own name (C19). */
+/** Validates a pod's DNS configuration (C20), host aliases (C18) and hostname (C19). */
 import type { Problem } from '../problem.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import { dnsSubdomainWithUnderscore } from './nameRules.ts';
@@ -7,15 +7,15 @@ import { allInvalid, dnsSubdomain, forbidden, invalid, ipAddress, required, tooL
 const MAX_SERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
-const LONGEST_KERNEL_NAME = 64;
+const MAX_HOSTNAME_LENGTH = 64;
 
-/** Checks the configuration of the resolver (`validatePodDNSConfig`). */
+/** Validates the DNS policy and configuration (`validatePodDNSConfig`). */
 export function validateDns({ dnsPolicy, dnsConfig }: PodSpec): Problem[] {
   const path = 'spec.dnsConfig';
   if (dnsPolicy === 'None') {
     if (dnsConfig === undefined) return [required(path, 'must provide `dnsConfig` when `dnsPolicy` is None')];
-    const why = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
-    if (!dnsConfig.nameservers?.length) return [required(`${path}.nameservers`, why)];
+    const reason = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
+    if (!dnsConfig.nameservers?.length) return [required(`${path}.nameservers`, reason)];
   }
   const { nameservers = [], searches = [], options = [] } = dnsConfig ?? {};
   return [
@@ -40,7 +40,7 @@ export function validateDns({ dnsPolicy, dnsConfig }: PodSpec): Problem[] {
   ];
 }
 
-/** A search domain may end in a dot and have underscores, which names of hosts may not. */
+/** Unlike host names, search domains may end with a dot and contain underscores. */
 function validateSearch(search: string, path: string): Problem[] {
   if (search === '.') return [];
   const domain = search.replace(/\.$/, '');
@@ -60,7 +60,7 @@ export function validateHostnameOverride({ hostnameOverride, hostNetwork, setHos
   return [
     ...(setHostnameAsFQDN ? [forbidden(path, 'may not be specified when setHostnameAsFQDN is true')] : []),
     ...(hostNetwork ? [forbidden(path, 'may not be specified when hostNetwork is true')] : []),
-    ...(hostnameOverride.length > LONGEST_KERNEL_NAME ? [tooLong(path, LONGEST_KERNEL_NAME)] : []),
+    ...(hostnameOverride.length > MAX_HOSTNAME_LENGTH ? [tooLong(path, MAX_HOSTNAME_LENGTH)] : []),
     ...dnsSubdomain(path, hostnameOverride),
   ];
 }

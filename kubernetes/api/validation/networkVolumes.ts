@@ -1,4 +1,4 @@
-/** Checks of the volume sources whose data lives outside the node or on a device (`core/validation`). */
+/** Validates volume sources whose data is on the network or on a block device (`core/validation`). */
 import type { Problem } from '../problem.ts';
 import type { Volume } from '../schema/volume.ts';
 import { dnsSubdomain } from './nameRules.ts';
@@ -31,7 +31,7 @@ const awsElasticBlockStore: Check<'awsElasticBlockStore'> = ({ volumeID, partiti
   ...validatePartition(partition, path),
 ];
 
-/** A partition of 0 is none, although the message says otherwise. */
+/** 0 means no partition, although the message says otherwise. */
 const validatePartition = (partition: number | undefined, path: string): Problem[] =>
   partition === 0 ? [] : inRange(`${path}.partition`, partition, 1, 255);
 
@@ -48,9 +48,9 @@ const ISCSI_NAMES = [
 ] as const;
 
 function validateIscsiName(name: string, path: string): Problem[] {
-  const form = ISCSI_NAMES.find(([beginning]) => name.startsWith(beginning));
-  if (form === undefined) return [invalid(path, name, 'must be valid format starting with iqn, eui, or naa')];
-  return form[1].test(name) ? [] : [invalid(path, name, 'must be valid format')];
+  const format = ISCSI_NAMES.find(([prefix]) => name.startsWith(prefix));
+  if (format === undefined) return [invalid(path, name, 'must be valid format starting with iqn, eui, or naa')];
+  return format[1].test(name) ? [] : [invalid(path, name, 'must be valid format')];
 }
 
 const iscsi: Check<'iscsi'> = (source, path) => {
@@ -94,16 +94,16 @@ const cephfs: Check<'cephfs'> = ({ monitors }, path) => nonEmpty(monitors, `${pa
 
 const quobyte: Check<'quobyte'> = ({ registry, volume, tenant = '' }, path) => {
   const rule = 'must be a host:port pair or multiple pairs separated by commas';
-  const isOther = registry.split(',').some((pair) => !/^(\[[^[\]]*\]|[^:[\]]*):[^:[\]]*$/.test(pair));
-  const ofRegistry =
+  const isInvalidRegistry = registry.split(',').some((pair) => !/^(\[[^[\]]*\]|[^:[\]]*):[^:[\]]*$/.test(pair));
+  const registryProblems =
     registry === ''
       ? [required(`${path}.registry`, rule)]
       : tenant.length >= 65
         ? [required(`${path}.tenant`, 'must be a UUID and may not exceed a length of 64 characters')]
-        : isOther
+        : isInvalidRegistry
           ? [invalid(`${path}.registry`, registry, rule)]
           : [];
-  return [...ofRegistry, ...requiredText(`${path}.volume`, volume)];
+  return [...registryProblems, ...requiredText(`${path}.volume`, volume)];
 };
 
 const fc: Check<'fc'> = ({ targetWWNs = [], wwids = [], lun }, path) => [
@@ -139,14 +139,14 @@ const BLOB_DISK = 'https://{account-name}.blob.core.windows.net/{container-name}
 
 const azureDisk: Check<'azureDisk'> = ({ diskName, diskURI, cachingMode, kind }, path) => {
   const isManaged = kind === 'Managed';
-  const beginning = isManaged ? '/subscriptions/' : 'https://';
-  const isOther = kind !== undefined && !diskURI.startsWith(beginning);
+  const prefix = isManaged ? '/subscriptions/' : 'https://';
+  const hasWrongPrefix = kind !== undefined && !diskURI.startsWith(prefix);
   return [
     ...requiredText(`${path}.diskName`, diskName),
     ...requiredText(`${path}.diskURI`, diskURI),
     ...oneOf(`${path}.cachingMode`, cachingMode, ['None', 'ReadOnly', 'ReadWrite']),
     ...oneOf(`${path}.kind`, kind, ['Dedicated', 'Managed', 'Shared']),
-    ...(isOther ? [notSupported(`${path}.diskURI`, diskURI, [isManaged ? MANAGED_DISK : BLOB_DISK])] : []),
+    ...(hasWrongPrefix ? [notSupported(`${path}.diskURI`, diskURI, [isManaged ? MANAGED_DISK : BLOB_DISK])] : []),
   ];
 };
 
@@ -171,12 +171,12 @@ const storageos: Check<'storageos'> = ({ volumeName = '', volumeNamespace = '', 
 const MAX_DRIVER_BYTES = 63;
 
 const csi: Check<'csi'> = ({ driver, nodePublishSecretRef }, path) => {
-  const secret = nodePublishSecretRef?.name ?? '';
-  const ofSecret =
-    secret === ''
+  const secretName = nodePublishSecretRef?.name ?? '';
+  const secretProblems =
+    secretName === ''
       ? [required(`${path}.nodePublishSecretRef.name`)]
-      : allInvalid(`${path}.name`, secret, dnsSubdomain(secret));
-  return [...validateDriver(driver, `${path}.driver`), ...(nodePublishSecretRef === undefined ? [] : ofSecret)];
+      : allInvalid(`${path}.name`, secretName, dnsSubdomain(secretName));
+  return [...validateDriver(driver, `${path}.driver`), ...(nodePublishSecretRef === undefined ? [] : secretProblems)];
 };
 
 function validateDriver(driver: string, path: string): Problem[] {

@@ -1,35 +1,35 @@
 /**
- * Checks of the metadata that objects of all kinds have (`api/validation/objectmeta.go` of apimachinery), for manifests
+ * Validates the metadata that objects of all kinds have (`api/validation/objectmeta.go` of apimachinery), for manifests
  * and for the test API server.
  */
 import type * as z from 'zod/mini';
 import type { Problem } from '../problem.ts';
 import type { manifestMetaSchema } from '../schema/meta.ts';
-import { beginningOfName, dnsLabel, labelKey, labelValue } from './nameRules.ts';
+import { dnsLabel, labelKey, labelValue, maskTrailingDash } from './nameRules.ts';
 import { allInvalid, forbidden, invalid, notNegative, required, tooLong } from './words.ts';
 
 export type ObjectMeta = z.infer<typeof manifestMetaSchema>;
 
-/** The names that a kind may have. */
+/** Rules for the names of a kind. */
 export interface NameRule {
   readonly isNamespaced: boolean;
-  /** Returns what is wrong with a name of this kind. */
+  /** Returns the problems of a name of this kind. */
   readonly name: (name: string) => readonly string[];
 }
 
 const PATH = 'metadata';
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
-/** Checks the metadata of an object that is created, after its name has been generated. */
+/** Validates the metadata of a new object after its name has been generated. */
 export function validateObjectMeta(metadata: ObjectMeta, { isNamespaced, name: nameRule }: NameRule): Problem[] {
   const { name = '', generateName = '', namespace = '' } = metadata;
   const nameProblems = allInvalid(`${PATH}.name`, name, nameRule(name));
   return [
     ...(generateName === ''
       ? []
-      : allInvalid(`${PATH}.generateName`, generateName, nameRule(beginningOfName(generateName)))),
+      : allInvalid(`${PATH}.generateName`, generateName, nameRule(maskTrailingDash(generateName)))),
     ...(name === '' ? [required(`${PATH}.name`, 'name or generateName is required')] : nameProblems),
-    ...(isNamespaced ? validateNamespace(namespace) : noNamespace(namespace)),
+    ...(isNamespaced ? validateNamespace(namespace) : forbidNamespace(namespace)),
     ...notNegative(`${PATH}.generation`, metadata.generation),
     ...validateCommonMeta(metadata),
     ...validateFinalizers(metadata.finalizers ?? []),
@@ -40,10 +40,10 @@ export function validateObjectMeta(metadata: ObjectMeta, { isNamespaced, name: n
 const validateNamespace = (namespace: string): Problem[] =>
   namespace === '' ? [required(`${PATH}.namespace`)] : allInvalid(`${PATH}.namespace`, namespace, dnsLabel(namespace));
 
-const noNamespace = (namespace: string): Problem[] =>
+const forbidNamespace = (namespace: string): Problem[] =>
   namespace === '' ? [] : [forbidden(`${PATH}.namespace`, 'not allowed on this type')];
 
-/** Checks the metadata that an update may change: labels, annotations and owners. */
+/** Validates the metadata that an update may change: labels, annotations and owners. */
 export function validateCommonMeta({ labels = {}, annotations = {}, ownerReferences = [] }: ObjectMeta): Problem[] {
   return [
     ...validateLabels(labels, `${PATH}.labels`),
@@ -52,7 +52,7 @@ export function validateCommonMeta({ labels = {}, annotations = {}, ownerReferen
   ];
 }
 
-/** Checks a map of labels, or a selector that is one. */
+/** Validates labels, or a selector in the form of a map. */
 export function validateLabels(labels: Readonly<Record<string, string>>, path: string): Problem[] {
   return Object.entries(labels).flatMap(([key, value]) => [
     ...allInvalid(path, key, labelKey(key)),
@@ -60,7 +60,7 @@ export function validateLabels(labels: Readonly<Record<string, string>>, path: s
   ]);
 }
 
-/** Checks annotations: the case of their keys does not matter, and together they have a size limit. */
+/** Validates annotations. Their keys are case-insensitive, and their total size is limited. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>, path: string): Problem[] {
   return [
     ...Object.keys(annotations).flatMap((key) => allInvalid(path, key, labelKey(key.toLowerCase()))),
@@ -79,23 +79,24 @@ type OwnerReference = NonNullable<ObjectMeta['ownerReferences']>[number];
 
 const OWNERS = `${PATH}.ownerReferences`;
 
-/** Checks that each reference names its owner and that at most one of them is the controller. */
+/** Checks that each owner is specified completely and that at most one of them is the controller. */
 function validateOwners(owners: readonly OwnerReference[]): Problem[] {
   const problems: Problem[] = [];
-  // Each second controller is reported with the whole list, which may be long.
-  let shown: string | undefined;
+  // Every additional controller is reported together with the whole list. The list can be long, so it is formatted only
+  // once.
+  let formattedOwners: string | undefined;
   let controller: string | undefined;
   for (const owner of owners) {
     problems.push(...validateOwner(owner));
     if (owner.controller !== true) continue;
     const name = `${owner.kind}/${owner.name}`;
-    const both = `Found "true" in references for ${controller} and ${name}`;
+    const conflict = `Found "true" in references for ${controller} and ${name}`;
     if (controller === undefined) {
       controller = name;
       continue;
     }
-    shown ??= JSON.stringify(owners.map(inOrder));
-    const message = `Invalid value: ${shown}: Only one reference can have Controller set to true. ${both}`;
+    formattedOwners ??= JSON.stringify(owners.map(inGoOrder));
+    const message = `Invalid value: ${formattedOwners}: Only one reference can have Controller set to true. ${conflict}`;
     problems.push({ path: OWNERS, message });
   }
   return problems;
@@ -104,17 +105,17 @@ function validateOwners(owners: readonly OwnerReference[]): Problem[] {
 function validateOwner(owner: OwnerReference): Problem[] {
   const { apiVersion, kind, name, uid } = owner;
   const hasVersion = apiVersion !== '' && !apiVersion.endsWith('/') && apiVersion.split('/').length <= 2;
-  const empty = Object.entries({ kind, name, uid }).filter(([, value]) => value === '');
+  const emptyFields = Object.entries({ kind, name, uid }).filter(([, value]) => value === '');
   const isEvent = apiVersion === 'v1' && kind === 'Event';
   return [
     ...(hasVersion ? [] : [invalid(`${OWNERS}.apiVersion`, apiVersion, 'version must not be empty')]),
-    ...empty.map(([field, value]) => invalid(`${OWNERS}.${field}`, value, 'must not be empty')),
-    ...(isEvent ? [invalid(OWNERS, inOrder(owner), '/v1, Kind=Event is disallowed from being an owner')] : []),
+    ...emptyFields.map(([field, value]) => invalid(`${OWNERS}.${field}`, value, 'must not be empty')),
+    ...(isEvent ? [invalid(OWNERS, inGoOrder(owner), '/v1, Kind=Event is disallowed from being an owner')] : []),
   ];
 }
 
-/** A reference with its fields in the order of the Go type, as messages show it. */
-function inOrder({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): OwnerReference {
+/** Returns a reference with its fields in the order of the Go type, for messages. */
+function inGoOrder({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): OwnerReference {
   return {
     apiVersion,
     kind,
@@ -128,10 +129,10 @@ function inOrder({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }
 function validateFinalizers(finalizers: readonly string[]): Problem[] {
   const path = `${PATH}.finalizers`;
   const isBoth = ['orphan', 'foregroundDeletion'].every((each) => finalizers.includes(each));
-  const why = 'finalizer orphan and foregroundDeletion cannot be both set';
+  const reason = 'finalizer orphan and foregroundDeletion cannot be both set';
   return [
     ...finalizers.flatMap((each) => allInvalid(path, each, labelKey(each))),
-    ...(isBoth ? [invalid(path, finalizers, why)] : []),
+    ...(isBoth ? [invalid(path, finalizers, reason)] : []),
   ];
 }
 

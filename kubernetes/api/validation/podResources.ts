@@ -1,4 +1,4 @@
-/** Checks of the resources and claims of pod level, beside those of the containers (`validatePodResources` of `core/validation`). */
+/** Validates pod-level resources and resource claims (`validatePodResources` of `core/validation`). */
 import { lookUp } from '../../../base/lookUp.ts';
 import { aggregateNanos } from '../../resources/resources.ts';
 import { containersOf } from '../containers.ts';
@@ -10,7 +10,9 @@ import { isHugePages, validatePodResourceName } from './resourceNames.ts';
 import { validateResources } from './resources.ts';
 import { dnsSubdomain, duplicate, forbidden, invalid, requiredLabel, requiredOneOf } from './words.ts';
 
-/** Checks that a pod's requests cover those of its containers, and that no container may use more than the pod. */
+/**
+ * Checks that a pod's requests cover those of its containers, and that no container has a higher limit than the pod.
+ */
 export function validatePodResources(spec: PodSpec, podClaims: readonly string[]): Problem[] {
   const { resources, os } = spec;
   const path = 'spec.resources';
@@ -19,47 +21,50 @@ export function validatePodResources(spec: PodSpec, podClaims: readonly string[]
   return [
     ...(resources.claims ? [forbidden(`${path}.claims`, 'claims may not be set for Resources at pod-level')] : []),
     ...validateResources(resources, path, { validateName: validatePodResourceName, podClaims }),
-    ...Object.keys(resources.requests ?? {}).flatMap((resource) => sumAbove(spec, 'requests', resource)),
+    ...Object.keys(resources.requests ?? {}).flatMap((resource) => validateSum(spec, 'requests', resource)),
     ...Object.keys(resources.limits ?? {}).flatMap((resource) =>
-      isHugePages(resource) ? sumAbove(spec, 'limits', resource) : [],
+      isHugePages(resource) ? validateSum(spec, 'limits', resource) : [],
     ),
-    ...limitsAbove(spec),
+    ...validateContainerLimits(spec),
   ];
 }
 
-function sumAbove(spec: PodSpec, kind: 'requests' | 'limits', resource: string): Problem[] {
-  const own = lookUp(spec.resources?.[kind], resource) ?? '0';
+function validateSum(spec: PodSpec, kind: 'requests' | 'limits', resource: string): Problem[] {
+  const podAmount = lookUp(spec.resources?.[kind], resource) ?? '0';
   const sum = aggregateNanos(spec, kind, resource);
-  if (sum <= nanosOf(own)) return [];
+  if (sum <= nanosOf(podAmount)) return [];
   const amounts = containersOf(spec).map(({ container }) => lookUp(container.resources?.[kind], resource));
-  const shown = quantityLike(sum, amounts.find((amount) => amount !== undefined) ?? '0');
-  const detail = `must be greater than or equal to aggregate container ${kind} of ${shown}`;
-  return [invalid(`spec.resources.${kind}[${resource}]`, canonicalQuantity(own), detail)];
+  const sumText = quantityLike(sum, amounts.find((amount) => amount !== undefined) ?? '0');
+  const detail = `must be greater than or equal to aggregate container ${kind} of ${sumText}`;
+  return [invalid(`spec.resources.${kind}[${resource}]`, canonicalQuantity(podAmount), detail)];
 }
 
-/** The path of these problems is that of Kubernetes, although no field is there. */
-function limitsAbove(spec: PodSpec): Problem[] {
+/** The path matches Kubernetes's message, although it does not point to an existing field. */
+function validateContainerLimits(spec: PodSpec): Problem[] {
   return spec.containers.flatMap(({ resources }, index) =>
     Object.entries(resources?.limits ?? {}).flatMap(([name, limit]) => {
-      const most = lookUp(spec.resources?.limits, name);
-      if (most === undefined || nanosOf(limit) <= nanosOf(most)) return [];
+      const podLimit = lookUp(spec.resources?.limits, name);
+      if (podLimit === undefined || nanosOf(limit) <= nanosOf(podLimit)) return [];
       const path = `spec.resources.containers[${index}][${name}].limits`;
-      const detail = `must be less than or equal to pod limits of ${canonicalQuantity(most)}`;
+      const detail = `must be less than or equal to pod limits of ${canonicalQuantity(podLimit)}`;
       return [invalid(path, canonicalQuantity(limit), detail)];
     }),
   );
 }
 
-/** Checks that only cpu and memory are resized, and that containers of a pod that never restarts do not restart for it. */
+/**
+ * Checks that the policies are for CPU and memory only, and that a pod that never restarts does not require container
+ * restarts.
+ */
 export function validateResizePolicy(
   policies: NonNullable<Container['resizePolicy']>,
   podRestartPolicy: PodSpec['restartPolicy'],
   path: string,
 ): Problem[] {
-  const seen = new Set<string>();
+  const resourceNames = new Set<string>();
   return policies.flatMap(({ resourceName, restartPolicy }, index) => {
-    const isRepeated = seen.has(resourceName);
-    seen.add(resourceName);
+    const isRepeated = resourceNames.has(resourceName);
+    resourceNames.add(resourceName);
     return [
       ...(isRepeated ? [duplicate(`${path}[${index}]`, resourceName)] : []),
       ...requiredOneOf(path, resourceName, ['cpu', 'memory']),
@@ -73,7 +78,7 @@ export function validateResizePolicy(
 
 const CLAIMS = 'spec.resourceClaims';
 
-/** Checks that each of a pod's claims has a name of its own and one source (`validatePodResourceClaim`). */
+/** Checks that each claim of a pod has a unique name and exactly one source (`validatePodResourceClaim`). */
 export function validatePodClaims({ metadata, spec }: Pod): Problem[] {
   const { resourceClaims = [] } = spec;
   const isMirror = Object.hasOwn(metadata.annotations ?? {}, 'kubernetes.io/config.mirror');
@@ -81,24 +86,24 @@ export function validatePodClaims({ metadata, spec }: Pod): Problem[] {
   const names = new Set<string>();
   return resourceClaims.flatMap((claim, index) => {
     const path = `${CLAIMS}[${index}]`;
-    const { name, resourceClaimName: own, resourceClaimTemplateName: template } = claim;
+    const { name, resourceClaimName: claimName, resourceClaimTemplateName: templateName } = claim;
     const isRepeated = names.has(name);
     names.add(name);
-    const shown = {
+    const goValue = {
       Name: name,
-      ResourceClaimName: own ?? null,
-      ResourceClaimTemplateName: template ?? null,
+      ResourceClaimName: claimName ?? null,
+      ResourceClaimTemplateName: templateName ?? null,
     };
     return [
       ...(isRepeated && name !== '' ? [duplicate(`${path}.name`, name)] : requiredLabel(`${path}.name`, name)),
-      ...(own !== undefined && template !== undefined
-        ? [invalid(path, shown, 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified')]
+      ...(claimName !== undefined && templateName !== undefined
+        ? [invalid(path, goValue, 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified')]
         : []),
-      ...(own === undefined && template === undefined
-        ? [invalid(path, shown, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`')]
+      ...(claimName === undefined && templateName === undefined
+        ? [invalid(path, goValue, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`')]
         : []),
-      ...(own === undefined ? [] : dnsSubdomain(`${path}.resourceClaimName`, own)),
-      ...(template === undefined ? [] : dnsSubdomain(`${path}.resourceClaimTemplateName`, template)),
+      ...(claimName === undefined ? [] : dnsSubdomain(`${path}.resourceClaimName`, claimName)),
+      ...(templateName === undefined ? [] : dnsSubdomain(`${path}.resourceClaimTemplateName`, templateName)),
     ];
   });
 }

@@ -1,4 +1,4 @@
-/** Checks of downwardAPI and projected volumes (`validateProjectionSources` of `core/validation`). */
+/** Validates downward API and projected volumes (`validateProjectionSources` of `core/validation`). */
 import type { Problem } from '../problem.ts';
 import type { Volume } from '../schema/volume.ts';
 import { validateFieldRef, validateResourceFieldRef } from './fieldRefs.ts';
@@ -23,9 +23,15 @@ type Projected = NonNullable<Volume['projected']>;
 type Source = NonNullable<Projected['sources']>[number];
 type Keys = NonNullable<NonNullable<Volume['configMap']>['items']>;
 
-const FIELDS = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'];
+const SUPPORTED_FIELDS = [
+  'metadata.annotations',
+  'metadata.labels',
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+];
 
-/** Checks that each item has a path within the volume and one field or resource. */
+/** Checks that each item has a path inside the volume, and one field or resource. */
 export function validateDownwardApi({ items = [], defaultMode }: DownwardApi, path: string): Problem[] {
   return [
     ...fileMode(`${path}.defaultMode`, defaultMode),
@@ -38,12 +44,12 @@ function validateItem({ path: file, mode, fieldRef, resourceFieldRef }: Item, pa
   return [
     ...requiredText(`${path}.path`, file),
     ...ownPathInVolume(`${path}.path`, file),
-    ...validateShown(fieldRef, resourceFieldRef, path),
+    ...validateItemSource(fieldRef, resourceFieldRef, path),
     ...fileMode(`${path}.mode`, mode),
   ];
 }
 
-function validateShown(
+function validateItemSource(
   fieldRef: Item['fieldRef'],
   resourceFieldRef: Item['resourceFieldRef'],
   path: string,
@@ -54,14 +60,14 @@ function validateShown(
       : validateResourceFieldRef(resourceFieldRef, `${path}.resourceFieldRef`, true);
   }
   return [
-    ...validateFieldRef(fieldRef, FIELDS, `${path}.fieldRef`),
+    ...validateFieldRef(fieldRef, SUPPORTED_FIELDS, `${path}.fieldRef`),
     ...(resourceFieldRef === undefined
       ? []
       : [invalid(path, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously')]),
   ];
 }
 
-/** Checks the items of a ConfigMap or a Secret: each has a key and a path within the volume. */
+/** Checks that each item of a ConfigMap or Secret has a key and a path inside the volume. */
 export function validateKeys(items: Keys = [], path: string): Problem[] {
   return items.flatMap((item, index) => validateKey(item, `${path}.items[${index}]`));
 }
@@ -73,73 +79,80 @@ const validateKey = ({ key, path: file, mode }: Keys[number], path: string): Pro
   ...fileMode(`${path}.mode`, mode),
 ];
 
-/** Checks that each source is of one type and that no two files have the same path. */
+/** Checks that each source has a single type and that file paths are unique. */
 export function validateProjected({ sources = [], defaultMode }: Projected, path: string): Problem[] {
   const paths = new Set<string>();
-  /** Reports a path that another file has; `shown` is the value that Kubernetes names then. */
-  const reportTaken = (file: string, shown = file): Problem[] => {
-    const isTaken = paths.has(file);
+  /** Reports a path that another file already uses. `reportedValue` is the value in Kubernetes's message. */
+  const reportDuplicatePath = (file: string, reportedValue = file): Problem[] => {
+    const isDuplicate = paths.has(file);
     paths.add(file);
-    return isTaken ? [invalid(path, shown, 'conflicting duplicate paths')] : [];
+    return isDuplicate ? [invalid(path, reportedValue, 'conflicting duplicate paths')] : [];
   };
   return [
     ...fileMode(`${path}.defaultMode`, defaultMode),
     ...sources.flatMap((source, index) => {
-      const at = `${path}.sources[${index}]`;
+      const itemPath = `${path}.sources[${index}]`;
       const isMixed = Object.keys(source).length > 1;
       return [
-        ...validateSource(source, path, at, reportTaken),
-        ...(isMixed ? [forbidden(at, 'may not specify more than 1 volume type per source')] : []),
+        ...validateSource(source, path, itemPath, reportDuplicatePath),
+        ...(isMixed ? [forbidden(itemPath, 'may not specify more than 1 volume type per source')] : []),
       ];
     }),
   ];
 }
 
-type ReportTaken = (file: string, shown?: string) => Problem[];
+type ReportDuplicatePath = (file: string, reportedValue?: string) => Problem[];
 
-function validateSource(source: Source, path: string, at: string, reportTaken: ReportTaken): Problem[] {
+function validateSource(
+  source: Source,
+  path: string,
+  itemPath: string,
+  reportDuplicatePath: ReportDuplicatePath,
+): Problem[] {
   const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
   return [
-    ...(secret ? validateNamed(secret, `${at}.secret`, reportTaken) : []),
-    ...(configMap ? validateNamed(configMap, `${at}.configMap`, reportTaken) : []),
+    ...(secret ? validateObjectSource(secret, `${itemPath}.secret`, reportDuplicatePath) : []),
+    ...(configMap ? validateObjectSource(configMap, `${itemPath}.configMap`, reportDuplicatePath) : []),
     ...(downwardAPI?.items ?? []).flatMap((item) => [
-      ...validateItem(item, `${at}.downwardAPI`),
-      ...(item.path === '' ? [] : reportTaken(item.path)),
+      ...validateItem(item, `${itemPath}.downwardAPI`),
+      ...(item.path === '' ? [] : reportDuplicatePath(item.path)),
     ]),
-    ...(serviceAccountToken ? validateToken(serviceAccountToken, path, `${at}.serviceAccountToken`) : []),
-    ...(clusterTrustBundle ? validateTrustBundle(clusterTrustBundle, `${at}.clusterTrustBundle`) : []),
-    ...(clusterTrustBundle ? reportTaken(clusterTrustBundle.path) : []),
-    ...(podCertificate ? validatePodCertificate(podCertificate, `${at}.podCertificate`, reportTaken) : []),
+    ...(serviceAccountToken ? validateToken(serviceAccountToken, path, `${itemPath}.serviceAccountToken`) : []),
+    ...(clusterTrustBundle ? validateTrustBundle(clusterTrustBundle, `${itemPath}.clusterTrustBundle`) : []),
+    ...(clusterTrustBundle ? reportDuplicatePath(clusterTrustBundle.path) : []),
+    ...(podCertificate
+      ? validatePodCertificate(podCertificate, `${itemPath}.podCertificate`, reportDuplicatePath)
+      : []),
   ];
 }
 
-function validateNamed(
+function validateObjectSource(
   { name = '', items = [] }: NonNullable<Source['configMap']>,
   path: string,
-  reportTaken: ReportTaken,
+  reportDuplicatePath: ReportDuplicatePath,
 ): Problem[] {
   return [
     ...requiredText(`${path}.name`, name),
     ...items.flatMap((item, index) => [
       ...validateKey(item, `${path}.items[${index}]`),
-      ...(item.path === '' ? [] : reportTaken(item.path, name)),
+      ...(item.path === '' ? [] : reportDuplicatePath(item.path, name)),
     ]),
   ];
 }
 
-const SHORTEST_TOKEN_SECONDS = 600;
-const LONGEST_TOKEN_SECONDS = 2 ** 32;
+const MIN_TOKEN_SECONDS = 600;
+const MAX_TOKEN_SECONDS = 2 ** 32;
 
-/** Kubernetes reports the path of a token as one of the volume. */
+/** Kubernetes reports the path of a token as a field of the volume. */
 function validateToken(
   { path: file, expirationSeconds: seconds = 3600 }: NonNullable<Source['serviceAccountToken']>,
   path: string,
-  at: string,
+  itemPath: string,
 ): Problem[] {
-  const wrong = (rule: string) => [invalid(`${at}.expirationSeconds`, seconds, rule)];
+  const lifetimeProblem = (rule: string) => [invalid(`${itemPath}.expirationSeconds`, seconds, rule)];
   return [
-    ...(seconds < SHORTEST_TOKEN_SECONDS ? wrong('may not specify a duration less than 10 minutes') : []),
-    ...(seconds > LONGEST_TOKEN_SECONDS ? wrong('may not specify a duration larger than 2^32 seconds') : []),
+    ...(seconds < MIN_TOKEN_SECONDS ? lifetimeProblem('may not specify a duration less than 10 minutes') : []),
+    ...(seconds > MAX_TOKEN_SECONDS ? lifetimeProblem('may not specify a duration larger than 2^32 seconds') : []),
     ...(file === '' ? [required(`${path}.path`)] : ownPathInVolume(`${path}.path`, file)),
   ];
 }
@@ -157,14 +170,14 @@ function validateTrustBundle(bundle: TrustBundle, path: string): Problem[] {
 function validateBundleName(bundle: TrustBundle, path: string): Problem[] {
   const { name, signerName, labelSelector, optional, path: file } = bundle;
   if (name !== undefined && signerName !== undefined) {
-    const shown = {
+    const goValue = {
       Name: name,
       SignerName: signerName,
       LabelSelector: labelSelector ?? null,
       Optional: optional ?? null,
       Path: file,
     };
-    return [invalid(path, shown, 'only one of name and signerName may be used')];
+    return [invalid(path, goValue, 'only one of name and signerName may be used')];
   }
   if (name !== undefined) {
     return [
@@ -187,52 +200,57 @@ function validateBundleName(bundle: TrustBundle, path: string): Problem[] {
   ];
 }
 
-/** A bundle of a signer has the signer's name before its own (`ValidateClusterTrustBundleName`). */
+/**
+ * Checks a bundle's name, which starts with the signer's name if it has a signer (`ValidateClusterTrustBundleName`).
+ */
 function bundleName(name: string): string[] {
   return dnsSubdomain(name.slice(name.lastIndexOf(':') + 1));
 }
 
-const LONGEST_DOMAIN = 253;
-const LONGEST_SIGNER_PATH = 253 + 63 + 1;
+const MAX_DOMAIN_LENGTH = 253;
+const MAX_SIGNER_PATH_LENGTH = 253 + 63 + 1;
 
-/** Checks a signer's name: a domain, a slash and a path (`ValidateSignerName` of `core/validation/names.go`). */
+/**
+ * Checks a signer's name, which consists of a domain, a slash and a path (`ValidateSignerName` of
+ * `core/validation/names.go`).
+ */
 function validateSignerName(name: string, path: string): Problem[] {
   if (name === '') return [required(path)];
-  const [domain = '', rest = '', ...others] = name.split('/');
-  if (others.length > 0 || !name.includes('/')) {
-    const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
-    return [invalid(path, name, form)];
+  const [domain = '', signerPath = '', ...extraParts] = name.split('/');
+  if (extraParts.length > 0 || !name.includes('/')) {
+    const format = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+    return [invalid(path, name, format)];
   }
-  const firstWrong = (labels: readonly string[], rules: (label: string) => string[]): string[] => {
-    const wrong = labels.find((label) => rules(label).length > 0);
-    if (wrong === undefined) return [];
-    return rules(wrong).map((rule) => `validating label ${JSON.stringify(wrong)}: ${rule}`);
+  const firstInvalidLabel = (labels: readonly string[], rules: (label: string) => string[]): string[] => {
+    const invalidLabel = labels.find((label) => rules(label).length > 0);
+    if (invalidLabel === undefined) return [];
+    return rules(invalidLabel).map((rule) => `validating label ${JSON.stringify(invalidLabel)}: ${rule}`);
   };
   const labels = domain.split('.');
-  const most = LONGEST_DOMAIN + LONGEST_SIGNER_PATH + 1;
+  const maxLength = MAX_DOMAIN_LENGTH + MAX_SIGNER_PATH_LENGTH + 1;
   const rule = 'should be a domain with at least two segments separated by dots';
   return [
-    ...(domain.length > LONGEST_DOMAIN ? [tooLong(path, LONGEST_DOMAIN)] : []),
-    ...allInvalid(path, domain, firstWrong(labels, dnsLabel)),
+    ...(domain.length > MAX_DOMAIN_LENGTH ? [tooLong(path, MAX_DOMAIN_LENGTH)] : []),
+    ...allInvalid(path, domain, firstInvalidLabel(labels, dnsLabel)),
     ...(labels.length < 2 ? [invalid(path, domain, rule)] : []),
     ...allInvalid(
       path,
-      rest,
-      firstWrong(rest.split('.'), (label) => dnsSubdomain(label)),
+      signerPath,
+      firstInvalidLabel(signerPath.split('.'), (label) => dnsSubdomain(label)),
     ),
-    ...(name.length > most ? [tooLong(path, most)] : []),
+    ...(name.length > maxLength ? [tooLong(path, maxLength)] : []),
   ];
 }
 
 const KEY_TYPES = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'];
-const SHORTEST_CERTIFICATE_SECONDS = 3600;
+const MIN_CERTIFICATE_SECONDS = 3600;
 const DAY_SECONDS = 24 * 3600;
-const LONGEST_CERTIFICATE_SECONDS = 91 * DAY_SECONDS;
+const MAX_CERTIFICATE_SECONDS = 91 * DAY_SECONDS;
 
 function validatePodCertificate(
   source: NonNullable<Source['podCertificate']>,
   path: string,
-  reportTaken: ReportTaken,
+  reportDuplicatePath: ReportDuplicatePath,
 ): Problem[] {
   const { signerName, userAnnotations = {}, keyType, maxExpirationSeconds } = source;
   const { credentialBundlePath = '', keyPath = '', certificateChainPath = '' } = source;
@@ -246,7 +264,7 @@ function validatePodCertificate(
     ...validateAnnotationSize(userAnnotations, `${path}.userAnnotations`),
     ...oneOf(`${path}.keyType`, keyType, KEY_TYPES),
     ...validateLifetime(signerName, maxExpirationSeconds, `${path}.maxExpirationSeconds`),
-    ...files.flatMap(([field, file]) => [...ownPathInVolume(`${path}.${field}`, file), ...reportTaken(file)]),
+    ...files.flatMap(([field, file]) => [...ownPathInVolume(`${path}.${field}`, file), ...reportDuplicatePath(file)]),
     ...(files.length === 0 ? [required(path, rule)] : []),
   ];
 }
@@ -259,15 +277,17 @@ function validateUserAnnotation(name: string, path: string): Problem[] {
   return [invalid(path, key, 'must be a domain-prefixed key (such as "acme.io/foo")')];
 }
 
-/** The signers of Kubernetes itself sign for a day at most. */
+/** The maximum is one day for signers in the kubernetes.io domain. */
 function validateLifetime(signerName: string, seconds: number | undefined, path: string): Problem[] {
   if (seconds === undefined) return [];
-  const isOfKubernetes = /^([^/]+\.)?kubernetes\.io(\/|$)/.test(signerName);
-  const most = isOfKubernetes ? DAY_SECONDS : LONGEST_CERTIFICATE_SECONDS;
+  const isKubernetesSigner = /^([^/]+\.)?kubernetes\.io(\/|$)/.test(signerName);
+  const maxSeconds = isKubernetesSigner ? DAY_SECONDS : MAX_CERTIFICATE_SECONDS;
   return [
-    ...(seconds < SHORTEST_CERTIFICATE_SECONDS
-      ? [invalid(path, seconds, `if provided, maxExpirationSeconds must be >= ${SHORTEST_CERTIFICATE_SECONDS}`)]
+    ...(seconds < MIN_CERTIFICATE_SECONDS
+      ? [invalid(path, seconds, `if provided, maxExpirationSeconds must be >= ${MIN_CERTIFICATE_SECONDS}`)]
       : []),
-    ...(seconds > most ? [invalid(path, seconds, `if provided, maxExpirationSeconds must be <= ${most}`)] : []),
+    ...(seconds > maxSeconds
+      ? [invalid(path, seconds, `if provided, maxExpirationSeconds must be <= ${maxSeconds}`)]
+      : []),
   ];
 }

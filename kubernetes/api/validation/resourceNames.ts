@@ -1,58 +1,60 @@
-/** The names that resources may have (`pkg/apis/core/helper` and `validateResourceName` of `core/validation`). */
+/** Validates resource names (`pkg/apis/core/helper` and `validateResourceName` of `core/validation`). */
 import type { Problem } from '../problem.ts';
 import { labelKey } from './nameRules.ts';
 import { allInvalid, invalid, notSupported } from './words.ts';
 
-const COUNTED = ['pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps'];
-const INTEGERS: ReadonlySet<string> = new Set([
-  ...COUNTED,
+const COUNTED_RESOURCES = ['pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps'];
+const INTEGER_RESOURCES: ReadonlySet<string> = new Set([
+  ...COUNTED_RESOURCES,
   'persistentvolumeclaims',
   'services.nodeports',
   'services.loadbalancers',
 ]);
-const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
-const STANDARD: ReadonlySet<string> = new Set([
-  ...INTEGERS,
-  ...COMPUTE,
-  ...COMPUTE.flatMap((name) => [`requests.${name}`, `limits.${name}`]),
+const COMPUTE_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
+const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
+  ...INTEGER_RESOURCES,
+  ...COMPUTE_RESOURCES,
+  ...COMPUTE_RESOURCES.flatMap((name) => [`requests.${name}`, `limits.${name}`]),
   'storage',
   'requests.storage',
 ]);
 
 export const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 
-/** A name of Kubernetes itself: one without a domain, or in that of Kubernetes. */
+/** Whether a resource is native to Kubernetes, because its name has no domain or the domain of Kubernetes. */
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 
-/** Whether a name has a domain of its own and can be a quota's name, too. */
+/** Whether a resource name has a custom domain and is also valid for quotas. */
 const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && labelKey(`requests.${name}`).length === 0;
 
-/** Whether a resource is counted in whole pieces. */
-export const isInteger = (name: string): boolean => INTEGERS.has(name) || isExtended(name);
+/** Whether amounts of a resource must be integers. */
+export const isInteger = (name: string): boolean => INTEGER_RESOURCES.has(name) || isExtended(name);
 
-/** Whether more of a resource may be used than is requested. */
+/** Whether limits of a resource may exceed its requests. */
 export const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePages(name);
 
 function validateResourceName(name: string, path: string): Problem[] {
   const problems = allInvalid(path, name, labelKey(name));
   if (problems.length > 0 || name.includes('/')) return problems;
-  const isStandard = STANDARD.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-');
+  const isStandard = STANDARD_RESOURCES.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-');
   return isStandard ? [] : [invalid(path, name, 'must be a standard resource type or fully qualified')];
 }
 
-/** Checks the name of a resource of a container. */
+/** Validates the name of a container-level resource. */
 export function validateContainerResourceName(name: string, path: string): Problem[] {
   const problems = validateResourceName(name, path);
   if (!name.includes('/')) {
-    const isOfContainers = COMPUTE.includes(name) || isHugePages(name);
-    return isOfContainers ? problems : [...problems, invalid(path, name, 'must be a standard resource for containers')];
+    const isContainerResource = COMPUTE_RESOURCES.includes(name) || isHugePages(name);
+    return isContainerResource
+      ? problems
+      : [...problems, invalid(path, name, 'must be a standard resource for containers')];
   }
   if (isNative(name) || isExtended(name)) return problems;
   return [...problems, invalid(path, name, "doesn't follow extended resource name standard")];
 }
 
-/** Checks the name of a resource of pod level. */
+/** Validates the name of a pod-level resource. */
 export function validatePodResourceName(name: string, path: string): Problem[] {
   const problems = validateResourceName(name, path);
   if (problems.length > 0 || ['cpu', 'memory'].includes(name) || isHugePages(name)) return problems;

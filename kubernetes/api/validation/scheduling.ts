@@ -1,4 +1,6 @@
-/** Checks of what a scheduler reads: selectors, affinity, tolerations, spreading and gates (`core/validation`). */
+/**
+ * Validates scheduling fields: node selectors, affinity, tolerations, topology spread and gates (`core/validation`).
+ */
 import type { Problem } from '../problem.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import { validateLabelSelector, validateLabelValues, validateOperator } from './labelSelectors.ts';
@@ -29,13 +31,13 @@ export function validateAffinity({ affinity }: PodSpec): Problem[] {
 
 function validateNodeAffinity(affinity: NodeAffinity, path: string): Problem[] {
   const terms = affinity[REQUIRED]?.nodeSelectorTerms;
-  const at = `${path}.${REQUIRED}.nodeSelectorTerms`;
+  const fieldPath = `${path}.${REQUIRED}.nodeSelectorTerms`;
   return [
-    ...(terms?.length === 0 ? [required(at, 'must have at least one node selector term')] : []),
-    ...(terms ?? []).flatMap((term, index) => validateNodeTerm(term, true, `${at}[${index}]`)),
+    ...(terms?.length === 0 ? [required(fieldPath, 'must have at least one node selector term')] : []),
+    ...(terms ?? []).flatMap((term, index) => validateNodeTerm(term, true, `${fieldPath}[${index}]`)),
     ...(affinity[PREFERRED] ?? []).flatMap(({ weight, preference }, index) => [
       ...validateWeight(weight, `${path}.${PREFERRED}[${index}].weight`),
-      // No node may have a label with a wrong value, and one without is good enough here.
+      // Invalid label values are harmless in a preference, because no node can have them.
       ...validateNodeTerm(preference, false, `${path}.${PREFERRED}[${index}].preference`),
     ]),
   ];
@@ -46,34 +48,34 @@ const validateWeight = (weight: number, path: string): Problem[] =>
 
 function validateNodeTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
-  checksValues: boolean,
+  shouldCheckValues: boolean,
   path: string,
 ): Problem[] {
   return [
     ...matchExpressions.flatMap((each, index) =>
-      validateNodeRequirement(each, checksValues, `${path}.matchExpressions[${index}]`),
+      validateNodeRequirement(each, shouldCheckValues, `${path}.matchExpressions[${index}]`),
     ),
     ...matchFields.flatMap((each, index) => validateNodeField(each, `${path}.matchFields[${index}]`)),
   ];
 }
 
-function validateNodeRequirement(requirement: NodeRequirement, checksValues: boolean, path: string): Problem[] {
+function validateNodeRequirement(requirement: NodeRequirement, shouldCheckValues: boolean, path: string): Problem[] {
   const { key, operator, values = [] } = requirement;
   const isComparison = operator === 'Gt' || operator === 'Lt';
   const single = "must be specified single value when `operator` is 'Lt' or 'Gt'";
-  const ofValues = isComparison
+  const valueProblems = isComparison
     ? values.length === 1
       ? []
       : [required(`${path}.values`, single)]
     : validateOperator(operator, values, path);
   return [
-    ...ofValues,
+    ...valueProblems,
     ...allInvalid(`${path}.key`, key, labelKey(key)),
-    ...(checksValues ? validateLabelValues(values, path) : []),
+    ...(shouldCheckValues ? validateLabelValues(values, path) : []),
   ];
 }
 
-/** A node is selected by one field, its name. */
+/** Checks a field requirement. The only supported field is the node's name. */
 function validateNodeField({ key, operator, values = [] }: NodeRequirement, path: string): Problem[] {
   const isKnown = operator === 'In' || operator === 'NotIn';
   const single = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
@@ -103,18 +105,18 @@ function validatePodAffinity(affinity: PodAffinity, path: string): Problem[] {
 
 function validatePodAffinityTerm(term: PodAffinityTerm, path: string): Problem[] {
   const { labelSelector, namespaceSelector, namespaces = [], topologyKey } = term;
-  const at = `${path}.topologyKey`;
+  const fieldPath = `${path}.topologyKey`;
   return [
     ...(labelSelector ? validateLabelSelector(labelSelector, `${path}.labelSelector`) : []),
     ...(namespaceSelector ? validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`) : []),
     ...namespaces.flatMap((name) => allInvalid(`${path}.namespace`, name, dnsLabel(name))),
     ...validateLabelKeys(term, path),
-    ...(topologyKey === '' ? [required(at, 'can not be empty')] : []),
-    ...allInvalid(at, topologyKey, labelKey(topologyKey)),
+    ...(topologyKey === '' ? [required(fieldPath, 'can not be empty')] : []),
+    ...allInvalid(fieldPath, topologyKey, labelKey(topologyKey)),
   ];
 }
 
-/** Checks the keys whose values come from the pod itself (`ValidateMatchLabelKeysAndMismatchLabelKeys`). */
+/** Validates label keys whose values are taken from the pod itself (`ValidateMatchLabelKeysAndMismatchLabelKeys`). */
 function validateLabelKeys(
   {
     matchLabelKeys = [],
@@ -123,16 +125,17 @@ function validateLabelKeys(
   }: Pick<PodAffinityTerm, 'matchLabelKeys' | 'mismatchLabelKeys' | 'labelSelector'>,
   path: string,
 ): Problem[] {
-  const validateKeys = (keys: readonly string[], at: string): Problem[] => {
+  const validateKeys = (keys: readonly string[], itemPath: string): Problem[] => {
     if (keys.length === 0) return [];
-    if (labelSelector === undefined) return [forbidden(at, 'must not be specified when labelSelector is not set')];
-    return keys.flatMap((key, index) => allInvalid(`${at}[${index}]`, key, labelKey(key)));
+    if (labelSelector === undefined)
+      return [forbidden(itemPath, 'must not be specified when labelSelector is not set')];
+    return keys.flatMap((key, index) => allInvalid(`${itemPath}[${index}]`, key, labelKey(key)));
   };
   const { matchLabels = {}, matchExpressions = [] } = labelSelector ?? {};
   const selected = new Set(Object.keys(matchLabels));
   const indexes = new Map(matchLabelKeys.map((key, index) => [key, index]));
   const mismatched = new Set(mismatchLabelKeys);
-  const repeated = matchExpressions.flatMap(({ key }) => {
+  const duplicateProblems = matchExpressions.flatMap(({ key }) => {
     const index = indexes.get(key);
     const isRepeated = index !== undefined && selected.has(key);
     selected.add(key);
@@ -141,7 +144,7 @@ function validateLabelKeys(
   return [
     ...validateKeys(matchLabelKeys, `${path}.matchLabelKeys`),
     ...validateKeys(mismatchLabelKeys, `${path}.mismatchLabelKeys`),
-    ...repeated,
+    ...duplicateProblems,
     ...matchLabelKeys.flatMap((key, index) =>
       mismatched.has(key)
         ? [invalid(`${path}.matchLabelKeys[${index}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys')]
@@ -158,10 +161,10 @@ type Toleration = NonNullable<PodSpec['tolerations']>[number];
 
 function validateToleration(toleration: Toleration, path: string): Problem[] {
   const { key = '', operator = '', effect = '', tolerationSeconds } = toleration;
-  const mustExist = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+  const existsRule = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
   return [
     ...(key === '' ? [] : allInvalid(`${path}.key`, key, labelKey(key))),
-    ...(key === '' && operator !== 'Exists' ? [invalid(`${path}.operator`, operator, mustExist)] : []),
+    ...(key === '' && operator !== 'Exists' ? [invalid(`${path}.operator`, operator, existsRule)] : []),
     ...(tolerationSeconds !== undefined && effect !== 'NoExecute'
       ? [invalid(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")]
       : []),
@@ -170,22 +173,22 @@ function validateToleration(toleration: Toleration, path: string): Problem[] {
   ];
 }
 
-/** The comparisons belong to the feature `TaintTolerationComparisonOperators`, which is off in 1.36. */
+/** The operators Lt and Gt need the feature gate `TaintTolerationComparisonOperators`, which is off in 1.36. */
 function validateTolerationOperator({ operator, value = '' }: Toleration, path: string): Problem[] {
-  const at = `${path}.operator`;
+  const fieldPath = `${path}.operator`;
   switch (operator || undefined) {
     case 'Equal':
     case undefined: {
-      const wrong = labelValue(value);
-      return wrong.length === 0 ? [] : [invalid(at, value, wrong.join(';'))];
+      const valueProblems = labelValue(value);
+      return valueProblems.length === 0 ? [] : [invalid(fieldPath, value, valueProblems.join(';'))];
     }
     case 'Exists':
-      return value === '' ? [] : [invalid(at, value, "value must be empty when `operator` is 'Exists'")];
+      return value === '' ? [] : [invalid(fieldPath, value, "value must be empty when `operator` is 'Exists'")];
     case 'Lt':
     case 'Gt':
-      return [notSupported(at, operator, ['Equal', 'Exists', 'Lt', 'Gt'])];
+      return [notSupported(fieldPath, operator, ['Equal', 'Exists', 'Lt', 'Gt'])];
     default:
-      return [notSupported(at, operator, ['Equal', 'Exists'])];
+      return [notSupported(fieldPath, operator, ['Equal', 'Exists'])];
   }
 }
 
@@ -196,11 +199,11 @@ export function validateReadinessGates({ readinessGates = [] }: PodSpec): Proble
 }
 
 export function validateSchedulingGates({ schedulingGates = [] }: PodSpec): Problem[] {
-  const seen = new Set<string>();
+  const names = new Set<string>();
   return schedulingGates.flatMap(({ name }, index) => {
     const path = `spec.schedulingGates[${index}]`;
-    const isRepeated = seen.has(name);
-    seen.add(name);
+    const isRepeated = names.has(name);
+    names.add(name);
     return [...allInvalid(path, name, labelKey(name)), ...(isRepeated ? [duplicate(path, name)] : [])];
   });
 }
@@ -209,12 +212,12 @@ type Spread = NonNullable<PodSpec['topologySpreadConstraints']>[number];
 
 export function validateTopologySpread({ topologySpreadConstraints: constraints = [] }: PodSpec): Problem[] {
   const pairOf = ({ topologyKey, whenUnsatisfiable }: Spread) => `{${topologyKey}, ${whenUnsatisfiable}}`;
-  const lastOfPair = new Map(constraints.map((constraint, index) => [pairOf(constraint), index]));
+  const lastIndexes = new Map(constraints.map((constraint, index) => [pairOf(constraint), index]));
   return constraints.flatMap((constraint, index) => {
     const path = `spec.topologySpreadConstraints[${index}]`;
     const { maxSkew, topologyKey, whenUnsatisfiable, minDomains, labelSelector } = constraint;
     const pair = pairOf(constraint);
-    const isRepeated = lastOfPair.get(pair) !== index;
+    const isRepeated = lastIndexes.get(pair) !== index;
     return [
       ...positive(`${path}.maxSkew`, maxSkew),
       ...(topologyKey === '' ? [required(`${path}.topologyKey`, 'can not be empty')] : []),
@@ -243,8 +246,8 @@ export function validateSchedulingGroup({ schedulingGroup }: PodSpec): Problem[]
 }
 
 /**
- * Warns about the fields of a static pod that only a scheduler acts on. No scheduler places a static pod, so a kubelet
- * ignores them without a word.
+ * Returns warnings about fields of a static pod that only a scheduler uses. A kubelet ignores them silently, because no
+ * scheduler places a static pod.
  */
 export function schedulerWarnings({ affinity = {}, topologySpreadConstraints, schedulingGroup }: PodSpec): Problem[] {
   const { podAffinity, podAntiAffinity, nodeAffinity } = affinity;

@@ -1,4 +1,6 @@
-/** Checks of security contexts (`validatePodSpecSecurityContext` and `ValidateSecurityContext` of `core/validation`). */
+/**
+ * Validates security contexts (`validatePodSpecSecurityContext` and `ValidateSecurityContext` of `core/validation`).
+ */
 import { dottedSysctl, SYSCTL_NAME, sysctlNamespace } from '../../admission/sysctls.ts';
 import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';
@@ -18,11 +20,11 @@ import {
   tooLong,
 } from './words.ts';
 
-const LARGEST_ID = 2 ** 31 - 1;
-const LONGEST_SYSCTL = 253;
-const LONGEST_PROFILE = 4095;
+const MAX_ID = 2 ** 31 - 1;
+const MAX_SYSCTL_LENGTH = 253;
+const MAX_PROFILE_LENGTH = 4095;
 
-/** Checks a pod's own security context and what it shares with the host. */
+/** Validates a pod's security context and its use of host namespaces. */
 export function validatePodSecurity(spec: PodSpec): Problem[] {
   const { securityContext = {}, shareProcessNamespace, hostPID } = spec;
   const path = 'spec.securityContext';
@@ -54,9 +56,13 @@ export function validatePodSecurity(spec: PodSpec): Problem[] {
 }
 
 /** Checks a container's security context. */
-export function validateContainerSecurity({ securityContext: own }: Container, spec: PodSpec, path: string): Problem[] {
-  if (own === undefined) return [];
-  const { runAsUser, runAsGroup, procMount, seccompProfile, windowsOptions, appArmorProfile } = own;
+export function validateContainerSecurity(
+  { securityContext: context }: Container,
+  spec: PodSpec,
+  path: string,
+): Problem[] {
+  if (context === undefined) return [];
+  const { runAsUser, runAsGroup, procMount, seccompProfile, windowsOptions, appArmorProfile } = context;
   const isUnmaskedOnHost = procMount === 'Unmasked' && spec.hostUsers !== false;
   return [
     ...validateId(`${path}.runAsUser`, runAsUser),
@@ -66,33 +72,33 @@ export function validateContainerSecurity({ securityContext: own }: Container, s
       ? [invalid(`${path}.procMount`, procMount, '`hostUsers` must be false to use `Unmasked`')]
       : []),
     ...validateSeccomp(seccompProfile, `${path}.seccompProfile`),
-    ...validateEscalation(own, path),
+    ...validateEscalation(context, path),
     ...validateWindowsOptions(windowsOptions, `${path}.windowsOptions`),
     ...validateAppArmor(appArmorProfile, `${path}.appArmorProfile`),
   ];
 }
 
-const validateId = (path: string, id: number | undefined): Problem[] => inRange(path, id, 0, LARGEST_ID);
+const validateId = (path: string, id: number | undefined): Problem[] => inRange(path, id, 0, MAX_ID);
 
-/** A process that may not gain privileges has none to begin with. */
-function validateEscalation(own: SecurityContext, path: string): Problem[] {
-  if (own.allowPrivilegeEscalation !== false) return [];
-  const cannot = (what: string) =>
-    invalid(path, asInGo(own), `cannot set \`allowPrivilegeEscalation\` to false and ${what}`);
-  const { privileged, capabilities } = own;
+/** Checks that a container that forbids privilege escalation is not privileged itself. */
+function validateEscalation(context: SecurityContext, path: string): Problem[] {
+  if (context.allowPrivilegeEscalation !== false) return [];
+  const conflictProblem = (condition: string) =>
+    invalid(path, toGoValue(context), `cannot set \`allowPrivilegeEscalation\` to false and ${condition}`);
+  const { privileged, capabilities } = context;
   const isAdmin = capabilities?.add?.includes('CAP_SYS_ADMIN');
   return [
-    ...(privileged ? [cannot('`privileged` to true')] : []),
-    ...(isAdmin ? [cannot('`capabilities.Add` CAP_SYS_ADMIN')] : []),
+    ...(privileged ? [conflictProblem('`privileged` to true')] : []),
+    ...(isAdmin ? [conflictProblem('`capabilities.Add` CAP_SYS_ADMIN')] : []),
   ];
 }
 
-/** A security context as messages show it: with the names of Go's internal type, and all fields. */
-function asInGo(own: SecurityContext): object {
-  const { capabilities, seLinuxOptions, windowsOptions, seccompProfile, appArmorProfile } = own;
+/** Returns a security context as messages show it, with all fields under the names of Go's internal type. */
+function toGoValue(context: SecurityContext): object {
+  const { capabilities, seLinuxOptions, windowsOptions, seccompProfile, appArmorProfile } = context;
   return {
     Capabilities: capabilities ? { Add: capabilities.add ?? null, Drop: capabilities.drop ?? null } : null,
-    Privileged: own.privileged ?? null,
+    Privileged: context.privileged ?? null,
     SELinuxOptions: seLinuxOptions
       ? {
           User: seLinuxOptions.user ?? '',
@@ -109,18 +115,18 @@ function asInGo(own: SecurityContext): object {
           HostProcess: windowsOptions.hostProcess ?? null,
         }
       : null,
-    RunAsUser: own.runAsUser ?? null,
-    RunAsGroup: own.runAsGroup ?? null,
-    RunAsNonRoot: own.runAsNonRoot ?? null,
-    ReadOnlyRootFilesystem: own.readOnlyRootFilesystem ?? null,
-    AllowPrivilegeEscalation: own.allowPrivilegeEscalation ?? null,
-    ProcMount: own.procMount ?? null,
-    SeccompProfile: seccompProfile ? profileInGo(seccompProfile) : null,
-    AppArmorProfile: appArmorProfile ? profileInGo(appArmorProfile) : null,
+    RunAsUser: context.runAsUser ?? null,
+    RunAsGroup: context.runAsGroup ?? null,
+    RunAsNonRoot: context.runAsNonRoot ?? null,
+    ReadOnlyRootFilesystem: context.readOnlyRootFilesystem ?? null,
+    AllowPrivilegeEscalation: context.allowPrivilegeEscalation ?? null,
+    ProcMount: context.procMount ?? null,
+    SeccompProfile: seccompProfile ? profileToGoValue(seccompProfile) : null,
+    AppArmorProfile: appArmorProfile ? profileToGoValue(appArmorProfile) : null,
   };
 }
 
-const profileInGo = ({ type, localhostProfile }: SecurityProfile): object => ({
+const profileToGoValue = ({ type, localhostProfile }: SecurityProfile): object => ({
   Type: type,
   LocalhostProfile: localhostProfile ?? null,
 });
@@ -142,7 +148,11 @@ function validateSeccomp(profile: SecurityProfile | undefined, path: string): Pr
       : localhostProfile === undefined
         ? []
         : [
-            invalid(`${path}.localhostProfile`, profileInGo(profile), 'can only be set when seccomp type is Localhost'),
+            invalid(
+              `${path}.localhostProfile`,
+              profileToGoValue(profile),
+              'can only be set when seccomp type is Localhost',
+            ),
           ]),
   ];
 }
@@ -155,21 +165,21 @@ function validateAppArmor(profile: SecurityProfile | undefined, path: string): P
   const { type, localhostProfile } = profile;
   const field = `${path}.localhostProfile`;
   if (type === 'Localhost') return validateLocalhostAppArmor(localhostProfile, field);
-  const wrongType = validateProfileType(type, 'appArmorProfile', `${path}.type`);
-  if (wrongType.length > 0 || localhostProfile === undefined) return wrongType;
+  const typeProblems = validateProfileType(type, 'appArmorProfile', `${path}.type`);
+  if (typeProblems.length > 0 || localhostProfile === undefined) return typeProblems;
   return [invalid(field, localhostProfile, 'can only be set when AppArmor type is Localhost')];
 }
 
 function validateLocalhostAppArmor(profile: string | undefined, path: string): Problem[] {
-  const missing = required(path, 'must be set when AppArmor type is Localhost');
-  if (profile === undefined) return [missing];
-  const wrong =
+  const missingProblem = required(path, 'must be set when AppArmor type is Localhost');
+  if (profile === undefined) return [missingProblem];
+  const valueProblems =
     profile === profile.trim()
       ? profile === ''
-        ? [missing]
+        ? [missingProblem]
         : []
       : [invalid(path, profile, 'must not be padded with whitespace')];
-  return [...wrong, ...(profile.length > LONGEST_PROFILE ? [tooLong(path, LONGEST_PROFILE)] : [])];
+  return [...valueProblems, ...(profile.length > MAX_PROFILE_LENGTH ? [tooLong(path, MAX_PROFILE_LENGTH)] : [])];
 }
 
 function validateSysctls(
@@ -179,40 +189,40 @@ function validateSysctls(
 ): Problem[] {
   const names = new Set<string>();
   return sysctls.flatMap(({ name }, index) => {
-    const at = `${path}[${index}].name`;
+    const fieldPath = `${path}[${index}].name`;
     const isRepeated = names.has(name);
     names.add(name);
-    return [...validateSysctlName(name, isRepeated, at), ...validateSysctlOfHost(name, spec, at)];
+    return [...validateSysctlName(name, isRepeated, fieldPath), ...validateHostSysctl(name, spec, fieldPath)];
   });
 }
 
 function validateSysctlName(name: string, isRepeated: boolean, path: string): Problem[] {
   if (name === '') return [required(path)];
-  if (name.length > LONGEST_SYSCTL || !SYSCTL_NAME.test(name)) {
-    const form = '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
-    return [invalid(path, name, `must have at most ${LONGEST_SYSCTL} characters and match regex ${form}`)];
+  if (name.length > MAX_SYSCTL_LENGTH || !SYSCTL_NAME.test(name)) {
+    const pattern = '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
+    return [invalid(path, name, `must have at most ${MAX_SYSCTL_LENGTH} characters and match regex ${pattern}`)];
   }
   return isRepeated ? [duplicate(path, name)] : [];
 }
 
-function validateSysctlOfHost(name: string, { hostNetwork, hostIPC }: PodSpec, path: string): Problem[] {
+function validateHostSysctl(name: string, { hostNetwork, hostIPC }: PodSpec, path: string): Problem[] {
   const namespace = sysctlNamespace(dottedSysctl(name));
-  const shared = (field: string) => [invalid(path, name, `may not be specified when '${field}' is true`)];
-  if (namespace === 'net' && hostNetwork) return shared('hostNetwork');
-  return namespace === 'ipc' && hostIPC ? shared('hostIPC') : [];
+  const hostNamespaceProblem = (field: string) => [invalid(path, name, `may not be specified when '${field}' is true`)];
+  if (namespace === 'net' && hostNetwork) return hostNamespaceProblem('hostNetwork');
+  return namespace === 'ipc' && hostIPC ? hostNamespaceProblem('hostIPC') : [];
 }
 
-/** Checks that a pod with a user namespace of its own shares nothing that belongs to that of the host (`validateHostUsers`). */
+/** Checks that a pod with its own user namespace does not use other namespaces of the host (`validateHostUsers`). */
 export function validateHostUsers(spec: PodSpec): Problem[] {
   if (spec.hostUsers !== false) return [];
-  const why = 'when `hostUsers` is false';
+  const reason = 'when `hostUsers` is false';
   return [
-    ...(spec.hostNetwork ? [forbidden('spec.hostNetwork', why)] : []),
-    // Kubernetes writes these two fields with a capital.
-    ...(spec.hostPID ? [forbidden('spec.HostPID', why)] : []),
-    ...(spec.hostIPC ? [forbidden('spec.HostIPC', why)] : []),
+    ...(spec.hostNetwork ? [forbidden('spec.hostNetwork', reason)] : []),
+    // Kubernetes capitalizes these two fields in its messages.
+    ...(spec.hostPID ? [forbidden('spec.HostPID', reason)] : []),
+    ...(spec.hostIPC ? [forbidden('spec.HostIPC', reason)] : []),
     ...containersOf(spec).flatMap(({ container, field, index }) =>
-      container.volumeDevices?.length ? [forbidden(`spec.${field}[${index}].volumeDevices`, why)] : [],
+      container.volumeDevices?.length ? [forbidden(`spec.${field}[${index}].volumeDevices`, reason)] : [],
     ),
   ];
 }

@@ -1,22 +1,22 @@
 /**
- * A static pod has no API server behind it, so it may not refer to objects of one (C24). ConfigMaps and Secrets are the
- * exception, because the source of the pod may have them.
+ * Checks that a static pod does not reference API objects, because it must run without an API server (C24). ConfigMaps
+ * and Secrets are an exception if the source of the pod can provide them.
  */
 import type { ConfigKind } from '../../objects/configObject.ts';
 import { containersOf } from '../containers.ts';
-import { type Problem, shownValue } from '../problem.ts';
+import { formatValue, type Problem } from '../problem.ts';
 import type { Container } from '../schema/container.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import type { Volume } from '../schema/volume.ts';
 
-/** Something in a pod that refers to an object of an API server. */
+/** A reference in a pod to an API object. */
 interface Reference {
   readonly path: string;
-  /** The kind of object, as a kubelet names it. */
+  /** Kind of the object, as in the kubelet's message. */
   readonly resource: string;
-  /** The pod can do without it: the reference says so, or nothing comes of it. */
+  /** Whether the pod can run without the object, because the reference is optional or has no effect. */
   readonly isOptional: boolean;
-  /** The object, in the pod's namespace, if it is of a kind that the source of the pod may have. */
+  /** The object in the pod's namespace. Undefined if the source of the pod cannot provide objects of its kind. */
   readonly object?: NamedObject | undefined;
 }
 
@@ -25,24 +25,26 @@ interface NamedObject {
   readonly name: string;
 }
 
-/** A ConfigMap or Secret that a static pod names, at a path of its manifest. */
-export interface Need extends NamedObject {
+/** A reference of a static pod to a ConfigMap or Secret, with its path in the manifest. */
+export interface RequiredObject extends NamedObject {
   readonly path: string;
   /** Whether the pod can run without the object. */
   readonly isOptional: boolean;
 }
 
-/** How references are judged. */
+/** Settings for the check of references. */
 export interface StaticRules {
-  /** What a pod can do without is taken: for manifests that were written for a cluster. */
+  /** Whether references that the pod can run without are accepted, for manifests that were written for a cluster. */
   readonly isLenient: boolean;
-  /** Whether ConfigMaps and Secrets may be named, because the caller checks `needsOf`. */
-  readonly seesNeeds?: boolean;
+  /**
+   * Whether references to ConfigMaps and Secrets are accepted, because the caller checks them with `requiredObjects`.
+   */
+  readonly acceptsObjects?: boolean;
 }
 
-/** Refuses each reference and each projection without a source, as a kubelet does (`HasAPIObjectReference`). */
-export function validateStatic(spec: PodSpec, { isLenient, seesNeeds = false }: StaticRules): Problem[] {
-  const refused = refusedReferences(spec, isLenient).filter(({ object }) => !seesNeeds || object === undefined);
+/** Reports each reference and each projection without a source, like a kubelet (`HasAPIObjectReference`). */
+export function validateStatic(spec: PodSpec, { isLenient, acceptsObjects = false }: StaticRules): Problem[] {
+  const refused = refusedReferences(spec, isLenient).filter(({ object }) => !acceptsObjects || object === undefined);
   return [...refused.map(problemOf), ...emptyProjections(spec)];
 }
 
@@ -54,15 +56,15 @@ function emptyProjections({ volumes = [] }: PodSpec): Problem[] {
         : [
             {
               path: `spec.volumes[${volume}].projected.sources[${index}]`,
-              message: `unknown source for projected volume ${shownValue(name)}`,
+              message: `unknown source for projected volume ${formatValue(name)}`,
             },
           ],
     ),
   );
 }
 
-/** Returns the objects that the source of a pod should have, once for each path that names one. */
-export function needsOf(spec: PodSpec, isLenient: boolean): Need[] {
+/** Returns the objects that the source of a pod should provide, once per path. */
+export function requiredObjects(spec: PodSpec, isLenient: boolean): RequiredObject[] {
   return refusedReferences(spec, isLenient).flatMap(({ object, path, isOptional }) =>
     object === undefined ? [] : [{ ...object, path, isOptional }],
   );
@@ -78,7 +80,7 @@ function problemOf({ path, resource, isOptional }: Reference): Problem {
   return { path, message: `static pods may not reference ${resource}${hint}` };
 }
 
-const named = (kind: ConfigKind, name: string | undefined): NamedObject | undefined =>
+const toNamedObject = (kind: ConfigKind, name: string | undefined): NamedObject | undefined =>
   name ? { kind, name } : undefined;
 
 const isOptional = (reference: object): boolean => 'optional' in reference && reference.optional === true;
@@ -101,7 +103,7 @@ function podReferences({
               path: `spec.imagePullSecrets[${index}]`,
               resource: 'secrets',
               isOptional: true,
-              object: named('Secret', name),
+              object: toNamedObject('Secret', name),
             },
           ]
         : [],
@@ -110,8 +112,8 @@ function podReferences({
   ];
 }
 
-/** Kinds of volumes whose data is an object of the API server, or is found by one. */
-const VOLUMES = {
+/** Volume types whose data is, or is located by, an API object, with the resource in the kubelet's message. */
+const VOLUME_RESOURCES = {
   secret: 'secrets',
   configMap: 'configmaps',
   persistentVolumeClaim: 'persistentvolumeclaims',
@@ -121,7 +123,7 @@ const VOLUMES = {
   azureFile: 'secrets',
 } as const;
 
-const PROJECTIONS = {
+const PROJECTION_RESOURCES = {
   secret: 'secrets',
   configMap: 'configmaps',
   serviceAccountToken: 'serviceaccounts (via projected volumes)',
@@ -129,73 +131,76 @@ const PROJECTIONS = {
   podCertificate: 'podcertificates',
 } as const;
 
-/** Volumes that may name a secret with the credentials for what they mount. */
-const WITH_SECRETS = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const;
+/** Volume types with an optional Secret for credentials. */
+const TYPES_WITH_SECRET = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const;
 
-/** What cannot be mounted here anyway says so at the mount, and a lenient node leaves it to that. */
-const MOUNT_SAYS: ReadonlySet<string> = new Set(['csi', 'glusterfs', 'azureFile']);
+/**
+ * Volume types that this node cannot mount. A lenient node accepts them here, because the mount fails with a message of
+ * its own.
+ */
+const UNSUPPORTED_TYPES: ReadonlySet<string> = new Set(['csi', 'glusterfs', 'azureFile']);
 
-/** The entries of an object whose keys are known. */
-const entriesOf = <K extends string, V>(object: Readonly<Record<K, V>>) => Object.entries(object) as [K, V][];
+/** Safe cast: `K` lists all keys of these constants. */
+const typedEntries = <K extends string, V>(object: Readonly<Record<K, V>>) => Object.entries(object) as [K, V][];
 
 function volumeReferences({ volumes = [] }: PodSpec): Reference[] {
-  return volumes.flatMap((volume, index) => ofVolume(volume, `spec.volumes[${index}]`));
+  return volumes.flatMap((volume, index) => referencesOfVolume(volume, `spec.volumes[${index}]`));
 }
 
-/** By the kind of source that names them. */
-const objectsNamed = (configMap: string | undefined, secret: string | undefined) =>
+/** Returns the referenced objects by type of source. */
+const objectsByType = (configMap: string | undefined, secret: string | undefined) =>
   new Map([
-    ['configMap', named('ConfigMap', configMap)],
-    ['secret', named('Secret', secret)],
+    ['configMap', toNamedObject('ConfigMap', configMap)],
+    ['secret', toNamedObject('Secret', secret)],
   ]);
 
-function ofVolume(volume: Volume, path: string): Reference[] {
-  const objects = objectsNamed(volume.configMap?.name, volume.secret?.secretName);
-  const own = entriesOf(VOLUMES).flatMap(([kind, resource]) => {
+function referencesOfVolume(volume: Volume, path: string): Reference[] {
+  const objects = objectsByType(volume.configMap?.name, volume.secret?.secretName);
+  const volumeSources = typedEntries(VOLUME_RESOURCES).flatMap(([kind, resource]) => {
     const source = volume[kind];
     if (source === undefined) return [];
-    const mayLack = isOptional(source) || MOUNT_SAYS.has(kind);
-    return [{ path: `${path}.${kind}`, resource, isOptional: mayLack, object: objects.get(kind) }];
+    const canRunWithout = isOptional(source) || UNSUPPORTED_TYPES.has(kind);
+    return [{ path: `${path}.${kind}`, resource, isOptional: canRunWithout, object: objects.get(kind) }];
   });
-  const credentials = WITH_SECRETS.filter((kind) => volume[kind]?.secretRef?.name).map((kind) => ({
+  const credentials = TYPES_WITH_SECRET.filter((kind) => volume[kind]?.secretRef?.name).map((kind) => ({
     path: `${path}.${kind}.secretRef`,
     resource: 'secrets',
     isOptional: true,
   }));
   const projected = (volume.projected?.sources ?? []).flatMap((projection, index) => {
-    const objects = objectsNamed(projection.configMap?.name, projection.secret?.name);
-    return entriesOf(PROJECTIONS).flatMap(([kind, resource]) => {
+    const objects = objectsByType(projection.configMap?.name, projection.secret?.name);
+    return typedEntries(PROJECTION_RESOURCES).flatMap(([kind, resource]) => {
       const source = projection[kind];
-      const at = `${path}.projected.sources[${index}].${kind}`;
+      const problemPath = `${path}.projected.sources[${index}].${kind}`;
       return source === undefined
         ? []
-        : [{ path: at, resource, isOptional: isOptional(source), object: objects.get(kind) }];
+        : [{ path: problemPath, resource, isOptional: isOptional(source), object: objects.get(kind) }];
     });
   });
-  return [...own, ...credentials, ...projected];
+  return [...volumeSources, ...credentials, ...projected];
 }
 
 function containerReferences(spec: PodSpec): Reference[] {
   return containersOf(spec).flatMap(({ container, field, index }) =>
-    ofContainer(container).map((each) => ({ ...each, path: `spec.${field}[${index}].${each.path}` })),
+    referencesOfContainer(container).map((each) => ({ ...each, path: `spec.${field}[${index}].${each.path}` })),
   );
 }
 
-function ofContainer({ env = [], envFrom = [] }: Container): Reference[] {
-  const reference = (path: string, kind: ConfigKind, source: SourceOfVariables | undefined): Reference[] => {
+function referencesOfContainer({ env = [], envFrom = [] }: Container): Reference[] {
+  const toReferences = (path: string, kind: ConfigKind, keySource: SourceOfVariables | undefined): Reference[] => {
     const resource = kind === 'Secret' ? 'secrets' : 'configmaps';
-    return source === undefined
+    return keySource === undefined
       ? []
-      : [{ path, resource, isOptional: isOptional(source), object: named(kind, source.name) }];
+      : [{ path, resource, isOptional: isOptional(keySource), object: toNamedObject(kind, keySource.name) }];
   };
   return [
     ...env.flatMap(({ valueFrom }, index) => [
-      ...reference(`env[${index}].valueFrom.secretKeyRef`, 'Secret', valueFrom?.secretKeyRef),
-      ...reference(`env[${index}].valueFrom.configMapKeyRef`, 'ConfigMap', valueFrom?.configMapKeyRef),
+      ...toReferences(`env[${index}].valueFrom.secretKeyRef`, 'Secret', valueFrom?.secretKeyRef),
+      ...toReferences(`env[${index}].valueFrom.configMapKeyRef`, 'ConfigMap', valueFrom?.configMapKeyRef),
     ]),
     ...envFrom.flatMap(({ secretRef, configMapRef }, index) => [
-      ...reference(`envFrom[${index}].secretRef`, 'Secret', secretRef),
-      ...reference(`envFrom[${index}].configMapRef`, 'ConfigMap', configMapRef),
+      ...toReferences(`envFrom[${index}].secretRef`, 'Secret', secretRef),
+      ...toReferences(`envFrom[${index}].configMapRef`, 'ConfigMap', configMapRef),
     ]),
   ];
 }

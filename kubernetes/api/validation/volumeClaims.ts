@@ -1,4 +1,6 @@
-/** Checks of the claim that an ephemeral volume creates (`ValidatePersistentVolumeClaimTemplate` of `core/validation`). */
+/**
+ * Validates the claim template of an ephemeral volume (`ValidatePersistentVolumeClaimTemplate` of `core/validation`).
+ */
 import type * as z from 'zod/mini';
 import { lookUp } from '../../../base/lookUp.ts';
 import type { Problem } from '../problem.ts';
@@ -17,32 +19,32 @@ export function validateClaimTemplate({ metadata = {}, spec }: ClaimTemplate, pa
   return [...validateTemplateMeta(metadata, `${path}.metadata`), ...validateClaimSpec(spec, `${path}.spec`)];
 }
 
-/** Only labels and annotations may be set, because the claim's name and the rest come from its pod. */
+/** Checks that only labels and annotations are set, because the claim's other metadata comes from its pod. */
 function validateTemplateMeta(metadata: ObjectMeta, path: string): Problem[] {
-  const { annotations = {}, labels = {}, ...others } = metadata;
+  const { annotations = {}, labels = {}, ...otherFields } = metadata;
   const isSet = (value: unknown) => !(value === '' || value === 0 || (Array.isArray(value) && value.length === 0));
   return [
     ...validateAnnotations(annotations, `${path}.annotations`),
     ...validateLabels(labels, `${path}.labels`),
-    ...Object.entries(others).flatMap(([field, value]) =>
+    ...Object.entries(otherFields).flatMap(([field, value]) =>
       isSet(value) ? [forbidden(`${path}.${field === 'uid' ? 'uID' : field}`, 'cannot be set')] : [],
     ),
   ];
 }
 
-const MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
 function validateClaimSpec(spec: ClaimSpec, path: string): Problem[] {
   const { accessModes = [], selector, resources = {}, storageClassName = '', volumeMode } = spec;
   const { dataSource, dataSourceRef, volumeAttributesClassName = '' } = spec;
-  const isShared = accessModes.some((mode) => mode !== 'ReadWriteOncePod' && MODES.includes(mode));
-  const isMixed = accessModes.includes('ReadWriteOncePod') && isShared;
-  const at = `${path}.accessModes`;
+  const hasOtherMode = accessModes.some((mode) => mode !== 'ReadWriteOncePod' && ACCESS_MODES.includes(mode));
+  const isMixed = accessModes.includes('ReadWriteOncePod') && hasOtherMode;
+  const fieldPath = `${path}.accessModes`;
   return [
-    ...(accessModes.length === 0 ? [required(at, 'at least 1 access mode is required')] : []),
+    ...(accessModes.length === 0 ? [required(fieldPath, 'at least 1 access mode is required')] : []),
     ...(selector ? validateLabelSelector(selector, `${path}.selector`) : []),
-    ...accessModes.flatMap((mode) => oneOf(at, mode, MODES)),
-    ...(isMixed ? [forbidden(at, 'may not use ReadWriteOncePod with other access modes')] : []),
+    ...accessModes.flatMap((mode) => oneOf(fieldPath, mode, ACCESS_MODES)),
+    ...(isMixed ? [forbidden(fieldPath, 'may not use ReadWriteOncePod with other access modes')] : []),
     ...validateStorage(lookUp(resources.requests, 'storage'), `${path}.resources[storage]`),
     ...(storageClassName === ''
       ? []

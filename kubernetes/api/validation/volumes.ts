@@ -1,4 +1,4 @@
-/** Checks of a pod's volumes (`ValidateVolumes` and `validateVolumeSource` of `core/validation`). */
+/** Validates a pod's volumes (`ValidateVolumes` and `validateVolumeSource` of `core/validation`). */
 import type { Problem } from '../problem.ts';
 import { nanosOf } from '../quantity.ts';
 import type { Volume } from '../schema/volume.ts';
@@ -22,27 +22,30 @@ import {
   requiredText,
 } from './words.ts';
 
-/** The valid volumes, which containers may mount, and what is wrong with the others. */
-export interface CheckedVolumes {
+/** The valid volumes, which containers may mount, and the problems of the others. */
+export interface VolumeValidation {
   readonly valid: ValidVolumes;
   readonly problems: readonly Problem[];
 }
 
-/** Checks that names are unique labels and that each volume has one valid source. */
-export function validateVolumes(volumes: readonly Volume[], podName: string, path: string): CheckedVolumes {
+/** Checks that names are valid and unique, and that each volume has one valid source. */
+export function validateVolumes(volumes: readonly Volume[], podName: string, path: string): VolumeValidation {
   const valid = new Map<string, Volume>();
-  const created = new Set(volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`));
+  const createdClaims = new Set(volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`));
   const problems = volumes.flatMap((volume, index) => {
-    const at = `${path}[${index}]`;
-    const own = [
-      ...validateSources(volume, podName, at),
-      ...requiredLabel(`${at}.name`, volume.name),
-      ...(valid.has(volume.name) ? [duplicate(`${at}.name`, volume.name)] : []),
+    const itemPath = `${path}[${index}]`;
+    const volumeProblems = [
+      ...validateSources(volume, podName, itemPath),
+      ...requiredLabel(`${itemPath}.name`, volume.name),
+      ...(valid.has(volume.name) ? [duplicate(`${itemPath}.name`, volume.name)] : []),
     ];
-    if (own.length === 0) valid.set(volume.name, volume);
+    if (volumeProblems.length === 0) valid.set(volume.name, volume);
     const claim = volume.persistentVolumeClaim?.claimName ?? '';
     const rule = 'must not reference a PVC that gets created for an ephemeral volume';
-    return [...own, ...(created.has(claim) ? [invalid(`${at}.persistentVolumeClaim.claimName`, claim, rule)] : [])];
+    return [
+      ...volumeProblems,
+      ...(createdClaims.has(claim) ? [invalid(`${itemPath}.persistentVolumeClaim.claimName`, claim, rule)] : []),
+    ];
   });
   return { valid, problems };
 }
@@ -50,7 +53,7 @@ export function validateVolumes(volumes: readonly Volume[], podName: string, pat
 type Check<K extends keyof Volume> = (source: NonNullable<Volume[K]>, path: string) => Problem[];
 type Checks = { readonly [K in Exclude<keyof Volume, 'name'>]-?: Check<K> };
 
-/** The check of each source, in the order in which Kubernetes looks at them: only the first is checked. */
+/** The check per source, in the order of Kubernetes, which only checks the first source. */
 const CHECKS: Checks = {
   emptyDir: ({ sizeLimit = '0' }, path) =>
     nanosOf(sizeLimit) < 0n
@@ -104,44 +107,44 @@ const CHECKS: Checks = {
   ],
 };
 
-/** Kubernetes names these fields differently in some problems. */
-const CHECKED_AS: ReadonlyMap<string, string> = new Map([['gcePersistentDisk', 'persistentDisk']]);
-const EXCLUDED_AS: ReadonlyMap<string, string> = new Map([
+/** Names that Kubernetes uses for some fields in its messages. */
+const PROBLEM_NAMES: ReadonlyMap<string, string> = new Map([['gcePersistentDisk', 'persistentDisk']]);
+const EXCLUSION_NAMES: ReadonlyMap<string, string> = new Map([
   ['downwardAPI', 'downwarAPI'],
   ['cephfs', 'cephFS'],
 ]);
 
-// The keys are those of the table above.
-const KINDS = Object.keys(CHECKS) as (keyof Checks)[];
+// Safe cast: the keys are those of `CHECKS`.
+const SOURCE_TYPES = Object.keys(CHECKS) as (keyof Checks)[];
 
 function validateSources(volume: Volume, podName: string, path: string): Problem[] {
-  const [first, ...others] = KINDS.filter((kind) => volume[kind] !== undefined);
+  const [first, ...excess] = SOURCE_TYPES.filter((kind) => volume[kind] !== undefined);
   if (first === undefined) return [required(path, 'must specify a volume type')];
   return [
-    ...validateSource(first, volume, `${path}.${CHECKED_AS.get(first) ?? first}`),
-    ...(first === 'iscsi' ? initiatorTooLong(volume, `${path}.name`) : []),
+    ...validateSource(first, volume, `${path}.${PROBLEM_NAMES.get(first) ?? first}`),
+    ...(first === 'iscsi' ? validateInitiatorLength(volume, `${path}.name`) : []),
     ...(first === 'ephemeral' ? validateClaimName(volume.name, podName, `${path}.name`) : []),
-    ...others.map((kind) =>
-      forbidden(`${path}.${EXCLUDED_AS.get(kind) ?? kind}`, 'may not specify more than 1 volume type'),
+    ...excess.map((kind) =>
+      forbidden(`${path}.${EXCLUSION_NAMES.get(kind) ?? kind}`, 'may not specify more than 1 volume type'),
     ),
   ];
 }
 
 function validateSource<K extends keyof Checks>(kind: K, volume: Volume, path: string): Problem[] {
   const source = volume[kind];
-  // The table has for each kind the check of its own source, which TypeScript cannot follow by key.
+  // Safe cast: each entry of `CHECKS` checks the source of its own key, which TypeScript cannot infer.
   const check = CHECKS[kind] as unknown as Check<K>;
   return source === undefined ? [] : check(source, path);
 }
 
-function initiatorTooLong({ name, iscsi }: Volume, path: string): Problem[] {
+function validateInitiatorLength({ name, iscsi }: Volume, path: string): Problem[] {
   if (iscsi?.initiatorName === undefined || `${name}:${iscsi.targetPortal}`.length <= 64) return [];
   const rule =
     'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';
   return [invalid(path, name, rule)];
 }
 
-/** The claim of an ephemeral volume is named after the pod and the volume. */
+/** Checks the name of an ephemeral volume's claim, which consists of the names of the pod and the volume. */
 function validateClaimName(name: string, podName: string, path: string): Problem[] {
   if (name === '' || podName === '') return [];
   const claim = `${podName}-${name}`;

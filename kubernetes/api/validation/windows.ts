@@ -1,4 +1,6 @@
-/** Checks of the operating system and of the options of Windows (`validateOS`, `validateLinux` and `validateWindows`). */
+/**
+ * Validates the operating system and Windows options of a pod (`validateOS`, `validateLinux` and `validateWindows`).
+ */
 import type * as z from 'zod/mini';
 import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';
@@ -9,17 +11,17 @@ import { allInvalid, forbidden, invalid, notSupported, required } from './words.
 
 type WindowsOptions = NonNullable<z.infer<typeof securityContextSchema>['windowsOptions']>;
 
-/** Checks the operating system and that no field is set which it does not have. */
+/** Checks the operating system, and that no fields of the other operating system are set. */
 export function validateOs(spec: PodSpec): Problem[] {
   if (spec.os === undefined) return [];
   const name: string = spec.os.name;
   if (name === '') return [required('spec.os.name')];
-  if (name === 'linux') return noWindowsOptions(spec);
-  return name === 'windows' ? noLinuxFields(spec) : [notSupported('spec.os', name, ['linux', 'windows'])];
+  if (name === 'linux') return forbidWindowsOptions(spec);
+  return name === 'windows' ? forbidLinuxFields(spec) : [notSupported('spec.os', name, ['linux', 'windows'])];
 }
 
-function noWindowsOptions(spec: PodSpec): Problem[] {
-  const why = 'windows options cannot be set for a linux pod';
+function forbidWindowsOptions(spec: PodSpec): Problem[] {
+  const reason = 'windows options cannot be set for a linux pod';
   const contexts = [
     { path: 'spec.securityContext', context: spec.securityContext },
     ...containersOf(spec).map(({ container, field, index }) => ({
@@ -28,13 +30,13 @@ function noWindowsOptions(spec: PodSpec): Problem[] {
     })),
   ];
   return contexts.flatMap(({ path, context }) =>
-    context?.windowsOptions === undefined ? [] : [forbidden(`${path}.windowsOptions`, why)],
+    context?.windowsOptions === undefined ? [] : [forbidden(`${path}.windowsOptions`, reason)],
   );
 }
 
-const NO_WINDOWS = 'cannot be set for a windows pod';
+const WINDOWS_RULE = 'cannot be set for a windows pod';
 
-/** In the order of Kubernetes; a field of the spec stands between those of the context. */
+/** Fields in the order of Kubernetes's checks. */
 const POD_FIELDS = [
   'securityContext.appArmorProfile',
   'securityContext.seLinuxOptions',
@@ -66,44 +68,44 @@ const CONTAINER_FIELDS = [
   'runAsGroup',
 ] as const;
 
-function noLinuxFields(spec: PodSpec): Problem[] {
+function forbidLinuxFields(spec: PodSpec): Problem[] {
   const { securityContext = {}, hostUsers, hostPID, hostIPC, shareProcessNamespace } = spec;
   const { sysctls = [] } = securityContext;
-  const own = { hostUsers, hostPID: hostPID || undefined, hostIPC: hostIPC || undefined, shareProcessNamespace };
-  const set = new Set([
-    ...Object.entries(own).flatMap(([field, value]) => (value === undefined ? [] : [field])),
+  const podFields = { hostUsers, hostPID: hostPID || undefined, hostIPC: hostIPC || undefined, shareProcessNamespace };
+  const setFields = new Set([
+    ...Object.entries(podFields).flatMap(([field, value]) => (value === undefined ? [] : [field])),
     ...Object.keys(securityContext)
       .filter((field) => field !== 'sysctls' || sysctls.length > 0)
       .map((field) => `securityContext.${field}`),
   ]);
   return [
-    ...POD_FIELDS.filter((field) => set.has(field)).map((field) => forbidden(`spec.${field}`, NO_WINDOWS)),
+    ...POD_FIELDS.filter((field) => setFields.has(field)).map((field) => forbidden(`spec.${field}`, WINDOWS_RULE)),
     ...containersOf(spec).flatMap(({ container, field, index }) =>
       CONTAINER_FIELDS.filter((name) => container.securityContext?.[name] !== undefined).map((name) =>
-        forbidden(`spec.${field}[${index}].securityContext.${name}`, NO_WINDOWS),
+        forbidden(`spec.${field}[${index}].securityContext.${name}`, WINDOWS_RULE),
       ),
     ),
   ];
 }
 
 const MAX_CREDENTIAL_KIB = 64;
-const MAX_DOMAIN = 256;
-const MAX_USER = 104;
+const MAX_DOMAIN_LENGTH = 256;
+const MAX_USER_LENGTH = 104;
 
 export function validateWindowsOptions(options: WindowsOptions | undefined, path: string): Problem[] {
   if (options === undefined) return [];
   const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options;
   const isTooLong = (gmsaCredentialSpec?.length ?? 0) > MAX_CREDENTIAL_KIB * 1024;
-  const at = `${path}.gmsaCredentialSpec`;
+  const fieldPath = `${path}.gmsaCredentialSpec`;
   return [
     ...(gmsaCredentialSpecName === undefined
       ? []
       : allInvalid(`${path}.gmsaCredentialSpecName`, gmsaCredentialSpecName, dnsSubdomain(gmsaCredentialSpecName))),
     ...(gmsaCredentialSpec === ''
-      ? [invalid(at, gmsaCredentialSpec, 'gmsaCredentialSpec cannot be an empty string')]
+      ? [invalid(fieldPath, gmsaCredentialSpec, 'gmsaCredentialSpec cannot be an empty string')]
       : []),
     ...(isTooLong
-      ? [invalid(at, gmsaCredentialSpec, `gmsaCredentialSpec size must be under ${MAX_CREDENTIAL_KIB} KiB`)]
+      ? [invalid(fieldPath, gmsaCredentialSpec, `gmsaCredentialSpec size must be under ${MAX_CREDENTIAL_KIB} KiB`)]
       : []),
     ...(runAsUserName === undefined
       ? []
@@ -115,23 +117,25 @@ const NETBIOS = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 const DNS_LABEL = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const DNS_NAME = new RegExp(`^${DNS_LABEL}(?:\\.${DNS_LABEL})*$`);
 
-/** A user's name, after a domain and a backslash if there is one. */
+/** Checks a user name with an optional domain and a backslash before it. */
 function windowsUserName(name: string): string[] {
   if (name === '') return ['runAsUserName cannot be an empty string'];
-  const hasControls = [...name].some((character) => character < ' ' || character === '\u007f');
-  if (hasControls) return ['runAsUserName cannot contain control characters'];
+  const hasControlCharacters = [...name].some((character) => character < ' ' || character === '\u007f');
+  if (hasControlCharacters) return ['runAsUserName cannot contain control characters'];
   const parts = name.split('\\');
   if (parts.length > 2) return ['runAsUserName cannot contain more than one backslash'];
   const user = parts.at(-1) ?? '';
   const domain = parts.length === 2 ? (parts[0] ?? '') : undefined;
   const isDomain = domain === undefined || NETBIOS.test(domain) || DNS_NAME.test(domain);
   return [
-    ...((domain ?? '').length >= MAX_DOMAIN
-      ? [`runAsUserName's Domain length must be under ${MAX_DOMAIN} characters`]
+    ...((domain ?? '').length >= MAX_DOMAIN_LENGTH
+      ? [`runAsUserName's Domain length must be under ${MAX_DOMAIN_LENGTH} characters`]
       : []),
     ...(isDomain ? [] : ["runAsUserName's Domain doesn't match the NetBios nor the DNS format"]),
     ...(user === '' ? ["runAsUserName's User cannot be empty"] : []),
-    ...(user.length > MAX_USER ? [`runAsUserName's User length must not be longer than ${MAX_USER} characters`] : []),
+    ...(user.length > MAX_USER_LENGTH
+      ? [`runAsUserName's User length must not be longer than ${MAX_USER_LENGTH} characters`]
+      : []),
     ...(/^[. ]+$/.test(user) ? ["runAsUserName's User cannot contain only periods or spaces"] : []),
     ...(/["/\\:;|=,+*?<>@[\]]/.test(user)
       ? ['runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]']
@@ -139,20 +143,22 @@ function windowsUserName(name: string): string[] {
   ];
 }
 
-/** Checks that all containers of a pod are host processes or none, and that it uses the host's network then. */
+/** Checks that either all containers of a pod are host processes or none, and that such a pod uses the host network. */
 export function validateHostProcesses(spec: PodSpec): Problem[] {
-  const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
-  const placed = containersOf(spec).map(({ container, field, index }) => ({
-    own: container.securityContext?.windowsOptions?.hostProcess,
+  const podValue = spec.securityContext?.windowsOptions?.hostProcess;
+  const containerValues = containersOf(spec).map(({ container, field, index }) => ({
+    value: container.securityContext?.windowsOptions?.hostProcess,
     path: `spec.${field}[${index}].securityContext.windowsOptions.hostProcess`,
   }));
-  const count = placed.filter(({ own }) => own ?? ofPod ?? false).length;
-  const differing = placed.filter(({ own }) => own !== undefined && ofPod !== undefined && own !== ofPod);
+  const count = containerValues.filter(({ value }) => value ?? podValue ?? false).length;
+  const differing = containerValues.filter(
+    ({ value }) => value !== undefined && podValue !== undefined && value !== podValue,
+  );
   return [
-    ...differing.map(({ own, path }) =>
-      invalid(path, own, `pod hostProcess value must be identical if both are specified, was ${ofPod}`),
+    ...differing.map(({ value, path }) =>
+      invalid(path, value, `pod hostProcess value must be identical if both are specified, was ${podValue}`),
     ),
-    ...(count > 0 && count < placed.length
+    ...(count > 0 && count < containerValues.length
       ? [
           invalid(
             'spec',

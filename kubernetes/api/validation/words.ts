@@ -2,12 +2,14 @@ import * as z from 'zod/mini';
 import type { Problem } from '../problem.ts';
 import { dnsLabel as labelProblems, dnsSubdomain as subdomainProblems } from './nameRules.ts';
 
-/** A problem in the words of `util/validation/field/errors.go` of apimachinery, as are the ones below. */
+/**
+ * Creates a problem with the wording of `util/validation/field/errors.go` of apimachinery, like the functions below.
+ */
 export function invalid(path: string, value: unknown, detail: string): Problem {
   return { path, message: `Invalid value: ${JSON.stringify(value)}: ${detail}` };
 }
 
-/** One problem for each rule that a value breaks. */
+/** Creates one problem per violated rule. */
 export const allInvalid = (path: string, value: unknown, details: readonly string[]): Problem[] =>
   details.map((detail) => invalid(path, value, detail));
 
@@ -25,7 +27,7 @@ export const notFound = (path: string, value: string, detail?: string): Problem 
   message: `Not found: ${JSON.stringify(value)}${detail === undefined ? '' : `: ${detail}`}`,
 });
 
-/** `supported` is in the order in which Kubernetes lists the values. */
+/** Creates a problem of an unsupported value. `supported` is in the order in which Kubernetes lists the values. */
 export const notSupported = (path: string, value: unknown, supported: readonly string[]): Problem => ({
   path,
   message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`,
@@ -45,12 +47,12 @@ export function forbidden(path: string, detail: string): Problem {
   return { path, message: `Forbidden: ${detail}` };
 }
 
-/** Checks a value against a list; undefined is a pointer that is not set, and an empty text is a wrong value. */
+/** Checks an optional value against a list. Undefined is valid, but an empty string is not. */
 export function oneOf(path: string, value: string | undefined, supported: readonly string[]): Problem[] {
   return value === undefined || supported.includes(value) ? [] : [notSupported(path, value, supported)];
 }
 
-/** Checks a value against a list where an empty text is a missing one. */
+/** Checks a required value against a list. An empty string counts as missing. */
 export function requiredOneOf(path: string, value: string | undefined, supported: readonly string[]): Problem[] {
   return value ? oneOf(path, value, supported) : [required(path)];
 }
@@ -62,14 +64,14 @@ export const dnsLabel = (path: string, value: string): Problem[] => allInvalid(p
 export const dnsSubdomain = (path: string, value: string): Problem[] =>
   allInvalid(path, value, subdomainProblems(value));
 
-/** A label that must be there. */
+/** Checks a required DNS label. */
 export const requiredLabel = (path: string, value: string): Problem[] =>
   value === '' ? [required(path)] : dnsLabel(path, value);
 
-export const inRange = (path: string, value: number | undefined, least: number, most: number): Problem[] =>
-  value === undefined || (value >= least && value <= most)
+export const inRange = (path: string, value: number | undefined, min: number, max: number): Problem[] =>
+  value === undefined || (value >= min && value <= max)
     ? []
-    : [invalid(path, value, `must be between ${least} and ${most}, inclusive`)];
+    : [invalid(path, value, `must be between ${min} and ${max}, inclusive`)];
 
 export const portNumber = (path: string, value: number): Problem[] => inRange(path, value, 1, 65535);
 
@@ -83,7 +85,9 @@ export const positive = (path: string, value: number): Problem[] =>
 const isIpv4 = (value: string): boolean => z.safeParse(z.ipv4(), value).success;
 const isIpv6 = (value: string): boolean => z.safeParse(z.ipv6(), value).success;
 
-/** An address without leading zeros that is no IPv4 address in an IPv6 one (`util/validation/ip.go`). */
+/**
+ * Checks an IP address, which must not have leading zeros or be an IPv4-mapped IPv6 address (`util/validation/ip.go`).
+ */
 export function ipAddress(path: string, value: string): Problem[] {
   if (isIpv4(value)) return [];
   if (isIpv6(value)) {
@@ -95,25 +99,25 @@ export function ipAddress(path: string, value: string): Problem[] {
     : [invalid(path, value, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
 }
 
-/** A path without an element `..`. */
+/** Checks that a path does not contain `..`. */
 export const noBacksteps = (path: string, value: string): Problem[] =>
   value.split('/').includes('..') ? [invalid(path, value, "must not contain '..'")] : [];
 
-/** A path below a volume: relative, and never upwards (C26). */
+/** Checks a path inside a volume, which must be relative and not contain `..` (C26). */
 export const pathInVolume = (path: string, value: string): Problem[] => [
   ...(value.startsWith('/') ? [invalid(path, value, 'must be a relative path')] : []),
   ...noBacksteps(path, value),
 ];
 
-/** A path below a volume that does not begin as the volume's own files do. */
+/** Checks a path inside a volume that must not conflict with the volume's internal files, which start with `..`. */
 export const ownPathInVolume = (path: string, value: string): Problem[] => [
   ...pathInVolume(path, value),
   ...(value.startsWith('..') && !value.startsWith('../') ? [invalid(path, value, "must not start with '..'")] : []),
 ];
 
-const LARGEST_MODE = 0o777;
+const MAX_MODE = 0o777;
 
 export const fileMode = (path: string, mode: number | undefined): Problem[] =>
-  mode === undefined || (mode >= 0 && mode <= LARGEST_MODE)
+  mode === undefined || (mode >= 0 && mode <= MAX_MODE)
     ? []
     : [invalid(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')];

@@ -3,7 +3,7 @@
  * the chart in chart.ts.
  */
 import { stateIn } from 'xstate';
-import { objectsOf } from '../../../kubernetes/environment/configValues.ts';
+import { referencedObjects } from '../../../kubernetes/environment/configValues.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
 import { afterChange, failureOf } from '../../shared/failure.ts';
 import { type ContainerContext, specOf } from '../context.ts';
@@ -12,7 +12,8 @@ import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 const guards = {
   /** One that is made already has them. */
-  takesVariables: ({ context }: ContainerArgs) => context.id === undefined && objectsOf(specOf(context)).length > 0,
+  takesVariables: ({ context }: ContainerArgs) =>
+    context.id === undefined && referencedObjects(specOf(context)).length > 0,
   areObjectsOutdated: stateIn<ContainerContext, ContainerEvent, undefined>({ launching: { configuring: 'outdated' } }),
   /** What it was lacking may be there by now. */
   mayHurry: ({ context }: ContainerArgs) =>

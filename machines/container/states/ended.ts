@@ -1,7 +1,7 @@
 /** A run has ended: the restart rules say what follows (C5), and when (C7). */
 import { and } from 'xstate';
 import { crashLoopBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
-import { hasFailed, isEndedFor, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
+import { hasFailed, hasRunReason, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../../../kubernetes/status/view.ts';
 import { SHOWN_FAILED_MS } from '../../shared/waitingReason.ts';
 import { backOffKey, type ContainerContext, leftOfBackOff, pastRuns, specOf } from '../context.ts';
@@ -73,7 +73,7 @@ const guards = {
     event.type === 'container.update' && backOffKey({ ...context, pod: event.pod }) !== backOffKey(context),
   hasFailedToStart: ({ context }: ContainerArgs) => hasFailedToStart(context),
   wasStartRefused: ({ context: { id, run } }: ContainerArgs) =>
-    isEndedFor(run?.reason, 'StartError') && run?.containerId === id,
+    hasRunReason(run?.reason, 'StartError') && run?.containerId === id,
   restartsAll: ({ context }: ContainerArgs) => isRestartOfAll(context),
   wantsRestart: ({ context }: ContainerArgs) => wantsRestart(context),
   backsOff: ({ context }: ContainerArgs) => nextStart(context).waitMs > 0,

@@ -1,7 +1,7 @@
 /** A container of which nothing runs and that has still to be made: its turn, its volumes, its image. */
 import { and, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
-import { isAfterSameImage, lacksVolume } from '../../../kubernetes/api/containers.ts';
+import { isAfterSameImage, isMissingVolume } from '../../../kubernetes/api/containers.ts';
 import { involvedPod } from '../../../kubernetes/events/recordedEvent.ts';
 import { awaitedImage, forgottenImage, gettingImage } from '../../image/awaited.ts';
 import type { ImageInput } from '../../image/setup.ts';
@@ -41,7 +41,7 @@ const guards = {
   hasNoPast: ({ context: { id, run, earlierRun, restarts, isCounted } }: ContainerArgs) =>
     (id ?? run ?? earlierRun ?? restarts) === undefined && isCounted !== true,
   hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
-  lacksVolume: ({ context }: ContainerArgs) => lacksVolume(context.pod.spec, specOf(context), context.volumes),
+  lacksVolume: ({ context }: ContainerArgs) => isMissingVolume(context.pod.spec, specOf(context), context.volumes),
   hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
   /** The new sandbox is the restart of the whole pod that its end called for. */
   hasRestartedAll: ({ context }: ContainerArgs) => context.ranElsewhere === true && isRestartOfAll(context),

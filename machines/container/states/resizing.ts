@@ -1,7 +1,7 @@
 /** A running container gets other resources without a restart. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
-import { resizeMessage, sameSize } from '../../../kubernetes/resources/resize.ts';
+import { hasSameSize, resizeMessage } from '../../../kubernetes/resources/resize.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { type ContainerContext, resizeErrorOf, sizeOf } from '../context.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
@@ -20,7 +20,7 @@ function resizeError(context: ContainerContext, error: string): EventMessages {
 
 const guards = {
   changesSize: ({ context, event }: ContainerArgs) =>
-    event.type === 'container.update' && !sameSize(sizeOf({ ...context, pod: event.pod }), sizeOf(context)),
+    event.type === 'container.update' && !hasSameSize(sizeOf({ ...context, pod: event.pod }), sizeOf(context)),
 };
 
 export const resizingImplementations = { guards };

@@ -1,6 +1,6 @@
 /** The node has yet to take the pod: another agent has it, or there may be no room. A part of the chart in chart.ts. */
 import { assign, not } from 'xstate';
-import { resourcesOf, sameResources } from '../../../kubernetes/resources/resize.ts';
+import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
 import { LAST_COUNT_MS } from '../../shared/lastCount.ts';
 import { forgottenContainers, mergedRestarts, type PodContext } from '../context.ts';
@@ -32,7 +32,7 @@ const actions = {
   forgetFailure: podSetup.assign({ failure: undefined }),
   /** Requests the resources that were not admitted before the agent restarted, or that were changed meanwhile. */
   askForRest: podSetup.enqueueActions(({ context, enqueue, self }) => {
-    if (sameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
+    if (hasSameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
     const wanted = wish(context, context.desired);
     enqueue.assign(wanted);
     enqueue.sendTo(served('admission'), admissionRequest({ ...context, ...wanted }, pathOf(self)));

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { VERIFICATIONS } from '../../../kubernetes/images/imageVerification.ts';
+import { VERIFICATION_POLICIES } from '../../../kubernetes/images/imageVerification.ts';
 import { boolean, duration, endpoint, list, oneOf, text, whole } from '../fields.ts';
 
 /** Pulling images and collecting the unused ones. */
@@ -13,7 +13,7 @@ export const images = () => ({
   slowImagePullAfter: z.optional(duration()),
   registryPullQPS: z.optional(whole()),
   registryBurst: z.optional(whole()),
-  imagePullCredentialsVerificationPolicy: z.optional(oneOf('', ...VERIFICATIONS)),
+  imagePullCredentialsVerificationPolicy: z.optional(oneOf('', ...VERIFICATION_POLICIES)),
   preloadedImagesVerificationAllowlist: z.optional(list(text)),
   imageMinimumGCAge: z.optional(duration()),
   imageMaximumGCAge: z.optional(duration()),

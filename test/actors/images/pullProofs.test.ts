@@ -9,7 +9,7 @@ import { deedMetrics } from '../../../kubelet-api/metrics/deedMetrics.ts';
 import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import type { ImageVerification } from '../../../kubernetes/images/imageVerification.ts';
 import type { Credential } from '../../../kubernetes/images/keyring.ts';
-import { intentText, readRecord, recordFile, recordText } from '../../../kubernetes/images/pulledRecord.ts';
+import { formatIntent, formatRecord, readRecord, recordFileName } from '../../../kubernetes/images/pulledRecord.ts';
 import { samplesOf } from '../../kubelet-api/metrics/support/scraped.ts';
 
 const options = { signal: new AbortController().signal };
@@ -46,7 +46,7 @@ function host(images: readonly Partial<Image>[] = [{ id: APP.imageRef, repoTags:
       deeds,
     });
   const namesIn = (directory: string) => files.readdir(directory).catch(() => []);
-  const record = async () => readRecord(await files.readFile(`${PULLED}/${recordFile(APP.imageRef)}`));
+  const record = async () => readRecord(await files.readFile(`${PULLED}/${recordFileName(APP.imageRef)}`));
   const counted = async () => {
     const samples = await samplesOf(registry);
     return (name: string) => samples.get(`kubelet_imagemanager_${name}`);
@@ -121,7 +121,7 @@ test('while it is pulled it counts as pulled, and a pull that fails leaves nothi
   const [first, second] = [begin(), begin()];
   await Promise.all([first.begun, second.begun]);
   expect(await mustPull(proofs)).toBe(true);
-  expect(await files.readFile(`${PULLING}/${recordFile(APP.image)}`)).toBe(intentText(APP.image));
+  expect(await files.readFile(`${PULLING}/${recordFileName(APP.image)}`)).toBe(formatIntent(APP.image));
   first.fail();
   await expect(first.pulled).rejects.toThrow('denied');
   // Another is still under way.
@@ -136,11 +136,11 @@ test('what a life that was cut off has pulled belongs to nobody: each pod has to
   const { life, files, namesIn, record } = host();
   await files.mkdir(PULLING, { recursive: true });
   for (const image of [APP.image, 'r.example/never:1']) {
-    await files.writeFile(`${PULLING}/${recordFile(image)}`, intentText(image));
+    await files.writeFile(`${PULLING}/${recordFileName(image)}`, formatIntent(image));
   }
   expect(await mustPull(life(), ofSecret('pull'))).toBe(true);
   expect(await record()).toEqual({ imageRef: APP.imageRef, pulledWith: {} });
-  expect(await namesIn(PULLING)).toEqual([recordFile('r.example/never:1')]);
+  expect(await namesIn(PULLING)).toEqual([recordFileName('r.example/never:1')]);
 });
 
 test('records of images that are gone go too, but not when the runtime has none at all', async () => {
@@ -151,7 +151,7 @@ test('records of images that are gone go too, but not when the runtime has none 
     const { life, files, namesIn } = host(images);
     await files.mkdir(PULLED, { recursive: true });
     for (const imageRef of [APP.imageRef, 'sha256:gone']) {
-      await files.writeFile(`${PULLED}/${recordFile(imageRef)}`, recordText({ imageRef, pulledWith: {} }, 0));
+      await files.writeFile(`${PULLED}/${recordFileName(imageRef)}`, formatRecord({ imageRef, pulledWith: {} }, 0));
     }
     await mustPull(life());
     expect(await namesIn(PULLED)).toHaveLength(left);
@@ -161,7 +161,7 @@ test('records of images that are gone go too, but not when the runtime has none 
 test('a record that cannot be read proves nothing, and the next pull replaces it', async () => {
   const { life, files, errors, record } = host();
   await files.mkdir(PULLED, { recursive: true });
-  await files.writeFile(`${PULLED}/${recordFile(APP.imageRef)}`, '{"kind":');
+  await files.writeFile(`${PULLED}/${recordFileName(APP.imageRef)}`, '{"kind":');
   const proofs = life();
   expect(await mustPull(proofs, ofSecret('pull'))).toBe(true);
   expect(errors).toEqual([expect.stringContaining('cannot be read')]);
@@ -173,8 +173,8 @@ test('a record that cannot be read proves nothing, and the next pull replaces it
 test('a damaged sector in one record proves nothing for its image, and leaves the records of the others', async () => {
   const { life, files, failing, errors } = host();
   await pullAs(life(), ofSecret('pull'));
-  const damaged = `${PULLED}/${recordFile('sha256:other')}`;
-  await files.writeFile(damaged, recordText({ imageRef: 'sha256:other', pulledWith: {} }, 0));
+  const damaged = `${PULLED}/${recordFileName('sha256:other')}`;
+  await files.writeFile(damaged, formatRecord({ imageRef: 'sha256:other', pulledWith: {} }, 0));
   failing.on = (path) => path === damaged;
   const proofs = life();
   expect(await mustPull(proofs, ofSecret('pull'))).toBe(false);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Hierarchy } from '../../../host/cgroup/hierarchies.ts';
 import { PodCgroups } from '../../../host/cgroup/podCgroups.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import type { CgroupPlace } from '../../../kubernetes/resources/cgroup.ts';
+import type { CgroupLocation } from '../../../kubernetes/resources/cgroup.ts';
 import { cgroupFacts } from '../../fakes/cgroups.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { signal } from '../../volume/onDisk.ts';
@@ -25,7 +25,7 @@ const v1 = (): Hierarchy[] =>
 const v2 = (): Hierarchy[] => [{ root, version: 'v2', controllers: ['cpu', 'memory'] }];
 
 /** The cgroups of a node. */
-function node(hierarchies: Hierarchy[], own: readonly string[] = [], place?: CgroupPlace) {
+function node(hierarchies: Hierarchy[], own: readonly string[] = [], place?: CgroupLocation) {
   const warnings: string[] = [];
   const calls: string[] = [];
   const asked: string[][] = [];

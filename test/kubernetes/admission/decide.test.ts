@@ -15,13 +15,13 @@ const plain: AdmissionNode = {
 };
 const capacity = { cpuMillis: 1_000, memoryBytes: 1_000, pods: 3 };
 
-/** What comes of a pod: `admitted`, or its reason and message, or who must end. */
+/** Returns the decision about a pod: `admitted`, the reason and message of the refusal, or the pods to preempt. */
 function outcome(
   pod: Pod,
   options: { node?: Partial<AdmissionNode>; others?: PodRequests[]; reserved?: PodRequests[]; known?: boolean } = {},
 ) {
   const { node = {}, others = [], reserved = [], known = false } = options;
-  const occupants = others.map((requests, index) => ({ uid: `pod-${index}`, requests, wanted: requests }));
+  const occupants = others.map((requests, index) => ({ uid: `pod-${index}`, requests, currentRequests: requests }));
   const candidate: Candidate = { pod, requests: requestsOf(pod), known };
   const decision = decide(candidate, { node: { ...plain, ...node }, capacity, occupants, reserved });
   if (decision.kind === 'refused') return [decision.reason, decision.message];
@@ -37,13 +37,13 @@ const taken = requestsWith({ hostPorts: [{ port: 80, protocol: 'TCP', hostIp: ''
 const taint = { key: 'broken', effect: 'NoExecute' as const };
 const confined = (type: 'RuntimeDefault' | 'Unconfined') => ({ securityContext: { appArmorProfile: { type } } });
 
-test('a plain pod fits', () => {
+test('admits a plain pod', () => {
   expect(outcome(aPod())).toBe('admitted');
   expect(outcome(aPod({ securityContext: { windowsOptions: {} } }))).toBe('admitted');
   expect(outcome(aPod({ nodeName: 'node-1', os: { name: 'linux' }, nodeSelector: { zone: 'a' } }))).toBe('admitted');
 });
 
-describe('why a node takes a pod in no case', () => {
+describe('permanent refusals', () => {
   test.each<[string, Pod, string, string]>([
     [
       'a sysctl that is not allowed',
@@ -105,20 +105,20 @@ describe('why a node takes a pod in no case', () => {
       'PodFeatureUnsupported',
       'Pod requires node features that are not available: UserNamespacesHostNetworkSupport',
     ],
-  ])('%s, whether it is critical or not', (_, pod, reason, message) => {
+  ])('%s, for critical pods and others', (_, pod, reason, message) => {
     expect(outcome(pod)).toEqual([reason, message]);
     const critical = { ...pod, metadata: { ...pod.metadata, ...static_ } };
     expect(outcome(critical, { others: [requestsWith(), requestsWith(), requestsWith()] })).toEqual([reason, message]);
   });
 
-  test('what a node can, it takes', () => {
+  test('admits a pod whose requirements the node supports', () => {
     const strict = aPod({ securityContext: { supplementalGroupsPolicy: 'Strict' } });
     expect(outcome(strict, { node: { strictGroups: true } })).toBe('admitted');
     expect(outcome(aPod(confined('RuntimeDefault')), { node: { appArmor: true } })).toBe('admitted');
     expect(outcome(aPod(confined('Unconfined')))).toBe('admitted');
   });
 
-  test('C30: a taint that ends pods turns away those that do not tolerate it, but for static ones', () => {
+  test('C30: refuses pods without a toleration for a NoExecute taint, except static pods', () => {
     expect(outcome(aPod(), { node: { taints: [taint] } })).toEqual([
       'TaintToleration',
       "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
@@ -127,35 +127,35 @@ describe('why a node takes a pod in no case', () => {
     expect(outcome(aPod({ tolerations: [{ operator: 'Exists' }] }), { node: { taints: [taint] } })).toBe('admitted');
   });
 
-  test('labels and taints that changed do not turn away what was admitted before', () => {
+  test('ignores changes of labels and taints since a pod was admitted', () => {
     const pod = aPod({ nodeSelector: { zone: 'b' } });
     expect(outcome(pod, { known: true, node: { taints: [taint] } })).toBe('admitted');
     expect(outcome(aPod({ nodeName: 'node-2' }), { known: true })).toContain('NodeName');
   });
 });
 
-describe('what comes first of several reasons', () => {
+describe('the order of several reasons', () => {
   const full = [requestsWith({ cpuMillis: 1_000, critical: true }), taken];
 
-  test('a shortage before what else does not fit', () => {
+  test('reports a shortage before other mismatches', () => {
     expect(outcome(aPod({ ...cpu('1'), nodeSelector: { zone: 'b' } }), { others: full })).toContain('OutOfcpu');
   });
 
-  test('C24: of a critical pod only what is no shortage, and nobody ends for it', () => {
+  test('C24: reports only other reasons for a critical pod, and preempts nothing', () => {
     const pod = aPod({ ...cpu('1'), nodeSelector: { zone: 'b' } }, static_);
     expect(outcome(pod, { others: [requestsWith({ cpuMillis: 1_000 })] })).toContain('NodeAffinity');
     expect(outcome(aPod(port, static_), { others: [requestsWith(), requestsWith(), taken] })).toContain('NodePorts');
   });
 });
 
-describe('C24: a critical pod that there is no room for', () => {
-  test('others end for it', () => {
+describe('C24: a critical pod without enough free resources', () => {
+  test('preempts other pods', () => {
     expect(outcome(aPod(cpu('200m'), static_), { others: [requestsWith({ cpuMillis: 900 })] })).toEqual(['pod-0']);
     const priority = aPod({ ...cpu('200m'), priority: 2_000_000_000 });
     expect(outcome(priority, { others: [requestsWith({ cpuMillis: 900 })] })).toEqual(['pod-0']);
   });
 
-  test('when nobody can, that is an unexpected admission error, which names what is missing', () => {
+  test('is refused as UnexpectedAdmissionError with the shortage if no pod can be preempted', () => {
     const others = [requestsWith({ cpuMillis: 900, critical: true })];
     expect(outcome(aPod(cpu('200m'), static_), { others })).toEqual([
       'UnexpectedAdmissionError',
@@ -163,14 +163,14 @@ describe('C24: a critical pod that there is no room for', () => {
     ]);
   });
 
-  test('what is promised to another counts, and its promise can not be ended', () => {
+  test('takes reservations of other pods into account, which cannot be preempted', () => {
     const reserved = [requestsWith({ cpuMillis: 900 })];
     expect(outcome(aPod(cpu('200m'), static_), { reserved })).toContain('UnexpectedAdmissionError');
     const others = [requestsWith({ cpuMillis: 100 })];
     expect(outcome(aPod(cpu('100m'), static_), { reserved, others })).toEqual(['pod-0']);
   });
 
-  test('for another nobody ends', () => {
+  test('does not preempt pods for a pod that is not critical', () => {
     expect(outcome(aPod(cpu('200m')), { others: [requestsWith({ cpuMillis: 900 })] })).toContain('OutOfcpu');
   });
 });

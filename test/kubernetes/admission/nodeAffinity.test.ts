@@ -57,25 +57,25 @@ test.each<[string, Operator, string[] | undefined, boolean]>([
   expect(isWanted(requiring([{ matchExpressions: [requirement] }]))).toBe(expected);
 });
 
-describe('terms', () => {
+describe('node selector terms', () => {
   const here = { key: 'zone', operator: 'In' as const, values: ['a'] };
   const there = { key: 'zone', operator: 'In' as const, values: ['b'] };
 
-  test('one of them must hold, all requirements of it', () => {
+  test('requires one term, with all of its requirements', () => {
     expect(isWanted(requiring([{ matchExpressions: [there] }, { matchExpressions: [here] }]))).toBe(true);
     expect(isWanted(requiring([{ matchExpressions: [here, there] }]))).toBe(false);
   });
 
-  test('an empty one, and an empty list of them, match no node', () => {
+  test('match no node if a term or the list is empty', () => {
     expect(isWanted(requiring([{}]))).toBe(false);
     expect(isWanted(requiring([]))).toBe(false);
   });
 
-  test('the selector must hold as well', () => {
+  test('require the node selector as well', () => {
     expect(isWanted({ ...requiring([{ matchExpressions: [here] }]), nodeSelector: { disk: 'hdd' } })).toBe(false);
   });
 
-  test('a node that is only preferred is not required', () => {
+  test('are not required if they are only preferred', () => {
     const preference = { weight: 1, preference: { matchExpressions: [there] } };
     const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: [preference] };
     expect(isWanted({ affinity: { nodeAffinity } })).toBe(true);
@@ -94,7 +94,7 @@ describe('terms', () => {
   });
 });
 
-test('a node has labels by itself, and its own beside or above them', () => {
+test('combines the standard labels of a node with its own labels, which take precedence', () => {
   const own = { 'kubernetes.io/arch': 'mine', rack: '3' };
   expect(nodeLabels({ hostname: 'node-1', arch: goArchitecture('x64') }, own)).toEqual({
     'kubernetes.io/hostname': 'node-1',

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Occupant, preemption } from '../../../kubernetes/admission/preemption.ts';
+import { type Occupant, selectVictims } from '../../../kubernetes/admission/preemption.ts';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
 import { requestsWith } from '../fixtures.ts';
 
 const MiB = 2 ** 20;
 
-/** A pod that takes millicores and MiB. */
+/** A pod that requests millicores and MiB. */
 function occupant(uid: string, cpuMillis: number, mib: number, over: Partial<PodRequests> = {}): Occupant {
   const requests = requestsWith({ cpuMillis, memoryBytes: mib * MiB, priority: 0, ...over });
-  return { uid, requests, wanted: requests };
+  return { uid, requests, currentRequests: requests };
 }
 
 const critical = requestsWith({ critical: true, priority: 2_000_000_000 });
@@ -21,7 +21,7 @@ const needs = (amounts: Record<string, number>) =>
     holders: [],
   }));
 const chosen = (amounts: Record<string, number>, occupants: Occupant[], by = critical) => {
-  const found = preemption(by, needs(amounts), occupants);
+  const found = selectVictims(by, needs(amounts), occupants);
   return 'victims' in found ? found.victims.map(({ uid }) => uid) : found.unmet;
 };
 
@@ -31,7 +31,7 @@ const large = occupant('large', 300, 300);
 const guaranteed = occupant('guaranteed', 100, 100, { qos: 'Guaranteed' });
 const all = [bestEffort, burstable, large, guaranteed];
 
-describe('C24: who ends for a critical pod', () => {
+describe('C24: victims of a critical pod', () => {
   test.each<[string, Record<string, number>, string[]]>([
     ['for a place, one that takes nothing else', { pods: 1 }, ['best-effort']],
     ['for two places, a burstable one too, the smaller', { pods: 2 }, ['best-effort', 'burstable']],
@@ -45,23 +45,23 @@ describe('C24: who ends for a critical pod', () => {
     expect(chosen(amounts, all)).toEqual(expected);
   });
 
-  test('a guaranteed one that must end anyway spares the burstable one', () => {
+  test('spares a Burstable pod if a Guaranteed pod must be preempted anyway', () => {
     const huge = occupant('huge', 1_000, 0, { qos: 'Guaranteed' });
     expect(chosen({ cpu: 500 }, [bestEffort, burstable, huge])).toEqual(['huge']);
   });
 
-  test('extended resources count too', () => {
+  test('include users of extended resources', () => {
     const holder = occupant('holder', 500, 500, { extra: { 'example.com/gpu': 1 } });
     expect(chosen({ 'example.com/gpu': 1 }, [...all, holder])).toEqual(['holder']);
   });
 
-  test('what even the end of all would leave is told', () => {
+  test('are none if preempting all pods is not enough, and the remaining shortage is reported', () => {
     expect(chosen({ cpu: 600, memory: 100 }, all)).toBe('[(res: cpu, q: 100), ]');
     expect(chosen({ cpu: 1, memory: 2 }, [])).toBe('[(res: cpu, q: 1), (res: memory, q: 2), ]');
   });
 });
 
-describe('C24: who may not be ended', () => {
+describe('C24: protected pods', () => {
   const other = (over: Partial<PodRequests>) => occupant('other', 500, 500, over);
 
   test.each<[string, Partial<PodRequests>, Partial<PodRequests>, boolean]>([
@@ -80,10 +80,10 @@ describe('C24: who may not be ended', () => {
     expect(chosen({ cpu: 100 }, [other(over)], { ...critical, ...by })).toEqual(ends ? ['other'] : unmet);
   });
 
-  test('what it wants now ranks it, and what it was admitted with is what its end gives', () => {
-    const grown = { ...burstable, wanted: requestsWith({ critical: true, cpuMillis: 900 }) };
+  test('ranks a pod by its current request, and frees the admitted request', () => {
+    const grown = { ...burstable, currentRequests: requestsWith({ critical: true, cpuMillis: 900 }) };
     expect(chosen({ cpu: 100 }, [grown])).toBe('[(res: cpu, q: 100), ]');
-    const shrunk = { ...burstable, wanted: requestsWith({ cpuMillis: 0 }) };
+    const shrunk = { ...burstable, currentRequests: requestsWith({ cpuMillis: 0 }) };
     expect(chosen({ cpu: 100 }, [shrunk])).toEqual(['burstable']);
   });
 });

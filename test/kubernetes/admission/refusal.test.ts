@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { conflicts, type PodRequests, requestsOf } from '../../../kubernetes/resources/requests.ts';
+import { type PodRequests, requestsOf, resourceConflict } from '../../../kubernetes/resources/requests.ts';
 
 const pod = (name: string, container: object): Pod => ({
   apiVersion: 'v1',
@@ -12,16 +12,16 @@ const pod = (name: string, container: object): Pod => ({
 const asking = (requests: Record<string, string>): PodRequests => requestsOf(pod('asks', { resources: { requests } }));
 const capacity = { pods: 2, cpuMillis: 2_000, memoryBytes: 2 * 2 ** 30 };
 
-describe('why a node does not take a pod', () => {
+describe('the explanation of a refusal', () => {
   test.each([
     [{ cpu: '100' }, 'requests 100 CPUs, but the node has 2'],
     [{ cpu: '1' }, "requests 1 CPU, but 1.5 of the node's 2 are allocated to pod shop/asks"],
     [{ memory: '3Gi' }, 'requests 3Gi of memory, but the node has 2Gi'],
   ])('%j: %s', (requests, cause) => {
-    expect(conflicts(asking(requests), [asking({ cpu: '1500m' })], capacity)?.cause).toBe(cause);
+    expect(resourceConflict(asking(requests), [asking({ cpu: '1500m' })], capacity)?.cause).toBe(cause);
   });
 
-  test('the pods that hold most of a resource, the largest first', () => {
+  test('names the pods that use most of a resource, the largest first', () => {
     const holding = (name: string, memory: string) => requestsOf(pod(name, { resources: { requests: { memory } } }));
     const others = [
       holding('a', '128Mi'),
@@ -30,20 +30,20 @@ describe('why a node does not take a pod', () => {
       holding('d', '64Mi'),
       holding('e', '64Mi'),
     ];
-    expect(conflicts(asking({ memory: '1Gi' }), others, { ...capacity, pods: 9 })?.cause).toBe(
+    expect(resourceConflict(asking({ memory: '1Gi' }), others, { ...capacity, pods: 9 })?.cause).toBe(
       "requests 1Gi of memory, but 1.5Gi of the node's 2Gi are allocated (1Gi to pod shop/b, 256Mi to pod shop/c, 128Mi to pod shop/a, the rest to 2 other pods)",
     );
   });
 
-  test('no place for one more pod', () => {
-    expect(conflicts(asking({}), [asking({}), asking({})], capacity)?.cause).toBe(
+  test('states the maximum number of pods', () => {
+    expect(resourceConflict(asking({}), [asking({}), asking({})], capacity)?.cause).toBe(
       'the node allows 2 pods and already has 2',
     );
   });
 
-  test('the port of the host, and the pod that has it', () => {
+  test('names the host port and the pod that uses it', () => {
     const holding = (name: string) => requestsOf(pod(name, { ports: [{ containerPort: 80, hostPort: 8080 }] }));
-    expect(conflicts(holding('two'), [asking({}), holding('one')], { ...capacity, pods: 9 })?.cause).toBe(
+    expect(resourceConflict(holding('two'), [asking({}), holding('one')], { ...capacity, pods: 9 })?.cause).toBe(
       'host port 8080/TCP is in use by pod shop/one',
     );
   });

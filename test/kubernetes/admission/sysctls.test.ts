@@ -24,16 +24,16 @@ test.each([
   expect(safeSysctls(release)).toHaveLength(count);
 });
 
-describe('what a pod may set', () => {
+describe('sysctls that a pod may set', () => {
   const safe = safeSysctls('6.1.0');
 
-  test('safe ones, also with slashes', () => {
+  test('include safe ones, also with slashes', () => {
     expect(refusalOf('net.ipv4.tcp_syncookies', safe)).toBeUndefined();
     expect(refusalOf('net/ipv4/tcp_rmem', safe)).toBeUndefined();
     expect(sysctlRefusal(aPod().spec, safe)).toBeUndefined();
   });
 
-  test('no other ones, unless the node allows them by name or by their beginning', () => {
+  test('exclude all others, unless the node allows them by name or prefix', () => {
     expect(refusalOf('kernel.msgmax', safe)).toBe('forbidden sysctl: "kernel.msgmax" not allowlisted');
     expect(refusalOf('kernel/msgmax', [...safe, 'kernel.msg*'])).toBeUndefined();
     expect(refusalOf('kernel.msgmax', ['kernel/msgmax'])).toBeUndefined();
@@ -42,7 +42,7 @@ describe('what a pod may set', () => {
     );
   });
 
-  test('none of a namespace that the pod shares with the host', () => {
+  test('exclude those of a namespace that the pod shares with the host', () => {
     expect(refusalOf('net.ipv4.tcp_syncookies', safe, { hostNetwork: true })).toBe(
       'forbidden sysctl: "net.ipv4.tcp_syncookies" not allowed with host net enabled',
     );
@@ -70,6 +70,6 @@ test.each([
   ['vm.swappiness', 'the sysctls "vm.swappiness" are not known to be namespaced'],
   ['*', '"*" is no sysctl or prefix of some'],
   ['Net.Core', '"Net.Core" is no sysctl or prefix of some'],
-])('to allow %s: %p', (pattern, problem) => {
+])('validates the pattern %s: %p', (pattern, problem) => {
   expect(sysctlPatternProblem(pattern)).toBe(problem);
 });

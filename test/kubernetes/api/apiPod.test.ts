@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readApiPod, withOtherStatus } from '../../../kubernetes/api/apiPod.ts';
+import { readApiPod, withChangedStatus } from '../../../kubernetes/api/apiPod.ts';
 
 const SEEN = Date.UTC(2026, 0, 1, 12, 0, 0, 250);
 const metadata = { name: 'web', namespace: 'shop', uid: 'uid-1', resourceVersion: '7', annotations: { note: 'kept' } };
@@ -13,7 +13,7 @@ function podOf(from: unknown) {
 }
 
 describe('a pod of an API server', () => {
-  test('is told by the server’s own UID, and where and when it was seen', () => {
+  test('has the UID of the server, and annotations with its source and timestamp', () => {
     expect(podOf(object).metadata).toMatchObject({
       name: 'web',
       namespace: 'shop',
@@ -26,14 +26,14 @@ describe('a pod of an API server', () => {
     });
   });
 
-  test('that says itself where it comes from is not believed', () => {
+  test('cannot set the source annotation itself', () => {
     const annotations = { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'h' };
     expect(podOf({ ...object, metadata: { ...metadata, annotations } }).metadata.annotations).toMatchObject({
       'kubernetes.io/config.source': 'api',
     });
   });
 
-  test('has defaults, as a server of another version may leave some out', () => {
+  test('is defaulted, because a server of another version may leave out defaults', () => {
     expect(podOf(object).spec).toMatchObject({
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: 30,
@@ -41,19 +41,19 @@ describe('a pod of an API server', () => {
     });
   });
 
-  test('in a list bears no kind, and is a pod', () => {
+  test('is accepted without a kind in a list', () => {
     const { kind: _kind, apiVersion: _version, ...listed } = object;
     expect(podOf(listed)).toMatchObject({ kind: 'Pod', apiVersion: 'v1', metadata: { name: 'web' } });
   });
 
-  test('keeps the status that the server has of it, and has none of its own', () => {
+  test('has the status of the server, or none', () => {
     const gate = { type: 'example.com/gate', status: 'True', lastProbeTime: null };
     const status = { phase: 'Running', conditions: [gate] };
     expect(podOf({ ...object, status }).status).toEqual(status);
     expect(podOf(object)).not.toHaveProperty('status');
   });
 
-  test('is read without what is only for the server, and without fields of a time to come', () => {
+  test('is read without fields that only the server needs and without fields of newer versions', () => {
     const managedFields = [{ manager: 'kubectl', fieldsV1: { 'f:spec': {} } }];
     const pod = podOf({
       ...object,
@@ -66,30 +66,30 @@ describe('a pod of an API server', () => {
   });
 });
 
-describe('what the node cannot run is a problem', () => {
+describe('problems of a pod that the node cannot run', () => {
   const problemsOf = (from: unknown) => {
     const read = readApiPod(from, SEEN);
     return 'problems' in read ? read.problems.map(({ path }) => path) : [];
   };
 
-  test('as a volume of a kind that it does not know', () => {
+  test('an unknown kind of volume', () => {
     expect(problemsOf({ ...object, spec: { ...spec, volumes: [{ name: 'v', holographic: {} }] } })).toEqual([
       expect.stringContaining('volumes'),
     ]);
   });
 
-  test('as a pod that breaks a rule which the node relies on', () => {
+  test('a violation of a rule that the node relies on', () => {
     const twice = { ...spec, containers: [spec.containers[0], spec.containers[0]] };
     expect(problemsOf({ ...object, spec: twice })).toEqual([expect.stringContaining('containers[1].name')]);
   });
 
-  test('as something that is no pod', () => {
+  test('an object that is not a pod', () => {
     for (const odd of [null, 'web', { ...object, kind: 'Node' }]) expect(problemsOf(odd)).toHaveLength(1);
     expect(problemsOf({ kind: 'Pod', apiVersion: 'v1', metadata: null, spec }).length).toBeGreaterThan(0);
   });
 });
 
-describe('a later version of an object', () => {
+describe('a new version of an object', () => {
   const later = (more: object, own: object = {}) => ({
     ...object,
     metadata: { ...metadata, resourceVersion: '8', managedFields: [{ manager: 'node' }], ...own },
@@ -97,21 +97,21 @@ describe('a later version of an object', () => {
   });
   const known = { object, pod: podOf(object) };
 
-  test('with another status is the pod that was read with that one, as if it were read anew', () => {
+  test('reuses the previous pod if only the status has changed', () => {
     const status = { phase: 'Running', conditions: [{ type: 'example.com/gate', status: 'True' }] };
-    const read = withOtherStatus(known, later({ status }));
+    const read = withChangedStatus(known, later({ status }));
     expect(read).toEqual(podOf(later({ status })));
     expect(read?.spec).toBe(known.pod.spec);
-    expect(withOtherStatus({ object: later({ status }), pod: podOf(later({ status })) }, later({}))).toEqual(
+    expect(withChangedStatus({ object: later({ status }), pod: podOf(later({ status })) }, later({}))).toEqual(
       podOf(later({})),
     );
   });
 
-  test('with anything else is to be read', () => {
-    expect(withOtherStatus(known, later({ spec: { ...spec, nodeName: 'other' } }))).toBeUndefined();
-    expect(withOtherStatus(known, later({}, { labels: { app: 'web' } }))).toBeUndefined();
-    expect(withOtherStatus(known, later({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }))).toBeUndefined();
-    expect(withOtherStatus(known, later({}, { generation: 2 }))).toBeUndefined();
-    expect(withOtherStatus(known, undefined)).toBeUndefined();
+  test('is read again after any other change', () => {
+    expect(withChangedStatus(known, later({ spec: { ...spec, nodeName: 'other' } }))).toBeUndefined();
+    expect(withChangedStatus(known, later({}, { labels: { app: 'web' } }))).toBeUndefined();
+    expect(withChangedStatus(known, later({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }))).toBeUndefined();
+    expect(withChangedStatus(known, later({}, { generation: 2 }))).toBeUndefined();
+    expect(withChangedStatus(known, undefined)).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import { readStatus } from '../../../kubernetes/api/apiStatus.ts';
 const AT = '2026-01-01T00:00:00Z';
 const main = { name: 'main', ready: true, restartCount: 3, image: 'busybox:1', imageID: 'sha256:1' };
 
-test('a status is read as the server has it, with what nobody knows here', () => {
+test('reads a status as the server has it, including unknown fields', () => {
   const status = {
     phase: 'Running',
     startTime: AT,
@@ -28,7 +28,7 @@ test('a status is read as the server has it, with what nobody knows here', () =>
   expect(readStatus(status)).toEqual(status);
 });
 
-test('what cannot be read is as if it had not been said, and takes nothing else with it', () => {
+test('ignores malformed fields without affecting others', () => {
   const status = {
     phase: 'Gone',
     startTime: 'long ago',
@@ -55,6 +55,6 @@ test('what cannot be read is as if it had not been said, and takes nothing else 
   });
 });
 
-test.each([undefined, null, 'Running', 5, []])('%j is no status', (status) => {
+test.each([undefined, null, 'Running', 5, []])('rejects %j as a status', (status) => {
   expect(readStatus(status)).toBeUndefined();
 });

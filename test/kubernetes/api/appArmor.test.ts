@@ -3,7 +3,7 @@ import {
   APPARMOR_ANNOTATION,
   appArmorProfileOf,
   needsAppArmor,
-  profileOfAnnotation,
+  parseProfileAnnotation,
 } from '../../../kubernetes/api/appArmor.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
@@ -15,10 +15,10 @@ test.each([
   ['strict', undefined],
   [undefined, undefined],
 ] as const)('the annotation %j', (value, expected) => {
-  expect(profileOfAnnotation(value)).toEqual(expected);
+  expect(parseProfileAnnotation(value)).toEqual(expected);
 });
 
-describe('the profile of a container', () => {
+describe('the AppArmor profile of a container', () => {
   const annotations = { [`${APPARMOR_ANNOTATION}main`]: 'localhost/annotated' };
   const appArmorProfile = { type: 'RuntimeDefault' } as const;
   const ofPod = { securityContext: { appArmorProfile: { type: 'Unconfined' } } } as const;
@@ -36,7 +36,7 @@ describe('the profile of a container', () => {
     expect(appArmorProfileOf(aPod(), aContainer())).toBeUndefined();
   });
 
-  test('is needed of the host unless all are unconfined', () => {
+  test('requires support of the host unless all containers are unconfined', () => {
     expect(needsAppArmor(aPod(ofPod))).toBe(false);
     expect(needsAppArmor(aPod())).toBe(false);
     expect(needsAppArmor(aPod(ofPod, { annotations }))).toBe(true);

@@ -9,7 +9,7 @@ const { spec } = aPod({
   ephemeralContainers: [{ name: 'look', image: 'busybox' }],
 });
 
-describe('a container by its name', () => {
+describe('looking up a container by name', () => {
   test.each([
     ['setup', 'init', 'initContainers', 0],
     ['proxy', 'sidecar', 'initContainers', 1],
@@ -20,18 +20,18 @@ describe('a container by its name', () => {
     expect(containerNamed(spec, name)).toEqual({ container: spec[field]?.[index], role, field, index });
   });
 
-  test.each(['', 'we', 'constructor', 'toString'])('of the name "%s" there is none', (name) => {
+  test.each(['', 'we', 'constructor', 'toString'])('finds no container with the name "%s"', (name) => {
     expect(containerNamed(spec, name)).toBeUndefined();
   });
 
-  test('is that of the version that is asked of, also when another one was asked before', () => {
+  test('uses the requested version of the spec, even after a lookup in another version', () => {
     const next: PodSpec = { ...spec, containers: [aContainer({ name: 'web', image: 'web:2' })] };
     expect(containerNamed(spec, 'web')?.container.image).not.toBe('web:2');
     expect(containerNamed(next, 'web')?.container.image).toBe('web:2');
     expect(containerNamed(next, '__proto__')).toBeUndefined();
   });
 
-  test('is looked for among all of them only once for each version', () => {
+  test('searches the containers only once per version', () => {
     let looks = 0;
     const watched: PodSpec = {
       get containers() {

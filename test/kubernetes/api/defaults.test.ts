@@ -32,7 +32,7 @@ describe('withDefaults', () => {
     });
   });
 
-  test('what is said stays, also zero, false and nothing', () => {
+  test('preserves explicit values, including zero, false and empty ones', () => {
     const pod = aPod({
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: 0,
@@ -44,7 +44,7 @@ describe('withDefaults', () => {
     expect(withDefaults(pod)).toMatchObject(pod);
   });
 
-  test('defaults of defaults change nothing, and the pod given is not changed', () => {
+  test('is idempotent, and does not modify the pod', () => {
     const pod = aPod({ volumes: [{ name: 'v' }], initContainers: [aContainer({ name: 'init' })] });
     const copy = structuredClone(pod);
     const once = withDefaults(pod);
@@ -69,7 +69,7 @@ describe('withDefaults', () => {
     expect(container({ image })).toHaveProperty('imagePullPolicy', policy);
   });
 
-  test('ports are TCP, and those of the host on its network', () => {
+  test('sets the protocol of ports to TCP, and host ports on the host network', () => {
     const ports = [{ containerPort: 80 }, { containerPort: 53, protocol: 'UDP' as const }];
     expect(container({ ports })?.ports).toEqual([
       { containerPort: 80, protocol: 'TCP' },
@@ -79,7 +79,7 @@ describe('withDefaults', () => {
     expect(host.spec.containers[0]?.ports?.map(({ hostPort }) => hostPort)).toEqual([80, 53]);
   });
 
-  test('probes and hooks', () => {
+  test('defaults probes and hooks', () => {
     expect(container({ livenessProbe: { httpGet: { port: 80 } } })?.livenessProbe).toEqual({
       httpGet: { path: '/', port: 80, scheme: 'HTTP' },
       timeoutSeconds: 1,
@@ -93,12 +93,12 @@ describe('withDefaults', () => {
     });
   });
 
-  test('a limit is a request where none is said', () => {
+  test('sets missing requests to the limits', () => {
     const resources = { limits: { cpu: '2', memory: '1Gi' }, requests: { cpu: '1' } };
     expect(container({ resources })?.resources?.requests).toEqual({ cpu: '1', memory: '1Gi' });
   });
 
-  test("a pod's own requests are those of its containers, else its limits", () => {
+  test("sets the pod's requests to those of its containers, else to its limits", () => {
     const pod = aPod({
       resources: { limits: { cpu: '2', memory: '1Gi' } },
       containers: [
@@ -134,7 +134,7 @@ describe('withDefaults', () => {
     expect(volume(source)).toEqual({ name: 'v', ...expected });
   });
 
-  test('a fieldRef is of v1', () => {
+  test('sets the version of a fieldRef to v1', () => {
     const env = [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
     expect(container({ env })?.env?.[0]?.valueFrom?.fieldRef?.apiVersion).toBe('v1');
   });

@@ -19,11 +19,11 @@ function problems(value: unknown) {
 }
 
 describe('readManifest', () => {
-  test('a pod is given as it was written', () => {
+  test('returns a pod as written', () => {
     expect(readManifest(good)).toEqual({ pod: good, warnings: [] });
   });
 
-  test.each(['creationTimestamp', 'deletionTimestamp'])('metadata.%s is a time in RFC 3339', (field) => {
+  test.each(['creationTimestamp', 'deletionTimestamp'])('requires metadata.%s to be a time in RFC 3339', (field) => {
     const at = (time: string) => problems({ ...good, metadata: { name: 'web', [field]: time } });
     for (const time of ['2024-02-29T01:02:03Z', '2024-01-02T03:04:05.678+02:00']) expect(at(time)).toEqual([]);
     for (const time of ['', 'now', '2024-02-30T01:02:03Z', '2024-01-02', '2024-01-02T03:04:05', '2024-01-02T25:00:00Z'])
@@ -32,12 +32,12 @@ describe('readManifest', () => {
       ]);
   });
 
-  test('white space around a quantity is trimmed', () => {
+  test('trims white space around a quantity', () => {
     const written = withContainer({ resources: { limits: { memory: ' 1Gi ' } } });
     expect(readManifest(written)).toHaveProperty('pod.spec.containers.0.resources.limits.memory', '1Gi');
   });
 
-  test('a field that is null is absent', () => {
+  test('treats a null field as missing', () => {
     const value = { ...good, spec: { ...good.spec, hostname: null, volumes: [{ name: 'v', emptyDir: null }] } };
     expect(readManifest(value)).toEqual({
       pod: { ...good, spec: { ...good.spec, volumes: [{ name: 'v' }] } },
@@ -50,14 +50,14 @@ describe('readManifest', () => {
     ['-1e400', 'the number is too small'],
     ['9223372036854775808', 'the number is too large: must be less than or equal to 9007199254740991'],
     ['-9223372036854775809', 'the number is too small: must be greater than or equal to -9007199254740991'],
-  ])('the number %s, of which only an approximation can be read, is not shown as another one', (number, message) => {
+  ])('does not show the approximation of the number %s', (number, message) => {
     const spec: unknown = JSON.parse(`{"terminationGracePeriodSeconds": ${number}}`);
     expect(problems({ ...good, spec: Object.assign({}, good.spec, spec) })).toEqual([
       { path: 'spec.terminationGracePeriodSeconds', message: `Invalid value: ${message}` },
     ]);
   });
 
-  test('where a text belongs, a number is none, however large it is', () => {
+  test('rejects a number in place of a string, however large it is', () => {
     for (const build of [1, 12_345_678_901_234_567_890n].map(Number)) {
       expect(problems({ ...good, metadata: { ...good.metadata, labels: { build } } })).toEqual([
         { path: 'metadata.labels.build', message: 'expected string, got number' },
@@ -65,13 +65,13 @@ describe('readManifest', () => {
     }
   });
 
-  test('an amount may be a number', () => {
+  test('accepts a number as a quantity', () => {
     expect(readManifest(withContainer({ resources: { limits: { cpu: 0.5, memory: 1024 } } }))).toMatchObject({
       pod: { spec: { containers: [{ resources: { limits: { cpu: '0.5', memory: '1024' } } }] } },
     });
   });
 
-  test('a name that JSON has and a schema would leave out is refused, wherever it stands', () => {
+  test('rejects the key __proto__ anywhere, which a schema would drop', () => {
     const labelled: unknown = JSON.parse(
       '{ "apiVersion": "v1", "kind": "Pod", "metadata": { "labels": { "__proto__": "a" } } }',
     );
@@ -85,7 +85,7 @@ describe('readManifest', () => {
   });
 
   test.each(['constructor', 'toString', 'hasOwnProperty'])(
-    'a label, an annotation or a resource may be called %s',
+    'accepts %s as the name of a label, an annotation or a resource',
     (name) => {
       const metadata = { name: 'web', labels: { [name]: 'a' }, annotations: { [name]: 'b' } };
       const pod = { ...good, metadata, spec: { ...good.spec, nodeSelector: { [name]: 'c' } } };
@@ -94,7 +94,7 @@ describe('readManifest', () => {
     },
   );
 
-  test('the input is not changed', () => {
+  test('does not modify its input', () => {
     const value = structuredClone({ ...good, spec: { ...good.spec, wrong: 1 } });
     readManifest(value);
     expect(value.spec).toHaveProperty('wrong', 1);
@@ -134,11 +134,11 @@ describe('readManifest', () => {
       'spec.containers[0].ports[0].containerPort',
       'Invalid value: 1099511627776: must be less than or equal to 2147483647',
     ],
-  ])('%s is a problem with its path', (_what, over, path, message) => {
+  ])('reports %s with the path', (_what, over, path, message) => {
     expect(problems(withContainer(over))).toEqual([{ path, message }]);
   });
 
-  test('all problems are told at once', () => {
+  test('reports all problems at once', () => {
     const value = { ...good, metadata: {}, spec: { hostname: 1, containers: [{ image: 1 }] } };
     expect(problems(value).map(({ path }) => path)).toEqual([
       'metadata.name',
@@ -151,11 +151,11 @@ describe('readManifest', () => {
     ['a Deployment', { kind: 'Deployment' }, 'expected Pod, got Deployment'],
     ['a List', { kind: 'List', items: [] }, 'expected Pod, got List'],
     ['a PodList', { kind: 'PodList', items: [] }, 'expected Pod, got PodList'],
-  ])('%s is refused by its kind', (_what, value, message) => {
+  ])('rejects %s by its kind', (_what, value, message) => {
     expect(problems(value)).toEqual([{ path: 'kind', message }]);
   });
 
-  test('another version, or no kind, is refused', () => {
+  test('rejects another version, or a missing kind', () => {
     expect(problems({ ...good, apiVersion: 'v2' })).toEqual([
       { path: 'apiVersion', message: 'Unsupported value: "v2": supported values: "v1"' },
     ]);
@@ -192,14 +192,14 @@ describe('an unknown field', () => {
       'spec.flibbertigibbet',
       'unknown field',
     ],
-  ])('%s is a warning, and the pod is there without it', (_where, value, path, message) => {
+  ])('%s is left out with a warning', (_where, value, path, message) => {
     const result = readManifest(value);
     expect(result).toMatchObject({ warnings: [{ path, message }] });
     const key = path.split('.').at(-1) ?? '';
     expect(JSON.stringify('pod' in result ? result.pod : key)).not.toContain(key);
   });
 
-  test('is a problem where it was to say of what kind a volume is', () => {
+  test('is a problem if it was meant to select the type of a volume', () => {
     const withVolumes = (...volumes: object[]) => problems({ ...good, spec: { ...good.spec, volumes } });
     expect(withVolumes({ name: 'a', emptyDir: {} }, { name: 'b', hostpath: { path: '/srv' } })).toEqual([
       { path: 'spec.volumes[1].hostpath', message: 'unknown type of volume, did you mean "hostPath"?' },
@@ -211,7 +211,7 @@ describe('an unknown field', () => {
     expect(withVolumes({ name: 'a', emptyDir: {}, emptydir: {} })).toEqual([]);
   });
 
-  test('beside a problem is told after it', () => {
+  test('is reported after other problems', () => {
     expect(problems(withContainer({ imge: 'x', tty: 1 }))).toEqual([
       { path: 'spec.containers[0].tty', message: 'expected boolean, got number' },
       { path: 'spec.containers[0].imge', message: 'unknown field, did you mean "image"?' },
@@ -219,7 +219,7 @@ describe('an unknown field', () => {
   });
 });
 
-describe('a value that YAML does not read as text', () => {
+describe('a value that YAML does not parse as a string', () => {
   const podOf = (spec: string) => {
     const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a, image: b}]\n  ${spec}\n`;
     const parsed = parseBounded(text, { tokens: 1_000, values: 1_000, characters: 10_000 });
@@ -247,11 +247,11 @@ describe('a value that YAML does not read as text', () => {
       'spec.terminationGracePeriodSeconds',
       'Invalid value: the number is too large',
     ],
-  ])('%s says what was written, where, and that quoting helps', (spec, path, message) => {
+  ])('%s is reported with its source text, its line and a suggestion to quote it', (spec, path, message) => {
     expect(podOf(spec)).toMatchObject({ problems: [{ path, message }] });
   });
 
-  test('a quantity beyond 2^53 keeps all its digits', () => {
+  test('preserves all digits of a quantity beyond 2^53', () => {
     expect(podOf('overhead: {memory: 9007199254740993}')).toMatchObject({
       pod: { spec: { overhead: { memory: '9007199254740993' } } },
     });

@@ -15,6 +15,9 @@ test.each([
   expect(parseDuration(text)).toBeCloseTo(milliseconds, 9);
 });
 
-test.each(['', '1', '-1s', '1.s.', 's', '1 s', '1d', '1e3s', '1constructor', '1s '])('%j is no duration', (text) => {
-  expect(parseDuration(text)).toBeUndefined();
-});
+test.each(['', '1', '-1s', '1.s.', 's', '1 s', '1d', '1e3s', '1constructor', '1s '])(
+  'rejects %j as a duration',
+  (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  },
+);

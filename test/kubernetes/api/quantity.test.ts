@@ -30,11 +30,11 @@ describe('parseQuantity', () => {
     expect(parseQuantity(text)).toBe(nanos);
   });
 
-  test.each(['', ' 1', '1 Gi', '1GB', '0x10', '1,5', 'e', '1e', '1e1.5', '--1', '1kI', '1mi'])('%j is none', (text) => {
+  test.each(['', ' 1', '1 Gi', '1GB', '0x10', '1,5', 'e', '1e', '1e1.5', '--1', '1kI', '1mi'])('rejects %j', (text) => {
     expect(parseQuantity(text)).toBeUndefined();
   });
 
-  test('what is finer than a nano is rounded away from zero, what is too large is bounded', () => {
+  test('rounds amounts below a nano away from zero, and bounds large ones', () => {
     expect(parseQuantity('0.1n')).toBe(1n);
     expect(parseQuantity('-0.1n')).toBe(-1n);
     expect(parseQuantity('1e999999999')).toBe((2n ** 63n - 1n) * 10n ** 9n);
@@ -43,7 +43,7 @@ describe('parseQuantity', () => {
   });
 });
 
-describe('as numbers', () => {
+describe('conversion to numbers', () => {
   test.each([
     ['1', 1000, 1],
     ['250m', 250, 1],
@@ -55,7 +55,7 @@ describe('as numbers', () => {
     expect(wholeValue(text)).toBe(whole);
   });
 
-  test('what is none throws', () => {
+  test('throws if the quantity is invalid', () => {
     expect(() => milliValue('lots')).toThrow(RangeError);
   });
 });
@@ -73,7 +73,7 @@ describe('formatQuantity', () => {
     expect(formatQuantity(nanos, family)).toBe(text);
   });
 
-  test('reads back as the same amount', () => {
+  test('formats an amount that parses to the same amount', () => {
     const amount = fc.bigInt({ min: -(10n ** 26n), max: 10n ** 26n });
     fc.assert(
       fc.property(amount, fc.constantFrom('decimal' as const, 'binary' as const), (nanos, family) => {

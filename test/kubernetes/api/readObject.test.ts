@@ -1,4 +1,4 @@
-/** One reader serves manifests, API responses and the test API server, so that the result is the same. */
+/** Manifests, API responses and the test API server use the same reader, so that the results are equal. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { withDefaults } from '../../../kubernetes/api/defaults.ts';
@@ -11,7 +11,7 @@ import { readTypes } from '../../../testing/apiserver/schema/types.ts';
 
 const types = readTypes();
 
-/** Values of all types, also those that Go replaces by zero values. */
+/** Values of all types, including those that Go treats as zero values. */
 const odd = fc.constantFrom<Json>(null, '', 0, false, [], {}, 'text', 7, true, ['a'], { a: 'b' }, [null], { a: null });
 
 const TEMPLATE = {
@@ -39,7 +39,7 @@ const TEMPLATE = {
 
 type Path = readonly (string | number)[];
 
-/** The paths of all values below the name and the containers' names, which a manifest must have. */
+/** The paths of all values except the names of the pod and its containers, which a manifest must have. */
 function pathsOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   const entries = Object.entries(value).map(([key, each]) => [Array.isArray(value) ? Number(key) : key, each] as const);
@@ -57,13 +57,13 @@ function replaced(value: Json, [key, ...rest]: Path, by: Json): Json {
   );
 }
 
-/** The pod as a manifest gives it. */
+/** Reads the pod from a manifest. */
 function asManifest(pod: Json): unknown {
   const read = readManifest(pod);
   return 'pod' in read ? withDefaults(read.pod) : 'rejected';
 }
 
-/** The pod as the test API server stores and returns it. */
+/** Returns the pod as the test API server stores it. */
 function asServed(pod: Json): unknown {
   try {
     const { object } = decode(pod, types.named('io.k8s.api.core.v1.Pod'));
@@ -74,7 +74,7 @@ function asServed(pod: Json): unknown {
   }
 }
 
-/** A value without the empty ones, which Go does not tell from missing ones unless their field is a pointer. */
+/** Removes empty values, which Go does not distinguish from missing ones unless their field is a pointer. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (typeof value !== 'object' || value === null) return value;
@@ -88,10 +88,10 @@ const isEmpty = (value: unknown): boolean =>
   value === false ||
   (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-test('a manifest and an object of the API with one value replaced are read as the same pod, or both rejected', () => {
+test('reads the same pod from a manifest and from an API object with one value replaced, or rejects both', () => {
   fc.assert(
     fc.property(fc.constantFrom(...PATHS), odd, (path, value) => {
-      // A kubelet takes a volume of an unknown type for an empty directory, which a manifest here may not ask for.
+      // A kubelet treats a volume of an unknown type as an empty directory, which a manifest here must not request.
       fc.pre(path.join('.') !== 'spec.volumes.0' || !(typeof value === 'object' && value !== null && 'a' in value));
       const pod = replaced({ apiVersion: 'v1', kind: 'Pod', ...TEMPLATE }, path, value);
       expect(withoutEmpty(asManifest(pod))).toEqual(withoutEmpty(asServed(pod)));
@@ -100,7 +100,7 @@ test('a manifest and an object of the API with one value replaced are read as th
   );
 });
 
-test('the data of a ConfigMap has its nulls replaced by empty texts, and no key is lost', () => {
+test('replaces nulls in the data of a ConfigMap with empty strings, without losing keys', () => {
   const data = JSON.parse('{ "__proto__": "p", "none": null, "text": "t" }');
   const read = readConfig('ConfigMap', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data });
   expect(read).toMatchObject({

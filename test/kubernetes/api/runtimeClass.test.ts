@@ -29,7 +29,7 @@ const admitted = (spec: Partial<PodSpec>) => {
 };
 
 describe('C25: a RuntimeClass', () => {
-  test('gives a pod that names it its overhead, node selector and tolerations', () => {
+  test('adds its overhead, node selector and tolerations to its pods', () => {
     const own = { key: 'own', operator: 'Exists' as const };
     expect(
       admitted({ runtimeClassName: 'sandboxed', nodeSelector: { disk: 'ssd' }, tolerations: [own] }),
@@ -40,7 +40,7 @@ describe('C25: a RuntimeClass', () => {
     });
   });
 
-  test('leaves alone what the pod says itself in the same sense', () => {
+  test('accepts equal settings of the pod itself', () => {
     const own = { ...toleration };
     const spec = { overhead: { cpu: '0.25', memory: '65536Ki' }, nodeSelector: { sandbox: 'yes' }, tolerations: [own] };
     expect(admitted({ runtimeClassName: 'sandboxed', ...spec })).toMatchObject({ tolerations: [toleration] });
@@ -67,23 +67,23 @@ describe('C25: a RuntimeClass', () => {
       { nodeSelector: { sandbox: 'no' } },
       'spec.nodeSelector: conflict: runtimeClass.scheduling.nodeSelector[sandbox] = yes; pod.spec.nodeSelector[sandbox] = no',
     ],
-  ])('refuses a pod that wants %s', (_, spec, message) => {
+  ])('refuses a pod with %s', (_, spec, message) => {
     expect(admitted({ runtimeClassName: 'sandboxed', ...spec })).toEqual([message]);
   });
 
-  test('says nothing of pods without one, and gives nothing that it has not', () => {
+  test('does not affect pods without a class, and adds nothing that it does not set', () => {
     for (const spec of [{}, { runtimeClassName: '' }, { runtimeClassName: 'bare' }]) {
       expect(admitted(spec)).toEqual(aPod(spec).spec);
     }
   });
 
-  test('that is not there refuses its pods', () => {
+  test('that does not exist causes the refusal of its pods', () => {
     expect(admitted({ runtimeClassName: 'late' })).toEqual([
       'spec.runtimeClassName: pod rejected: RuntimeClass "late" not found',
     ]);
   });
 
-  test('is asked once: a pod keeps what it was given when its class changes or goes', () => {
+  test('is applied once, so that a pod is unaffected when its class changes or is deleted', () => {
     const written = aPod({ runtimeClassName: 'sandboxed', tolerations: [{ key: 'own', operator: 'Exists' }] });
     const first = withRuntimeClass(written, classes);
     if ('problems' in first) throw new Error('it was not admitted');
@@ -98,7 +98,7 @@ describe('C25: a RuntimeClass', () => {
   });
 });
 
-test('a RuntimeClass is read with zero values for nulls, without unknown fields, and checked as by an API server', () => {
+test('reads a RuntimeClass with zero values for nulls and without unknown fields, and validates it like an API server', () => {
   const nulls = { metadata: { name: 'a' }, handler: null, scheduling: { nodeSelector: { disk: null } }, overhaed: {} };
   const read = readRuntimeClass({ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', ...nulls });
   expect(read).toMatchObject({

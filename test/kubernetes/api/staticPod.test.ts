@@ -16,7 +16,7 @@ const manifest = (
 const uid = (...args: Parameters<typeof manifest>) => staticPod(manifest(...args), source).metadata.uid;
 
 describe('C24: static pods', () => {
-  test("get the node's name in lower case, a namespace, and where they come from", () => {
+  test("have the node's name in lower case, a namespace, and annotations with their source", () => {
     const pod = staticPod(manifest({}, { annotations: { a: 'b' } }), source);
     expect(pod.metadata).toEqual({
       name: 'web-node-1',
@@ -35,7 +35,7 @@ describe('C24: static pods', () => {
     expect(isStaticPod(aPod())).toBe(false);
   });
 
-  test('the UID hangs on content, node and path, not on the time or the order of keys', () => {
+  test('have a UID that depends on content, node and path, not on the time or the order of keys', () => {
     const same = uid();
     expect(staticPod(manifest(), { ...source, seenAt: 5 }).metadata.uid).toBe(same);
     const reordered = {
@@ -58,26 +58,26 @@ describe('C24: static pods', () => {
     expect(new Set([same, ...others]).size).toBe(7);
   });
 
-  test('a UID in the manifest stays', () => {
+  test('have the UID of the manifest if it sets one', () => {
     expect(uid({}, { uid: 'mine' })).toBe('mine');
     expect(uid({ hostNetwork: true }, { uid: 'mine' })).toBe('mine');
   });
 
-  test('those of files tolerate every NoExecute taint, once', () => {
+  test('from files tolerate every NoExecute taint, without duplicates', () => {
     const all = { operator: 'Exists', effect: 'NoExecute' } as const;
     const own = { key: 'a', operator: 'Exists', effect: 'NoExecute' } as const;
     expect(staticPod(manifest({ tolerations: [own, all] }), source).spec.tolerations).toEqual([own, all]);
     expect(staticPod(manifest(), { ...source, source: 'http' }).spec.tolerations).toBeUndefined();
   });
 
-  test('they are critical, whatever their priority', () => {
+  test('are critical, whatever their priority', () => {
     expect(isCriticalPod(staticPod(manifest(), source))).toBe(true);
     expect(isCriticalPod(aPod())).toBe(false);
     expect(isCriticalPod(aPod({ priority: 2_000_000_000 }))).toBe(true);
     expect(isCriticalPod(aPod({ priority: 1_999_999_999 }))).toBe(false);
   });
 
-  test("the system's priority classes have their numbers, a number of one's own stays", () => {
+  test('have the value of a system priority class, unless they set a priority', () => {
     const priority = (spec: Partial<PodManifest['spec']>) => staticPod(manifest(spec), source).spec.priority;
     expect(priority({ priorityClassName: 'system-node-critical' })).toBe(2_000_001_000);
     expect(priority({ priorityClassName: 'system-cluster-critical' })).toBe(2_000_000_000);

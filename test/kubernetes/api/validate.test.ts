@@ -11,7 +11,7 @@ const main = 'spec.containers[0]';
 const label =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-test('a pod that is all right has no problem', () => {
+test('finds no problem in a valid pod', () => {
   const pod = aPod({
     hostname: 'web',
     volumes: [{ name: 'data' }, { name: 'host', hostPath: { path: '/srv' } }],
@@ -44,18 +44,18 @@ describe('names', () => {
     expect(check(aPod({}, { name }))).toEqual([expect.stringContaining(message)]);
   });
 
-  test.each(['a', 'a.b-c.1', 'a'.repeat(253)])('the pod name %s is good', (name) => {
+  test.each(['a', 'a.b-c.1', 'a'.repeat(253)])('accepts the pod name %s', (name) => {
     expect(check(aPod({}, { name }))).toEqual([]);
   });
 
-  test("a container's is a label, and its own among all containers", () => {
+  test('requires container names to be unique labels', () => {
     expect(container({ name: 'a.b' })).toEqual([`${main}.name: Invalid value: "a.b": must not contain dots`]);
     expect(container({ name: 'A' })).toEqual([`${main}.name: Invalid value: "A": ${label}`]);
     expect(container({ name: '' })).toEqual([`${main}.name: Required value`]);
     expect(spec({ initContainers: [aContainer()] })).toEqual([`spec.initContainers[0].name: Duplicate value: "main"`]);
   });
 
-  test.each(['../../etc', 'a/b', '', '.a'])('a UID %j can not be a directory', (uid) => {
+  test.each(['../../etc', 'a/b', '', '.a'])('rejects the UID %j, which cannot be the name of a directory', (uid) => {
     expect(check(aPod({}, { uid }))).toEqual([expect.stringContaining('metadata.uid: Invalid value')]);
   });
 });
@@ -87,7 +87,7 @@ describe('the spec', () => {
     expect(spec(over)).toEqual([message]);
   });
 
-  test("on the host's network a port is the host's", () => {
+  test('requires host ports to be the container ports on the host network', () => {
     const ports = [{ containerPort: 80, hostPort: 81 }];
     expect(spec({ hostNetwork: true, containers: [aContainer({ ports })] })).toEqual([
       `${main}.ports[0].hostPort: Invalid value: 81: must match \`containerPort\` when \`hostNetwork\` is true`,
@@ -161,7 +161,7 @@ describe('a container', () => {
     expect(container(over)).toEqual(messages);
   });
 
-  test("a port's name", () => {
+  test('validates the name of a port', () => {
     for (const name of ['HTTP', '80', 'a--b', 'a'.repeat(16), '-a']) {
       const [problem] = container({ ports: [{ name, containerPort: 1 }] });
       expect(problem).toContain(`${main}.ports[0].name: Invalid value`);
@@ -245,7 +245,7 @@ describe('probes and hooks', () => {
     expect(container(over)).toEqual(messages);
   });
 
-  test('an init container that ends has none, a sidecar has', () => {
+  test('rejects probes and hooks of an init container that is not a sidecar', () => {
     const probed = { name: 'i', readinessProbe: { grpc: { port: 1 } }, lifecycle: {} };
     expect(spec({ initContainers: [aContainer(probed)] })).toEqual([
       expect.stringContaining('spec.initContainers[0].lifecycle: Forbidden'),
@@ -317,7 +317,7 @@ describe('volumes', () => {
     expect(found).toEqual(messages.map((message) => `${main}.volumeMounts${message}`));
   });
 
-  test('two mounts at one path', () => {
+  test('rejects two mounts at the same path', () => {
     expect(mounted({ name: 'v', mountPath: '/a' }, { name: 'v', mountPath: '/a' })).toEqual([
       `${main}.volumeMounts[1].mountPath: Invalid value: "/a": must be unique`,
     ]);

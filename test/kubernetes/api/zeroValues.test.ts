@@ -3,7 +3,7 @@ import { withDefaults } from '../../../kubernetes/api/defaults.ts';
 import { readManifest } from '../../../kubernetes/api/manifest.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 
-/** A manifest as the node runs it, with its defaults. */
+/** Returns a manifest as the node runs it, with defaults. */
 function podOf(metadata: object, spec: object): Pick<Pod, 'metadata' | 'spec'> {
   const read = readManifest({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', ...metadata }, spec });
   if ('problems' in read) throw new Error(JSON.stringify(read.problems));
@@ -14,8 +14,8 @@ function podOf(metadata: object, spec: object): Pick<Pod, 'metadata' | 'spec'> {
 const container = (over: object) =>
   podOf({}, { containers: [{ name: 'main', image: 'a:1', ...over }] }).spec.containers[0];
 
-describe('C24: null is a zero value', () => {
-  test('in a map of texts', () => {
+describe('C24: null becomes the zero value', () => {
+  test('in a map of strings', () => {
     const { metadata, spec } = podOf(
       { labels: { a: null }, annotations: { x: null }, ownerReferences: null, creationTimestamp: null },
       { nodeSelector: { disk: null }, containers: [{ name: 'main', image: 'a:1' }] },
@@ -27,13 +27,13 @@ describe('C24: null is a zero value', () => {
     expect(spec.nodeSelector).toEqual({ disk: '' });
   });
 
-  test('in a list of texts, and of objects', () => {
+  test('in a list of strings or objects', () => {
     expect(container({ args: ['a', '', null] })?.args).toEqual(['a', '', '']);
     expect(container({ ports: [null] })?.ports).toEqual([{ containerPort: 0, protocol: 'TCP' }]);
     expect(container({ env: [{ name: 'A', value: null, valueFrom: null }] })?.env).toEqual([{ name: 'A' }]);
   });
 
-  test('in a list of resources, where it also stands in for the limit', () => {
+  test('in a list of resources, where it also replaces the limit', () => {
     const resources = { limits: { cpu: '1', memory: '30Mi' }, requests: { cpu: null } };
     expect(container({ resources })?.resources).toEqual({
       limits: { cpu: '1', memory: '30Mi' },
@@ -41,12 +41,12 @@ describe('C24: null is a zero value', () => {
     });
   });
 
-  test('of a field that must be there, so that the checks report it', () => {
+  test('of a required field, so that validation reports it', () => {
     expect(container({ image: null })?.image).toBe('');
     expect(container({ readinessProbe: { tcpSocket: {} } })?.readinessProbe?.tcpSocket).toEqual({ port: 0 });
   });
 
-  test('of a volume source is no source', () => {
+  test('of a volume source, which counts as missing', () => {
     const { spec } = podOf(
       {},
       {
@@ -64,7 +64,7 @@ describe('C24: null is a zero value', () => {
   });
 });
 
-describe('C24: an empty text or a 0 takes the default', () => {
+describe('C24: an empty string or 0 is replaced by the default', () => {
   test.each([{ restartPolicy: '' }, { restartPolicy: null }, {}])('of the pod: %j', (over) => {
     const empty = { dnsPolicy: '', schedulerName: '' };
     expect(podOf({}, { containers: [], ...empty, ...over }).spec).toMatchObject({
@@ -84,7 +84,7 @@ describe('C24: an empty text or a 0 takes the default', () => {
     });
   });
 
-  test('of a probe, which shows it', () => {
+  test('of a probe and its handler', () => {
     const zeros = { timeoutSeconds: 0, periodSeconds: 0, successThreshold: 0, failureThreshold: 0 };
     const httpGet = { port: 80, path: '', scheme: '' };
     const probe = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
@@ -95,7 +95,7 @@ describe('C24: an empty text or a 0 takes the default', () => {
     expect(container({ startupProbe: { exec: {}, ...zeros } })?.startupProbe).toMatchObject(probe);
   });
 
-  test('of a field selector, an image volume and storage outside the node', () => {
+  test('of a field selector, an image volume and network storage', () => {
     const fieldRef = { apiVersion: '', fieldPath: 'metadata.name' };
     const volumes = [
       { name: 'd', downwardAPI: { items: [{ path: 'a', fieldRef }] } },
@@ -109,7 +109,7 @@ describe('C24: an empty text or a 0 takes the default', () => {
     ]);
   });
 
-  test('but not of a pointer, whose zero value is one', () => {
+  test('but not of a pointer, whose zero value is explicit', () => {
     const { spec } = podOf({}, { containers: [], terminationGracePeriodSeconds: 0, enableServiceLinks: false });
     expect(spec).toMatchObject({ terminationGracePeriodSeconds: 0, enableServiceLinks: false });
     expect(podOf({}, { containers: [], terminationGracePeriodSeconds: -1 }).spec.terminationGracePeriodSeconds).toBe(1);

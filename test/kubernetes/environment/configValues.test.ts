@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { bytesOfText } from '../../../base/byteText.ts';
+import { textToBytes } from '../../../base/byteText.ts';
 import {
   allValues,
-  type FoundObjects,
-  keyOfObject,
-  objectsOf,
-  oneValue,
+  objectKey,
+  type ResolvedObjects,
+  referencedObjects,
+  valueOfKey,
 } from '../../../kubernetes/environment/configValues.ts';
 import { type ConfigObject, readConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import { ObjectNotFound } from '../../../kubernetes/objects/podObjects.ts';
@@ -22,8 +22,8 @@ const key = readConfigObject('Secret', {
   metadata: metadata('key'),
   data: { password: base64('größe'), bytes: base64([0xff]), bom: base64([0xef, 0xbb, 0xbf, 65]) },
 });
-const found: FoundObjects = new Map<string, ConfigObject | Error>([
-  ...[settings, key].map((object) => [keyOfObject(object), object] as const),
+const found: ResolvedObjects = new Map<string, ConfigObject | Error>([
+  ...[settings, key].map((object) => [objectKey(object), object] as const),
   ['Secret/gone', new ObjectNotFound('Secret', 'gone')],
   ['Secret/unread', new Error('secrets "unread" is forbidden: no relationship found')],
 ]);
@@ -31,12 +31,12 @@ const found: FoundObjects = new Map<string, ConfigObject | Error>([
 const refusal = (message: string, reason = 'CreateContainerConfigError') =>
   expect.objectContaining({ reason, message });
 const ofMap = (name: string, of: string, optional = false) =>
-  oneValue({ configMapKeyRef: { name, key: of, optional } }, found, 'shop');
+  valueOfKey({ configMapKeyRef: { name, key: of, optional } }, found, 'shop');
 const ofSecret = (name: string, of: string, optional = false) =>
-  oneValue({ secretKeyRef: { name, key: of, optional } }, found, 'shop');
+  valueOfKey({ secretKeyRef: { name, key: of, optional } }, found, 'shop');
 
-describe('C37: a variable of one key', () => {
-  test('is its text, be it empty', () => {
+describe('C37: a variable from one key', () => {
+  test('has the text of the key, even if it is empty', () => {
     expect([ofMap('settings', 'color'), ofMap('settings', 'empty'), ofMap('settings', 'constructor')]).toEqual([
       'blue',
       '',
@@ -52,21 +52,21 @@ describe('C37: a variable of one key', () => {
     ['key of a Secret', () => ofSecret('key', 'none'), "couldn't find key none in Secret shop/key"],
     ['text, as it is bytes', () => ofMap('settings', 'logo'), "couldn't find key logo in ConfigMap shop/settings"],
     ['right', () => ofSecret('unread', 'a', true), 'secrets "unread" is forbidden: no relationship found'],
-  ])('without its %s is told in the words of a kubelet', (_what, look, message) => {
+  ])("fails with the kubelet's message without its %s", (_what, look, message) => {
     expect(look).toThrow(refusal(message));
   });
 
-  test('that is optional is left out where the object or the key is not there', () => {
+  test('is left out if it is optional and the object or key does not exist', () => {
     expect([ofSecret('gone', 'a', true), ofMap('settings', 'none', true)]).toEqual([undefined, undefined]);
   });
 
-  test('is whatever bytes a Secret has', () => {
-    expect(bytesOfText(ofSecret('key', 'bytes') ?? '')).toEqual(Buffer.from([0xff]));
+  test('preserves the bytes of a Secret', () => {
+    expect(textToBytes(ofSecret('key', 'bytes') ?? '')).toEqual(Buffer.from([0xff]));
   });
 });
 
-describe('C37: all keys of an object', () => {
-  test('are its texts', () => {
+describe('C37: variables from all keys of an object', () => {
+  test('have the texts of the object', () => {
     expect(allValues({ configMapRef: { name: 'settings' } }, found)).toEqual({
       color: 'blue',
       empty: '',
@@ -74,14 +74,14 @@ describe('C37: all keys of an object', () => {
     });
   });
 
-  test('of one that is not there are told in the words of a kubelet, or none where it is optional', () => {
+  test("fail with the kubelet's message if the object does not exist, unless it is optional", () => {
     expect(() => allValues({ secretRef: { name: 'gone' } }, found)).toThrow(refusal('secret "gone" not found'));
     expect(allValues({ secretRef: { name: 'gone', optional: true } }, found)).toBeUndefined();
     expect(() => allValues({ secretRef: { name: 'unread', optional: true } }, found)).toThrow('is forbidden');
   });
 });
 
-test('the objects of a container are those of both kinds of references, each once', () => {
+test('lists the objects that a container references in either way, without duplicates', () => {
   const container = aContainer({
     envFrom: [{ configMapRef: { name: 'a' } }, { prefix: 'P_', secretRef: { name: 'a' } }],
     env: [
@@ -91,5 +91,5 @@ test('the objects of a container are those of both kinds of references, each onc
       { name: 'D', value: 'd' },
     ],
   });
-  expect(objectsOf(container).map(keyOfObject)).toEqual(['ConfigMap/a', 'Secret/a', 'Secret/b']);
+  expect(referencedObjects(container).map(objectKey)).toEqual(['ConfigMap/a', 'Secret/a', 'Secret/b']);
 });

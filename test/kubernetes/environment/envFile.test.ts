@@ -3,7 +3,7 @@ import { envFileValue } from '../../../kubernetes/environment/envFile.ts';
 
 const value = (text: string, key = 'A') => envFileValue(text, { key, path: 'config.env' });
 
-describe('C21: a file of variables', () => {
+describe('C21: an environment file', () => {
   test.each([
     ['a value as it is', 'A=\'$B "x" \\n # y\'', '$B "x" \\n # y'],
     ['an empty value', "A=''", ''],
@@ -13,7 +13,7 @@ describe('C21: a file of variables', () => {
     ['ends of lines as Windows writes them', "A='1'\r\nB='2'\r\n", '1'],
     ['no such name', "AA='1'", undefined],
     ['nothing', '', undefined],
-  ])('has %s', (_what, text, expected) => {
+  ])('may contain %s', (_what, text, expected) => {
     expect(value(text)).toBe(expected);
   });
 
@@ -24,7 +24,7 @@ describe('C21: a file of variables', () => {
     ["A='one'$B", 1],
     ["A='open", 1],
     ["B='fine'\nnonsense", 2],
-  ])('is refused with %j, by its line', (text, line) => {
+  ])('is rejected with %j, with the line number', (text, line) => {
     expect(() => value(text)).toThrow(
       expect.objectContaining({
         reason: 'CreateContainerConfigError',
@@ -33,7 +33,7 @@ describe('C21: a file of variables', () => {
     );
   });
 
-  test('takes no longer the stranger it is', () => {
+  test('is parsed in time proportional to its length', () => {
     const text = `a${' '.repeat(60_000)}`;
     const began = performance.now();
     expect(() => value(text)).toThrow();

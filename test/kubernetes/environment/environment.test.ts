@@ -34,7 +34,7 @@ describe('C21: $(VAR) expansion', () => {
     expect(expand(text, (name) => values[name])).toBe(expected);
   });
 
-  test('a text without a dollar stays, and doubled dollars give back any text', () => {
+  test('returns a text without a dollar sign unchanged, and doubled dollar signs restore any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const plain = text.replaceAll('$', '');
@@ -44,7 +44,7 @@ describe('C21: $(VAR) expansion', () => {
     );
   });
 
-  test('a value is put in as it is', () => {
+  test('inserts a value without expanding it again', () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         expect(expand('<$(A)>', () => value)).toBe(`<${value}>`);
@@ -54,7 +54,7 @@ describe('C21: $(VAR) expansion', () => {
 });
 
 describe("C21: a container's environment", () => {
-  test('a variable sees those before it and not those after it', () => {
+  test('expands variables that are defined before, not after', () => {
     const container = aContainer({
       env: [{ name: 'A', value: '$(B)' }, { name: 'B', value: 'b' }, { name: 'C', value: '$(B)$(C)' }, { name: 'D' }],
     });
@@ -66,7 +66,7 @@ describe("C21: a container's environment", () => {
     ]);
   });
 
-  test('env beats envFrom, which beats the services; the last of one name wins', () => {
+  test('lets env override envFrom, which overrides services, and uses the last value of a name', () => {
     const container = aContainer({
       envFrom: [{ prefix: 'P_', configMapRef: { name: 'c' } }, { secretRef: { name: 's' } }],
       env: [
@@ -88,7 +88,7 @@ describe("C21: a container's environment", () => {
     });
   });
 
-  test('a referred value is not expanded', () => {
+  test('does not expand referenced values', () => {
     const container = aContainer({
       env: [
         { name: 'A', value: 'a' },
@@ -99,7 +99,7 @@ describe("C21: a container's environment", () => {
     expect(found).toContainEqual({ name: 'B', value: '$(A)' });
   });
 
-  test('what is missing is left out when it is optional, else it is a config error', () => {
+  test('leaves out a missing optional value, and fails for a missing required one', () => {
     const withSource = (valueFrom: EnvVarSource) => aContainer({ env: [{ name: 'A', valueFrom }] });
     const optional = withSource({ secretKeyRef: { name: 's', key: 'k', optional: true } });
     expect(containerEnvironment(optional, nothing)).toEqual([]);
@@ -111,7 +111,7 @@ describe("C21: a container's environment", () => {
     ).toEqual([]);
   });
 
-  test('command and args are filled in, the rest stays', () => {
+  test('expands command and args', () => {
     const container = aContainer({ command: ['sh', '$(A)'], args: ['$$(A)', '$(B)'] });
     expect(expandedCommand(container, [{ name: 'A', value: 'a' }])).toEqual({
       command: ['sh', 'a'],
@@ -119,7 +119,7 @@ describe("C21: a container's environment", () => {
     });
   });
 
-  describe('that doubles with each variable', () => {
+  describe('with variables that each double the size', () => {
     const doubling = (count: number, start = 'x') => [
       { name: 'V0', value: start },
       ...Array.from({ length: count }, (_, index) => ({ name: `V${index + 1}`, value: `$(V${index})$(V${index})` })),
@@ -130,29 +130,29 @@ describe("C21: a container's environment", () => {
     test.each([
       ['at the first variable that is too much', doubling(5_000), 'env[24].value'],
       ['by bytes instead of characters', doubling(5_000, 'é'), 'env[23].value'],
-    ])('is refused %s, before anything is built', (_, env, field) => {
+    ])('is rejected %s, before any expansion', (_, env, field) => {
       expect(() => containerEnvironment(aContainer({ env }), nothing)).toThrow(
         expect.objectContaining({ reason: 'CreateContainerConfigError', message: message(field) }),
       );
     });
 
-    test('may be as long as a message of the runtime', () => {
+    test('accepts the maximum message size of the runtime', () => {
       const values = containerEnvironment(aContainer({ env: doubling(22) }), nothing);
       expect(values.at(-1)?.value).toHaveLength(2 ** 22);
     });
 
-    test('is refused for the values of objects, too', () => {
+    test('is rejected for values of objects as well', () => {
       const lookups: EnvLookups = { ...nothing, all: () => ({ BIG: 'x'.repeat(17 * 2 ** 20) }) };
       const container = aContainer({ envFrom: [{ configMapRef: { name: 'big' } }] });
       expect(() => containerEnvironment(container, lookups)).toThrow(message('variable BIG'));
     });
 
-    test('counts a variable that is set again once', () => {
+    test('counts a redefined variable once', () => {
       const env = Array.from({ length: 40 }, () => ({ name: 'BIG', value: 'x'.repeat(2 ** 20) }));
       expect(containerEnvironment(aContainer({ env }), nothing)).toHaveLength(1);
     });
 
-    test('is refused for command and arguments as well', () => {
+    test('is rejected for command and arguments as well', () => {
       const environment = [{ name: 'BIG', value: 'x'.repeat(2 ** 20) }];
       const args = ['start', '$(BIG)'.repeat(17)];
       expect(() => expandedCommand(aContainer({ args }), environment)).toThrow(message('args[1]'));

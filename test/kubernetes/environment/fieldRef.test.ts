@@ -33,7 +33,7 @@ describe('C21: fieldRef', () => {
   });
 });
 
-test('labels are in the order of their keys, and their values are escaped as Go does', () => {
+test('sorts labels by key and escapes their values like Go', () => {
   const labels = { 'a-b': '1', a: '2', odd: 'tab\t, bell\x07, é, \u200b, \u{e0001}, \x7f' };
   expect(fieldValue(aPod({}, { labels }), 'metadata.labels', addresses)).toBe(
     'a="2"\na-b="1"\nodd="tab\\t, bell\\a, é, \\u200b, \\U000e0001, \\x7f"',
@@ -64,7 +64,7 @@ describe('C21: resourceFieldRef', () => {
     expect(resourceValue(both, reference, { self, allocatable })).toBe(value);
   });
 
-  test("a limit that is not set, or zero, is the pod's own before the node's; a set one goes before both", () => {
+  test("defaults an unset or zero limit to the pod's limit, then to the node's", () => {
     const own = { limits: { cpu: '2', memory: '64Mi', 'ephemeral-storage': '1Gi' } };
     const zero = aContainer({ resources: { limits: { memory: '0' } } });
     const limited = aContainer({ name: 'limited', resources: { limits: { memory: '32Mi' } } });
@@ -76,11 +76,11 @@ describe('C21: resourceFieldRef', () => {
         { self: zero, allocatable },
       );
     expect([value('cpu', '1'), value('memory', '1Mi'), value('memory', '1Mi', 'limited')]).toEqual(['2', '64', '32']);
-    // A pod cannot bound the disk that it writes to.
+    // There is no pod-level limit for ephemeral storage.
     expect(value('ephemeral-storage', '1Gi')).toBe('20');
   });
 
-  test('as with a kubelet, an init container has a stand-in where it asks itself, and none where it is named', () => {
+  test('defaults the limit of an init container only if it references itself, like a kubelet', () => {
     const init = aContainer({ name: 'init' });
     const started = aPod({ initContainers: [init] });
     const value = (reference: { containerName?: string }) =>

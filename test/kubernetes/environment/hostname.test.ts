@@ -26,17 +26,17 @@ describe('C19: the hostname', () => {
     expect(sandbox(spec)).toBe(expected);
   });
 
-  test('is cut to 63 characters, without a dash at its end', () => {
+  test('is cut to 63 characters, without a trailing dash', () => {
     expect(podHostname(aPod({}, { name: 'a'.repeat(70) }))).toBe('a'.repeat(63));
     expect(podHostname(aPod({}, { name: `${'a'.repeat(61)}-.${'b'.repeat(9)}` }))).toBe('a'.repeat(61));
   });
 
-  test('an FQDN that the kernel can not hold is refused', () => {
+  test('is rejected if the FQDN is too long for the kernel', () => {
     const spec = { subdomain: 's'.repeat(40), setHostnameAsFQDN: true };
     expect(() => sandbox(spec)).toThrow(expect.objectContaining({ reason: 'FailedCreatePodSandBox' }));
   });
 
-  test('the domain is that of the subdomain', () => {
+  test('is in the domain of the subdomain', () => {
     expect(podDomain(aPod({ subdomain: 'sub' }), 'c.l')).toBe('sub.default.svc.c.l');
     expect(podDomain(aPod(), 'c.l')).toBe('');
     expect(podDomain(aPod({ subdomain: 'sub', hostnameOverride: 'x' }), 'c.l')).toBe('');

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import {
-  cleanFiles,
+  dependsOnObjects,
   downwardFiles,
+  normalizeFiles,
   objectFiles,
   projectionsOf,
   refuseUnlessOptional,
-  showsObjects,
 } from '../../../kubernetes/environment/projection.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
@@ -22,7 +22,7 @@ const filesOf = (volume: Omit<Volume, 'name'>, items: Items) =>
 const textOf = (item: Omit<Items[number], 'path'>) =>
   filesOf({ downwardAPI: {} }, [{ path: 'a', ...item }])[0]?.data.toString();
 
-describe('C21: a file shows', () => {
+describe('C21: a downward API file', () => {
   test.each([
     ['metadata.name', 'web'],
     ['metadata.namespace', 'default'],
@@ -48,7 +48,7 @@ describe('C21: a file shows', () => {
   });
 });
 
-test('its own mode goes before that of the volume, which goes before 0644', () => {
+test("uses the file's own mode, else the volume's, else 0644", () => {
   const fieldRef = { fieldPath: 'metadata.name' };
   const items = [
     { path: 'a', fieldRef, mode: 0o400 },
@@ -58,11 +58,11 @@ test('its own mode goes before that of the volume, which goes before 0644', () =
   expect(filesOf({ projected: {} }, items)[1]?.mode).toBe(0o644);
 });
 
-test('a field that there is none of is refused', () => {
+test('rejects an unsupported field', () => {
   expect(() => textOf({ fieldRef: { fieldPath: 'spec.containers' } })).toThrow('unsupported fieldPath spec.containers');
 });
 
-describe('C37: of an object', () => {
+describe('C37: files of an object', () => {
   const data = new Map<string, string | Buffer>([
     ['text', 'größe'],
     ['bytes', Buffer.from([0, 255, 10])],
@@ -71,7 +71,7 @@ describe('C37: of an object', () => {
   const shown = (files: ReturnType<typeof objectFiles>) =>
     files.map(({ path, data: bytes, mode }) => [path, bytes.toString('hex'), mode]);
 
-  test('all keys are shown with their bytes, or those that are named, at their paths and with their modes', () => {
+  test('are all keys with their bytes, or the listed items with their paths and modes', () => {
     expect(shown(objectFiles('ConfigMap', { data }, { mode: 0o640 }))).toEqual([
       ['text', Buffer.from('größe').toString('hex'), 0o640],
       ['bytes', '00ff0a', 0o640],
@@ -91,7 +91,7 @@ describe('C37: of an object', () => {
     ['ConfigMap', 'configmap references non-existent config key: none'],
     ['Secret', 'references non-existent secret key: none'],
   ] as const)(
-    'a key of a %s that is not there is told in the words of a kubelet, unless it is optional',
+    "fail with the kubelet's message if a key of a %s does not exist, unless it is optional",
     (kind, message) => {
       const items = [
         { key: 'none', path: 'a' },
@@ -107,8 +107,8 @@ describe('C37: of an object', () => {
   );
 });
 
-test('which volumes show objects', () => {
-  const shows = (volume: Omit<Volume, 'name'>) => showsObjects({ name: 'v', ...volume });
+test('detects volumes that depend on objects', () => {
+  const shows = (volume: Omit<Volume, 'name'>) => dependsOnObjects({ name: 'v', ...volume });
   expect([{ configMap: {} }, { secret: {} }].map(shows)).toEqual([true, true]);
   expect(shows({ projected: { sources: [{ downwardAPI: {} }, { serviceAccountToken: { path: 't' } }] } })).toBe(true);
   expect([{ emptyDir: {} }, { downwardAPI: {} }, { projected: { sources: [{ downwardAPI: {} }] } }].map(shows)).toEqual(
@@ -116,13 +116,13 @@ test('which volumes show objects', () => {
   );
 });
 
-describe('what only an API server has, without one', () => {
+describe('a source of an API server, on a node without one', () => {
   const sources = (volume: Omit<Volume, 'name'>) => projectionsOf({ name: 'info', ...volume });
   const refuse = (volume: Omit<Volume, 'name'>) => {
     for (const source of sources(volume)) refuseUnlessOptional({ name: 'info', ...volume }, source);
   };
 
-  test('is left out where it is optional', () => {
+  test('is left out if it is optional', () => {
     const optional = true;
     refuse({ configMap: { name: 'a', optional } });
     refuse({ secret: { secretName: 'a', optional } });
@@ -138,7 +138,7 @@ describe('what only an API server has, without one', () => {
     [{ secret: { name: 'a', optional: false } }, 'secret "a"'],
     [{ serviceAccountToken: { path: 'token' } }, 'serviceAccountToken "token"'],
     [{ clusterTrustBundle: { signerName: 'x/y', path: 'ca' } }, 'clusterTrustBundle "x/y"'],
-  ])('%j is refused by the name of the source', (source, named) => {
+  ])('%j is rejected with the name of the source', (source, named) => {
     expect(() => refuse({ projected: { sources: [source] } })).toThrow(
       expect.objectContaining({
         reason: 'FailedMount',
@@ -148,7 +148,7 @@ describe('what only an API server has, without one', () => {
   });
 });
 
-test('C37: a certificate for the pod is refused in a cluster as well, and the message does not blame an API server', () => {
+test('C37: rejects a pod certificate in a cluster as well, with a message that does not mention an API server', () => {
   const podCertificate = { signerName: 'x/y', keyType: 'ED25519' };
   expect(() => refuseUnlessOptional({ name: 'info' }, { podCertificate })).toThrow(
     expect.objectContaining({
@@ -161,8 +161,8 @@ test('C37: a certificate for the pod is refused in a cluster as well, and the me
 
 const file = (path: string, text = '') => ({ path, data: Buffer.from(text), mode: 0o644 });
 
-test('C37: files are at clean paths, of two at one path the later', () => {
-  const clean = cleanFiles([file('./b//c', '1'), file('a'), file('b/c', '2')]);
+test('C37: normalizes paths, and uses the last of several files with the same path', () => {
+  const clean = normalizeFiles([file('./b//c', '1'), file('a'), file('b/c', '2')]);
   expect(clean.map(({ path, data }) => [path, data.toString()])).toEqual([
     ['b/c', '2'],
     ['a', ''],
@@ -179,8 +179,8 @@ test.each([
   ['./', 'must not be empty: "."'],
   ['x'.repeat(256), 'filenames must be less than or equal to 255 characters'],
   ['x/'.repeat(2_100), 'must be less than or equal to 4096 characters'],
-])('C37: the path %.20s is refused', (path, why) => {
-  expect(() => cleanFiles([file(path)])).toThrow(
+])('C37: rejects the path %.20s', (path, why) => {
+  expect(() => normalizeFiles([file(path)])).toThrow(
     expect.objectContaining({ reason: 'FailedMount', message: `invalid path: ${why}` }),
   );
 });

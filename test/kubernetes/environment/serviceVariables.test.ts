@@ -15,7 +15,7 @@ const MASTER = service('kubernetes', {
 const namesOf = (services: readonly ServiceAddress[], namespace = 'default', enableServiceLinks = true) =>
   Object.keys(serviceVariables(services, { namespace, enableServiceLinks })).filter((name) => name.endsWith('_HOST'));
 
-test('a service is told by its address, its ports and their names, and once more as a linked container was', () => {
+test('sets the address, ports and port names of a service, and the variables of container links', () => {
   const db = service('db-main', {
     ports: [
       { name: 'sql', port: 5432, protocol: 'TCP' },
@@ -39,7 +39,7 @@ test('a service is told by its address, its ports and their names, and once more
   });
 });
 
-test('an IPv6 address stands in brackets where a port follows it', () => {
+test('puts an IPv6 address in brackets before a port', () => {
   const six = service('web', { clusterIp: 'fd00::7' });
   expect(serviceVariables([six], { namespace: 'default', enableServiceLinks: true })).toMatchObject({
     WEB_SERVICE_HOST: 'fd00::7',
@@ -48,20 +48,20 @@ test('an IPv6 address stands in brackets where a port follows it', () => {
   });
 });
 
-describe('a container is told', () => {
+describe('the variables of a container', () => {
   const all = [MASTER, service('web'), service('db', { namespace: 'shop' })];
 
-  test('of the services of its namespace, and of the API server', () => {
+  test('include the services of its namespace and the API server', () => {
     expect(namesOf(all)).toEqual(['KUBERNETES_SERVICE_HOST', 'WEB_SERVICE_HOST']);
     expect(namesOf(all, 'shop')).toEqual(['KUBERNETES_SERVICE_HOST', 'DB_SERVICE_HOST']);
   });
 
-  test('of the API server alone where it wants no links', () => {
+  test('include only the API server without service links', () => {
     expect(namesOf(all, 'default', false)).toEqual(['KUBERNETES_SERVICE_HOST']);
     expect(namesOf(all, 'shop', false)).toEqual(['KUBERNETES_SERVICE_HOST']);
   });
 
-  test('of a service named kubernetes of its own namespace in place of the API server, if it wants links', () => {
+  test("include a service named kubernetes in the pod's namespace instead of the API server, with service links", () => {
     const own = service('kubernetes', { namespace: 'shop', clusterIp: '10.0.0.9' });
     const hostIn = (services: readonly ServiceAddress[], enableServiceLinks: boolean) =>
       serviceVariables(services, { namespace: 'shop', enableServiceLinks }).KUBERNETES_SERVICE_HOST;
@@ -73,7 +73,7 @@ describe('a container is told', () => {
     }
   });
 
-  test('of none that has no address or no port of its own', () => {
+  test('exclude services without an address or ports', () => {
     const without = [
       service('headless', { clusterIp: 'None' }),
       service('external', { clusterIp: '' }),
@@ -83,7 +83,7 @@ describe('a container is told', () => {
   });
 });
 
-test('whatever a service is called, its variables are plain ones', () => {
+test('handles any service name', () => {
   const odd = serviceVariables([service('__proto__')], { namespace: 'default', enableServiceLinks: true });
   expect(Object.keys(odd)).toContain('__PROTO___SERVICE_HOST');
   expect(Object.getPrototypeOf(odd)).toBe(Object.prototype);

@@ -6,7 +6,7 @@ const [SHA256, SHA384, SHA512] = [HEX.slice(0, 64), HEX.slice(0, 96), HEX];
 const digest = (algorithm: string, hex: string) => `app@${algorithm}:${hex}`;
 const format = 'invalid reference format';
 
-describe('C16: a name of an image', () => {
+describe('C16: an image reference', () => {
   test.each([
     ['busybox', 'docker.io/library/busybox', 'busybox:latest'],
     ['busybox:1', 'docker.io/library/busybox', 'busybox:1'],
@@ -66,13 +66,13 @@ describe('C16: a name of an image', () => {
     [digest('md5', SHA256), 'unsupported digest algorithm'],
     [digest('SHA256', SHA256), `${format}: repository name (library/app@SHA256) must be lowercase`],
     [`r.example/${'a'.repeat(256)}`, 'repository name must not be more than 255 characters'],
-    // What is in the path of a short name counts with it.
+    // The first part of a short name counts towards the length of the path.
     ['a'.repeat(248), 'repository name must not be more than 255 characters'],
-  ])('%s is none', (text, refusal) => {
+  ])('%s is invalid', (text, refusal) => {
     expect(parseImageReference(text)).toEqual({ refusal });
   });
 
-  test('that is a million characters long is refused as fast as a short one', () => {
+  test('is rejected quickly even with a million characters', () => {
     const long = 'a'.repeat(1_000_000);
     for (const text of [`${long}.x!/app`, `${long}!`, `app:${long}`, `r.example/${'a-'.repeat(500_000)}`]) {
       expect(parseImageReference(text)).toEqual({ refusal: format });

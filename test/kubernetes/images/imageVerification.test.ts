@@ -18,7 +18,7 @@ test.each([
   expect(withoutTagAndDigest(image)).toBe(name);
 });
 
-test('which images need a proof, by the policy: those that the node has pulled, unless another is set', () => {
+test('requires proof by policy, by default for images that the node has pulled', () => {
   const needed = (policy: (typeof defaultVerification)['policy']) =>
     [true, false].map((isOfNode) => needsProof('app:1', isOfNode, { policy, allowlist: [] }));
   expect(needed(defaultVerification.policy)).toEqual([true, false]);
@@ -34,16 +34,16 @@ test.each([
   ['r.example/team/app', ['r.example/*'], false],
   ['r.example.evil/app', ['r.example/*'], true],
   ['r.example/team/app', ['r.example/team/app/*'], true],
-])('%s with the allowlist %j: needs a proof: %s', (image, allowlist, isNeeded) => {
+])('%s with the allowlist %j: proof required: %s', (image, allowlist, isNeeded) => {
   expect(needsProof(image, true, { policy: 'NeverVerifyAllowlistedImages', allowlist })).toBe(isNeeded);
 });
 
-test.each(['r.example/app', 'r.example/*', 'localhost:5000/app', 'busybox'])('%j may be in an allowlist', (entry) => {
+test.each(['r.example/app', 'r.example/*', 'localhost:5000/app', 'busybox'])('accepts %j in an allowlist', (entry) => {
   expect(allowlistRefusal(entry)).toBeUndefined();
 });
 
 test.each(['', ' a', '/*', '*', 'r.example/a*', 'r.*/app', 'app:1', `app@${DIGEST}`])(
-  '%j may not be in an allowlist',
+  'rejects %j in an allowlist',
   (entry) => {
     expect(allowlistRefusal(entry)).toMatch(/^m/);
   },

@@ -3,7 +3,7 @@ import { credentialsFor, readKeyring } from '../../../kubernetes/images/keyring.
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** Who a repository is pulled as, of users that are named after the place that they are for. */
+/** Returns the users for a repository. Users are named after the location that their credentials are for. */
 function usersFor(repository: string, ...places: readonly string[]): string[] {
   const auths = Object.fromEntries(places.map((place) => [place, { username: place, password: 'secret' }]));
   return credentialsFor(repository, readKeyring(JSON.stringify({ auths }), 'config.json') ?? []).map(
@@ -34,7 +34,7 @@ describe('C16: the credentials of the node', () => {
     expect(usersFor('r.example/team/app', ...places)).toEqual(users);
   });
 
-  test('of a registry with a port', () => {
+  test('match a registry with a port', () => {
     expect(usersFor('127.0.0.1:5000/app', '127.0.0.1', '127.0.0.1:5000', '127.0.0.*:5000')).toEqual([
       '127.0.0.1:5000',
       '127.0.0.*:5000',
@@ -42,7 +42,7 @@ describe('C16: the credentials of the node', () => {
     expect(usersFor('[fd00::1]:5000/app', '[fd00::1]:5000', '[fd00::1]')).toEqual(['[fd00::1]:5000']);
   });
 
-  test('of Docker Hub are for what names no registry, unless there are others for it', () => {
+  test('for Docker Hub match references without a registry, unless others match', () => {
     const hub = 'https://index.docker.io/v1/';
     expect(usersFor('docker.io/library/busybox', hub, 'r.example')).toEqual([hub]);
     expect(usersFor('docker.io/library/busybox', hub, 'docker.io/library')).toEqual(['docker.io/library']);
@@ -50,7 +50,7 @@ describe('C16: the credentials of the node', () => {
   });
 });
 
-describe('a file of credentials', () => {
+describe('a credentials file', () => {
   const read = (auths: unknown) => readKeyring(JSON.stringify({ auths }), 'config.json');
 
   test.each([
@@ -58,26 +58,26 @@ describe('a file of credentials', () => {
     ['not padded', base64('me:12').replaceAll('=', '')],
     ['broken into lines', `${base64('me:a longer password').slice(0, 8)}\n${base64('me:a longer password').slice(8)}`],
     ['with a colon in the password', base64('me:a:b')],
-  ])('has them as user and password in one, %s', (_how, auth) => {
+  ])('may have user and password in one field, %s', (_how, auth) => {
     expect(read({ 'r.example': { auth, username: 'not', password: 'these' } })).toEqual([
       ['r.example', { username: 'me', password: expect.stringMatching(/^(1|12|a longer password|a:b)$/) }],
     ]);
   });
 
-  test('may have none: without registries, or with entries that a helper keeps elsewhere', () => {
+  test('may be empty, without registries or with entries that a credential helper stores', () => {
     expect(readKeyring('{"credsStore": "desktop"}', 'config.json')).toEqual([]);
     expect(read(null)).toEqual([]);
     expect(read({ 'r.example': {}, 'q.example': null })).toEqual([]);
   });
 
-  test('of the old form has the registries alone', () => {
+  test('in the old format consists of the registries alone', () => {
     const text = JSON.stringify({ 'r.example': { username: 'me', password: 'p', email: 'me@r.example' } });
     expect(readKeyring(text, '.dockercfg')).toEqual([
       ['r.example', { username: 'me', password: 'p', email: 'me@r.example' }],
     ]);
   });
 
-  test('has names that are data', () => {
+  test('treats names as data', () => {
     const text = '{"auths": {"__proto__": {"username": "me", "password": "p"}, "constructor": {"username": "you"}}}';
     expect(readKeyring(text, 'config.json')?.map(([place]) => place)).toEqual(expect.arrayContaining(['constructor']));
     expect(credentialsFor('toString/app', readKeyring(text, 'config.json') ?? [])).toEqual([]);
@@ -91,7 +91,7 @@ describe('a file of credentials', () => {
     ['what is no base64', '{"auths": {"r.example": {"auth": "!!!!"}}}'],
     ['base64 of another length', '{"auths": {"r.example": {"auth": "bWU6MQ="}}}'],
     ['no colon between user and password', `{"auths": {"r.example": {"auth": "${base64('me')}"}}}`],
-  ])('is none with %s', (_what, text) => {
+  ])('is rejected with %s', (_what, text) => {
     expect(readKeyring(text, 'config.json')).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { credentialsFor, joinedKeyrings } from '../../../kubernetes/images/keyring.ts';
-import { keyringOfSecret, pullSecretNames, secretsMissing } from '../../../kubernetes/images/pullSecrets.ts';
+import { credentialsFor, mergeKeyrings } from '../../../kubernetes/images/keyring.ts';
+import { keyringOfSecret, missingSecretsEvents, pullSecretNames } from '../../../kubernetes/images/pullSecrets.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import { aPod } from '../fixtures.ts';
 
@@ -19,15 +19,15 @@ const OLD_TYPE = 'kubernetes.io/dockercfg';
 const entry = { username: 'me', password: 'hunter2', email: 'me@r.example' };
 const source = { kind: 'secret', uid: 'uid-pull', namespace: 'shop', name: 'pull' };
 
-describe('C16: a Secret for pulls', () => {
+describe('C16: an image pull Secret', () => {
   test.each([
     [JSON_TYPE, '.dockerconfigjson', { auths: { 'https://r.example/v1/': entry } }],
     [OLD_TYPE, '.dockercfg', { 'r.example': entry }],
-  ])('of the type %s', (type, key, config) => {
+  ])('of type %s has credentials', (type, key, config) => {
     expect(keyringOfSecret(secret(type, key, JSON.stringify(config)))).toEqual([['r.example', { ...entry, source }]]);
   });
 
-  test('of another type, of the key of another type, or without a value holds none', () => {
+  test('of another type, with the key of another type, or without a value has no credentials', () => {
     for (const [type, key, text] of [
       ['Opaque', '.dockerconfigjson', '{"auths": {}}'],
       [JSON_TYPE, '.dockercfg', '{}'],
@@ -39,32 +39,32 @@ describe('C16: a Secret for pulls', () => {
   });
 
   test.each(['{', '{"auths": {"r.example": {"auth": "hunter2!"}}}', '{"auths": {"r.example": "hunter2"}}'])(
-    'that holds %s is refused, without a word of what is in it',
+    'with %s is rejected, without revealing its content',
     (text) => {
       const read = keyringOfSecret(secret(JSON_TYPE, '.dockerconfigjson', text));
       expect(read).toEqual({ refusal: expect.not.stringContaining('hunter2') });
     },
   );
 
-  test('of several, those for a longer path come first, then in the order of the pod', () => {
+  test('is ordered by the length of the path, then by the order in the pod', () => {
     const of = (name: string, ...places: readonly string[]) => {
       const auths = Object.fromEntries(places.map((place) => [place, { username: `${name} ${place}`, password: '' }]));
       const read = keyringOfSecret(secret(JSON_TYPE, '.dockerconfigjson', JSON.stringify({ auths }), name));
       return 'refusal' in read ? [] : read;
     };
-    const keyring = joinedKeyrings([of('b', 'r.example'), of('a', 'r.example', 'r.example/team')]);
+    const keyring = mergeKeyrings([of('b', 'r.example'), of('a', 'r.example', 'r.example/team')]);
     const users = credentialsFor('r.example/team/app', keyring).map(({ username }) => username);
     expect(users).toEqual(['a r.example/team', 'b r.example', 'a r.example']);
   });
 });
 
-test('a name that is empty means nothing', () => {
+test('ignores an empty name', () => {
   expect(pullSecretNames(aPod({ imagePullSecrets: [{ name: 'a' }, { name: '' }, {}] }))).toEqual(['a']);
 });
 
-test('all that cannot be had are told of together', () => {
-  expect(secretsMissing([])).toEqual([]);
-  expect(secretsMissing(['a', 'b'])).toEqual([
+test('reports all missing Secrets together', () => {
+  expect(missingSecretsEvents([])).toEqual([]);
+  expect(missingSecretsEvents(['a', 'b'])).toEqual([
     expect.objectContaining({ message: expect.stringContaining('pull secrets (a, b); attempting') }),
   ]);
 });

@@ -3,14 +3,14 @@ import { describe, expect, test } from '@jest/globals';
 import type { Credential } from '../../../kubernetes/images/keyring.ts';
 import {
   credentialHash,
-  intentText,
+  findProof,
+  formatIntent,
+  formatRecord,
   type PullCredentials,
-  provedBy,
-  provenBy,
+  pullCredentialsOf,
   readIntent,
   readRecord,
-  recordFile,
-  recordText,
+  recordFileName,
   withProof,
 } from '../../../kubernetes/images/pulledRecord.ts';
 
@@ -26,14 +26,14 @@ const ofAccount = (name: string): Credential => ({
 });
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-describe("a node's records of its pulls are those of a kubelet", () => {
-  test('by their names', () => {
-    expect(recordFile('busybox')).toBe(`sha256-${sha256('busybox')}`);
+describe("records of image pulls in the kubelet's format", () => {
+  test("have the kubelet's file names", () => {
+    expect(recordFileName('busybox')).toBe(`sha256-${sha256('busybox')}`);
   });
 
-  test('an intent', () => {
+  test('contain the intent of a pull', () => {
     const text = '{"kind":"ImagePullIntent","apiVersion":"kubelet.config.k8s.io/v1beta1","image":"r.example/app:1"}\n';
-    expect(intentText('r.example/app:1')).toBe(text);
+    expect(formatIntent('r.example/app:1')).toBe(text);
     expect(readIntent(text)).toBe('r.example/app:1');
     expect(readIntent(text.replace('v1beta1', 'v1alpha1'))).toBe('r.example/app:1');
     for (const none of ['', '{}', text.replace('Intent', 'Record'), text.replace('}', ',"more":1}')]) {
@@ -41,31 +41,31 @@ describe("a node's records of its pulls are those of a kubelet", () => {
     }
   });
 
-  test('a record', () => {
+  test('contain the credentials of a pull', () => {
     const record = {
       imageRef: 'sha256:1',
       pulledWith: {
-        'r.example/app': provedBy(ofSecret('pull')),
-        busybox: provedBy(undefined),
-        'r.example/account': provedBy(ofAccount('default')),
+        'r.example/app': pullCredentialsOf(ofSecret('pull')),
+        busybox: pullCredentialsOf(undefined),
+        'r.example/account': pullCredentialsOf(ofAccount('default')),
       },
     };
     const hash = sha256('{"username":"me","password":"hunter2"}');
     const text = `{"kind":"ImagePulledRecord","apiVersion":"kubelet.config.k8s.io/v1beta1","lastUpdatedTime":"2026-11-22T09:41:56Z","imageRef":"sha256:1","credentialMapping":{"busybox":{"nodePodsAccessible":true},"r.example/account":{"kubernetesServiceAccounts":[{"uid":"uid-default","namespace":"shop","name":"default"}]},"r.example/app":{"kubernetesSecrets":[{"uid":"uid-pull","namespace":"shop","name":"pull","credentialHash":"${hash}"}]}}}\n`;
-    expect(recordText(record, Date.parse('2026-11-22T09:41:56.789Z'))).toBe(text);
+    expect(formatRecord(record, Date.parse('2026-11-22T09:41:56.789Z'))).toBe(text);
     expect(readRecord(text)).toEqual(record);
-    const bare = recordText({ imageRef: 'sha256:1', pulledWith: {} }, 0);
+    const bare = formatRecord({ imageRef: 'sha256:1', pulledWith: {} }, 0);
     expect(bare).not.toContain('credentialMapping');
     expect(readRecord(bare)).toEqual({ imageRef: 'sha256:1', pulledWith: {} });
   });
 
-  test('what is not known in one could be a condition: it is none', () => {
-    const text = recordText({ imageRef: 'sha256:1', pulledWith: { a: { nodePodsAccessible: true } } }, 0);
+  test('are ignored if they have unknown fields, which could be restrictions', () => {
+    const text = formatRecord({ imageRef: 'sha256:1', pulledWith: { a: { nodePodsAccessible: true } } }, 0);
     expect(readRecord(text.replace('"nodePodsAccessible":true', '"onlyOnSundays":true'))).toBeUndefined();
     expect(readRecord(text.slice(0, -5))).toBeUndefined();
   });
 
-  test('the hash of a credential is that of its JSON as Go writes it', () => {
+  test("hash a credential as JSON in Go's format", () => {
     expect(credentialHash({ username: 'a', password: '<b>&\u2028"é', email: 'c@d' })).toBe(
       sha256('{"username":"a","password":"\\u003cb\\u003e\\u0026\\u2028\\"é","email":"c@d"}'),
     );
@@ -75,82 +75,87 @@ describe("a node's records of its pulls are those of a kubelet", () => {
 
 const MAX_SECRETS = 100;
 const full: PullCredentials = {
-  kubernetesSecrets: Array.from({ length: MAX_SECRETS }, (_, index) => provedBy(ofSecret(`s${index}`))).flatMap(
-    ({ kubernetesSecrets = [] }) => kubernetesSecrets,
-  ),
+  kubernetesSecrets: Array.from({ length: MAX_SECRETS }, (_, index) =>
+    pullCredentialsOf(ofSecret(`s${index}`)),
+  ).flatMap(({ kubernetesSecrets = [] }) => kubernetesSecrets),
 };
 
-describe('a right to an image is proved', () => {
-  const known: PullCredentials = { ...provedBy(ofSecret('pull')), ...provedBy(ofAccount('puller')) };
+describe('the proof of access to an image', () => {
+  const known: PullCredentials = { ...pullCredentialsOf(ofSecret('pull')), ...pullCredentialsOf(ofAccount('puller')) };
 
-  test('by the same Secret with the same words, of which there is nothing to learn', () => {
-    expect(provenBy(known, [ofSecret('other', 'x'), ofSecret('pull')])).toEqual({ learned: undefined });
+  test('is the same Secret with the same credential, which adds nothing to the record', () => {
+    expect(findProof(known, [ofSecret('other', 'x'), ofSecret('pull')])).toEqual({ learned: undefined });
   });
 
-  test('by the same words in another Secret, and by other words in the same one: that is learned', () => {
-    expect(provenBy(known, [ofSecret('copy')])).toEqual({ learned: provedBy(ofSecret('copy')) });
-    expect(provenBy(known, [ofSecret('pull', 'new')])).toEqual({ learned: provedBy(ofSecret('pull', 'new')) });
+  test('is the same credential in another Secret, or a changed one in the same Secret, which is added to the record', () => {
+    expect(findProof(known, [ofSecret('copy')])).toEqual({ learned: pullCredentialsOf(ofSecret('copy')) });
+    expect(findProof(known, [ofSecret('pull', 'new')])).toEqual({
+      learned: pullCredentialsOf(ofSecret('pull', 'new')),
+    });
   });
 
-  test('by the same service account', () => {
-    expect(provenBy(known, [ofAccount('puller')])).toEqual({ learned: undefined });
-    expect(provenBy(known, [ofAccount('other')])).toBeUndefined();
+  test('is the same service account', () => {
+    expect(findProof(known, [ofAccount('puller')])).toEqual({ learned: undefined });
+    expect(findProof(known, [ofAccount('other')])).toBeUndefined();
   });
 
-  test("by no other Secret, and by no credential of the node's own", () => {
+  test('is not another Secret or a credential of the node', () => {
     const own = { username: 'me', password: 'hunter2' };
-    for (const pods of [[], [ofSecret('other', 'x')], [own]]) expect(provenBy(known, pods)).toBeUndefined();
+    for (const pods of [[], [ofSecret('other', 'x')], [own]]) expect(findProof(known, pods)).toBeUndefined();
   });
 
-  test('by the same credential, but a record with 100 Secrets learns no more of them', () => {
-    expect(provenBy(full, [ofSecret('copy')])).toEqual({ learned: undefined });
+  test('is the same credential, which is not added to a record with 100 Secrets', () => {
+    expect(findProof(full, [ofSecret('copy')])).toEqual({ learned: undefined });
   });
 
-  test('by no changed credential of a Secret that a record with 100 Secrets has: that needs a pull', () => {
-    expect(provenBy(full, [ofSecret('s0', 'new')])).toBeUndefined();
-    expect(provenBy(full, [ofSecret('s0', 'new'), ofSecret('s1')])).toEqual({ learned: undefined });
+  test('is not a changed credential of a Secret in a record with 100 Secrets, which requires a pull', () => {
+    expect(findProof(full, [ofSecret('s0', 'new')])).toBeUndefined();
+    expect(findProof(full, [ofSecret('s0', 'new'), ofSecret('s1')])).toEqual({ learned: undefined });
   });
 });
 
-describe('after a pull is known', () => {
+describe('a record after several pulls', () => {
   const before = { imageRef: 'sha256:1', pulledWith: {} };
   const pulledBy = (...pulls: readonly (Credential | undefined)[]) =>
     pulls.reduce(
-      (known, credential) => withProof(known, 'app', provedBy(credential)),
+      (known, credential) => withProof(known, 'app', pullCredentialsOf(credential)),
       before as Parameters<typeof withProof>[0],
     );
 
-  test('each Secret once, in their order, by what it held last', () => {
+  test('contains each Secret once, sorted, with its last credential', () => {
     const { kubernetesSecrets = [] } =
       pulledBy(ofSecret('b'), ofSecret('a'), ofSecret('b', 'new')).pulledWith.app ?? {};
     expect(kubernetesSecrets.map(({ name }) => name)).toEqual(['a', 'b']);
     expect(kubernetesSecrets[1]?.credentialHash).toBe(credentialHash(ofSecret('b', 'new')));
   });
 
-  test('at most 100 Secrets, among them those of the last pull', () => {
+  test('contains at most 100 Secrets, including that of the last pull', () => {
     const record = { imageRef: 'sha256:1', pulledWith: { app: full } };
-    const { kubernetesSecrets = [] } = withProof(record, 'app', provedBy(ofSecret('new'))).pulledWith.app ?? {};
+    const { kubernetesSecrets = [] } =
+      withProof(record, 'app', pullCredentialsOf(ofSecret('new'))).pulledWith.app ?? {};
     expect(kubernetesSecrets).toHaveLength(MAX_SECRETS);
     expect(kubernetesSecrets.map(({ name }) => name)).toContain('new');
   });
 
-  test('Secrets beside service accounts', () => {
+  test('contains Secrets and service accounts', () => {
     expect(Object.keys(pulledBy(ofAccount('x'), ofSecret('a')).pulledWith.app ?? {})).toEqual([
       'kubernetesSecrets',
       'kubernetesServiceAccounts',
     ]);
   });
 
-  test('that all may have it, for ever, where nobody was asked for a credential of a pod', () => {
+  test('allows access to all pods for ever after a pull without credentials', () => {
     expect(pulledBy(ofSecret('a'), undefined, ofSecret('b')).pulledWith).toEqual({ app: { nodePodsAccessible: true } });
   });
 
-  test('nothing new where all of it was known', () => {
+  test('is unchanged if the pull adds nothing', () => {
     const known = pulledBy(ofSecret('a'));
-    expect(withProof(known, 'app', provedBy(ofSecret('a')))).toBe(known);
+    expect(withProof(known, 'app', pullCredentialsOf(ofSecret('a')))).toBe(known);
   });
 
-  test('an image that is called like a property of every object is one like others', () => {
-    expect(Object.keys(withProof(before, 'constructor', provedBy(undefined)).pulledWith)).toEqual(['constructor']);
+  test('handles an image with the name of an object property', () => {
+    expect(Object.keys(withProof(before, 'constructor', pullCredentialsOf(undefined)).pulledWith)).toEqual([
+      'constructor',
+    ]);
   });
 });

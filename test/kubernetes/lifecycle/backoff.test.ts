@@ -9,7 +9,7 @@ function delays(count: number, next: (previous: number) => number): number[] {
 }
 
 describe('C7: crash back-off', () => {
-  test('the first restart is immediate, then 10 s doubling to 300 s', () => {
+  test('restarts at once, then after 10 s, doubling to 300 s', () => {
     const found: number[] = [];
     for (let round = 0; round < 8; round++) {
       const previousDelayMs = found.at(-1);
@@ -19,18 +19,18 @@ describe('C7: crash back-off', () => {
     expect(found).toEqual([0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
   });
 
-  test('a run of more than 600 s starts it again, one of 600 s does not', () => {
+  test('starts over after a run of more than 600 s, not after one of 600 s', () => {
     expect(crashLoopBackOff({ previousDelayMs: 80_000, startedAt: 1, finishedAt: 600_001 })).toBe(160_000);
     expect(crashLoopBackOff({ previousDelayMs: 80_000, startedAt: 1, finishedAt: 600_002 })).toBe(0);
   });
 
-  test('a run that never started does not end it', () => {
+  test('does not start over after a run that never started', () => {
     expect(crashLoopBackOff({ previousDelayMs: 10_000, finishedAt: 5_000_000 })).toBe(20_000);
     // The runtime reports the zero time for a container that it could not start.
     expect(crashLoopBackOff({ previousDelayMs: 10_000, startedAt: 0, finishedAt: 5_000_000 })).toBe(20_000);
   });
 
-  test('a lower maximum holds from the first delay on', () => {
+  test('applies a lower maximum from the first delay on', () => {
     expect(crashLoopBackOff({ previousDelayMs: 0, startedAt: 0, finishedAt: 1, maxMs: 3000 })).toBe(3000);
     expect(crashLoopBackOff({ previousDelayMs: 2000, startedAt: 0, finishedAt: 1, baseMs: 1000, maxMs: 3000 })).toBe(
       3000,
@@ -39,7 +39,7 @@ describe('C7: crash back-off', () => {
 });
 
 describe('nextBackOff', () => {
-  test('image pulls wait 10 s to 5 m, volumes 0.5 s to 2 m 2 s', () => {
+  test('starts image pulls at 10 s and volumes at 0.5 s, up to 5 m and 2 m 2 s', () => {
     expect(delays(7, (previous) => nextBackOff(previous, pullBackOff))).toEqual([
       10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000,
     ]);
@@ -48,7 +48,7 @@ describe('nextBackOff', () => {
     expect(volume.slice(-2)).toEqual([122_000, 122_000]);
   });
 
-  test('never shrinks and stays between base and maximum', () => {
+  test('never decreases, and stays between base and maximum', () => {
     const limits = fc.record({ baseMs: fc.integer({ min: 1, max: 1e4 }), maxMs: fc.integer({ min: 1e4, max: 1e6 }) });
     fc.assert(
       fc.property(limits, fc.integer({ min: 1, max: 40 }), (backOff, rounds) => {

@@ -4,7 +4,7 @@ import type { ObservedContainer, ObservedPod } from '../../../kubernetes/lifecyc
 
 type State = ObservedContainer['state'];
 
-/** A pod whose container `main` has these runs, the newest first, the last one's number being 0. */
+/** Returns a pod whose container `main` has these runs, the newest first. The last one has attempt 0. */
 function podWith(uid: string, states: readonly State[], name = 'main', sandboxId = 'box'): ObservedPod {
   const containers = states.map((state, index): ObservedContainer => {
     const attempt = states.length - 1 - index;
@@ -36,36 +36,36 @@ describe('dead containers', () => {
     ],
     [['exited'], []],
     [['exited', 'exited'], ['a-main-0']],
-    // Just made, or about to be: not dead, and no reason to drop the logs of the run before.
+    // A container that was just created is not dead, and the logs of the previous run are still needed.
     [['created', 'exited'], []],
     [['created', 'exited', 'exited'], ['a-main-0']],
-    // Given up half-made, or nobody knows how it ended: as dead as any other once there is a newer one.
+    // A container that never started or has an unknown end counts as dead once there is a newer one.
     [['running', 'created', 'unknown'], ['a-main-0']],
     [['unknown', 'exited'], []],
-  ])('of %j go %j: one is kept for its logs', (states, gone) => {
+  ])('with states %j: removes %j and retains one for its logs', (states, gone) => {
     expect(idsOf([podWith('a', states)])).toEqual(gone);
   });
 
-  test('each container of each pod keeps its own', () => {
+  test('are retained separately for each container of each pod', () => {
     const both = podWith('a', ['exited', 'exited']);
     const proxy = podWith('a', ['running', 'exited', 'exited'], 'proxy');
     const pods = [{ ...both, containers: [...both.containers, ...proxy.containers] }, podWith('b', ['exited'])];
     expect(idsOf(pods)).toEqual(['a-main-0', 'a-proxy-0']);
   });
 
-  test('a limit of all that is not reached takes nothing from anybody', () => {
+  test('are retained if the total is below the limit', () => {
     const pods = [podWith('a', ['exited', 'exited', 'exited']), podWith('b', ['running'])];
     expect(idsOf(pods, { perContainer: 3, total: 4 })).toEqual([]);
   });
 
-  test('as many are kept as asked for, also none and all', () => {
+  test('are retained up to the configured number, including none and all', () => {
     const pod = podWith('a', ['running', 'exited', 'exited', 'exited']);
     expect(idsOf([pod], { perContainer: 2, total: Infinity })).toEqual(['a-main-0']);
     expect(idsOf([pod], { perContainer: 0, total: Infinity })).toHaveLength(3);
     expect(idsOf([pod], { perContainer: Infinity, total: Infinity })).toEqual([]);
   });
 
-  test('a total is shared out first, then the oldest go', () => {
+  test('are limited by an equal share of the total, then by age', () => {
     const pods = ['a', 'b', 'c'].map((uid) => podWith(uid, ['exited', 'exited', 'exited']));
     expect(idsOf(pods, { perContainer: 5, total: 6 })).toEqual(['a-main-0', 'b-main-0', 'c-main-0']);
     const [old, ...young] = [podWith('old', ['exited']), podWith('x', ['running', 'exited', 'exited'])];
@@ -73,7 +73,7 @@ describe('dead containers', () => {
     expect(idsOf(pods, { perContainer: 5, total: 9 })).toEqual([]);
   });
 
-  test('its pod comes along, for the logs, and whether it was the last that ended', () => {
+  test('include their pod, for the logs, and whether they are the latest', () => {
     const run = (attempt: number, isLatest: boolean) => ({
       pod: { uid: 'a', namespace: 'default', name: 'a' },
       container: 'main',
@@ -87,7 +87,7 @@ describe('dead containers', () => {
   });
 });
 
-test('sandboxes go that are not ready, have nothing in them and are not the latest', () => {
+test('removes sandboxes that are not ready, have no containers and are not the latest', () => {
   const sandbox = (id: string, state: 'ready' | 'notReady', attempt: number) => ({
     id,
     podUid: 'a',

@@ -4,7 +4,7 @@ import { aContainer, aPod } from '../fixtures.ts';
 
 const container = aContainer();
 
-describe('C5: whether a container is started', () => {
+describe('C5: whether a container starts', () => {
   test.each([
     ['Always', 0, true],
     ['Always', 1, true],
@@ -17,14 +17,14 @@ describe('C5: whether a container is started', () => {
     expect(shouldRestart({ pod, container, role: 'regular', run: { exitCode }, podEnding: false })).toBe(expected);
   });
 
-  test('a pod that ends restarts nothing, not even what never ran', () => {
+  test('starts nothing in a terminating pod, not even what never ran', () => {
     for (const role of ['regular', 'init', 'sidecar', 'ephemeral'] as const) {
       expect(shouldRestart({ pod: aPod(), container, role, run: { exitCode: 1 }, podEnding: true })).toBe(false);
       expect(shouldRestart({ pod: aPod(), container, role, podEnding: true })).toBe(false);
     }
   });
 
-  test('what never ran, or ended in a way nobody knows, is started under every policy', () => {
+  test('starts a container that never ran or whose end is unknown, under every policy', () => {
     const pod = aPod({ restartPolicy: 'Never' });
     expect(shouldRestart({ pod, container, role: 'regular', podEnding: false })).toBe(true);
     expect(shouldRestart({ pod, container, role: 'regular', run: {}, podEnding: false })).toBe(true);
@@ -42,7 +42,7 @@ describe('C5: whether a container is started', () => {
     expect(shouldRestart({ pod, container, role, run: { exitCode }, podEnding: false })).toBe(expected);
   });
 
-  test("a container's own policy goes before the pod's", () => {
+  test("lets a container's own policy override the pod's", () => {
     const decide = (own: 'Always' | 'Never', pod: 'Always' | 'Never') =>
       shouldRestart({
         pod: aPod({ restartPolicy: pod }),

@@ -24,7 +24,7 @@ describe('C5: restart rules', () => {
     [2, true, false],
     [3, false, false],
     [4, true, true],
-  ])('the first that speaks of exit code %i counts: it restarts %s, all restart %s', (exitCode, restarts, all) => {
+  ])('apply the first rule that matches exit code %i: restart: %s, restart all: %s', (exitCode, restarts, all) => {
     const pod = aPod({ containers: [container], restartPolicy: 'Never' });
     expect(shouldRestart({ pod, container, role: 'regular', run: { exitCode }, podEnding: false })).toBe(restarts);
     expect(restartsAll(container, exitCode)).toBe(all);
@@ -70,7 +70,7 @@ describe('C5: restart rules', () => {
     expect(found).toEqual(problems.map((problem) => `spec.containers[0]${problem}`));
   });
 
-  test('a sidecar may have them too', () => {
+  test('apply to a sidecar as well', () => {
     const sidecar = { ...ruled([on('RestartAllContainers', 'In', [1])], 'Always'), name: 'proxy' };
     expect(problemsIn(aPod({ initContainers: [sidecar] }))).toEqual([]);
   });
@@ -84,12 +84,12 @@ describe('C15: AllContainersRestarting', () => {
       ({ type }) => type === 'AllContainersRestarting',
     );
 
-  test('is told of a pod with such a rule only', () => {
+  test('is set only on pods with such a rule', () => {
     expect(told({ ...podView({}), pod: aPod() })).toBeUndefined();
     expect(told({ ...podView({}), pod })).toMatchObject({ status: 'False' });
   });
 
-  test('has no observedGeneration, as with a kubelet', () => {
+  test("has no observedGeneration, like a kubelet's", () => {
     const view = { ...podView({ meta: { generation: 3 } }), pod };
     const input = {
       view,
@@ -104,13 +104,13 @@ describe('C15: AllContainersRestarting', () => {
     expect(generations).toContainEqual(['AllContainersRestarting', undefined]);
   });
 
-  test('is true while they restart', () => {
+  test('is true during the restart', () => {
     const message = 'container exited with restart policy rule';
     const during = { status: 'True', reason: 'RestartAllContainersStarted', message };
     expect(told({ ...podView({}), pod, restartsAll: true })).toMatchObject(during);
   });
 
-  test('says how the pod ended', () => {
+  test('shows how the pod terminated', () => {
     expect(told({ ...podView({}), pod }, 'Succeeded')).toMatchObject({ status: 'False', reason: 'PodCompleted' });
     expect(told({ ...podView({}), pod }, 'Failed')).toMatchObject({ status: 'False', reason: 'PodFailed' });
   });

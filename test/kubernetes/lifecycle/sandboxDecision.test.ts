@@ -23,7 +23,7 @@ const container = (state: ObservedContainer['state']): ObservedContainer => ({
   imageRef: 'sha256:ab',
 });
 
-interface Given extends Partial<Pick<SandboxDecisionInput, 'somethingToStart' | 'restartsAll'>> {
+interface Given extends Partial<Pick<SandboxDecisionInput, 'hasContainersToStart' | 'restartsAll'>> {
   readonly policy?: 'Always' | 'Never' | 'OnFailure';
   readonly hostNetwork?: boolean;
   readonly sandboxes: readonly ObservedSandbox[];
@@ -35,37 +35,42 @@ function decide({
   hostNetwork = false,
   sandboxes,
   containers = [],
-  somethingToStart = true,
+  hasContainersToStart = true,
   restartsAll = false,
 }: Given) {
   const { pod } = podView({ main: { a: null }, spec: { restartPolicy: policy, hostNetwork } });
-  return sandboxDecision({ pod, observed: { sandboxes, containers }, somethingToStart, restartsAll });
+  return sandboxDecision({
+    pod,
+    observed: { sandboxes, containers },
+    hasContainersToStart: hasContainersToStart,
+    restartsAll,
+  });
 }
 
 const lost = box(2, { state: 'notReady' });
 
-describe('C8: a sandbox stays', () => {
-  test('when it is ready and has an address', () => expect(decide({ sandboxes: [box(0)] })).toBe('keep'));
+describe('C8: a sandbox is retained', () => {
+  test('if it is ready and has an address', () => expect(decide({ sandboxes: [box(0)] })).toBe('keep'));
 
-  test('when older ones are not ready', () =>
+  test('if older ones are not ready', () =>
     expect(decide({ sandboxes: [box(1), box(0, { state: 'notReady' })] })).toBe('keep'));
 
-  test('when a list has not told its address', () => {
+  test('if a list does not contain its address', () => {
     const { ips: _ips, ...listed } = box(0);
     expect(decide({ sandboxes: [listed] })).toBe('keep');
   });
 
-  test('without an address on the network of the host', () =>
+  test('without an address on the host network', () =>
     expect(decide({ hostNetwork: true, sandboxes: [box(0, { ips: [], hostNetwork: true })] })).toBe('keep'));
 
-  test('even when nothing is left to start', () =>
-    expect(decide({ sandboxes: [box(0)], somethingToStart: false })).toBe('keep'));
+  test('even if there is nothing left to start', () =>
+    expect(decide({ sandboxes: [box(0)], hasContainersToStart: false })).toBe('keep'));
 });
 
-describe('C8: a sandbox is made', () => {
-  test('as attempt 0 when the runtime shows nothing', () => {
+describe('C8: a sandbox is created', () => {
+  test('as attempt 0 if the runtime has none', () => {
     const { pod } = podView({ main: { a: null } });
-    expect(sandboxDecision({ pod, somethingToStart: true })).toEqual({
+    expect(sandboxDecision({ pod, hasContainersToStart: true })).toEqual({
       recreate: 0,
       reason: 'the pod has no sandbox yet',
     });
@@ -77,40 +82,40 @@ describe('C8: a sandbox is made', () => {
     ['the sandbox has no address', { sandboxes: [box(2, { ips: [] })] }],
     ['the network mode changed', { sandboxes: [box(2, { hostNetwork: true })] }],
     ['the network mode changed', { hostNetwork: true, sandboxes: [box(2, { hostNetwork: false })] }],
-  ])('under the next attempt when %s', (reason, given) => {
+  ])('with the next attempt if %s', (reason, given) => {
     expect(decide(given)).toEqual({ recreate: 3, reason });
   });
 
-  test('C5: when all are to restart, although they run once', () => {
+  test('C5: if all containers restart, even those that run once', () => {
     const given = { policy: 'Never', sandboxes: [lost], containers: [container('exited')] } as const;
     expect(decide(given)).toBe('none');
     expect(decide({ ...given, restartsAll: true })).toMatchObject({ recreate: 3 });
   });
 
-  test('when the newest is not ready, although an older one is', () =>
+  test('if the newest one is not ready, although an older one is', () =>
     expect(decide({ sandboxes: [lost, box(1)] })).toEqual({ recreate: 3, reason: 'the sandbox is not ready' }));
 
-  test('after the newest attempt, in whatever order they are shown', () =>
+  test('after the newest attempt, whatever their order', () =>
     expect(decide({ sandboxes: [box(1, { state: 'notReady' }), lost] })).toMatchObject({ recreate: 3 }));
 
   test.each(['Always', 'OnFailure'] as const)('for containers that ran under policy %s', (policy) =>
     expect(decide({ policy, sandboxes: [lost], containers: [container('exited')] })).toMatchObject({ recreate: 3 }),
   );
 
-  test('under Never when no container was made', () =>
+  test('under Never if no container was created', () =>
     expect(decide({ policy: 'Never', sandboxes: [lost], containers: [] })).toMatchObject({ recreate: 3 }));
 
-  test('under Never for one that was made and has not run, when no sandbox is known', () =>
+  test('under Never for a created container that has not run, if there is no sandbox', () =>
     expect(decide({ policy: 'Never', sandboxes: [], containers: [container('created')] })).toMatchObject({
       recreate: 0,
     }));
 });
 
-describe('C8: no sandbox is made', () => {
+describe('C8: no sandbox is created', () => {
   test.each(['created', 'running', 'exited', 'unknown'] as const)('under Never when a container is %s', (state) =>
     expect(decide({ policy: 'Never', sandboxes: [lost], containers: [container(state)] })).toBe('none'),
   );
 
-  test('when nothing is left to start', () =>
-    expect(decide({ policy: 'OnFailure', sandboxes: [lost], somethingToStart: false })).toBe('none'));
+  test('if there is nothing left to start', () =>
+    expect(decide({ policy: 'OnFailure', sandboxes: [lost], hasContainersToStart: false })).toBe('none'));
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
-import { type PodUpdate, podUpdate, showingChange } from '../../../kubernetes/lifecycle/update.ts';
+import { affectedByChange, type PodUpdate, podUpdate } from '../../../kubernetes/lifecycle/update.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
 const withMetadata = (metadata: Partial<Pod['metadata']>): Pod => aPod({}, metadata);
@@ -63,12 +63,12 @@ const cases: [what: string, before: Pod, after: Pod, matters: Matters][] = [
   ],
 ];
 
-test.each(cases)('of an update that brings %s matters only what it changes', (_what, before, after, matters) => {
+test.each(cases)('reports only the changes of an update with %s', (_what, before, after, matters) => {
   const update = podUpdate(before, after);
   expect(Object.entries(update).flatMap(([what, does]) => (does ? [what] : []))).toEqual(matters);
 });
 
-describe('a label or annotation', () => {
+describe('a change of a label or annotation', () => {
   const shows = (fieldPath: string) => ({ items: [{ path: 'file', fieldRef: { fieldPath } }] });
   const volumes: Volume[] = [
     { name: 'all', downwardAPI: shows('metadata.annotations') },
@@ -89,7 +89,7 @@ describe('a label or annotation', () => {
     ['that no one names is shown where all are', { annotations: { note: 'x' } }, ['all'], []],
     ['that is a label is shown where labels are', { labels: { app: 'web' } }, ['labels'], ['app']],
     ['that is empty is none where only that one is shown', { labels: { app: '' } }, ['labels'], []],
-  ])('%s matters to those volumes and containers', (_which, metadata, ofVolumes, ofContainers) => {
-    expect(showingChange(pod(), pod(metadata))).toEqual({ volumes: ofVolumes, containers: ofContainers });
+  ])('affects volumes and containers that expose %s', (_which, metadata, ofVolumes, ofContainers) => {
+    expect(affectedByChange(pod(), pod(metadata))).toEqual({ volumes: ofVolumes, containers: ofContainers });
   });
 });

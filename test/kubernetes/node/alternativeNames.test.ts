@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { covers, namesOf } from '../../../kubernetes/node/alternativeNames.ts';
+import { alternativeNamesOf, coversNames } from '../../../kubernetes/node/alternativeNames.ts';
 
-test('a node is asked by the names and addresses of its Node, each once and in order', () => {
+test('includes the names and addresses of the Node, sorted and without duplicates', () => {
   const addresses = [
     { type: 'InternalIP', address: '192.0.2.2' },
     { type: 'ExternalIP', address: '192.0.2.1' },
@@ -14,29 +14,29 @@ test('a node is asked by the names and addresses of its Node, each once and in o
     { type: 'InternalIP', address: '' },
     { type: 'Other', address: '192.0.2.9' },
   ];
-  expect(namesOf(addresses)).toEqual({
+  expect(alternativeNamesOf(addresses)).toEqual({
     dnsNames: ['node-1', 'node-1.internal'],
     ips: ['192.0.2.1', '192.0.2.2', '192.0.2.3', '2001:db8::1'],
   });
 });
 
-test('an address of a Node is known by its canonical form, once', () => {
+test('includes an address in canonical form, once', () => {
   const addresses = ['FD00:0:0:0:0:0:0:1', 'fd00::1', '::ffff:192.0.2.1'];
-  const named = namesOf(addresses.map((address) => ({ type: 'InternalIP', address })));
+  const named = alternativeNamesOf(addresses.map((address) => ({ type: 'InternalIP', address })));
   expect(named).toEqual({ dnsNames: [], ips: ['192.0.2.1', 'fd00::1'] });
 });
 
-test('a certificate covers an address that it writes differently', () => {
+test('accepts a certificate that formats an address differently', () => {
   const names = { dnsNames: [], ips: ['FD00:0:0:0:0:0:0:1', '192.0.2.1'] };
-  expect(covers(names, { dnsNames: [], ips: ['fd00::1'] })).toBe(true);
-  expect(covers({ dnsNames: [], ips: ['fd00::1'] }, names)).toBe(false);
-  expect(covers(names, { dnsNames: [], ips: ['fd00::1', '::ffff:192.0.2.1'] })).toBe(true);
-  expect(covers(names, { dnsNames: [], ips: ['fd00::2'] })).toBe(false);
+  expect(coversNames(names, { dnsNames: [], ips: ['fd00::1'] })).toBe(true);
+  expect(coversNames({ dnsNames: [], ips: ['fd00::1'] }, names)).toBe(false);
+  expect(coversNames(names, { dnsNames: [], ips: ['fd00::1', '::ffff:192.0.2.1'] })).toBe(true);
+  expect(coversNames(names, { dnsNames: [], ips: ['fd00::2'] })).toBe(false);
 });
 
-test('names cover those that are among them', () => {
+test('covers a subset of names', () => {
   const names = { dnsNames: ['a', 'b'], ips: ['192.0.2.1'] };
-  expect(covers(names, { dnsNames: ['b'], ips: [] })).toBe(true);
-  expect(covers(names, { dnsNames: ['c'], ips: [] })).toBe(false);
-  expect(covers(names, { dnsNames: [], ips: ['192.0.2.2'] })).toBe(false);
+  expect(coversNames(names, { dnsNames: ['b'], ips: [] })).toBe(true);
+  expect(coversNames(names, { dnsNames: ['c'], ips: [] })).toBe(false);
+  expect(coversNames(names, { dnsNames: [], ips: ['192.0.2.2'] })).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { withCloudAddresses, wrongCloudAnnotations } from '../../../kubernetes/node/cloud.ts';
+import { cloudAnnotationFixes, withCloudAddresses } from '../../../kubernetes/node/cloud.ts';
 import { registeredNode } from '../../../kubernetes/node/registeredNode.ts';
 import { aNode } from '../nodes.ts';
 
@@ -8,8 +8,8 @@ const HOSTNAME = { type: 'Hostname', address: 'host' };
 const told = { providedIps: ['192.0.2.1', '2001:db8::1'], saysAddress: true };
 const untold = { providedIps: [], saysAddress: false };
 
-describe('C34: a node of a cloud', () => {
-  test('says no address that it was not told, and what it was told to the controller as well', () => {
+describe('C34: a node of a cloud provider', () => {
+  test('reports only configured addresses, also in an annotation for the controller', () => {
     expect(aNode({ cloud: untold }).status.addresses).toEqual([HOSTNAME]);
     const own = ['192.0.2.1', '2001:db8::1'].map((address) => ({ type: 'InternalIP', address }));
     expect(aNode({ cloud: told }).status.addresses).toEqual([...own, HOSTNAME]);
@@ -20,7 +20,7 @@ describe('C34: a node of a cloud', () => {
     ).not.toHaveProperty([PROVIDED]);
   });
 
-  test('leaves the addresses that its Node has', () => {
+  test('retains the addresses that its Node has', () => {
     const addresses = [{ type: 'ExternalIP', address: '198.51.100.7' }];
     expect(withCloudAddresses(aNode(), told, { addresses }).status.addresses).toEqual(addresses);
     for (const server of [{}, { addresses: [] }, { addresses: 'none' }])
@@ -28,12 +28,12 @@ describe('C34: a node of a cloud', () => {
     expect(withCloudAddresses(aNode(), undefined, { addresses })).toEqual(aNode());
   });
 
-  test('takes back what its controller was told when that is so no more', () => {
+  test('removes the annotation when the addresses are no longer configured', () => {
     const found = { [PROVIDED]: '192.0.2.9', other: 'stays' };
-    expect(wrongCloudAnnotations(aNode(), found)).toEqual({ [PROVIDED]: null });
-    expect(wrongCloudAnnotations(aNode({ cloud: untold }), found)).toEqual({ [PROVIDED]: null });
-    expect(wrongCloudAnnotations(aNode({ cloud: told }), found)).toEqual({ [PROVIDED]: '192.0.2.1,2001:db8::1' });
-    expect(wrongCloudAnnotations(aNode({ cloud: told }), { [PROVIDED]: '192.0.2.1,2001:db8::1' })).toEqual({});
-    expect(wrongCloudAnnotations(aNode(), undefined)).toEqual({});
+    expect(cloudAnnotationFixes(aNode(), found)).toEqual({ [PROVIDED]: null });
+    expect(cloudAnnotationFixes(aNode({ cloud: untold }), found)).toEqual({ [PROVIDED]: null });
+    expect(cloudAnnotationFixes(aNode({ cloud: told }), found)).toEqual({ [PROVIDED]: '192.0.2.1,2001:db8::1' });
+    expect(cloudAnnotationFixes(aNode({ cloud: told }), { [PROVIDED]: '192.0.2.1,2001:db8::1' })).toEqual({});
+    expect(cloudAnnotationFixes(aNode(), undefined)).toEqual({});
   });
 });

@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
-import { DECLARED_FEATURES, featuresOfUpdate, unsupportedFeatures } from '../../../kubernetes/node/declaredFeatures.ts';
+import {
+  DECLARED_FEATURES,
+  featuresForUpdate,
+  unsupportedFeatures,
+} from '../../../kubernetes/node/declaredFeatures.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
 const words = 'Pod requires node features that are not available: ';
@@ -12,8 +16,8 @@ const restarting: Container = aContainer({
 const withInit = (cpu: string, more: Partial<Container> = {}): PodSpec =>
   aPod({ initContainers: [aContainer({ name: 'init', resources: { requests: { cpu } }, ...more })] }).spec;
 
-describe('C24: the features that a pod needs', () => {
-  test('the node declares them sorted', () => {
+describe('C24: features that a pod needs', () => {
+  test('are declared by the node in sorted order', () => {
     expect(DECLARED_FEATURES).toEqual([...DECLARED_FEATURES].sort());
   });
 
@@ -50,8 +54,8 @@ describe('C24: the features that a pod needs', () => {
       aPod({ resources: { limits: { cpu: '1' } } }).spec,
       ['InPlacePodLevelResourcesVerticalScaling'],
     ],
-  ])('a resize of %s, which the node supports', (_, before, after, features) => {
-    expect(featuresOfUpdate(before, after)).toEqual(features);
+  ])('include those for a resize of %s', (_, before, after, features) => {
+    expect(featuresForUpdate(before, after)).toEqual(features);
     expect(DECLARED_FEATURES).toEqual(expect.arrayContaining([...features]));
   });
 });

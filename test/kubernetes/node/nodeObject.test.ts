@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import type { NodeKnowledge } from '../../../kubernetes/node/nodeObject.ts';
+import type { NodeState } from '../../../kubernetes/node/nodeObject.ts';
 import { nodeTable } from '../../../kubernetes/node/nodeTable.ts';
 import { nodeUse } from '../../../kubernetes/node/nodeUse.ts';
 import { explainNode } from '../../../show/explainNode.ts';
@@ -22,8 +22,8 @@ const asking = (name: string, cpu: string, memory: string, phase = 'Running'): P
 };
 const pods = [asking('web', '500m', '512Mi'), asking('db', '250m', '512Mi'), asking('done', '1', '1Gi', 'Succeeded')];
 
-describe('the object', () => {
-  test('tells capacity, allocatable, addresses and the host as the API has them', () => {
+describe('the Node object', () => {
+  test("has capacity, allocatable resources, addresses and host information in the API's format", () => {
     expect(aNode()).toMatchObject({
       kind: 'Node',
       metadata: { name: 'host', uid: 'host', creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -41,7 +41,7 @@ describe('the object', () => {
     });
   });
 
-  test('is ready, and says since when', () => {
+  test('is ready, with a transition time', () => {
     expect(aNode().status.conditions.at(-1)).toEqual({
       type: 'Ready',
       status: 'True',
@@ -52,9 +52,9 @@ describe('the object', () => {
     });
   });
 
-  test('is not ready for reasons, which make one message', () => {
+  test('is not ready for several reasons, joined in one message', () => {
     const waiting = healthy({ isInitialized: false });
-    const readyOf = (health: NodeKnowledge['health']) => aNode({ health }).status.conditions.at(-1);
+    const readyOf = (health: NodeState['health']) => aNode({ health }).status.conditions.at(-1);
     expect(readyOf(waiting)).toMatchObject({ reason: 'KubeletNotReady', message: 'CSINode is not yet initialized' });
     expect(readyOf({ ...waiting, drains: true })).toMatchObject({
       status: 'False',
@@ -62,7 +62,7 @@ describe('the object', () => {
     });
   });
 
-  test('says of each pressure that there is none, but for what was found, and of Ready only what it finds itself', () => {
+  test('has no pressure except as reported, and determines Ready itself', () => {
     const lastTransitionTime = '2026-01-01T00:00:07Z';
     const told = { status: 'True' as const, lastHeartbeatTime: lastTransitionTime, lastTransitionTime, message: '' };
     const pressure = { ...told, type: 'DiskPressure', reason: 'KubeletHasDiskPressure' };
@@ -94,15 +94,15 @@ describe('the object', () => {
     });
   });
 
-  test('has the version of a runtime only while that answers, and no name before it has', () => {
-    const versionOf = (runtime: Partial<NodeKnowledge['health']['runtime']>) =>
+  test('has the version of a runtime only while it responds, and no name before the first response', () => {
+    const versionOf = (runtime: Partial<NodeState['health']['runtime']>) =>
       aNode({ health: healthy({ runtime: { ...healthy().runtime, ...runtime } }) }).status.nodeInfo
         .containerRuntimeVersion;
     expect(versionOf({ isSilent: true })).toBe('containerd://Unknown');
     expect(versionOf({ isSilent: true, name: '', version: '' })).toBe('');
   });
 
-  test('lists images, and what the runtime and the node can do, where that is known', () => {
+  test('lists images and features of the runtime and the node, if known', () => {
     expect(Object.keys(aNode().status)).not.toContain('images');
     const features = { recursiveReadOnlyMounts: true, userNamespaces: false };
     const runtime = { handlers: [{ name: 'runc', features }], features: { supplementalGroupsPolicy: true } };
@@ -122,7 +122,7 @@ describe('the object', () => {
   });
 });
 
-test('the table has the columns of kubectl, narrow and wide', () => {
+test("has kubectl's columns in the narrow and wide tables", () => {
   const away = aNode({ name: 'away', labels: {}, health: healthy({ isInitialized: false }) });
   const now = STARTED + 3_600_000;
   expect(nodeTable([aNode(), away], { wide: false, now })).toEqual([
@@ -139,7 +139,7 @@ test('the table has the columns of kubectl, narrow and wide', () => {
   ]);
 });
 
-test('its use is what pods that have not ended ask for together', () => {
+test('sums the requests of non-terminated pods', () => {
   expect(nodeUse(aNode(), pods)).toEqual([
     {
       resource: 'cpu',
@@ -162,7 +162,7 @@ test('its use is what pods that have not ended ask for together', () => {
   ]);
 });
 
-test('an explanation has its addresses, and how much of it is asked for', () => {
+test('explains addresses and requested resources', () => {
   const text = formatNodeExplanation(withUse(explainNode(nodeView('host'), STARTED), aNode(), pods));
   expect(text).toContain('  addresses:\n    192.0.2.1\n    2001:db8::1\n');
   expect(text).toContain(

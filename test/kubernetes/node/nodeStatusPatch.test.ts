@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import type { NodeKnowledge } from '../../../kubernetes/node/nodeObject.ts';
+import type { NodeState } from '../../../kubernetes/node/nodeObject.ts';
 import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../../kubernetes/node/nodeStatusPatch.ts';
 import { aNode, healthy, STARTED } from '../nodes.ts';
 
-/** What Go writes where nobody has said anything. */
+/** Fields that Go writes even if they are empty. */
 const UNSAID = { daemonEndpoints: { kubeletEndpoint: { Port: 0 } } };
 
-/** The status of a node as an API server has it. */
+/** Returns the status of a node as an API server stores it. */
 function served(node = aNode(), more: object = {}): Record<string, unknown> {
   const { nodeInfo, ...status } = node.status;
   return JSON.parse(JSON.stringify({ ...UNSAID, ...status, nodeInfo: { ...nodeInfo, kubeProxyVersion: '' }, ...more }));
@@ -18,16 +18,16 @@ const TOLD = { '$setElementOrder/conditions': TYPES };
 const LATER = '2026-01-01T00:01:10Z';
 const heartbeats = TYPES.map((each) => ({ ...each, lastHeartbeatTime: LATER }));
 
-describe('the patch of a status', () => {
-  test('is none where the server has it', () => {
+describe("the patch of a node's status", () => {
+  test('is undefined if nothing differs', () => {
     expect(nodeStatusPatch(served(), aNode())).toBeUndefined();
   });
 
-  test('is but the heartbeat where nothing else has happened', () => {
+  test('contains only heartbeats if nothing else has changed', () => {
     expect(nodeStatusPatch(served(), later)).toEqual({ ...TOLD, conditions: heartbeats });
   });
 
-  test('C34: is all of it where the server has nothing yet, with addresses that replace any others', () => {
+  test('C34: contains the whole status if the server has none, with addresses that replace others', () => {
     const { addresses, ...rest } = served();
     const lastTransitionTime = '2026-01-01T00:01:00Z';
     expect(nodeStatusPatch({}, aNode())).toEqual({
@@ -37,7 +37,7 @@ describe('the patch of a status', () => {
     });
   });
 
-  test('C34: has all addresses if one has changed', () => {
+  test('C34: contains all addresses if any has changed', () => {
     expect(nodeStatusPatch(served(), aNode({ addresses: ['192.0.2.9', '2001:db8::1'] }))).toEqual({
       addresses: [
         { type: 'InternalIP', address: '192.0.2.9' },
@@ -48,7 +48,7 @@ describe('the patch of a status', () => {
     });
   });
 
-  test('C34: leaves what is not the node’s to say: conditions, resources and volumes of others', () => {
+  test('C34: preserves conditions, resources and volumes that other components have set', () => {
     const network = { type: 'NetworkUnavailable', status: 'False' };
     const server = served(aNode(), {
       conditions: [network, ...aNode().status.conditions],
@@ -66,17 +66,17 @@ describe('the patch of a status', () => {
     });
   });
 
-  test('puts an end to where an agent before this one was to be reached', () => {
+  test('resets the API port of a previous agent', () => {
     const server = served(aNode(), { daemonEndpoints: { kubeletEndpoint: { Port: 10250 } } });
     expect(nodeStatusPatch(server, aNode())).toEqual({ daemonEndpoints: { kubeletEndpoint: { Port: 0 } } });
   });
 
-  test('takes away what the node has said and says no more', () => {
+  test('removes fields that the node no longer reports', () => {
     const server = served(aNode(), { images: [{ names: ['box:1'] }] });
     expect(nodeStatusPatch(server, aNode())).toEqual({ images: null });
   });
 
-  test('keeps since when a condition is as it is, however often the node began anew, and what has changed did so now', () => {
+  test('preserves the transition time of an unchanged condition across restarts, and sets it for a changed one', () => {
     const before = aNode({ health: healthy({ drains: true }), readySince: STARTED - 60_000 });
     const again = aNode({ health: healthy({ drains: true }), readySince: STARTED, startedAt: STARTED + 5_000 });
     expect(nodeStatusPatch(served(before), again)).toBeUndefined();
@@ -95,12 +95,12 @@ describe('the patch of a status', () => {
   });
 });
 
-describe('what the server has to know at once', () => {
-  test('is nothing if only the time has passed', () => {
+describe("an urgent change of a node's status", () => {
+  test('is not the passing of time', () => {
     expect(nodeStatusChange(served(), later)).toBeUndefined();
   });
 
-  test.each<[string, Partial<NodeKnowledge>]>([
+  test.each<[string, Partial<NodeState>]>([
     ['a condition', { health: healthy({ drains: true }) }],
     ['an address', { addresses: ['192.0.2.9'] }],
     ['a resource', { allocatable: { cpuMillis: 1, memoryBytes: 1, pods: 1 } }],
@@ -110,7 +110,7 @@ describe('what the server has to know at once', () => {
   });
 });
 
-test('the conditions that become another are told, also those that a controller has doubted', () => {
+test('returns changed conditions, including those that a controller has set to Unknown', () => {
   const { conditions } = aNode().status;
   const typesOf = (server: Record<string, unknown>) => changedConditions(server, aNode()).map(({ type }) => type);
   expect(typesOf({})).toEqual(['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready']);

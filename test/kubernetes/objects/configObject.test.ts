@@ -5,7 +5,7 @@ const metadata = { namespace: 'default', name: 'app', uid: 'u1', resourceVersion
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describe('a ConfigMap', () => {
-  test('has its texts and its bytes by key, whatever they are called', () => {
+  test('has texts and bytes by key, with any key', () => {
     const data = JSON.parse('{"__proto__":"p","constructor":"c","plain":"text"}');
     const read = readConfigObject('ConfigMap', { metadata, data, binaryData: { raw: base64('\xff\0') } });
     expect([...read.data]).toEqual([
@@ -17,12 +17,12 @@ describe('a ConfigMap', () => {
     expect(read).toMatchObject({ kind: 'ConfigMap', namespace: 'default', name: 'app', uid: 'u1', isImmutable: false });
   });
 
-  test('may have nothing', () => {
+  test('may be empty', () => {
     expect(readConfigObject('ConfigMap', { metadata, data: null }).data.size).toBe(0);
   });
 });
 
-test('a Secret has bytes and a type', () => {
+test('reads the bytes and the type of a Secret', () => {
   const secret = { metadata, immutable: true, type: 'kubernetes.io/dockercfg', data: { '.dockercfg': base64('{}') } };
   expect(readConfigObject('Secret', secret)).toMatchObject({
     kind: 'Secret',
@@ -32,14 +32,14 @@ test('a Secret has bytes and a type', () => {
   });
 });
 
-test('what is neither is refused', () => {
+test('rejects an object of another kind', () => {
   expect(() => readConfigObject('ConfigMap', { metadata, data: { a: 5 } })).toThrow(
     'data.a: expected string, got number',
   );
   expect(() => readConfigObject('Secret', {})).toThrow('metadata');
 });
 
-test('what is wrong with a Secret tells nothing of what stands in it', () => {
+test('does not reveal data of an invalid Secret', () => {
   const secret = { metadata, data: { good: base64('hidden'), bad: { deep: 'hidden too' } } };
   expect(() => readConfigObject('Secret', secret)).toThrow(
     /^this is no Secret: data\.bad: expected string, got object$/,

@@ -15,8 +15,8 @@ const problemsIn = (kind: ConfigKind, more: object) => {
   return 'problems' in result ? result.problems.map(({ path, message }) => `${path}: ${message}`) : [];
 };
 
-describe('a ConfigMap of a file', () => {
-  test('has its texts and its bytes by key, whatever they are called, in the namespace default', () => {
+describe('a ConfigMap from a file', () => {
+  test('has texts and bytes by key, with any key, in the default namespace', () => {
     const data = JSON.parse('{"__proto__":"p","plain":"text","none":null}');
     const object = objectIn('ConfigMap', { data, binaryData: { raw: base64('\xff\0') } });
     expect(object).toMatchObject({
@@ -34,7 +34,7 @@ describe('a ConfigMap of a file', () => {
     ]);
   });
 
-  test('is another version of the same one with other data, in whatever order', () => {
+  test('has a new version if its data changes, but not if only the order changes', () => {
     const [first, same, other] = [
       { a: '1', b: '2' },
       { b: '2', a: '1' },
@@ -47,7 +47,7 @@ describe('a ConfigMap of a file', () => {
   });
 });
 
-test('a Secret of a file has bytes and a type; its texts count more than its data', () => {
+test('reads the bytes and the type of a Secret, whose texts override its data', () => {
   const metadata = { name: 'app', namespace: 'shop' };
   const wrapped = `${base64('a long value').slice(0, 8)}\n${base64('a long value').slice(8)}\n`;
   const data = { wrapped, both: base64('data') };
@@ -61,7 +61,7 @@ test('a Secret of a file has bytes and a type; its texts count more than its dat
   expect(objectIn('Secret', { type: 'example.com/t' }).type).toBe('example.com/t');
 });
 
-describe('what is wrong is told by its field', () => {
+describe('problems of a manifest', () => {
   const key = (name: string, why: string) => `data[${name}]: Invalid value: "${name}": ${why}`;
   test.each<[string, ConfigKind, object, string[]]>([
     ['no name', 'ConfigMap', { metadata: {} }, ['metadata.name: Required value']],
@@ -162,14 +162,14 @@ describe('what is wrong is told by its field', () => {
     expect(JSON.stringify(problems)).not.toContain('hunter2');
   });
 
-  test('1 MiB is not too much, and a field that nobody knows is odd', () => {
+  test('accepts 1 MiB, and warns about an unknown field', () => {
     expect(read('Secret', { stringData: { a: 'x'.repeat(2 ** 20) }, stringdata: {} })).toMatchObject({
       warnings: [{ path: 'stringdata', message: 'unknown field, did you mean "stringData"?' }],
     });
     expect(read('ConfigMap', { type: 'a' })).toMatchObject({ warnings: [{ path: 'type' }] });
   });
 
-  test('with which object it is, where that is said', () => {
+  test('identify the object if it has a name', () => {
     const reference = { kind: 'Secret', namespace: 'default', name: 'app' };
     expect(read('Secret', { data: { a: '?' } })).toMatchObject({ reference });
     expect(read('Secret', { metadata: null })).not.toHaveProperty('reference');

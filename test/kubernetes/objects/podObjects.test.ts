@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ObjectNotFound } from '../../../kubernetes/objects/podObjects.ts';
 
-test('what is missing is named as a kubelet names it', () => {
+test("reports a missing object in the kubelet's words", () => {
   expect(new ObjectNotFound('ConfigMap', 'app').message).toBe('configmap "app" not found');
   expect(new ObjectNotFound('Secret', 'key').message).toBe('secret "key" not found');
 });

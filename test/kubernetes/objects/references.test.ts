@@ -4,7 +4,7 @@ import { referencesOf } from '../../../kubernetes/objects/references.ts';
 
 const of = (spec: Partial<PodSpec>) => referencesOf({ spec: { containers: [], ...spec } as PodSpec });
 
-test('all that names an object is found, wherever it stands', () => {
+test('finds all references of a pod', () => {
   const container = (name: string) => ({
     name,
     image: 'i',
@@ -26,7 +26,7 @@ test('all that names an object is found, wherever it stands', () => {
     ],
     imagePullSecrets: [{ name: 'registry' }],
   });
-  expect(found.map(({ kind, name, isShown }) => `${kind}/${name}${isShown ? ' shown' : ''}`)).toEqual([
+  expect(found.map(({ kind, name, isInVolume }) => `${kind}/${name}${isInVolume ? ' shown' : ''}`)).toEqual([
     ...['init', 'main'].flatMap((name) => [
       `ConfigMap/${name}-map`,
       `Secret/${name}-secret`,
@@ -41,11 +41,11 @@ test('all that names an object is found, wherever it stands', () => {
   ]);
 });
 
-test('what is named twice is one reference, shown if any volume shows it', () => {
+test('merges references to the same object, including whether a volume uses it', () => {
   const env = [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'constructor', key: 'k' } } }];
   const found = of({
     containers: [{ name: 'main', image: 'i', env }],
     volumes: [{ name: 'a', configMap: { name: 'constructor' } }],
   });
-  expect(found).toEqual([{ kind: 'ConfigMap', name: 'constructor', isShown: true }]);
+  expect(found).toEqual([{ kind: 'ConfigMap', name: 'constructor', isInVolume: true }]);
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { allocatable, thresholdOf, unreserved } from '../../../kubernetes/resources/allocatable.ts';
+import { allocatable, subtractReserved, thresholdOf } from '../../../kubernetes/resources/allocatable.ts';
 
 const MI = 2 ** 20;
 const capacity = { cpuMillis: 4_000, memoryBytes: 1_000 * MI, pods: 110 };
 const none = { kubeReserved: {}, systemReserved: {} };
 
-describe('what of a node its pods may take', () => {
+describe('the allocatable resources of a node', () => {
   test.each([
     ['nothing is reserved', none, 4_000, 1_000],
     ['a line of eviction', { ...none, evictionHardMemory: '100Mi' }, 4_000, 900],
@@ -22,12 +22,12 @@ describe('what of a node its pods may take', () => {
     expect(allocatable(capacity, reserved)).toEqual({ cpuMillis, memoryBytes: mebibytes * MI, pods: 110 });
   });
 
-  test('their common cgroup may use what is kept free below the line of eviction too', () => {
+  test('exclude the memory below the eviction threshold, which the cgroup of all pods includes', () => {
     const reserved = { kubeReserved: { memory: '100Mi' }, systemReserved: {}, evictionHardMemory: '50Mi' };
-    expect(unreserved(capacity, reserved).memoryBytes).toBe(900 * MI);
+    expect(subtractReserved(capacity, reserved).memoryBytes).toBe(900 * MI);
   });
 
-  test('what else there is: reserved like the rest, the disk with a line of its own', () => {
+  test('include other resources with their reservations, and a separate threshold for the disk', () => {
     const extra = { 'ephemeral-storage': 1_000, 'hugepages-2Mi': 100, 'example.com/gpu': 2 };
     const reserved = { kubeReserved: { 'ephemeral-storage': '150' }, systemReserved: { 'hugepages-2Mi': '40' } };
     expect(allocatable({ ...capacity, extra }, { ...reserved, evictionHardDisk: '10%' }).extra).toEqual({
@@ -37,21 +37,21 @@ describe('what of a node its pods may take', () => {
     });
   });
 
-  test('the memory of huge pages is not available to other requests, whatever of it is reserved', () => {
+  test('exclude the memory of huge pages, even if it is reserved', () => {
     const extra = { 'hugepages-2Mi': 100 * MI, 'hugepages-1Gi': 300 * MI, 'ephemeral-storage': 7 * MI };
     const reserved = { kubeReserved: { memory: '50Mi' }, systemReserved: { 'hugepages-2Mi': '40Mi' } };
     const own = allocatable({ ...capacity, extra }, { ...reserved, evictionHardMemory: '100Mi' });
     expect(own.memoryBytes).toBe(450 * MI);
     expect(own.extra).toEqual({ ...extra, 'hugepages-2Mi': 60 * MI });
-    // The cgroup of all pods is limited by its own controller of huge pages.
-    expect(unreserved({ ...capacity, extra }, reserved).memoryBytes).toBe(950 * MI);
+    // The cgroup of all pods limits huge pages with a separate controller.
+    expect(subtractReserved({ ...capacity, extra }, reserved).memoryBytes).toBe(950 * MI);
   });
 
-  test('huge pages that take more than is left leave no memory, and not less than none', () => {
+  test('are never negative if huge pages exceed the remaining memory', () => {
     const extra = { 'hugepages-1Gi': 990 * MI };
     const reserved = { ...none, kubeReserved: { memory: '100Mi' } };
     expect(allocatable({ ...capacity, extra }, reserved).memoryBytes).toBe(0);
   });
 
-  test('no line keeps nothing', () => expect(thresholdOf(undefined, 100)).toBe(0));
+  test('have no threshold by default', () => expect(thresholdOf(undefined, 100)).toBe(0));
 });

@@ -19,7 +19,7 @@ describe('C25: cgroup numbers', () => {
     [100, 102],
     [1000, 1024],
     [256_001, 262_144],
-  ])('%i millicores are %i shares', (milli, shares) => {
+  ])('convert %i millicores to %i shares', (milli, shares) => {
     expect(cpuShares(milli)).toBe(shares);
   });
 
@@ -29,7 +29,7 @@ describe('C25: cgroup numbers', () => {
     [10, 1000],
     [250, 25_000],
     [2000, 200_000],
-  ])('%i millicores are a quota of %i', (milli, quota) => {
+  ])('convert %i millicores to a quota of %i', (milli, quota) => {
     expect(cpuQuota(milli)).toBe(quota);
   });
 
@@ -47,15 +47,15 @@ describe('C25: cgroup numbers', () => {
     expect(oom(container)).toBe(score);
   });
 
-  test('oom_score_adj: a fraction of a thousandth does not count', () => {
+  test('oom_score_adj: rounds to whole thousandths', () => {
     expect(oom(asks({ memory: '1' }), {}, 3)).toBe(667);
   });
 
-  test('oom_score_adj: node-critical pods go last', () => {
+  test('oom_score_adj: kills node-critical pods last', () => {
     expect(oom(aContainer(), { priorityClassName: 'system-node-critical' })).toBe(-997);
   });
 
-  test("oom_score_adj: a sidecar takes the lower of its own and the regular containers' lowest", () => {
+  test("oom_score_adj: uses the lower of a sidecar's own score and those of the regular containers", () => {
     const sidecar = asks({ memory: '100Mi' }, { name: 'side', restartPolicy: 'Always' });
     const spec = { containers: [asks({ memory: '300Mi' }), asks({ memory: '200Mi' })], initContainers: [sidecar] };
     expect(oomScoreAdj(spec, sidecar, 1000 * Mi)).toBe(700);
@@ -63,7 +63,7 @@ describe('C25: cgroup numbers', () => {
     expect(oomScoreAdj({ ...spec, initContainers: [large] }, large, 1000 * Mi)).toBe(400);
   });
 
-  test('oom_score_adj: what only the pod asks for is spread over its containers', () => {
+  test('oom_score_adj: distributes pod-level memory among the containers', () => {
     const [one, two] = [asks({ memory: '100Mi' }), asks({ memory: '200Mi' }, { name: 'two' })];
     const spec = { containers: [one, two], resources: { requests: { memory: '500Mi' } } };
     expect(oomScoreAdj(spec, one, 1000 * Mi)).toBe(800);

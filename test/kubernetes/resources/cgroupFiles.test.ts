@@ -55,7 +55,7 @@ describe('C25: the files of a cgroup', () => {
     ]);
   });
 
-  test('hybrid: each controller where it is, and none that the host has not', () => {
+  test('hybrid: uses the version of each controller, and skips missing controllers', () => {
     const versions = { cpu: 'v1', memory: 'v1', pids: 'v2', hugetlb: undefined } as const;
     expect(written(full, (controller) => versions[controller])).toEqual([
       'cpu: cpu.shares = 512',
@@ -66,7 +66,7 @@ describe('C25: the files of a cgroup', () => {
     ]);
   });
 
-  test('what is not limited is not written', () => expect(written({}, () => 'v1')).toEqual([]));
+  test('leaves out files without limits', () => expect(written({}, () => 'v1')).toEqual([]));
 
   test.each([
     [2, 1],
@@ -75,7 +75,7 @@ describe('C25: the files of a cgroup', () => {
     [1024, 39],
     [21_760, 830],
     [262_144, 10_000],
-  ])('%i shares weigh %i', (shares, weight) => expect(cpuWeight(shares)).toBe(weight));
+  ])('convert %i shares to the weight %i', (shares, weight) => expect(cpuWeight(shares)).toBe(weight));
 });
 
 describe('C25: the properties of a slice', () => {
@@ -89,7 +89,7 @@ describe('C25: the properties of a slice', () => {
     ]);
   });
 
-  test('on v2; no quota is the largest number, and an odd one is rounded up to 10 ms a second', () => {
+  test('on v2: no quota is the largest number, and others are rounded up to 10 ms per second', () => {
     expect(sliceProperties(unlimited, 'v2')).toEqual([
       ['CPUWeight', 't', '1'],
       ['CPUQuotaPerSecUSec', 't', '18446744073709551615'],
@@ -103,7 +103,7 @@ describe('C25: the properties of a slice', () => {
     ]);
   });
 
-  test('a new one lies in the one above it and is counted', () => {
+  test('of a new slice include its parent and accounting', () => {
     const properties = newSliceProperties('kubepods-burstable-pod1.slice', { cpuShares: 2 }, 'v2');
     expect(busctlProperties(properties).join(' ')).toBe(
       '7 Description s pods (kubepods-burstable-pod1.slice) Wants as 1 kubepods-burstable.slice ' +

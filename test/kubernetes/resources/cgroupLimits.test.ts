@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ResourceRequirements } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
-import { unreserved } from '../../../kubernetes/resources/allocatable.ts';
+import { subtractReserved } from '../../../kubernetes/resources/allocatable.ts';
 import {
   type CgroupRules,
   nodeCgroupLimits,
@@ -18,7 +18,7 @@ const of = (...resources: ResourceRequirements[]): PodSpec => ({
 const half = { cpu: '500m', memory: '64Mi' };
 const guaranteed = of({ requests: half, limits: half });
 
-describe('C25: what a pod may use in all', () => {
+describe("C25: the limits of a pod's cgroup", () => {
   test.each<[string, PodSpec, object]>([
     ['BestEffort', of({}), { cpuShares: 2 }],
     ['Guaranteed', guaranteed, { cpuShares: 512, cpu: { quota: 50_000, period: 100_000 }, memoryBytes: 64 * Mi }],
@@ -63,16 +63,16 @@ describe('C25: what a pod may use in all', () => {
     ],
   ])('%s', (_, spec, expected) => expect(podCgroupLimits(spec, rules)).toEqual(expected));
 
-  test('without enforced quotas there is none, and another period counts', () => {
+  test('have no quota unless quotas are enforced, and use the configured period', () => {
     expect(podCgroupLimits(guaranteed, { ...rules, cfsQuota: false }).cpu).toEqual({ quota: -1, period: 100_000 });
     expect(podCgroupLimits(guaranteed, { ...rules, cfsPeriod: 10_000 }).cpu).toEqual({ quota: 5_000, period: 10_000 });
   });
 
-  test('the number of its processes is bounded where the node says so', () => {
+  test('include the number of processes if the node limits it', () => {
     expect(podCgroupLimits(of({}), { ...rules, podPids: 100 })).toEqual({ cpuShares: 2, pids: 100 });
   });
 
-  test('huge pages: those of its containers together, or its own; other sizes not at all', () => {
+  test('include huge pages of the containers or else of the pod, and 0 for other sizes', () => {
     const pages = { ...rules, pageSizes: ['2MB', '1GB'] };
     const two = of({ limits: { 'hugepages-2Mi': '4Mi' } }, { limits: { 'hugepages-2Mi': '2Mi' } });
     expect(podCgroupLimits(two, pages).hugepages).toEqual({ '2MB': 6 * Mi, '1GB': 0 });
@@ -81,28 +81,28 @@ describe('C25: what a pod may use in all', () => {
   });
 });
 
-describe('C25: what stands above the pods', () => {
-  test('burstable pods share by the sum of their requests, best-effort ones get what is left', () => {
+describe('C25: the parent cgroups of pods', () => {
+  test('give burstable pods shares by their requests, and best-effort pods the minimum', () => {
     const pods = [of({ requests: { cpu: '1' } }), of({ requests: { cpu: '250m' } }), guaranteed, of({})];
     expect(tierCgroupLimits('burstable', pods, rules)).toEqual({ cpuShares: 1280 });
     expect(tierCgroupLimits('besteffort', pods, rules)).toEqual({ cpuShares: 2 });
     expect(tierCgroupLimits('burstable', [], rules)).toEqual({ cpuShares: 2 });
   });
 
-  test('a class is not bounded in huge pages', () => {
+  test('do not limit huge pages per QoS class', () => {
     const limits = tierCgroupLimits('burstable', [], { ...rules, pageSizes: ['2MB'] });
     expect(limits.hugepages).toEqual({ '2MB': 2 ** 62 });
   });
 
-  test('all pods together', () => {
+  test('limit all pods together', () => {
     expect(nodeCgroupLimits({ cpuMillis: 2_000, memoryBytes: 5, pods: 1 })).toEqual({
       cpuShares: 2048,
       memoryBytes: 5,
     });
     const processes = { cpuMillis: 2_000, memoryBytes: 5, pods: 1, extra: { pid: 30_000 } };
     expect(nodeCgroupLimits(processes)).toMatchObject({ pids: 30_000 });
-    // Those that are reserved are not the pods'.
+    // Reserved resources do not belong to the pods.
     const reserved = { kubeReserved: { pid: '1000' }, systemReserved: { pid: '2k' } };
-    expect(nodeCgroupLimits(unreserved(processes, reserved))).toMatchObject({ pids: 27_000 });
+    expect(nodeCgroupLimits(subtractReserved(processes, reserved))).toMatchObject({ pids: 27_000 });
   });
 });

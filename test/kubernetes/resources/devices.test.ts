@@ -5,7 +5,7 @@ import { claimsToPrepare, isAllocatedAsDevice, requireNoDevices } from '../../..
 import { requestsOf } from '../../../kubernetes/resources/requests.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
-/** A pod with claims, and with the status that an API server has of it. */
+/** Returns a pod with claims and with the status of an API server. */
 function podWithClaims(names: readonly string[], status?: unknown): Pod {
   const read = readStatus(status);
   const resourceClaims = names.map((name) => ({ name, resourceClaimTemplateName: 'gpus' }));
@@ -19,7 +19,7 @@ const EXTENDED = {
   },
 };
 
-describe('C46: the claims whose devices a pod must have before it runs', () => {
+describe('C46: claims whose devices a pod needs before it runs', () => {
   test.each([
     ['none without claims', [], undefined, []],
     ['all of its spec', ['gpu', 'nic'], undefined, ['gpu', 'nic']],
@@ -36,7 +36,7 @@ describe('C46: the claims whose devices a pod must have before it runs', () => {
     expect(claimsToPrepare(podWithClaims(names, status))).toEqual(expected);
   });
 
-  test('the pod does not run without them, and the message names each', () => {
+  test('prevent the pod from running, with a message that names each claim', () => {
     expect(() => requireNoDevices(podWithClaims(['gpu', 'nic']))).toThrow(
       expect.objectContaining({
         reason: 'FailedPrepareDynamicResources',
@@ -47,7 +47,7 @@ describe('C46: the claims whose devices a pod must have before it runs', () => {
   });
 });
 
-test('C46: an extended resource that the scheduler has allocated as a device is not counted by the node', () => {
+test('C46: does not count an extended resource that the scheduler has allocated as devices', () => {
   const requests = { 'example.com/gpu': '1', 'example.com/nic': '2' };
   const pod = { ...podWithClaims([], EXTENDED), spec: { containers: [aContainer({ resources: { requests } })] } };
   expect(isAllocatedAsDevice(pod, 'example.com/gpu')).toBe(true);

@@ -34,12 +34,12 @@ describe('the QoS class', () => {
     expect(classOf(...resources)).toBe(expected);
   });
 
-  test('init containers count', () => {
+  test('depends on init containers as well', () => {
     const containers = [aContainer({ resources: limited('1', '1Gi') })];
     expect(qosClass({ containers, initContainers: [aContainer()] })).toBe('Burstable');
   });
 
-  test("a pod's own resources replace those of its containers", () => {
+  test('depends on pod-level resources instead of those of containers', () => {
     expect(qosClass({ containers: [aContainer()], resources: limited('1', '1Gi') })).toBe('Guaranteed');
     expect(qosClass({ containers: [aContainer()], resources: { requests: { cpu: '1' } } })).toBe('Burstable');
   });

@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import type { Container, ResourceRequirements } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import {
+  hasSameResources,
+  hasSameSize,
   needsRestart,
   pendingResize,
   resizeMessage,
   resizeRefusal,
   resourcesOf,
-  sameResources,
-  sameSize,
   withResources,
 } from '../../../kubernetes/resources/resize.ts';
 import { containerSize } from '../../../kubernetes/resources/resources.ts';
@@ -18,7 +18,7 @@ const of = (resources: ResourceRequirements, more: Partial<Container> = {}): Pod
   aPod({ containers: [aContainer({ resources, ...more })] });
 const burstable = (cpu: string, more: Record<string, string> = {}): Pod => of({ requests: { cpu, ...more } });
 
-describe('C25: what can be resized in place', () => {
+describe('C25: resizing in place', () => {
   test.each<[string, Pod, Pod, string | undefined]>([
     ['nothing that counts', burstable('1'), burstable('1000m'), undefined],
     ['a request of cpu', burstable('1'), burstable('2'), undefined],
@@ -44,7 +44,7 @@ describe('C25: what can be resized in place', () => {
     ['a request that goes', burstable('1', { memory: '1' }), burstable('1'), 'resource requests cannot be removed'],
   ])('%s', (_, from, to, message) => expect(resizeRefusal(from, to)?.message).toBe(message));
 
-  test('C24: a static pod is resized as others are', () => {
+  test('C24: resizes static pods like others', () => {
     const ofFile = (cpu: string): Pod => {
       const pod = burstable(cpu);
       const annotations = { 'kubernetes.io/config.source': 'file' };
@@ -53,18 +53,18 @@ describe('C25: what can be resized in place', () => {
     expect(resizeRefusal(ofFile('1'), ofFile('2'))).toBeUndefined();
   });
 
-  test.each(['Always', undefined] as const)('init containers are resized, sidecars or not: %s', (restartPolicy) => {
+  test.each(['Always', undefined] as const)('resizes init containers with restartPolicy %s', (restartPolicy) => {
     const init = (cpu: string): Pod =>
       aPod({
         initContainers: [
           aContainer({ name: 'init', resources: { requests: { cpu } }, ...(restartPolicy ? { restartPolicy } : {}) }),
         ],
       });
-    expect(sameResources(resourcesOf(init('1')), resourcesOf(init('2')))).toBe(false);
+    expect(hasSameResources(resourcesOf(init('1')), resourcesOf(init('2')))).toBe(false);
     expect(withResources(init('1'), resourcesOf(init('2'))).spec.initContainers).toEqual(init('2').spec.initContainers);
   });
 
-  test('a pod takes other resources and keeps the rest; with its own it is the same pod', () => {
+  test('replaces only the resources, and returns the same pod if they are equal', () => {
     const pod = of({ requests: { cpu: '1' } }, { image: 'new:1' });
     expect(withResources(pod, resourcesOf(burstable('1000m')))).toBe(pod);
     expect(withResources(pod, resourcesOf(burstable('2'))).spec.containers).toMatchObject([
@@ -72,7 +72,7 @@ describe('C25: what can be resized in place', () => {
     ]);
   });
 
-  test('what the node has no room for is deferred, and what fails for something else is no resize', () => {
+  test('defers a resize that exceeds the free resources, but not one refused for other reasons', () => {
     for (const reason of ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'] as const) {
       expect(pendingResize({ reason, message: 'no room' })).toEqual({
         reason: 'Deferred',
@@ -84,7 +84,7 @@ describe('C25: what can be resized in place', () => {
     expect(pendingResize(ports)).toBe(ports);
   });
 
-  describe('where the node gives out its swap', () => {
+  describe('on a node that allows swap', () => {
     const words = 'In-place resize of containers with swap is not supported.';
     const memory = (request: string, more: Partial<Container> = {}, limit = '100Mi'): Pod =>
       of({ requests: { cpu: '1', memory: request }, limits: { memory: limit } }, more);
@@ -124,7 +124,7 @@ describe('C25: what can be resized in place', () => {
     });
   });
 
-  test('a policy counts for its own resource only', () => {
+  test('applies a resize policy only to its own resource', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' as const }];
     const main = aContainer({
       resizePolicy,
@@ -135,21 +135,21 @@ describe('C25: what can be resized in place', () => {
     expect(needsRestart({ containers: [main] }, main, { ...size, cpuLimit: 500 })).toBe(true);
   });
 
-  test('a different request of memory restarts a container as a different limit does', () => {
+  test('restarts a container for a changed memory request as for a changed limit', () => {
     const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
     const main = aContainer({ resizePolicy, resources: { requests: { memory: '8' }, limits: { memory: '10' } } });
     const spec = { containers: [main] };
     const size = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 10, memoryRequest: 8 };
-    expect(sameSize(size, containerSize(spec, main))).toBe(true);
+    expect(hasSameSize(size, containerSize(spec, main))).toBe(true);
     expect(needsRestart(spec, main, size)).toBe(false);
     expect(needsRestart(spec, main, { ...size, memoryLimit: 9 })).toBe(true);
-    expect(sameSize({ ...size, memoryRequest: 7 }, containerSize(spec, main))).toBe(false);
+    expect(hasSameSize({ ...size, memoryRequest: 7 }, containerSize(spec, main))).toBe(false);
     expect(needsRestart(spec, main, { ...size, memoryRequest: 7 })).toBe(true);
     // An older agent did not persist the request.
     expect(needsRestart(spec, main, { cpuRequest: 0, cpuLimit: 0, memoryLimit: 10 })).toBe(false);
   });
 
-  test('an event of it tells the resources as JSON', () => {
+  test('reports the resources as JSON in an event', () => {
     expect(resizeMessage('Pod resize started', burstable('1'))).toBe(
       'Pod resize started: {"containers":[{"name":"main","resources":{"requests":{"cpu":"1"}}}],"generation":0}',
     );

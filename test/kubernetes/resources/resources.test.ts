@@ -12,7 +12,7 @@ const limited = (cpu: string, memory: string): ResourceRequirements => ({
 const Mi = 2 ** 20;
 
 describe('the resources of a pod', () => {
-  test('the containers run together, the init containers one by one', () => {
+  test('are the sum of the containers or the largest init container', () => {
     const spec = {
       containers: [asks({ cpu: '100m' }), asks({ cpu: '200m' })],
       initContainers: [asks({ cpu: '250m' })],
@@ -21,20 +21,20 @@ describe('the resources of a pod', () => {
     expect(podRequest({ ...spec, initContainers: [asks({ cpu: '1' }), asks({ cpu: '2' })] }, 'cpu')).toBe(2000);
   });
 
-  test('a sidecar counts beside all that starts after it', () => {
+  test('count a sidecar together with everything that starts after it', () => {
     const sidecar = asks({ cpu: '100m' }, { restartPolicy: 'Always' });
     const initContainers = [asks({ cpu: '350m' }), sidecar, asks({ cpu: '300m' })];
     expect(podRequest({ containers: [asks({ cpu: '200m' })], initContainers }, 'cpu')).toBe(400);
     expect(podRequest({ containers: [asks({ cpu: '500m' })], initContainers }, 'cpu')).toBe(600);
   });
 
-  test("the pod's own figure replaces the sum, the overhead comes on top", () => {
+  test('are the pod-level amount instead of the sum, plus the overhead', () => {
     const spec = { containers: [asks({ memory: '64Mi' })], overhead: { memory: '1Mi' } };
     expect(podRequest(spec, 'memory')).toBe(65 * Mi);
     expect(podRequest({ ...spec, resources: { requests: { memory: '100Mi' } } }, 'memory')).toBe(101 * Mi);
   });
 
-  test('one container without a limit leaves the pod without one', () => {
+  test('have no limit if any container has none', () => {
     const one = aContainer({ resources: limited('1', '10Mi') });
     expect(podLimit({ containers: [one, one] }, 'memory')).toBe(20 * Mi);
     expect(podLimit({ containers: [one, aContainer()] }, 'memory')).toBeUndefined();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ResourceRequirements } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { maySwap } from '../../../kubernetes/resources/swap.ts';
+import { canUseSwap } from '../../../kubernetes/resources/swap.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
 const memory = (request: string, limit: string): ResourceRequirements => ({
@@ -21,12 +21,12 @@ describe('C25: under LimitedSwap', () => {
     ['one of a critical pod', memory('1Mi', '2Mi'), critical, false],
   ])('%s', (_, resources, spec, expected) => {
     const container = aContainer(resources ? { resources } : {});
-    expect(maySwap(aPod({ containers: [container], ...spec }), container)).toBe(expected);
+    expect(canUseSwap(aPod({ containers: [container], ...spec }), container)).toBe(expected);
   });
 
-  test('beside one that makes the pod Burstable, one that asks for no memory', () => {
+  test('denies swap to a container without memory requests in a Burstable pod', () => {
     const container = aContainer({ name: 'other' });
     const containers = [aContainer({ resources: memory('1Mi', '2Mi') }), container];
-    expect(maySwap(aPod({ containers }), container)).toBe(false);
+    expect(canUseSwap(aPod({ containers }), container)).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ import { backOff, ending, exited, NOW, podView, running, type ShownPod, sandbox,
 
 const options = { now: NOW, hostIps: ['192.0.2.7'], runtimeName: 'containerd' };
 
-/** The conditions in one line each: type, status, reason, message. */
+/** Formats each condition as a line: type, status, reason, message. */
 function lines(view: PodView, previous?: PodStatus): string[] {
   const { conditions = [] } = podStatus(view, previous ? { ...options, previous } : options);
   return conditions.map(({ type, status, reason = '-', message = '-' }) => `${type} ${status} ${reason} ${message}`);
@@ -32,7 +32,7 @@ describe('C15: the conditions of', () => {
     ]);
   });
 
-  test('a pod that has just come', () => {
+  test('a new pod', () => {
     const unready = 'ContainersNotReady containers with unready status: [a b]';
     expect(lines(podView({ init: { i: null, j: null }, main: { a: null, b: null } }))).toEqual([
       'PodReadyToStartContainers False - -',
@@ -67,7 +67,7 @@ describe('C15: the conditions of', () => {
   });
 });
 
-test('C2, C15: the conditions tell how the pod ends before its phase does', () => {
+test('C2, C15: show the end of a pod before its phase does', () => {
   const view = podView({ main: { a: exited(1) }, view: network });
   expect(podStatus(view, { ...options, previous: { phase: 'Running' } })).toMatchObject({ phase: 'Running' });
   expect(lines(view, { phase: 'Running' }).slice(0, 4)).toEqual([
@@ -78,26 +78,29 @@ test('C2, C15: the conditions tell how the pod ends before its phase does', () =
   ]);
 });
 
-test('C15: of a pod that never ran the conditions tell no more than that its containers are not ready', () => {
+test('C15: show only unready containers for a pod that never ran', () => {
   const view = podView({ main: { a: waiting() }, view: { ...ending({ reason: 'Deleted' }), ended: true } });
   expect(podStatus(view, options)).toMatchObject({ phase: 'Failed' });
   expect(condition(view, 'Ready')).toMatchObject({ reason: 'ContainersNotReady' });
 });
 
-describe('C15: the conditions follow', () => {
+describe('C15: the conditions reflect', () => {
   const following = (view: PodView) => lines(view, { phase: 'Running' }).filter((line) => /Ready |Init/.test(line));
   const byFailure = ['Initialized True - -', 'Ready False PodFailed -', 'ContainersReady False PodFailed -'];
   const healthy = ['Initialized True - -', 'Ready True - -', 'ContainersReady True - -'];
 
-  test.each(['DeadlineExceeded', 'EndedElsewhere'] as const)('the phase Failed of %s, also while it runs', (reason) => {
-    const cause = ending({ reason, phase: 'Failed' });
-    expect(following(podView({ main: { a: running() }, view: cause }))).toEqual(byFailure);
-    const ended = podView({ main: { a: exited(0) }, view: { ...cause, ended: true } });
-    expect(podStatus(ended, { ...options, previous: { phase: 'Running' } }).phase).toBe('Failed');
-    expect(following(ended)).toEqual(byFailure);
-  });
+  test.each(['DeadlineExceeded', 'EndedElsewhere'] as const)(
+    'the phase Failed of %s, even while the pod runs',
+    (reason) => {
+      const cause = ending({ reason, phase: 'Failed' });
+      expect(following(podView({ main: { a: running() }, view: cause }))).toEqual(byFailure);
+      const ended = podView({ main: { a: exited(0) }, view: { ...cause, ended: true } });
+      expect(podStatus(ended, { ...options, previous: { phase: 'Running' } }).phase).toBe('Failed');
+      expect(following(ended)).toEqual(byFailure);
+    },
+  );
 
-  test('the exits of a preempted pod: it has succeeded if they are all 0', () => {
+  test('the exits of a preempted pod, which succeeds if all codes are 0', () => {
     const preempted = ending({ reason: 'Preempting', message: 'm', phase: 'Failed', disruption: 'preempted' });
     expect(following(podView({ main: { a: running() }, view: preempted }))).toEqual(healthy);
     const succeeded = podView({ main: { a: exited(0) }, view: { ...preempted, ended: true } });
@@ -119,11 +122,11 @@ describe('C15: PodReadyToStartContainers', () => {
   const status = (view: Partial<ShownPod>, hostNetwork = false) =>
     condition(podView({ main: { a: null }, spec: { hostNetwork }, view }), 'PodReadyToStartContainers')?.status;
 
-  test('needs a sandbox', () => expect(status({})).toBe('False'));
-  test('needs its address', () => expect(status({ sandbox: sandbox() })).toBe('False'));
+  test('requires a sandbox', () => expect(status({})).toBe('False'));
+  test('requires an address of the sandbox', () => expect(status({ sandbox: sandbox() })).toBe('False'));
   test('is true with both', () => expect(status(network)).toBe('True'));
-  test('needs no address on the network of the host', () => expect(status({ sandbox: sandbox() }, true)).toBe('True'));
-  test('needs a sandbox that is ready', () =>
+  test('requires no address on the host network', () => expect(status({ sandbox: sandbox() }, true)).toBe('True'));
+  test('requires a ready sandbox', () =>
     expect(status({ sandbox: { ...sandbox('10.88.0.5'), state: 'notReady' } })).toBe('False'));
 });
 
@@ -133,18 +136,18 @@ describe('C15: Initialized', () => {
     return `${value} ${message}`;
   };
 
-  test('names those that are incomplete', () => {
+  test('names incomplete init containers', () => {
     const view = podView({ init: { i: exited(0), j: running(), k: waiting() }, main: { a: waiting() } });
     expect(status(view)).toBe('False containers with incomplete status: [j k]');
   });
 
-  test('a sidecar is complete once it has started', () => {
+  test('counts a sidecar as complete once it has started', () => {
     const cold = running({ started: false });
     expect(status(podView({ sidecars: { s: cold }, main: { a: waiting() } }))).toMatch(/^False .*\[s\]$/);
     expect(status(podView({ sidecars: { s: running() }, main: { a: waiting() } }))).toBe('True ');
   });
 
-  test('stays true once it was, also while init containers run again in a new sandbox', () => {
+  test('remains true even while init containers run again in a new sandbox', () => {
     const view = podView({ init: { i: running() }, main: { a: backOff(1) } });
     const previous: PodStatus = { phase: 'Running', conditions: [{ type: 'Initialized', status: 'True' }] };
     expect(condition(view, 'Initialized', previous)).toMatchObject({ status: 'True' });
@@ -152,13 +155,13 @@ describe('C15: Initialized', () => {
     expect(condition(view, 'Initialized', { phase: 'Running', conditions: [] })?.status).toBe('False');
   });
 
-  test('stays true while a sidecar restarts beside a regular container', () => {
+  test('remains true while a sidecar restarts beside a regular container', () => {
     expect(status(podView({ sidecars: { s: backOff(1) }, main: { a: running() } }))).toBe('True ');
   });
 });
 
 describe('C15: ContainersReady and Ready', () => {
-  test('a sidecar counts, an init container does not', () => {
+  test('depend on sidecars, but not on init containers', () => {
     const view = podView({
       init: { i: exited(1) },
       sidecars: { s: running({ ready: false }) },
@@ -168,7 +171,7 @@ describe('C15: ContainersReady and Ready', () => {
     expect(condition(view, 'ContainersReady')?.message).toBe('containers with unready status: [s]');
   });
 
-  test('a readiness gate that nobody has set is not ready', () => {
+  test('are false for a readiness gate without a condition', () => {
     const view = podView({ main: { a: running() }, spec: gate });
     expect(condition(view, 'ContainersReady')?.status).toBe('True');
     expect(condition(view, 'Ready')).toMatchObject({
@@ -178,24 +181,24 @@ describe('C15: ContainersReady and Ready', () => {
     });
   });
 
-  test('a readiness gate that is False is not ready', () => {
+  test('are false for a readiness gate that is False', () => {
     expect(condition(podView({ main: { a: running() }, spec: gate }), 'Ready', withGate('False'))).toMatchObject({
       status: 'False',
       message: 'the status of pod readiness gate "example.com/lb" is not "True", but False',
     });
   });
 
-  test('a readiness gate that is True is ready', () => {
+  test('are true for a readiness gate that is True', () => {
     const view = podView({ main: { a: running() }, spec: gate });
     expect(condition(view, 'Ready', withGate('True'))?.status).toBe('True');
   });
 
-  test('unready containers come before unmet gates', () => {
+  test('report unready containers before readiness gates', () => {
     const view = podView({ main: { a: waiting() }, spec: gate });
     expect(condition(view, 'Ready')?.reason).toBe('ContainersNotReady');
   });
 
-  test('a pod that is ending is ready as long as its containers are', () => {
+  test('remain true in a terminating pod as long as its containers are ready', () => {
     expect(condition(podView({ main: { a: running() }, view: ending() }), 'Ready')?.status).toBe('True');
   });
 });
@@ -204,21 +207,21 @@ describe('each condition', () => {
   const before = '2026-05-01T00:00:00Z';
   const previous: PodStatus = { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: before }] };
 
-  test('C15: carries the generation of the pod', () => {
+  test('C15: has the generation of the pod', () => {
     const { conditions } = podStatus(podView({ main: { a: running() }, meta: { generation: 4 } }), options);
     expect(conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual([4, 4, 4, 4, 4]);
   });
 
-  test('keeps its time while its status stays', () => {
+  test('retains its transition time while the status is the same', () => {
     expect(condition(podView({ main: { a: running() } }), 'Ready', previous)?.lastTransitionTime).toBe(before);
   });
 
-  test('C14: gets a new time, in whole seconds, when its status changes', () => {
+  test('C14: has a new transition time, in whole seconds, when the status changes', () => {
     const changed = condition(podView({ main: { a: waiting() } }), 'Ready', previous);
     expect(changed).toMatchObject({ status: 'False', lastTransitionTime: '2026-05-04T12:02:56Z' });
   });
 
-  test('C14: of somebody else is kept as it is', () => {
+  test('C14: is unchanged if another component has set it', () => {
     const theirs: PodCondition = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' };
     const gate: PodCondition = { type: 'example.com/registered', status: 'False', message: 'not yet' };
     const { conditions } = podStatus(podView({ main: { a: running() } }), {
@@ -242,7 +245,7 @@ describe('C15: DisruptionTarget', () => {
     lastTransitionTime: '2026-05-01T00:00:00Z',
   };
 
-  test('is told of a pod that the node ends for its own reasons, with its terminal phase and not before', () => {
+  test('is set when the node terminates a pod, together with the terminal phase', () => {
     const ends = podView({ main: { a: running() }, view: evicted });
     expect(condition(ends, type, { phase: 'Running' })).toBeUndefined();
     expect(condition(ended, type, { phase: 'Running' })).toEqual({
@@ -254,14 +257,14 @@ describe('C15: DisruptionTarget', () => {
     });
   });
 
-  test('stays as it was told', () => {
+  test('remains once it is set', () => {
     const first = podStatus(ended, { ...options, previous: { phase: 'Running' } });
     const later = podStatus(ended, { ...options, now: NOW + 60_000, previous: first });
     expect(later.conditions).toEqual(first.conditions);
     expect(later.conditions?.filter((one) => one.type === type)).toHaveLength(1);
   });
 
-  test('takes the place of what another had told, since when it was so', () => {
+  test('replaces the condition of another component, with its transition time', () => {
     const conditions = podStatus(ended, {
       ...options,
       previous: { phase: 'Running', conditions: [theirs] },
@@ -271,7 +274,7 @@ describe('C15: DisruptionTarget', () => {
     ]);
   });
 
-  test('is nothing that an end by other causes tells', () => {
+  test('is not set for other causes', () => {
     for (const more of [{}, { reason: 'DeadlineExceeded', phase: 'Failed' }] as const) {
       const view = podView({ main: { a: exited(137) }, view: { ...ending(more), ended: true } });
       expect(condition(view, type, { phase: 'Running' })).toBeUndefined();
@@ -279,7 +282,7 @@ describe('C15: DisruptionTarget', () => {
   });
 });
 
-test('C15: conditions never told before, as after a restart of the agent, hold since what runs tells', () => {
+test('C15: derives the time of conditions without history, e.g. after a restart of the agent, from the start times of containers', () => {
   const startedAt = NOW - 60_000;
   const ready = (ms: number) => running({ now: { kind: 'running', startedAt: NOW - ms } });
   const view = podView({ main: { a: ready(50_000), b: ready(40_000) }, view: { ...network, startedAt } });

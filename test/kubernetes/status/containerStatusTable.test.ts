@@ -4,9 +4,9 @@ import { containerStatuses } from '../../../kubernetes/status/containerStatuses.
 import { rowsOf } from '../support/podRow.ts';
 
 /**
- * The columns are those of podRow.ts; expected is a word for each init container and sidecar, then for each regular and
- * each ephemeral container: `waits`, `runs` or its exit code, `<1` for the exit code of the run before, `+` when it is
- * ready, `*` when it has started; `unknown` is an end that nobody saw.
+ * The columns are those of podRow.ts. The expected value has a word for each init container and sidecar, then for each
+ * regular and each ephemeral container: `waits`, `runs` or its exit code, `<1` for the exit code of the previous run,
+ * `+` if it is ready, and `*` if it has started. `unknown` is an unknown end.
  */
 const tables: Readonly<Record<string, string>> = {
   'C13: containers of a pod that goes on': `

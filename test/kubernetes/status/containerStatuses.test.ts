@@ -7,7 +7,7 @@ import { backOff, ending, exited, NOW, podView, run, running, volumeView, waitin
 
 const of = (view: PodView, previous?: PodStatus) => containerStatuses(view, { previous, runtimeName: 'containerd' });
 
-/** The one regular container's status. */
+/** Returns the status of the only regular container. */
 function main(view: PodView, previous?: PodStatus): ContainerStatus {
   const [status] = of(view, previous).regular;
   if (!status) throw new Error('the pod has no regular container');
@@ -18,7 +18,7 @@ const atEnd = { ...ending(), ended: true };
 const unknownEnd = expect.objectContaining({ exitCode: 137, reason: 'ContainerStatusUnknown' });
 
 describe('a container that', () => {
-  test('runs: since when, its ids, ready and started', () => {
+  test('runs has a start time, IDs, ready and started', () => {
     expect(
       main(
         podView({ main: { a: running({ made: { image: 'docker.io/a:1', imageRef: 'sha256:ab' }, restartCount: 2 }) } }),
@@ -37,7 +37,7 @@ describe('a container that', () => {
     });
   });
 
-  test('exited: how, and when in whole seconds', () => {
+  test('exited has its result and its times in whole seconds', () => {
     const end = run(137, { reason: 'OOMKilled', signal: 9, message: 'too big', finishedAt: NOW - 29_001 });
     const state = exited(137, { now: { kind: 'terminated', run: end }, last: run(1, { containerId: 'c0' }) });
     expect(main(podView({ main: { a: state } }))).toMatchObject({
@@ -58,7 +58,7 @@ describe('a container that', () => {
     });
   });
 
-  test('is in back-off keeps its last run, its id and its count', () => {
+  test('is in back-off retains its last run, ID and restart count', () => {
     expect(main(podView({ main: { a: backOff(1, { restartCount: 3 }) } }))).toMatchObject({
       state: { waiting: { reason: 'CrashLoopBackOff' } },
       lastState: { terminated: { exitCode: 1, finishedAt: '2026-05-04T12:02:26Z' } },
@@ -68,23 +68,23 @@ describe('a container that', () => {
     });
   });
 
-  test('waits to run again is the one that ended, also when the next is made already', () => {
+  test('waits for a restart is still the terminated one, even if the next one is already created', () => {
     const ids = (state: Parameters<typeof podView>[0]['main']) => main(podView({ main: state ?? {} })).containerID;
     expect(ids({ a: backOff(1, { containerId: 'next' }) })).toBe('containerd://run');
-    // An earlier agent has made it: to the present one it is what the runtime has.
+    // An earlier agent created the next container, which this agent has only observed at the runtime.
     expect(ids({ a: backOff(1, { containerId: 'next', atHand: true }) })).toBe('containerd://next');
     expect(ids({ a: waiting('ContainerCreating', { containerId: 'first' }) })).toBe('containerd://first');
     expect(ids({ a: exited(1, { containerId: 'next' }) })).toBe('containerd://run');
   });
 
-  test('was ready but runs no more is not ready', () => {
+  test('was ready but no longer runs is not ready', () => {
     expect(main(podView({ main: { a: exited(0, { ready: true, started: true }) } }))).toMatchObject({
       ready: false,
       started: false,
     });
   });
 
-  test('has a run without times: they are null', () => {
+  test('has a run without times, reported as null', () => {
     const { containerId, exitCode, reason } = run(137);
     const state = exited(137, { now: { kind: 'terminated', run: { containerId, exitCode, reason } } });
     expect(main(podView({ main: { a: state } })).state?.terminated).toMatchObject({
@@ -93,7 +93,7 @@ describe('a container that', () => {
     });
   });
 
-  test('has resources: those it asks for and those it got, once it is made', () => {
+  test('was created has requested and actual resources', () => {
     const resources = { requests: { cpu: '100m' }, limits: { memory: '64Mi' } };
     const spec = { containers: [{ name: 'a', image: 'a:1', resources }] };
     const made = main(podView({ main: { a: running() }, spec }));
@@ -102,11 +102,11 @@ describe('a container that', () => {
   });
 });
 
-describe('C22: the messages of a pod', () => {
+describe('C22: the termination messages of a pod', () => {
   const said = (message: string) => exited(1, { now: { kind: 'terminated', run: run(1, { message }) } });
   const length = (status?: ContainerStatus) => status?.state?.terminated?.message?.length;
 
-  test('share 12 KiB: the beginning of each is kept', () => {
+  test('share 12 KiB, each truncated to its beginning', () => {
     const long = `begin${'x'.repeat(4_091)}`;
     const few = of(podView({ main: { a: said(long), b: said(long), c: said(long) } })).regular;
     expect(few.map(length)).toEqual([4_096, 4_096, 4_096]);
@@ -116,14 +116,14 @@ describe('C22: the messages of a pod', () => {
     expect(init[0]?.state?.terminated?.message).toMatch(/^beginx+$/);
   });
 
-  test('of last runs are cut too', () => {
+  test('include those of previous runs', () => {
     const last = run(1, { message: 'y'.repeat(20_000) });
     const { lastState } = main(podView({ main: { a: running({ last }) } }));
     expect(lastState?.terminated?.message).toHaveLength(12_288);
   });
 });
 
-describe('C16: a waiting container says', () => {
+describe('C16: a waiting container has the reason', () => {
   const reasons: WaitReason[] = [
     'ContainerCreating',
     'PodInitializing',
@@ -143,7 +143,7 @@ describe('C16: a waiting container says', () => {
   });
 });
 
-describe('a container that no actor has seen', () => {
+describe('a container without an actor', () => {
   test('waits for its creation', () => {
     expect(main(podView({ main: { a: null } }))).toEqual({
       name: 'a',
@@ -157,7 +157,7 @@ describe('a container that no actor has seen', () => {
     });
   });
 
-  test('waits for the pod to initialize when it has init containers', () => {
+  test('waits for the pod to initialize if it has init containers', () => {
     const { init, regular } = of(podView({ init: { i: null }, main: { a: null } }));
     expect([...init, ...regular].map(({ state }) => state)).toEqual([
       { waiting: { reason: 'PodInitializing' } },
@@ -165,12 +165,12 @@ describe('a container that no actor has seen', () => {
     ]);
   });
 
-  test('keeps the end that was told before', () => {
+  test('retains its reported end', () => {
     const before = main(podView({ main: { a: exited(3) } }));
     expect(main(podView({ main: { a: null } }), { containerStatuses: [before] })).toEqual(before);
   });
 
-  test('keeps its count and its last run while it waits', () => {
+  test('retains its restart count and last run while it waits', () => {
     const before = main(podView({ main: { a: backOff(1, { restartCount: 7 }) } }));
     expect(main(podView({ main: { a: null } }), { containerStatuses: [before] })).toMatchObject({
       restartCount: 7,
@@ -179,8 +179,8 @@ describe('a container that no actor has seen', () => {
   });
 });
 
-describe('the lists', () => {
-  test('are in the order of the spec for init containers and sidecars, by name for the others', () => {
+describe('the status lists', () => {
+  test('are in spec order for init containers and sidecars, and sorted by name for others', () => {
     const spec = {
       initContainers: [
         { name: 'z', image: 'z' },
@@ -207,7 +207,7 @@ describe('the lists', () => {
     ]);
   });
 
-  test('an init container is ready once it succeeded, a sidecar while it is ready', () => {
+  test('show an init container as ready once it has succeeded, and a sidecar while it is ready', () => {
     const { init } = of(
       podView({
         init: { done: exited(0), failed: exited(1), busy: running({ ready: true, started: false }) },
@@ -224,13 +224,13 @@ describe('the lists', () => {
     ]);
   });
 
-  test('an ephemeral container is neither ready nor started', () => {
+  test('show an ephemeral container as neither ready nor started', () => {
     const [debug] = of(podView({ main: { a: running() }, ephemeral: { debug: running() } })).ephemeral;
     expect(debug?.ready).toBe(false);
     expect(debug).not.toHaveProperty('started');
   });
 
-  test('a refused pod has none', () => {
+  test('are empty for a refused pod', () => {
     const view = podView({
       init: { i: null },
       main: { a: waiting() },
@@ -239,7 +239,7 @@ describe('the lists', () => {
     expect(of(view)).toEqual({ init: [], regular: [], ephemeral: [] });
   });
 
-  test('a refused pod shows those that ran all the same', () => {
+  test('show containers of a refused pod that ran before', () => {
     const view = podView({
       main: { a: exited(0), b: waiting() },
       view: { refused: { reason: 'NodePorts', message: '' } },
@@ -248,8 +248,8 @@ describe('the lists', () => {
   });
 });
 
-describe('C13: at the end of a pod', () => {
-  test('a container that never showed its end is exit 137', () => {
+describe('C13: the containers of a terminated pod', () => {
+  test('exit with 137 if the end is unknown', () => {
     expect(main(podView({ main: { a: running() }, view: atEnd }))).toMatchObject({
       state: { terminated: unknownEnd },
       ready: false,
@@ -257,39 +257,39 @@ describe('C13: at the end of a pod', () => {
     });
   });
 
-  test('before the end nothing is made up', () => {
+  test('are unchanged before the pod has terminated', () => {
     expect(main(podView({ main: { a: running() }, view: ending() })).state).toHaveProperty('running');
   });
 
-  test('a known end stays', () => {
+  test('retain a known end', () => {
     expect(main(podView({ main: { a: exited(143) }, view: atEnd })).state?.terminated?.exitCode).toBe(143);
   });
 
-  test('a container in back-off has an unknown end after that of its last run', () => {
+  test('have an unknown end after that of their last run if they were in back-off', () => {
     expect(main(podView({ main: { a: backOff(3) }, view: atEnd }))).toMatchObject({
       state: { terminated: unknownEnd },
       lastState: { terminated: { exitCode: 3, reason: 'Error' } },
     });
   });
 
-  test('one that never ran in an initialized pod is exit 137', () => {
+  test('exit with 137 if they never ran in an initialized pod', () => {
     expect(main(podView({ main: { a: waiting('ImagePullBackOff') }, view: atEnd })).state).toEqual({
       terminated: unknownEnd,
     });
   });
 
-  test('what was told to have ended stays so while its pod is removed', () => {
+  test('remain terminated while the pod is being removed', () => {
     const view = podView({ main: { a: waiting('ContainerCreating') }, view: ending() });
     expect(main(view, { phase: 'Running' }).state).toHaveProperty('waiting');
     expect(main(view, { phase: 'Failed' }).state).toEqual({ terminated: unknownEnd });
   });
 
-  test('one that never ran in a pod that was not initialized still waits', () => {
+  test('wait if they never ran in a pod that was not initialized', () => {
     const view = podView({ init: { i: exited(1) }, main: { a: waiting('PodInitializing') }, view: atEnd });
     expect(main(view).state).toEqual({ waiting: { reason: 'PodInitializing' } });
   });
 
-  test('an init container is exit 137 only with evidence that it had started', () => {
+  test('exit with 137 only if there is evidence that an init container had started', () => {
     const view = podView({
       init: { i: waiting(), j: exited(1), k: waiting() },
       main: { a: waiting('PodInitializing') },
@@ -298,7 +298,7 @@ describe('C13: at the end of a pod', () => {
     expect(of(view).init.map(({ state }) => state?.terminated?.exitCode)).toEqual([137, 1, undefined]);
   });
 
-  test('a restart that was counted is evidence', () => {
+  test('count a restart as evidence', () => {
     const view = podView({
       init: { i: waiting('CrashLoopBackOff', { restartCount: 1 }) },
       main: { a: waiting() },
@@ -308,7 +308,7 @@ describe('C13: at the end of a pod', () => {
   });
 });
 
-describe('C13: of a container that the runtime has lost', () => {
+describe('C13: a container that the runtime has lost', () => {
   const end = { terminated: { exitCode: 0, reason: 'Completed', containerID: 'containerd://old' } };
   const reported = (more: Partial<ContainerStatus> = {}): ContainerStatus => ({
     name: 'a',
@@ -322,7 +322,7 @@ describe('C13: of a container that the runtime has lost', () => {
   });
   const reportedAs = (status: ContainerStatus): PodStatus => ({ containerStatuses: [status] });
 
-  test('the reported end stays until it has been created again', () => {
+  test('retains its reported end until it is created again', () => {
     const ended = reported({ state: end });
     expect(main(podView({ main: { a: waiting() } }), reportedAs(ended))).toBe(ended);
     const inferred = run(137, { containerId: '', reason: 'ContainerStatusUnknown' });
@@ -341,7 +341,7 @@ describe('C13: of a container that the runtime has lost', () => {
     });
   });
 
-  test('the reported end becomes the last state while it cannot be created', () => {
+  test('has the reported end as its last state while it cannot be created', () => {
     const view = podView({ main: { a: waiting('ImagePullBackOff') } });
     expect(main(view, reportedAs(reported({ state: end })))).toMatchObject({
       state: { waiting: { reason: 'ImagePullBackOff' } },
@@ -350,7 +350,7 @@ describe('C13: of a container that the runtime has lost', () => {
     });
   });
 
-  test('the reported last state is better than one inferred from its log', () => {
+  test('prefers the reported last state to one inferred from its log', () => {
     const inferred = run(137, { containerId: '', reason: 'ContainerStatusUnknown' });
     const fromLogs = waiting('ContainerCreating', { last: inferred, restartCount: 1 });
     const view = podView({ main: { a: fromLogs } });
@@ -358,7 +358,7 @@ describe('C13: of a container that the runtime has lost', () => {
     expect(main(view)).toMatchObject({ lastState: { terminated: unknownEnd }, restartCount: 1 });
   });
 
-  test('the last state stays with the same run, and goes with it', () => {
+  test('retains the last state during the same run', () => {
     for (const seen of [
       running({ restartCount: 2 }),
       exited(143, { now: { kind: 'terminated', run: run(143, { containerId: 'c1' }) }, restartCount: 2 }),
@@ -373,7 +373,7 @@ describe('C13: of a container that the runtime has lost', () => {
     }
   });
 
-  test('the reported end of the run before is the last state of the next run, but not of a later one', () => {
+  test('has the reported end as the last state of the next run, but not of a later one', () => {
     const ofOld = { terminated: { ...end.terminated, containerID: 'containerd://c0' } };
     const ended = reported({ containerID: 'containerd://c0', state: ofOld });
     const waits = reported({ containerID: 'containerd://c0', state: { waiting: {} }, lastState: ofOld });
@@ -401,13 +401,13 @@ describe('C13: of a container that the runtime has lost', () => {
     expect(main(next, reportedAs(given)).lastState).toEqual(ofRun);
   });
 
-  test('an end that the runtime shows counts, whatever was reported', () => {
+  test('uses an end from the runtime, whatever was reported', () => {
     expect(main(podView({ main: { a: exited(3) } }), reportedAs(reported({ state: end }))).state).toMatchObject({
       terminated: { exitCode: 3 },
     });
   });
 
-  test('an init container is inferred to have completed only in a pod that was initialized and has regular containers', () => {
+  test('is inferred to have completed only for an init container of an initialized pod with regular containers', () => {
     const init = { i: waiting('PodInitializing') };
     const stateOf = (view: PodView) => of(view).init[0]?.state;
     const completed = { terminated: expect.objectContaining({ exitCode: 0, reason: 'Completed' }) };
@@ -424,10 +424,10 @@ describe('C13: of a container that the runtime has lost', () => {
   });
 });
 
-describe('C13: of a pod deleted before its first init container started', () => {
+describe('C13: a pod deleted before its first init container started', () => {
   const never = { i: waiting('PodInitializing'), j: waiting('PodInitializing') };
 
-  test('the first init container has an unknown end, and the containers after it go on waiting', () => {
+  test('reports an unknown end of the first init container, while the others still wait', () => {
     const { init, regular } = of(podView({ init: never, main: { a: waiting('PodInitializing') }, view: atEnd }));
     expect(init.map(({ state }) => state)).toEqual([
       { terminated: unknownEnd },
@@ -448,7 +448,7 @@ describe('C16: a volume whose image is not available', () => {
   };
   const container = (name: string, mounts = false) => ({ name, image: 'x', ...(mounts ? { volumeMounts } : {}) });
 
-  test('is what each container waits for that mounts it, and no other', () => {
+  test('is the waiting reason of exactly the containers that mount it', () => {
     expect(reasons({ containers: [container('a', true), container('b'), container('c', true)] })).toEqual([
       'ErrImagePull',
       'ContainerCreating',
@@ -458,7 +458,7 @@ describe('C16: a volume whose image is not available', () => {
     expect(of(view).regular[0]?.state).toEqual({ waiting: waitingReason });
   });
 
-  test('is told of the first init container that mounts it, as nobody after that is begun with', () => {
+  test('is the waiting reason of only the first init container that mounts it, because those after it are not started', () => {
     const initContainers = [container('i'), container('j', true), container('k', true)];
     expect(reasons({ initContainers, containers: [container('a', true)] })).toEqual([
       'PodInitializing',

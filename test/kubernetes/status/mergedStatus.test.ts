@@ -5,7 +5,7 @@ const ready = (status: string) => ({ type: 'Ready', status, lastProbeTime: null 
 const gate = (status: string) => ({ type: 'example.com/gate', status, lastProbeTime: null });
 const disrupted = (reason: string) => ({ type: 'DisruptionTarget', status: 'True', reason, lastProbeTime: null });
 
-test('what only the server says of a pod stays, and all else is the node’s to say', () => {
+test('retains fields that only the server sets, and replaces those of the node', () => {
   const server = {
     phase: 'Pending',
     reason: 'Old',
@@ -24,7 +24,7 @@ test('what only the server says of a pod stays, and all else is the node’s to 
   });
 });
 
-test('what a later server has and nobody knows here stays, of conditions too', () => {
+test('retains unknown fields of a newer server, including those of conditions', () => {
   const server = {
     phase: 'Pending',
     newField: { a: 1 },
@@ -38,22 +38,22 @@ test('what a later server has and nobody knows here stays, of conditions too', (
   });
 });
 
-test('without conditions there are none', () => {
+test('has no conditions if neither has any', () => {
   expect(mergedStatus({ conditions: null }, { phase: 'Running' })).toEqual({ phase: 'Running' });
 });
 
 describe('conditions', () => {
-  test('of the node are as it says, with the null of a server for when they were probed', () => {
+  test('of the node replace those of the server, with a null probe time', () => {
     const own = { conditions: [{ type: 'Ready', status: 'True' }] };
     expect(mergedStatus({ conditions: [ready('False')] }, own)).toEqual({ conditions: [ready('True')] });
   });
 
-  test('of the node that it does not say any more are gone', () => {
+  test('of the node are removed if it no longer sets them', () => {
     const server = { conditions: [ready('True'), { type: 'PodResizePending', status: 'True' }] };
     expect(mergedStatus(server, { conditions: [ready('True')] })).toEqual({ conditions: [ready('True')] });
   });
 
-  test('of others are as the server has them, whatever the node has heard', () => {
+  test('of other components are those of the server, whatever copy the node has', () => {
     const server = { conditions: [gate('True'), ready('False')] };
     expect(mergedStatus(server, { conditions: [ready('True')] })).toEqual({
       conditions: [ready('True'), gate('True')],
@@ -63,21 +63,21 @@ describe('conditions', () => {
     });
   });
 
-  test('of others that they have taken back do not return because the node has not heard of it', () => {
+  test('of other components do not return after they were removed', () => {
     const own = { conditions: [gate('True'), ready('True')] };
     expect(mergedStatus({ conditions: [ready('True')] }, own)).toEqual({ conditions: [ready('True')] });
   });
 });
 
-describe('that a pod was disrupted', () => {
+describe('the DisruptionTarget condition', () => {
   const own = { phase: 'Failed', conditions: [disrupted('TerminationByKubelet'), ready('False')] };
 
-  test('the node says as the pod ends, also in the place of what others have said', () => {
+  test('is set by the node when the pod terminates, replacing that of other components', () => {
     for (const conditions of [[], [disrupted('PreemptionByScheduler')]])
       expect(mergedStatus({ phase: 'Running', conditions }, own).conditions).toEqual(own.conditions);
   });
 
-  test('is for others to say before and after', () => {
+  test('belongs to other components otherwise', () => {
     const others = [disrupted('PreemptionByScheduler')];
     for (const [before, after] of [
       ['Running', 'Running'],
@@ -90,7 +90,7 @@ describe('that a pod was disrupted', () => {
   });
 });
 
-test('C2: how a pod has ended stays as the server has it', () => {
+test('C2: retains the terminal phase of the server', () => {
   const server = { phase: 'Failed', message: 'nobody has heard of it' };
   expect(mergedStatus(server, { phase: 'Running', podIP: '10.0.0.1' })).toEqual({ ...server, podIP: '10.0.0.1' });
   expect(mergedStatus(server, { phase: 'Succeeded', reason: 'Evicted', message: 'by us' })).toEqual(server);

@@ -3,7 +3,7 @@ import { podPhase } from '../../../kubernetes/status/phase.ts';
 import { rowsOf } from '../support/podRow.ts';
 import { ending, podView } from '../views.ts';
 
-/** The columns: restartPolicy | init | sidecars | main | ephemeral | of the pod | phase. The words are in podRow.ts. */
+/** The columns are: restartPolicy | init | sidecars | main | ephemeral | pod | phase. podRow.ts explains the words. */
 const tables: Readonly<Record<string, string>> = {
   'C1: regular containers that may always run again': `
     Always    |  |  | -             |        |                     | Pending
@@ -209,11 +209,11 @@ describe.each(Object.entries(tables))('%s', (_, table) => {
   });
 });
 
-test('C1: the tables are complete', () => {
+test('C1: has complete tables', () => {
   expect(Object.values(tables).flatMap(rowsOf).length).toBeGreaterThan(150);
 });
 
-test('C1: one of which no container is known has not succeeded', () => {
+test('C1: has not succeeded if no container is known', () => {
   const orphan = { ...podView({}), ...ending({ reason: 'Orphaned' }) };
   expect(podPhase(orphan)).toBe('Pending');
   expect(podPhase({ ...orphan, ended: true })).toBe('Failed');

@@ -15,19 +15,22 @@ const inProgress = (resizeGeneration: number, resizeFailure?: string): Partial<P
   resizeFailure,
 });
 
-/** The conditions of a view at each second from the epoch, each after those before; the pod is at generation 9. */
+/**
+ * Returns the conditions at each second from the epoch, with those of the previous second as input. The pod has
+ * generation 9.
+ */
 function story(...views: Partial<PodView>[]): PodCondition[] {
   let before: PodCondition[] = [];
   for (const [second, over] of views.entries()) {
     const view = { ...podView({ main: { main: running() } }), ...over };
-    before = resizeConditions(view, { before, now: second * 1_000, observedGeneration: 9 });
+    before = resizeConditions(view, { previousConditions: before, now: second * 1_000, observedGeneration: 9 });
   }
   return before;
 }
 const at = (second: number) => rfc3339(second * 1_000);
 
 describe('C25: the conditions of a resize', () => {
-  test('name the generation that requested it, and when they changed', () => {
+  test('have the generation that requested it, and transition times', () => {
     expect(story(pending('Deferred', 'no room', 2))).toEqual([
       {
         type: 'PodResizePending',

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
-import { podStatus, samePodStatus } from '../../../kubernetes/status/status.ts';
+import { isSamePodStatus, podStatus } from '../../../kubernetes/status/status.ts';
 import type { PodView } from '../../../kubernetes/status/view.ts';
 import { ending, exited, NOW, podView, running, type ShownPod, sandbox, waiting } from '../views.ts';
 
@@ -29,26 +29,26 @@ describe('the status of a pod', () => {
     expect([conditions?.length, containerStatuses?.length]).toEqual([5, 1]);
   });
 
-  test('carries the generation, its own before the given one', () => {
+  test('has the generation of the pod, unless another one is passed', () => {
     const view = podView({ main: { a: running() }, meta: { generation: 4 } });
     expect(status(view).observedGeneration).toBe(4);
     const given = podStatus(view, { now: NOW, hostIps: [], runtimeName: 'x', observedGeneration: 3 });
     expect(given.observedGeneration).toBe(3);
   });
 
-  test('keeps its start time and class', () => {
+  test('retains its start time and QoS class', () => {
     const previous: PodStatus = { startTime: '2026-05-01T00:00:00Z', qosClass: 'Burstable' };
     expect(status(healthy(), previous)).toMatchObject(previous);
   });
 
-  test('has no start time before the node has begun with it, and then that of its oldest sandbox', () => {
+  test('has no start time until the node starts the pod, then the time of its oldest sandbox', () => {
     const { startedAt: _, ...awaited } = healthy();
     const first = status(awaited);
     expect(first).not.toHaveProperty('startTime');
     expect(status(healthy({ startedAt: NOW - 47_000 }), first).startTime).toBe('2026-05-04T12:02:09Z');
   });
 
-  test('has no class before the node has taken it, unless it has one already', () => {
+  test('has no QoS class until the node admits the pod, unless it already has one', () => {
     for (const tag of ['awaitingNode', 'ofOthers', 'admitting']) {
       const view = podView({ main: {}, view: { tags: [tag] } });
       expect(status(view)).not.toHaveProperty('qosClass');
@@ -57,7 +57,7 @@ describe('the status of a pod', () => {
   });
 });
 
-describe('C15: the resources of a pod', () => {
+describe("C15: the resources in a pod's status", () => {
   const sized = (requests: Record<string, string>, limits?: Record<string, string>): Pick<Container, 'resources'> => ({
     resources: { requests, ...(limits ? { limits } : {}) },
   });
@@ -67,12 +67,12 @@ describe('C15: the resources of a pod', () => {
     return { allocatedResources, resources };
   };
 
-  test('are told of every pod, empty of one that asks for nothing', () => {
+  test('are always present, empty without requests', () => {
     expect(status(healthy()).resources).toEqual({});
     expect(status(healthy())).not.toHaveProperty('allocatedResources');
   });
 
-  test('are the sums over its containers and the overhead, each in the form of its first amount', () => {
+  test('are the sums over the containers plus the overhead, in the format of the first amount', () => {
     const sidecar = container('s', { restartPolicy: 'Always', ...sized({ cpu: '0.1' }, { cpu: '1' }) });
     const spec = {
       initContainers: [container('i', sized({ cpu: '50m', memory: '1Gi' })), sidecar],
@@ -88,14 +88,14 @@ describe('C15: the resources of a pod', () => {
     expect(resourcesOf(without).allocatedResources).toEqual({ cpu: '600m', memory: '1Gi' });
   });
 
-  test('are its own before those of its containers', () => {
+  test('are the pod-level ones if there are any', () => {
     const own = { requests: { cpu: '2000m' }, limits: { cpu: '3' } };
     const containers = [container('a', sized({ cpu: '1', memory: '64Mi', 'example.com/gpu': '1' }))];
     const requests = { cpu: '2', 'example.com/gpu': '1', memory: '64Mi' };
     expect(resourcesOf({ containers, resources: own }).resources).toEqual({ requests, limits: { cpu: '3' } });
   });
 
-  test('are, while a resize is under way, those that its cgroup has beside those that were admitted', () => {
+  test('are both the admitted ones and those of the cgroup during a resize', () => {
     const of = (cpu: string) => ({ containers: [container('a', sized({ cpu }, { cpu }))] });
     const [one, two] = [{ cpu: '1' }, { cpu: '2' }];
     expect(resourcesOf(of('2'), { applied: of('1') })).toEqual({
@@ -105,12 +105,12 @@ describe('C15: the resources of a pod', () => {
     expect(resourcesOf(of('2'), { applied: of('1'), ended: true }).resources).toEqual({ requests: two, limits: two });
   });
 
-  test('of a name that every object inherits are data like others', () => {
+  test('handle resources with names that every object inherits', () => {
     const containers = [container('a', sized({ constructor: '1' })), container('b', sized({ cpu: '1' }))];
     expect(resourcesOf({ containers }).allocatedResources).toEqual({ constructor: '1', cpu: '1' });
   });
 
-  test('are not told of one that was refused', () => {
+  test('are missing for a refused pod', () => {
     const refused = { refused: { reason: 'OutOfcpu', message: '' }, ended: true } as const;
     for (const view of [podView({ main: { a: null }, view: refused }), healthy(refused)]) {
       expect(status(view)).not.toHaveProperty('resources');
@@ -119,36 +119,36 @@ describe('C15: the resources of a pod', () => {
   });
 });
 
-test('C2: what a pod ended with before the agent restarted is told as it was', () => {
+test('C2: reports the terminal status from before a restart of the agent unchanged', () => {
   const restored: PodStatus = { phase: 'Succeeded', reason: 'Told' };
   expect(status(podView({ main: { a: null }, view: { restored, ...ending() } }))).toBe(restored);
 });
 
-describe('C27: the addresses of a pod', () => {
+describe("C27: the addresses in a pod's status", () => {
   const ips = (view: PodView, previous?: PodStatus, hostIps?: readonly string[]) =>
     status(view, previous, hostIps).podIPs?.map(({ ip }) => ip);
   const host = (view: Partial<ShownPod> = {}) => podView({ main: { a: running() }, spec: { hostNetwork: true }, view });
   const had = (...list: string[]): PodStatus => ({ podIPs: list.map((ip) => ({ ip })) });
 
-  test('are at most one of a family', () => {
+  test('include at most one per family', () => {
     expect(ips(healthy({ sandbox: sandbox('10.88.0.5', '10.88.0.6', 'fd00::5', 'fd00::6') }))).toEqual([
       '10.88.0.5',
       'fd00::5',
     ]);
   });
 
-  test('come in the order of the node, the family of its primary address first', () => {
+  test("start with the family of the node's primary address", () => {
     const dual = healthy({ sandbox: sandbox('10.88.0.5', 'FD00:0:0::5') });
     expect(ips(dual, undefined, ['FD01:0::1', '192.0.2.7'])).toEqual(['fd00::5', '10.88.0.5']);
     expect(status(dual, undefined, ['fd01::1'])).toMatchObject({ podIP: 'fd00::5' });
     expect(ips(healthy({ sandbox: sandbox('fd00::5', '10.88.0.5') }))).toEqual(['10.88.0.5', 'fd00::5']);
   });
 
-  test('are absent before there is a sandbox', () => {
+  test('are missing before there is a sandbox', () => {
     expect(status(podView({ main: { a: waiting() } }))).not.toHaveProperty('podIP');
   });
 
-  test('stay when the sandbox is gone', () => {
+  test('remain after the sandbox is removed', () => {
     const gone = { ...sandbox(), state: 'notReady' as const };
     expect(ips(healthy({ sandbox: gone }), had('10.88.0.5'))).toEqual(['10.88.0.5']);
   });
@@ -157,23 +157,23 @@ describe('C27: the addresses of a pod', () => {
     expect(ips(healthy({ sandbox: sandbox('10.88.0.9') }), had('10.88.0.5'))).toEqual(['10.88.0.9']);
   });
 
-  test("are the host's on its network", () => {
+  test('are those of the host on the host network', () => {
     expect(ips(host())).toEqual(['192.0.2.7', 'fd00::7']);
   });
 
-  test("on the host's network stay, and one of another family joins", () => {
+  test('on the host network remain, and one of another family is added', () => {
     expect(ips(host(), had('192.0.2.1'))).toEqual(['192.0.2.1', 'fd00::7']);
   });
 
-  test("on the host's network: a second one of the same family does not join", () => {
+  test('on the host network exclude a second one of the same family', () => {
     expect(ips(host(), undefined, ['192.0.2.7', '192.0.2.8'])).toEqual(['192.0.2.7']);
   });
 });
 
-describe('the reason of a pod', () => {
+describe("the reason in a pod's status", () => {
   const reason = ({ phase, reason: why, message }: PodStatus) => [phase, why, message];
 
-  test('that was refused', () => {
+  test('is that of the refusal', () => {
     const refused = {
       refused: { reason: 'OutOfcpu', message: "Node didn't have enough resource: cpu" },
       ended: true,
@@ -185,7 +185,7 @@ describe('the reason of a pod', () => {
     ]);
   });
 
-  test('that was refused is all there is to say of it, besides what others said', () => {
+  test('is reported alone for a refused pod, apart from conditions of other components', () => {
     const refused = { refused: { reason: 'OutOfcpu', message: 'no cpu left' }, ended: true } as const;
     const view = podView({ init: { i: null }, main: { a: null }, view: refused });
     const first = status(podView({ init: { i: null }, main: { a: null } }));
@@ -207,7 +207,7 @@ describe('the reason of a pod', () => {
 
   const evicted = ending({ reason: 'Evicted', message: 'The node was low on resource: memory.', phase: 'Failed' });
 
-  test('that was evicted, once it has ended', () => {
+  test('is the eviction once the pod has terminated', () => {
     expect(reason(status(podView({ main: { a: exited(137) }, view: { ...evicted, ended: true } })))).toEqual([
       'Failed',
       'Evicted',
@@ -215,7 +215,7 @@ describe('the reason of a pod', () => {
     ]);
   });
 
-  test('C2: that is being evicted is not told yet', () => {
+  test('C2: is not set while the pod is being evicted', () => {
     expect(reason(status(podView({ main: { a: running() }, view: evicted }), { phase: 'Running' }))).toEqual([
       'Running',
       undefined,
@@ -223,12 +223,12 @@ describe('the reason of a pod', () => {
     ]);
   });
 
-  test('C2: is kept with the phase', () => {
+  test('C2: remains with the phase', () => {
     const told: PodStatus = { phase: 'Failed', reason: 'Evicted', message: 'low' };
     expect(reason(status(podView({ main: { a: exited(0) } }), told))).toEqual(['Failed', 'Evicted', 'low']);
   });
 
-  test('that was removed is none: its exits speak', () => {
+  test('is not set for a removed pod, whose exits determine the phase', () => {
     const view = podView({ main: { a: exited(0) }, view: { ...ending(), ended: true } });
     expect(reason(status(view, { phase: 'Running' }))).toEqual(['Succeeded', undefined, undefined]);
   });
@@ -237,16 +237,16 @@ describe('the reason of a pod', () => {
 describe('samePodStatus', () => {
   const one = () => status(healthy());
 
-  test('two that were computed apart are the same', () => {
-    expect(samePodStatus(one(), one())).toBe(true);
+  test('accepts equal statuses that were computed separately', () => {
+    expect(isSamePodStatus(one(), one())).toBe(true);
   });
 
-  test('the order of keys and absent values do not count', () => {
+  test('ignores the order of keys and undefined values', () => {
     const { phase, ...rest } = one();
-    // JSON that was read back may hold what the type forbids: a key without a value.
+    // JSON that was parsed may contain what the type forbids, such as an undefined value.
     const other = { ...rest, reason: undefined, phase } as unknown as PodStatus;
-    expect(samePodStatus(one(), other)).toBe(true);
-    expect(samePodStatus(other, one())).toBe(true);
+    expect(isSamePodStatus(one(), other)).toBe(true);
+    expect(isSamePodStatus(other, one())).toBe(true);
   });
 
   test.each<[string, (s: PodStatus) => PodStatus]>([
@@ -259,13 +259,13 @@ describe('samePodStatus', () => {
       (s) => ({ ...s, containerStatuses: (s.containerStatuses ?? []).map((c) => ({ ...c, ready: false })) }),
     ],
     ['a list for an object', (s) => ({ ...s, podIPs: {} as unknown as [] })], // what JSON might hold
-  ])('sees %s', (_what, change) => {
-    expect(samePodStatus(one(), change(one()))).toBe(false);
-    expect(samePodStatus(change(one()), one())).toBe(false);
+  ])('detects %s', (_what, change) => {
+    expect(isSamePodStatus(one(), change(one()))).toBe(false);
+    expect(isSamePodStatus(change(one()), one())).toBe(false);
   });
 
-  test('a first status is a change', () => {
-    expect(samePodStatus(undefined, one())).toBe(false);
-    expect(samePodStatus(undefined, undefined)).toBe(true);
+  test('treats a first status as a change', () => {
+    expect(isSamePodStatus(undefined, one())).toBe(false);
+    expect(isSamePodStatus(undefined, undefined)).toBe(true);
   });
 });

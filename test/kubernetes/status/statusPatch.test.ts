@@ -7,13 +7,13 @@ import { readTypes } from '../../../testing/apiserver/schema/types.ts';
 
 const STATUS = readTypes().named('io.k8s.api.core.v1.PodStatus');
 
-/** What an API server makes of a status by the patch of another. */
+/** Applies the patch between two statuses like an API server. */
 function afterPatch(before: JsonObject, after: JsonObject): JsonObject {
   const patch = statusPatch(before, after);
   return patch === undefined ? before : strategicPatch(before, JSON.parse(JSON.stringify(patch)), STATUS);
 }
 
-test('IPs and conditions are told by what is new of them, containers all together', () => {
+test('contains only changed IPs and conditions, but all container statuses', () => {
   const [main, side] = [
     { name: 'main', ready: false },
     { name: 'side', ready: true },
@@ -39,7 +39,7 @@ test('IPs and conditions are told by what is new of them, containers all togethe
   });
 });
 
-test('an API server makes of one status, by the patch, the other, whatever they say', () => {
+test('turns any status into any other when applied by an API server', () => {
   const word = fc.constantFrom('a', 'b', 'c');
   const listBy = (key: string, more: fc.Arbitrary<object>) =>
     fc
@@ -56,7 +56,7 @@ test('an API server makes of one status, by the patch, the other, whatever they 
     },
     { requiredKeys: [] },
   );
-  /** Where null and nothing are one, and so are no entries and no list; conditions are in any order. */
+  /** Treats null and undefined alike, and a missing list like an empty one. Conditions can be in any order. */
   const plain = (value: object) =>
     Object.entries(value).flatMap(([name, each]) => {
       if (Array.isArray(each) && each.length === 0) return [];

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { ContainerState, PodStatus } from '../../../kubernetes/api/schema/status.ts';
-import { isInitRepeated, isTransitionIllegal } from '../../../kubernetes/status/transitions.ts';
+import { isRepeatingInit, isTransitionIllegal } from '../../../kubernetes/status/transitions.ts';
 import { exited, podView, run, running, waiting } from '../views.ts';
 
 const ended = (exitCode: number): ContainerState => ({ terminated: { exitCode } });
@@ -18,7 +18,7 @@ const status = (role: Role, state: ContainerState): PodStatus => ({
   [lists[role]]: [{ name: 'a', state, restartCount: 0, ready: false, image: '', imageID: '' }],
 });
 
-/** Whether a pod of one container may be told to run after it was told to have ended. */
+/** Whether a pod with one container may be reported as running after it was reported as terminated. */
 function mayRun(
   role: Role,
   exitCode: number,
@@ -33,7 +33,7 @@ function mayRun(
   return !isTransitionIllegal({ ...pod, spec }, status(role, ended(exitCode)), status(role, { running: {} }));
 }
 
-describe('C5: a container that was told to have ended is told to run again where', () => {
+describe('C5: a terminated container may be reported as running again if', () => {
   test.each([
     ['Always', 0, true],
     ['Always', 1, true],
@@ -47,7 +47,7 @@ describe('C5: a container that was told to have ended is told to run again where
     expect(mayRun('ephemeral', exitCode, policy)).toBe(false);
   });
 
-  test('its own policy or a rule says so', () => {
+  test('its own policy or a rule allows it', () => {
     expect(mayRun('init', 0, 'Never', { restartPolicy: 'Always' })).toBe(true);
     expect(mayRun('regular', 0, 'Always', { restartPolicy: 'Never' })).toBe(false);
     const restartPolicyRules = [{ action: 'Restart' as const, exitCodes: { operator: 'In' as const, values: [42] } }];
@@ -55,31 +55,31 @@ describe('C5: a container that was told to have ended is told to run again where
     expect(mayRun('regular', 41, 'Never', { restartPolicy: 'Never', restartPolicyRules })).toBe(false);
   });
 
-  test('any of its pod may restart all', () => {
+  test('any container of the pod can restart all containers', () => {
     const exitCodes = { operator: 'In' as const, values: [42] };
     const restartPolicyRules = [{ action: 'RestartAllContainers' as const, exitCodes }];
     expect(mayRun('regular', 0, 'Never', { restartPolicy: 'Never', restartPolicyRules })).toBe(true);
   });
 });
 
-test('C5: what goes on as it was, or ends another time, is no transition', () => {
+test('C5: ignores an unchanged container, and one that terminates again', () => {
   const { pod } = podView({ main: { a: running() }, spec: { restartPolicy: 'Never' } });
   expect(isTransitionIllegal(pod, status('regular', ended(0)), status('regular', ended(1)))).toBe(false);
   expect(isTransitionIllegal(pod, status('regular', { waiting: {} }), status('regular', { running: {} }))).toBe(false);
   expect(isTransitionIllegal(pod, status('regular', ended(0)), { phase: 'Running' })).toBe(false);
 });
 
-describe('C3: an init container that had succeeded and runs again', () => {
+describe('C3: a successful init container that runs again', () => {
   const spec = { restartPolicy: 'OnFailure' } as const;
 
-  test('is known by its last run', () => {
-    expect(isInitRepeated(podView({ init: { a: running({ last: run(0) }) }, main: { b: waiting() }, spec }))).toBe(
+  test('is recognized by its last run', () => {
+    expect(isRepeatingInit(podView({ init: { a: running({ last: run(0) }) }, main: { b: waiting() }, spec }))).toBe(
       true,
     );
-    expect(isInitRepeated(podView({ init: { a: waiting('ErrImagePull', { last: run(0) }) }, spec }))).toBe(true);
+    expect(isRepeatingInit(podView({ init: { a: waiting('ErrImagePull', { last: run(0) }) }, spec }))).toBe(true);
   });
 
-  test('is none where it has ended again, had failed, runs first, may always run, or is a sidecar', () => {
+  test('is ignored if it has terminated again, had failed, runs first, may always run, or is a sidecar', () => {
     const others = [
       podView({ init: { a: exited(0, { last: run(0) }) }, spec }),
       podView({ init: { a: running({ last: run(1) }) }, spec }),
@@ -88,6 +88,6 @@ describe('C3: an init container that had succeeded and runs again', () => {
       podView({ sidecars: { a: running({ last: run(0) }) }, spec }),
       podView({ init: { a: null }, spec }),
     ];
-    expect(others.map(isInitRepeated)).toEqual(others.map(() => false));
+    expect(others.map(isRepeatingInit)).toEqual(others.map(() => false));
   });
 });

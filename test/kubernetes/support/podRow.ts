@@ -1,4 +1,4 @@
-/** Reads the rows of golden tables: what a pod is made of, in words, and the view that its actors would show. */
+/** Reads rows of golden tables: a pod described in words, and the view of its actors. */
 
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -17,7 +17,7 @@ interface Row {
 
 type State = Pick<ContainerView, 'now'> & Partial<ContainerView>;
 
-/** One container of a row: its spec, and its state or null before anybody has seen it. */
+/** A container of a row: its spec, and its state or null if it has no view yet. */
 interface Part {
   readonly container: Container;
   readonly role: ContainerRole;
@@ -57,7 +57,7 @@ function rowOf(line: string): Row {
     ...partsOf(main, 'regular'),
     ...partsOf(ephemeral, 'ephemeral'),
   ];
-  // The words of the tables are those of the API.
+  // Safe cast: the words of the tables are values of the API.
   const restartPolicy = policy as NonNullable<Pod['spec']['restartPolicy']>;
   const was = facts.find((fact) => fact.startsWith('was '))?.slice(4);
   return {
@@ -143,7 +143,7 @@ interface RestartOf {
   readonly podEnding: boolean;
 }
 
-/** As the chart of the container decides it. */
+/** Decides like the container's chart. */
 function restarts({ pod, container, role, state, podEnding }: RestartOf): boolean {
   if (state.now.kind !== 'terminated') return !podEnding;
   return shouldRestart({ pod, container, role, run: { exitCode: state.now.run.exitCode }, podEnding });

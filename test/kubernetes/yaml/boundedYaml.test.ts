@@ -1,4 +1,4 @@
-/** YAML is read exactly as the kubelet reads it, with sigs.k8s.io/yaml over goyaml.v2. */
+/** YAML is read exactly as by the kubelet, which uses sigs.k8s.io/yaml with goyaml.v2. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -7,7 +7,7 @@ import { parseBounded, parseDocuments } from '../../../kubernetes/yaml/boundedYa
 
 const limits = { tokens: 100_000, values: 100_000, characters: 1_000_000 };
 
-/** Reads each document of a text: its value, or the message of its error. */
+/** Reads the documents of a text, each as its value or its error message. */
 function read(text: string): unknown[] {
   const documents = parseDocuments(text, limits);
   if (!Array.isArray(documents)) throw new Error(JSON.stringify(documents));
@@ -26,7 +26,7 @@ const recorded = (file: string): [text: string, value?: unknown][] =>
       }),
     );
 
-describe('each recorded text has the value that the kubelet reads, or none', () => {
+describe('reads each recorded text like the kubelet', () => {
   test.each(['scalars.jsonl', 'documents.jsonl'])('%s', (file) => {
     const rows = recorded(file);
     expect(rows.length).toBeGreaterThan(1_000);
@@ -49,23 +49,23 @@ function isEqual(actual: unknown, expected: unknown): boolean {
   }
 }
 
-describe('indentation counts only between block collections', () => {
-  test('a quoted value may continue at any column', () => {
+describe('indentation matters only between block collections', () => {
+  test('accepts the continuation of a quoted value at any column', () => {
     expect(read('a:\n  cfg: \'{\n  "x": 1\n}\'\nb: "c\nd"\n')).toEqual([{ a: { cfg: '{ "x": 1 }' }, b: 'c d' }]);
   });
 
-  test('a bracketed value may close at the column of its key, or before it', () => {
+  test('accepts a closing bracket at or before the column of its key', () => {
     expect(read('a:\n  command: [\n    sh,\n  ]\nb: ["c",\n"d"\n]\n')).toEqual([
       { a: { command: ['sh'] }, b: ['c', 'd'] },
     ]);
   });
 
-  test('a dash before a bracket is text', () => {
+  test('treats a dash before a bracket as text', () => {
     expect(read('[echo, -]')).toEqual([['echo', '-']]);
   });
 });
 
-describe('a block that ends the file holds what the file holds', () => {
+describe('a block scalar at the end of a file', () => {
   test.each([
     ['a: |\n  x', 'x'],
     ['a: |\n  x\n', 'x\n'],
@@ -80,7 +80,7 @@ describe('a block that ends the file holds what the file holds', () => {
 });
 
 describe('the version of YAML is 1.1', () => {
-  test('%YAML 1.2 is rejected with its document, and the others stay', () => {
+  test('rejects the document with %YAML 1.2, but not the others', () => {
     expect(read('%YAML 1.2\n---\na: yes\n---\nb: yes\n')).toEqual([
       'found incompatible YAML document: %YAML 1.2; Kubernetes reads %YAML 1.1 at line 1, column 1',
       { b: true },
@@ -91,7 +91,7 @@ describe('the version of YAML is 1.1', () => {
     ]);
   });
 
-  test('%YAML 1.1 is accepted', () => {
+  test('accepts %YAML 1.1', () => {
     expect(read('%YAML 1.1\n---\na: yes\n')).toEqual([{ a: true }]);
   });
 });
@@ -118,21 +118,21 @@ describe('an error rejects only its own document', () => {
   });
 });
 
-test('the line of an error counts from the start of the file, whatever ends the lines', () => {
+test('counts lines from the start of the file, for any line break', () => {
   for (const end of ['\n', '\r\n', '\r', '\u0085', '\u2028']) {
     const [, problem] = read(['a: 1', '---', 'b: 1', 'b: 2', ''].join(end));
     expect(problem).toBe('key "b" is already set in this mapping at line 4, column 1');
   }
 });
 
-test('a key that is repeated is named, also as another type', () => {
+test('names a duplicate key, even if it has another type', () => {
   expect(read('labels: {a: b}\nlabels: {a: c}\n')).toEqual([
     'key "labels" is already set in this mapping at line 2, column 1',
   ]);
   expect(read('1: a\n"1": b\n')).toEqual(['key "1" is already set in this mapping at line 2, column 1']);
 });
 
-test('an error quotes what was written and says that quoting it helps', () => {
+test('quotes the source text in an error and suggests quotation marks', () => {
   expect(read('a:\n  b: .inf\n')).toEqual([
     'unsupported value: +Inf, written .inf; quote it if it is text at line 2, column 6',
   ]);
@@ -145,24 +145,24 @@ test('an error quotes what was written and says that quoting it helps', () => {
   ]);
 });
 
-test('an integer beyond 2^53 loses no digits, in YAML and in JSON', () => {
+test('preserves all digits of an integer beyond 2^53, in YAML and in JSON', () => {
   const value = { a: 9007199254740993n, b: [-9223372036854775808n] };
   expect(read('a: 9007199254740993\nb: [-0x8000000000000000]')).toEqual([value]);
   expect(read('{"a": 9007199254740993, "b":[-9223372036854775808]}')).toEqual([value]);
   expect(read('{"a": 9007199254740993, "b": "\\/"}')).toEqual([{ a: 9007199254740992, b: '/' }]);
 });
 
-test('a byte order mark before the first document is ignored', () => {
+test('ignores a byte order mark before the first document', () => {
   expect(read('\ufeffa: 1\n')).toEqual([{ a: 1 }]);
 });
 
-test('a key called __proto__ is a field of its own', () => {
+test('reads a key named __proto__ as a field', () => {
   const [value] = read('__proto__: {a: 1}\n');
   expect(Object.entries(value ?? {})).toEqual([['__proto__', { a: 1 }]]);
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
 });
 
-test('any text has a value or an error, in time that grows with its length', () => {
+test('returns a value or an error for any text in linear time', () => {
   const piece = fc.constantFrom(
     ...' \n\t:-?[]{},"\'#&*!|>%@`~.01aeExX_',
     '- ',

@@ -12,13 +12,13 @@ function sizeOf(text: string) {
   return expandedSize(node);
 }
 
-/** Values as they are counted once they are made. */
+/** Counts the values of a decoded document. */
 function valuesIn(value: unknown): number {
   const inner = typeof value === 'object' && value !== null ? Object.values(value) : [];
   return inner.reduce<number>((sum, each) => sum + valuesIn(each), 1);
 }
 
-test('without aliases it is what the value has', () => {
+test('equals the size of the value without aliases', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       expect(sizeOf(stringify(value)).values).toBe(valuesIn(value));
@@ -27,8 +27,8 @@ test('without aliases it is what the value has', () => {
   );
 });
 
-test('with aliases it is what the value has when each of them is made', () => {
-  // An object that comes twice is written as an alias.
+test('equals the size of the value with all aliases expanded', () => {
+  // The writer creates an alias for an object that occurs twice.
   const shared = fc.array(fc.jsonValue({ maxDepth: 2 }), { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(shared, fc.array(fc.nat(2), { maxLength: 8 }), (values, picks) => {
@@ -39,27 +39,27 @@ test('with aliases it is what the value has when each of them is made', () => {
   );
 });
 
-test('texts and names of fields count with their lengths', () => {
+test('includes the lengths of texts and field names', () => {
   expect(sizeOf('{one: two, list: [three]}').characters).toBe('onetwolistthree'.length);
 });
 
-test('what a map merges counts in full, each time', () => {
+test('counts a merged mapping in full each time', () => {
   const base = 'a: &a {x: 1, y: 2}\n';
   expect(sizeOf(`${base}b: {<<: *a}`).values).toBe(sizeOf(`${base}b: {c: *a}`).values);
   expect(sizeOf(`${base}b: {<<: [*a, *a]}`).values).toBe(sizeOf(`${base}b: {c: [*a, *a]}`).values);
 });
 
-test('a name that is given again stands for what comes after it', () => {
+test('uses the last anchor of a name', () => {
   expect(sizeOf('[&a [1, 2, 3], &a 1, *a]').values).toBe(7);
   expect(sizeOf('[&a [&a 1, *a], *a]').values).toBe(5);
 });
 
-test('a value that contains itself has no size', () => {
+test('rejects a value that contains itself', () => {
   expect(() => sizeOf('&a [*a]')).toThrow('anchor a contains itself');
   expect(() => sizeOf('&a {b: {<<: *a}}')).toThrow('anchor a contains itself');
 });
 
-test('what would grow without bounds is refused before it is made, also when it is spread over documents', () => {
+test('rejects exponential growth before decoding, even if it is spread over documents', () => {
   const merges = (count: number) => {
     const maps = Array.from({ length: count }, (_, i) => `a${i + 1}: &a${i + 1} {<<: [${`*a${i},`.repeat(9)}]}`);
     return ['a0: &a0 {k: v}', ...maps].join('\n');

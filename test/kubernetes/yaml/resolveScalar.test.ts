@@ -5,7 +5,7 @@ import { parseBounded } from '../../../kubernetes/yaml/boundedYaml.ts';
 
 const limits = { tokens: 100_000, values: 100_000, characters: 1_000_000 };
 
-test('what is written as YAML is read as it was, whatever its strings look like', () => {
+test('reads back what was written as YAML, for any string', () => {
   const word = fc.constantFrom(
     'yes',
     'n',

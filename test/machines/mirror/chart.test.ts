@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
-import type { SeenMirror } from '../../../kubernetes/mirror.ts';
+import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import { type MirrorFacts, mirrorMachine } from '../../../machines/mirror/chart.ts';
 import { actorView } from '../../../machines/shared/actorTree.ts';
 import { provided } from '../../../machines/shared/ports.ts';
@@ -18,7 +18,7 @@ const podWith = (hash: string) => ({
   metadata: { ...NAME, uid: hash, annotations: { 'kubernetes.io/config.hash': hash } },
 });
 const pod = podWith('one');
-const seen: SeenMirror = { ...NAME, uid: 'mirror-1', hash: 'one', isDeleting: false };
+const seen: ObservedMirror = { ...NAME, uid: 'mirror-1', hash: 'one', isDeleting: false };
 const nothing: MirrorFacts = { pod: null, seen: null, isHeld: false, nodeUid: 'node-1-uid' };
 
 /** A mirror whose every call the test answers. */

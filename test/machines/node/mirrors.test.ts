@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import type { SeenMirror } from '../../../kubernetes/mirror.ts';
+import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 
 const HASH = 'kubernetes.io/config.hash';
@@ -11,7 +11,7 @@ function staticPod(name: string, hash = `${name}-uid`): Pod {
   return { ...pod, metadata: { ...pod.metadata, annotations: { [HASH]: hash, [SOURCE]: 'file' } } };
 }
 
-const mirrorOf = (pod: Pod, hash = pod.metadata.uid): SeenMirror => ({
+const mirrorOf = (pod: Pod, hash = pod.metadata.uid): ObservedMirror => ({
   namespace: pod.metadata.namespace,
   name: pod.metadata.name,
   uid: `mirror-of-${hash}`,
@@ -28,7 +28,7 @@ function mirrorStory() {
   });
   return {
     ...story,
-    see: (...mirrors: SeenMirror[]) => story.tell({ type: 'config.mirrorsChanged', mirrors }),
+    see: (...mirrors: ObservedMirror[]) => story.tell({ type: 'config.mirrorsChanged', mirrors }),
     unreadable: (source: string) => story.tell({ type: 'config.sourceUnread', source, problems: [] }),
     asks: () => [story.ports.asked('createMirror').length, story.ports.asked('removeMirror').length],
     mirror: (name: string) => story.own(`default/${name}`)?.state,

@@ -1,6 +1,6 @@
 /** A pod is resized where its node can do it (`plugin/pkg/admission/podresize`, `plugin/pkg/admission/nodedeclaredfeatures`). */
 import { lookUp } from '../../../base/lookUp.ts';
-import { featuresOfUpdate } from '../../../kubernetes/node/declaredFeatures.ts';
+import { featuresForUpdate } from '../../../kubernetes/node/declaredFeatures.ts';
 import { refused } from '../failures.ts';
 import { isList, type JsonObject, objectAt, textAt } from '../json.ts';
 import { readPod } from '../registry/strategies/pods/readPod.ts';
@@ -26,5 +26,5 @@ export const podResize: Plugin = ({ target: { resource, subresource }, object, b
 /** The features of a node that an update needs. None if the pod is invalid, because its validation then refuses the update. */
 function neededFeatures(before: JsonObject, object: JsonObject): readonly string[] {
   const [had, read] = [readPod(before), readPod(object)];
-  return 'pod' in had && 'pod' in read ? featuresOfUpdate(had.pod.spec, read.pod.spec) : [];
+  return 'pod' in had && 'pod' in read ? featuresForUpdate(had.pod.spec, read.pod.spec) : [];
 }

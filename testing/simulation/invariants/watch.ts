@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { aFunction, checkShape } from '../../../kubernetes/api/checkShape.ts';
+import { checkShape, functionSchema } from '../../../kubernetes/api/checkShape.ts';
 import { asWanted } from './asWanted.ts';
 import {
   type Following,
@@ -18,7 +18,7 @@ type Told<K extends Hook> = Parameters<NonNullable<Following[K]>>;
 /** What tells that a node is at rest, also where it is not held to that. */
 const AT_REST: readonly Invariant[] = [nothingLeft, asWanted];
 
-const hook = z.optional(aFunction);
+const hook = z.optional(functionSchema);
 
 const HOOKS: { readonly [Each in Hook]-?: z.ZodMiniType } = {
   onCall: hook,

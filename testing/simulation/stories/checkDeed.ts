@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { printable } from '../../../base/printable.ts';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
-import { shownValue } from '../../../kubernetes/api/problem.ts';
+import { formatValue } from '../../../kubernetes/api/problem.ts';
 import { OBJECT_KINDS } from '../cluster/apiObject.ts';
 import { API_PARTS, PART_TROUBLES } from '../cluster/partTroubles.ts';
 import { ROOMS } from '../outside.ts';
@@ -109,6 +109,6 @@ const schemas = new Map(
 /** Throws a `TypeError` that names the first field that is wrong; `place` is where the deed stands. */
 export function checkDeed(deed: Deed, place = ''): void {
   const schema = schemas.get(deed?.kind);
-  if (schema === undefined) throw new TypeError(printable(`${place}there is no such deed: ${shownValue(deed)}`));
+  if (schema === undefined) throw new TypeError(printable(`${place}there is no such deed: ${formatValue(deed)}`));
   checkShape(schema, deed, `${place}there is no such deed of the kind ${deed.kind}`, 'it');
 }

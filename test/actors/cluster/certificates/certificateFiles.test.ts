@@ -4,7 +4,7 @@ import { newSigningRequest } from '../../../../actors/cluster/certificates/signi
 import type { FileFaults } from '../../../../host/simulated/faultyCalls.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
-import { covers, NO_NAMES, namesOf } from '../../../../kubernetes/node/alternativeNames.ts';
+import { alternativeNamesOf, coversNames, NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
 import { readSigningRequest } from '../../../../testing/apiserver/certificates/signingRequest.ts';
 import { Authority } from '../../../../testing/apiserver/serving/authority.ts';
 
@@ -48,7 +48,7 @@ test('they lie as a kubelet has them: one file, readable for nobody else, and a 
 
 test('a certificate with an IPv6 address is good for the Node with that address, also after a restart', async () => {
   const { own } = stand();
-  const names = namesOf([
+  const names = alternativeNamesOf([
     { type: 'InternalIP', address: 'fd00::1' },
     { type: 'InternalIP', address: '192.0.2.1' },
     { type: 'Hostname', address: 'node-1' },
@@ -56,7 +56,7 @@ test('a certificate with an IPv6 address is good for the Node with that address,
   const { cert, key } = await pair(AT, AT + HOUR, names);
   const written = await own.write(cert, key, AT);
   expect(written.names).toEqual({ dnsNames: ['node-1'], ips: ['192.0.2.1', 'fd00::1'] });
-  expect(covers(written.names, names)).toBe(true);
+  expect(coversNames(written.names, names)).toBe(true);
   expect(await own.read()).toEqual(written);
 });
 

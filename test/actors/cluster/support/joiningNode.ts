@@ -5,7 +5,7 @@ import { follow } from '../../../../actors/cluster/watch.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { Rate } from '../../../../kubeclient/rateLimit.ts';
 import type { KubeRequest, KubeTransport } from '../../../../kubeclient/transport.ts';
-import { type NodeImage, type NodeKnowledge, nodeObject } from '../../../../kubernetes/node/nodeObject.ts';
+import { type NodeImage, type NodeState, nodeObject } from '../../../../kubernetes/node/nodeObject.ts';
 import type { Fault } from '../../../../testing/apiserver/faults.ts';
 import { cluster } from '../../../fakes/cluster.ts';
 import { SettableClock } from '../../../fakes/settableClock.ts';
@@ -22,7 +22,7 @@ export function joiningNode(more: Partial<ClusterNodeParts> = {}, rate?: Rate) {
   const clock = new SettableClock();
   const made = cluster(clock);
   const startedAt = clock.now();
-  const changes: { of: Partial<NodeKnowledge> } = { of: {} };
+  const changes: { of: Partial<NodeState> } = { of: {} };
   const amounts = { cpuMillis: 2_000, memoryBytes: 2 ** 32, pods: 110 };
   const describe = (listed: readonly NodeImage[]) =>
     nodeObject({

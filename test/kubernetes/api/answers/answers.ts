@@ -1,4 +1,4 @@
-/** Pods with the answers of a kube-apiserver 1.36 to them, for all that check pods. */
+/** Pods with the responses of a kube-apiserver 1.36, for all tests of pod validation. */
 import metadata from './metadata.json' with { type: 'json' };
 import staticPods from './staticPods.json' with { type: 'json' };
 
@@ -7,7 +7,7 @@ export interface Answer {
   readonly pod: { readonly metadata: object; readonly spec: object };
   /** The message after "is invalid: ", or `accepted`. */
   readonly answer: string;
-  /** The message for a static pod, where it is another one than for a pod of a cluster. */
+  /** The message for a static pod. Undefined if it is the same as for a pod of a cluster. */
   readonly ofManifest?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ const OF_MANIFESTS: ReadonlyMap<string, string> = new Map([
 
 const containers = [{ name: 'main', image: 'busybox:1' }];
 
-// The types of these files are unions of all their entries, which nothing needs.
+// Safe cast: the inferred types of these files are unions of all of their entries.
 const specs: readonly { case: string; spec: object; answer: string }[] = staticPods;
 const metadatas: readonly { case: string; metadata: object; answer: string }[] = metadata;
 

@@ -12,7 +12,7 @@ function matches(text: string, name = 'web'): boolean {
   return selector.matches({ name });
 }
 
-test('fields are equal or not, all of them', () => {
+test('compares all fields for equality or inequality', () => {
   expect(matches('')).toBe(true);
   expect(matches('name=web')).toBe(true);
   expect(matches('name==web,phase=Running')).toBe(true);
@@ -22,7 +22,7 @@ test('fields are equal or not, all of them', () => {
   expect(matches('name=')).toBe(false);
 });
 
-test('commas, equals signs and backslashes of a value are escaped', () => {
+test('unescapes commas, equals signs and backslashes in values', () => {
   expect(matches(String.raw`name=a\,b\=c\\d`, 'a,b=c\\d')).toBe(true);
 });
 
@@ -32,6 +32,6 @@ test.each([
   ['name=a\\b', "invalid selector: 'name=a\\b'; invalid escape sequence: \\b"],
   ['name=a\\', "invalid selector: 'name=a\\'; invalid escape sequence: \\"],
   ['constructor=x', 'field label not supported: constructor; there are name, phase'],
-])('%j is a mistake', (text, problem) => {
+])('rejects %j', (text, problem) => {
   expect(readFieldSelector(text, fields)).toEqual({ problem });
 });

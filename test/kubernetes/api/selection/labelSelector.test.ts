@@ -9,7 +9,7 @@ function matches(text: string, labels: Readonly<Record<string, string>> = web): 
   return selector.matches(labels);
 }
 
-describe('label selectors mean what they mean to kubectl', () => {
+describe("label selectors in kubectl's syntax", () => {
   test.each([
     '',
     ' ',
@@ -34,7 +34,7 @@ describe('label selectors mean what they mean to kubectl', () => {
     'example.org/rank<8',
     'constructor',
     'constructor in (own)',
-  ])('%j chooses it', (text) => expect(matches(text)).toBe(true));
+  ])('match with %j', (text) => expect(matches(text)).toBe(true));
 
   test.each([
     'none',
@@ -53,15 +53,15 @@ describe('label selectors mean what they mean to kubectl', () => {
     'none>1',
     'toString',
     'empty=x',
-  ])('%j does not', (text) => expect(matches(text)).toBe(false));
+  ])('do not match with %j', (text) => expect(matches(text)).toBe(false));
 
-  test('what has no labels has none of them', () => {
+  test('match an object without labels like one with none of them', () => {
     const selector = readLabelSelector('!app,app!=web');
     expect('matches' in selector && selector.matches(undefined)).toBe(true);
     expect(matches('app', {})).toBe(false);
   });
 
-  test('numbers beyond those of JavaScript are compared exactly', () => {
+  test('compare integers exactly, even beyond those that JavaScript numbers represent', () => {
     expect(matches('n>9007199254740992', { n: '9007199254740993' })).toBe(true);
   });
 });
@@ -82,6 +82,6 @@ test.each([
   ['/app', "'/app': expected a label key, whose prefix is a lowercase DNS name"],
   ['App.Org/app', "'App.Org/app': expected a label key, whose prefix is a lowercase DNS name"],
   [`app=${'x'.repeat(64)}`, 'expected a label value: empty, or at most 63 letters'],
-])('%j is a mistake: %s', (text, problem) => {
+])('rejects %j: %s', (text, problem) => {
   expect(readLabelSelector(text)).toEqual({ problem: expect.stringContaining(problem) });
 });

@@ -18,7 +18,7 @@ describe('C21: a resourceFieldRef', () => {
     ['requests.memory', '3Mi', `${BYTES} are supported with the memory resource`],
     ['limits.ephemeral-storage', '1m', `${BYTES} are supported with the local ephemeral storage resource`],
     ['limits.hugepages-2Mi', '2Mi', `${BYTES} are supported with the hugepages resource`],
-  ])('%s in units of %s is refused', (resource, divisor, rule) => {
+  ])('rejects %s in units of %s', (resource, divisor, rule) => {
     expect(problems(resource, divisor)).toEqual([
       `ref.divisor: Invalid value: "${resource}": only divisor's values ${rule}`,
     ]);
@@ -32,11 +32,11 @@ describe('C21: a resourceFieldRef', () => {
     ['limits.memory', '0'],
     ['limits.memory', undefined],
     ['requests.hugepages-1Gi', '1Gi'],
-  ])('%s in units of %s is taken', (resource, divisor) => {
+  ])('accepts %s in units of %s', (resource, divisor) => {
     expect(problems(resource, divisor)).toEqual([]);
   });
 
-  test.each(['cpu', 'limits.storage', 'limits.example.com/gpu'])('%s is no such field', (resource) => {
+  test.each(['cpu', 'limits.storage', 'limits.example.com/gpu'])('rejects the resource field %s', (resource) => {
     const supported = ['limits', 'requests'].flatMap((kind) =>
       ['cpu', 'ephemeral-storage', 'memory'].map((name) => `"${kind}.${name}"`),
     );
@@ -52,7 +52,7 @@ describe('C21: a fieldRef', () => {
       ({ path, message }) => `${path}: ${message}`,
     );
 
-  test('is one label or annotation, or a field that can be shown there', () => {
+  test('selects a single label or annotation, or a supported field', () => {
     expect(found('metadata.name')).toEqual([]);
     expect(found("metadata.labels['a/b']")).toEqual([]);
     expect(found("metadata.annotations['A.b/C']")).toEqual([]);

@@ -6,14 +6,14 @@ const SUBDOMAIN =
   "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
   "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-test('a subdomain', () => {
+test('validates subdomains', () => {
   expect(dnsSubdomain('a.b-c')).toEqual([]);
   expect(dnsSubdomain('Bad_Name')).toEqual([SUBDOMAIN]);
   expect(dnsSubdomain('x\ny')).toEqual([SUBDOMAIN]);
   expect(dnsSubdomain('x'.repeat(254))).toEqual(['must be no more than 253 characters']);
 });
 
-test('a label', () => {
+test('validates labels', () => {
   expect(dnsLabel('a-b')).toEqual([]);
   expect(dnsLabel('a.b')).toEqual(['must not contain dots']);
   expect(dnsLabel('x'.repeat(64))).toEqual(['must be no more than 63 characters']);
@@ -24,7 +24,7 @@ test('a label', () => {
   );
 });
 
-test('the key of a label', () => {
+test('validates label keys', () => {
   expect(['constructor', 'example.com/My_Name', '__proto__x'.slice(2)].flatMap(labelKey)).toEqual([]);
   expect(labelKey('l'.repeat(64))).toEqual(['name part must be no more than 63 bytes']);
   expect(labelKey('/x')).toEqual(['prefix part must be non-empty']);
@@ -34,7 +34,7 @@ test('the key of a label', () => {
   expect(labelKey('a/b/c')[0]).toMatch(/^a valid label key must consist of .* \(e\.g\. 'example\.com\/MyName'\)$/);
 });
 
-test('the value of a label', () => {
+test('validates label values', () => {
   expect(['', 'a_b', '9'].flatMap(labelValue)).toEqual([]);
   expect(labelValue('v'.repeat(64))).toEqual(['must be no more than 63 bytes']);
   expect(labelValue('-')[0]).toMatch(/^a valid label must be an empty string or consist of alphanumeric characters/);

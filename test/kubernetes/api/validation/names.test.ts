@@ -9,7 +9,7 @@ const withUnderscore =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
 const names = (count: number, length: number) => Array.from({ length: count }, () => 'x'.repeat(length));
 
-describe('C18, C19, C20: names that are as they should be', () => {
+describe('C18, C19, C20: valid names', () => {
   test.each<[string, Partial<PodSpec>]>([
     ['a resolver of its own', { dnsPolicy: 'None', dnsConfig: { nameservers: ['1.1.1.1', 'fd00::1'] } }],
     ['domains to search', { dnsConfig: { searches: ['.', 'a.example.', '_tcp.example', 'x'.repeat(63)] } }],
@@ -50,7 +50,7 @@ test.each<[string, Partial<PodSpec>, string[]]>([
   expect(problemsOf(spec)).toEqual(problems.map((problem) => `spec.dnsConfig.${problem}`));
 });
 
-test('C20: no more domains to search than the C library takes', () => {
+test('C20: limits search domains to what the C library supports', () => {
   const rule = (searches: string[]) =>
     problemsOf({ dnsConfig: { searches } }).map((problem) => problem.split(': ').at(-1));
   expect(rule(names(33, 3))).toEqual(['must not have more than 32 search paths']);
@@ -59,14 +59,14 @@ test('C20: no more domains to search than the C library takes', () => {
   ]);
 });
 
-test('C18: an alias is an address and names', () => {
+test('C18: validates the address and names of host aliases', () => {
   expect(problemsOf({ hostAliases: [{ ip: 'host', hostnames: ['A'] }] })).toEqual([
     'spec.hostAliases[0].ip: Invalid value: "host": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
     `spec.hostAliases[0].hostnames[0]: Invalid value: "A": ${subdomain}`,
   ]);
 });
 
-test('C19: a name of its own is one that the kernel can hold, and the only say', () => {
+test("C19: limits a hostname override to the kernel's length, and excludes other hostname settings", () => {
   const hostnameOverride = 'a'.repeat(63);
   const at = 'spec.hostnameOverride: Forbidden: may not be specified when';
   expect(problemsOf({ hostnameOverride: `${hostnameOverride}.b` })).toEqual([
@@ -78,7 +78,7 @@ test('C19: a name of its own is one that the kernel can hold, and the only say',
   ]);
 });
 
-test.each([0, 2 ** 31])('activeDeadlineSeconds: %d is refused', (activeDeadlineSeconds) => {
+test.each([0, 2 ** 31])('rejects activeDeadlineSeconds: %d', (activeDeadlineSeconds) => {
   const message = `Invalid value: ${activeDeadlineSeconds}: must be between 1 and 2147483647, inclusive`;
   expect(problemsIn(aPod({ activeDeadlineSeconds }))).toEqual([{ path: 'spec.activeDeadlineSeconds', message }]);
 });

@@ -22,24 +22,24 @@ test.each<[Omit<Volume, 'name'>, string[]]>([
   [{ scaleIO: { gateway: '', system: '', secretRef: {} } }, required('scaleIO', 'gateway', 'system', 'volumeName')],
   [{ storageos: { secretRef: {} } }, required('storageos', 'volumeName', 'secretRef.name')],
   [{ csi: { driver: '', nodePublishSecretRef: {} } }, required('csi', 'driver', 'nodePublishSecretRef.name')],
-])('a volume without what its driver needs is rejected: %j', (source, expected) => {
+])('rejects a volume without required fields: %j', (source, expected) => {
   expect(problems(source)).toEqual(expected);
 });
 
-test('a partition is at most 255, and 0 is none', () => {
+test('limits a partition to 255, where 0 means none', () => {
   expect(problems({ awsElasticBlockStore: { volumeID: 'a', partition: 0 } })).toEqual([]);
   expect(problems({ awsElasticBlockStore: { volumeID: 'a', partition: 256 } })).toEqual([
     `${at}.awsElasticBlockStore.partition: Invalid value: 256: must be between 1 and 255, inclusive`,
   ]);
 });
 
-test('an export of NFS is an absolute path', () => {
+test('requires an absolute path of an NFS export', () => {
   expect(problems({ nfs: { server: 's', path: 'a' } })).toEqual([
     `${at}.nfs.path: Invalid value: "a": must be an absolute path`,
   ]);
 });
 
-test('iSCSI has names of three forms, and a secret where it authenticates', () => {
+test('accepts three forms of iSCSI names, and requires a secret for authentication', () => {
   const iscsi = { targetPortal: 'p', iqn: 'iqn.2001-04.com.example:a', lun: 0 };
   expect(problems({ iscsi })).toEqual([]);
   expect(problems({ iscsi: { ...iscsi, iqn: 'iqn.x', lun: 256, chapAuthSession: true, initiatorName: 'a' } })).toEqual([
@@ -50,7 +50,7 @@ test('iSCSI has names of three forms, and a secret where it authenticates', () =
   ]);
 });
 
-test('Fibre Channel has names of targets with a lun, or of devices', () => {
+test('requires Fibre Channel targets with a lun, or device IDs', () => {
   expect(problems({ fc: { wwids: ['a'] } })).toEqual([]);
   expect(problems({ fc: {} })).toEqual([
     `${at}.fc.targetWWNs: Required value: must specify either targetWWNs or wwids, but not both`,
@@ -60,27 +60,27 @@ test('Fibre Channel has names of targets with a lun, or of devices', () => {
   ]);
 });
 
-test('a dataset of flocker has one name', () => {
+test('requires exactly one name of a Flocker dataset', () => {
   expect(problems({ flocker: { datasetName: 'a/b', datasetUUID: 'c' } })).toEqual([
     `${at}.flocker: Invalid value: "resource": datasetName and datasetUUID can not be specified simultaneously`,
     `${at}.flocker.datasetName: Invalid value: "a/b": must not contain '/'`,
   ]);
 });
 
-test('options of a driver are not in the domain of Kubernetes', () => {
+test('rejects driver options in the domain of Kubernetes', () => {
   expect(problems({ flexVolume: { driver: 'a/b', options: { 'x.k8s.io/a': '', 'example.com/a': '' } } })).toEqual([
     `${at}.flexVolume.options[x.k8s.io/a]: Invalid value: "x.k8s.io/a": kubernetes.io and k8s.io namespaces are reserved`,
   ]);
 });
 
-test('a registry of quobyte is pairs of host and port', () => {
+test('requires host:port pairs for a Quobyte registry', () => {
   expect(problems({ quobyte: { registry: '[::1]:1,a:2', volume: 'v' } })).toEqual([]);
   expect(problems({ quobyte: { registry: 'a', volume: 'v' } })[0]).toMatch(
     /must be a host:port pair or multiple pairs/,
   );
 });
 
-test('a disk of Azure is of a kind, and its address is of that kind', () => {
+test('requires the URI of an Azure disk to match its kind', () => {
   const azureDisk = { diskName: 'a', diskURI: 'b' };
   expect(problems({ azureDisk })).toEqual([
     `${at}.azureDisk.diskURI: Unsupported value: "b": supported values: "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"`,

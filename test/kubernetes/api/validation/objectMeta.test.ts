@@ -8,7 +8,7 @@ const problems = (over: Partial<ObjectMeta>) =>
     ({ path, message }) => `${path}: ${message}`,
   );
 
-test('at most one owner is the controller', () => {
+test('allows at most one controller among the owners', () => {
   expect(problems({ ownerReferences: [owner, { ...owner, name: 'b', controller: false }] })).toEqual([]);
   const both = [owner, { ...owner, name: 'b' }];
   expect(problems({ ownerReferences: both })).toEqual([
@@ -17,14 +17,14 @@ test('at most one owner is the controller', () => {
   ]);
 });
 
-test('a reference names its owner', () => {
+test('requires complete owner references', () => {
   expect(problems({ ownerReferences: [{ apiVersion: 'apps/', kind: '', name: '', uid: '' }] })).toEqual([
     'metadata.ownerReferences.apiVersion: Invalid value: "apps/": version must not be empty',
     ...['kind', 'name', 'uid'].map((name) => `metadata.ownerReferences.${name}: Invalid value: "": must not be empty`),
   ]);
 });
 
-test('annotations are at most 256 KiB with their keys', () => {
+test('limits annotations to 256 KiB, including their keys', () => {
   const annotations = (bytes: number) => ({ a: 'x'.repeat(bytes - 1) });
   expect(problems({ annotations: annotations(262_144) })).toEqual([]);
   expect(problems({ annotations: annotations(262_145) })).toEqual([
@@ -32,12 +32,12 @@ test('annotations are at most 256 KiB with their keys', () => {
   ]);
 });
 
-test('a generated name begins as names may, and its last dash counts for what follows', () => {
+test('validates the prefix of a generated name, which may end with a dash', () => {
   expect(problems({ generateName: 'web-' })).toEqual([]);
   expect(problems({ generateName: '-web' })[0]).toMatch(/^metadata\.generateName: Invalid value: "-web": a lowercase/);
 });
 
-test('managed fields have an operation', () => {
+test('requires an operation in managed fields', () => {
   expect(
     problems({ managedFields: [{ operation: 'Apply', manager: 'm'.repeat(129) }, { operation: 'Patch' }] }),
   ).toEqual([

@@ -6,8 +6,8 @@ const problems = (spec: Partial<PodSpec>): string[] =>
   problemsIn(aPod(spec)).map(({ path, message }) => `${path}: ${message}`);
 const one = (limits: Record<string, string>, requests = limits) => [aContainer({ resources: { limits, requests } })];
 
-describe('C25: the resources of a pod itself', () => {
-  test('cover those of its containers', () => {
+describe('C25: pod-level resources', () => {
+  test('must cover those of the containers', () => {
     const resources = {
       requests: { cpu: '1', memory: '1Gi' },
       limits: { cpu: '2', memory: '1Gi', 'hugepages-2Mi': '4Mi' },
@@ -36,10 +36,10 @@ describe('C25: the resources of a pod itself', () => {
       { resources: { claims: [{ name: 'a' }] } },
       'spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level',
     ],
-  ])('%s: refused', (_, spec, message) => expect(problems(spec)).toContain(message));
+  ])('must not have %s', (_, spec, message) => expect(problems(spec)).toContain(message));
 });
 
-test('C46: a container uses only claims of its pod', () => {
+test('C46: requires claims of a container to be claims of its pod', () => {
   const claims = [{ name: 'gpu' }, { name: 'nic' }, { name: '' }, { name: 'gpu', request: 'a' }];
   const resourceClaims = [{ name: 'gpu', resourceClaimName: 'a' }];
   const at = 'spec.containers[0].resources.claims';
@@ -55,14 +55,14 @@ describe('resize policies', () => {
     aContainer({ resizePolicy: [{ resourceName, restartPolicy: 'RestartContainer' }] }),
   ];
 
-  test('only cpu and memory are resized', () => {
+  test('are for cpu and memory only', () => {
     expect(problems({ containers: withPolicy('memory') })).toEqual([]);
     expect(problems({ containers: withPolicy('ephemeral-storage') })).toEqual([
       'spec.containers[0].resizePolicy: Unsupported value: "ephemeral-storage": supported values: "cpu", "memory"',
     ]);
   });
 
-  test('not by a restart where nothing restarts', () => {
+  test('must not require restarts in a pod that never restarts', () => {
     expect(problems({ restartPolicy: 'Never', containers: withPolicy('cpu') })).toEqual([
       `spec.containers[0].resizePolicy: Invalid value: "RestartContainer": must be 'NotRequired' when pod \`restartPolicy\` is 'Never'`,
     ]);

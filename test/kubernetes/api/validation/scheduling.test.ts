@@ -3,13 +3,13 @@ import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import { schedulerWarnings } from '../../../../kubernetes/api/validation/scheduling.ts';
 import { aPod, problemsIn } from '../../fixtures.ts';
 
-/** The problems of a static pod, because what only schedulers read is not checked of a pod of an API server. */
+/** Returns the problems of a static pod, because fields for schedulers are not validated in a pod of an API server. */
 const problems = (spec: Partial<PodSpec>) =>
   problemsIn(aPod(spec, { annotations: { 'kubernetes.io/config.source': 'file' } })).map(
     ({ path, message }) => `${path}: ${message.replace(/ name part.*/, ' …')}`,
   );
 
-test('a requirement of a node has as many values as its operator takes', () => {
+test('requires as many values in a node requirement as its operator needs', () => {
   const withExpressions = (...matchExpressions: object[]) => {
     const required = { nodeSelectorTerms: [{ matchExpressions }] };
     const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required };
@@ -31,7 +31,7 @@ test('a requirement of a node has as many values as its operator takes', () => {
   );
 });
 
-test('a weight is from 1 to 100', () => {
+test('requires weights from 1 to 100', () => {
   const preferred = (weight: number) => [{ weight, preference: {} }];
   const withWeight = (weight: number) =>
     problems({ affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred(weight) } } });
@@ -41,7 +41,7 @@ test('a weight is from 1 to 100', () => {
   ]);
 });
 
-test('a toleration without a key tolerates everything, and only its key may be missing then', () => {
+test('requires the operator Exists in a toleration without a key', () => {
   expect(problems({ tolerations: [{ operator: 'Exists' }] })).toEqual([]);
   expect(problems({ tolerations: [{ operator: 'Equal' }, { key: 'a', operator: 'Exists', value: 'b' }] })).toEqual([
     'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"',
@@ -52,7 +52,7 @@ test('a toleration without a key tolerates everything, and only its key may be m
   ]);
 });
 
-test('pods are spread once for each key and action', () => {
+test('allows one spread constraint per key and action', () => {
   const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' as const };
   expect(problems({ topologySpreadConstraints: [{ ...spread, maxSkew: 0, minDomains: 2 }, spread] })).toEqual([
     'spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero',
@@ -61,7 +61,7 @@ test('pods are spread once for each key and action', () => {
   ]);
 });
 
-test('keys of labels are matched or not, beside a selector', () => {
+test('validates matchLabelKeys and mismatchLabelKeys together with a label selector', () => {
   const term = { topologyKey: 'zone', matchLabelKeys: ['a'], mismatchLabelKeys: ['a'] };
   const withTerm = (over: object) =>
     problems({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ ...term, ...over }] } } });
@@ -75,14 +75,14 @@ test('keys of labels are matched or not, beside a selector', () => {
   ]);
 });
 
-test('C46: a static pod has a node, so it waits for no gate', () => {
+test('C46: rejects scheduling gates of a static pod, which already has a node', () => {
   expect(problems({ nodeName: 'node', schedulingGates: [{ name: 'a' }, { name: 'a' }] })).toEqual([
     'spec.schedulingGates[1]: Duplicate value: "a"',
     'spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',
   ]);
 });
 
-test('C46: a static pod is warned of the fields that only a scheduler acts on', () => {
+test('C46: warns about fields of a static pod that only a scheduler uses', () => {
   const topologySpreadConstraints = [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' as const }];
   const affinity = {
     podAffinity: {},

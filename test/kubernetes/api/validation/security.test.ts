@@ -3,15 +3,15 @@ import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import type { PodSecurityContext, SecurityContext } from '../../../../kubernetes/api/schema/security.ts';
 import { aContainer, aPod, problemsIn } from '../../fixtures.ts';
 
-/** What is wrong with a pod, in lines. */
+/** Formats the problems of a pod, one per line. */
 const wrong = (spec: Partial<PodSpec>, annotations: Record<string, string> = {}) =>
   problemsIn(aPod(spec, { annotations })).map(({ path, message }) => `${path}: ${message}`);
 
-/** The same of a static pod, which no API server has checked. */
+/** Formats the problems of a static pod, which no API server has validated. */
 const wrongInFile = (spec: Partial<PodSpec>, annotations: Record<string, string> = {}) =>
   wrong(spec, { ...annotations, 'kubernetes.io/config.source': 'file' });
 
-/** A container's context as messages show it. */
+/** The security context of a container as messages show it. */
 const inGo = (over: object) =>
   JSON.stringify({
     Capabilities: null,
@@ -75,7 +75,7 @@ test.each<[PodSecurityContext, string[]]>([
     },
     ['spec.securityContext.sysctls[1].name: Duplicate value: "a.b"'],
   ],
-])("a pod's context %j", (securityContext, expected) => {
+])('validates the pod-level context %j', (securityContext, expected) => {
   expect(wrong({ securityContext })).toEqual(expected);
 });
 
@@ -115,7 +115,7 @@ test.each<[SecurityContext, string[]]>([
     { appArmorProfile: { type: 'Unconfined', localhostProfile: 'a' } },
     [`${own}.appArmorProfile.localhostProfile: Invalid value: "a": can only be set when AppArmor type is Localhost`],
   ],
-])("a container's context %j", (securityContext, expected) => {
+])("validates the container's context %j", (securityContext, expected) => {
   expect(wrong({ containers: [aContainer({ securityContext })] })).toEqual(expected);
 });
 
@@ -152,11 +152,11 @@ test.each<[Partial<PodSpec>, string[]]>([
     { os: { name: 'linux' }, securityContext: { windowsOptions: {} } },
     ['spec.securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod'],
   ],
-])('a pod with %j', (spec, expected) => {
+])('validates a pod with %j', (spec, expected) => {
   expect(wrongInFile(spec)).toEqual(expected);
 });
 
-test('a sysctl has a name that the kernel could have', () => {
+test('requires valid names of sysctls', () => {
   expect(wrong(sysctl('Net.Core'))).toEqual([
     expect.stringContaining(
       'sysctls[0].name: Invalid value: "Net.Core": must have at most 253 characters and match regex',
@@ -180,7 +180,7 @@ test.each<[string, string, string[]]>([
   expect(wrongInFile({}, { [`${annotation}${name}`]: value })).toEqual(expected);
 });
 
-test("AppArmor's annotation and field say the same", () => {
+test('requires the AppArmor annotation to match the field', () => {
   const containers = [aContainer({ securityContext: { appArmorProfile: { type: 'Unconfined' } } })];
   expect(wrongInFile({ containers }, { [`${annotation}main`]: 'unconfined' })).toEqual([]);
   expect(wrongInFile({ containers }, { [`${annotation}main`]: 'runtime/default' })).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import { staticPod } from '../../../../kubernetes/api/staticPod.ts';
-import { needsOf, validateStatic } from '../../../../kubernetes/api/validation/static.ts';
+import { requiredObjects, validateStatic } from '../../../../kubernetes/api/validation/static.ts';
 import { aContainer, aPod, problemsIn } from '../../fixtures.ts';
 
 const main = 'spec.containers[0]';
@@ -16,7 +16,7 @@ function forStatic(over: Partial<PodSpec>, isLenient = false): string[] {
   return problemsIn(pod, { isLenient }).map(({ path, message }) => `${path}: ${message}`);
 }
 
-describe('C24: a static pod may not refer to API objects', () => {
+describe('C24: a static pod must not reference API objects', () => {
   test.each<[string, string, Partial<PodSpec>]>([
     ['spec.serviceAccountName', 'serviceaccounts', { serviceAccountName: 'a' }],
     ['spec.resourceClaims', 'resourceclaims', { resourceClaims: [{ name: 'a', resourceClaimName: 'b' }] }],
@@ -48,7 +48,7 @@ describe('C24: a static pod may not refer to API objects', () => {
     expect(problemsIn(aPod(over))).toEqual([]);
   });
 
-  test('a projection needs a source', () => {
+  test('requires a source in a projection', () => {
     const volumes = [{ name: 'all', projected: { sources: [{ downwardAPI: { items: [] } }, {}] } }];
     const problem = 'spec.volumes[0].projected.sources[1]: unknown source for projected volume "all"';
     expect(forStatic({ volumes })).toEqual([problem]);
@@ -90,17 +90,17 @@ describe('C24: a static pod may not refer to API objects', () => {
       'secrets',
       { containers: [aContainer({ envFrom: [{ secretRef: { name, optional } }] })] },
     ],
-  ])('%s, which a lenient node goes without', (path, resource, over) => {
+  ])('%s, unless the node is lenient', (path, resource, over) => {
     const hint = '(accepted with --lenient-manifests)';
     expect(forStatic(over)).toEqual([`${path}: static pods may not reference ${resource} ${hint}`]);
     expect(forStatic(over, true)).toEqual([]);
   });
 
-  test('a reference without a name is none', () => {
+  test('accepts a reference without a name', () => {
     expect(forStatic({ imagePullSecrets: [{}, { name: '' }], serviceAccountName: '', resourceClaims: [] })).toEqual([]);
   });
 
-  test('a token belongs to a service account, which no static pod has', () => {
+  test('rejects a token, which needs a service account', () => {
     const sources = [{ downwardAPI: {} }, { serviceAccountToken: { path: 'a' } }];
     const volumes = [{ name: 'v', projected: { sources } }];
     const at = 'spec.volumes[0].projected.sources[1].serviceAccountToken';
@@ -114,14 +114,14 @@ describe('C24: a static pod may not refer to API objects', () => {
     expect(problemsIn(aPod({ volumes }))).toEqual([]);
   });
 
-  test('nor have ephemeral containers', () => {
+  test('rejects ephemeral containers', () => {
     expect(forStatic({ ephemeralContainers: [aContainer({ name: 'e' })] })).toEqual([
       'spec.ephemeralContainers: Forbidden: cannot be set on create',
     ]);
   });
 });
 
-describe('what the source of a static pod may have', () => {
+describe('objects that the source of a static pod can provide', () => {
   const volumes = [
     { name: 'a', configMap: { name: 'c' } },
     { name: 'b', secret: { secretName: 's', optional } },
@@ -134,8 +134,8 @@ describe('what the source of a static pod may have', () => {
   const envFrom = [{ secretRef: { name: 's' } }, { configMapRef: { name: 'c' } }];
   const spec = { volumes, imagePullSecrets: [{ name: 's' }], containers: [aContainer({ env, envFrom })] };
 
-  test('is what it needs, and no reason to refuse it for whoever sees to that', () => {
-    const needs = needsOf(spec, false);
+  test('are returned as required, and accepted if the caller checks them', () => {
+    const needs = requiredObjects(spec, false);
     expect(needs.map(({ kind, name, path }) => `${path}: ${kind} ${name}`)).toEqual([
       'spec.imagePullSecrets[0]: Secret s',
       'spec.volumes[0].configMap: ConfigMap c',
@@ -148,17 +148,17 @@ describe('what the source of a static pod may have', () => {
       `${main}.envFrom[1].configMapRef: ConfigMap c`,
     ]);
     expect(forStatic(spec).map((message) => message.split(': ')[0])).toEqual(needs.map(({ path }) => path));
-    expect(validateStatic(spec, { isLenient: false, seesNeeds: true })).toEqual([]);
+    expect(validateStatic(spec, { isLenient: false, acceptsObjects: true })).toEqual([]);
   });
 
-  test('it need not have where the node is lenient and the pod can do without', () => {
-    expect(needsOf(spec, true).map(({ path }) => path)).not.toContain('spec.volumes[1].secret');
-    expect(needsOf(spec, true)).toHaveLength(7);
+  test('are not required on a lenient node if the pod can run without them', () => {
+    expect(requiredObjects(spec, true).map(({ path }) => path)).not.toContain('spec.volumes[1].secret');
+    expect(requiredObjects(spec, true)).toHaveLength(7);
   });
 
-  test('is nothing without a name, and nothing else of an API server', () => {
+  test('need a name, and exclude other API objects', () => {
     const others = { serviceAccountName: 'a', volumes: [{ name: 'v', secret: {} }], containers: [aContainer()] };
-    expect(needsOf(others, false)).toEqual([]);
-    expect(validateStatic(others, { isLenient: false, seesNeeds: true })).toHaveLength(2);
+    expect(requiredObjects(others, false)).toEqual([]);
+    expect(validateStatic(others, { isLenient: false, acceptsObjects: true })).toHaveLength(2);
   });
 });

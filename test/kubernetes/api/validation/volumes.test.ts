@@ -41,13 +41,13 @@ describe('a downwardAPI item with', () => {
   });
 });
 
-test('a default mode is a mode too', () => {
+test('validates a default mode like other modes', () => {
   const at = (kind: string) => `spec.volumes[0].${kind}.defaultMode: Invalid value: -1: ${mode}`;
   expect(problemsOf({ downwardAPI: { defaultMode: -1 } })).toEqual([at('downwardAPI')]);
   expect(problemsOf({ projected: { defaultMode: -1 } })).toEqual([at('projected')]);
 });
 
-test('a projected volume shows no path twice, and each of its sources is of one kind', () => {
+test('rejects duplicate paths in a projected volume, and sources of several types', () => {
   const downwardAPI = { items: [{ path: 'a', ...name }] };
   const sources = [{ downwardAPI }, { downwardAPI, configMap: { name: 'c' } }];
   expect(problemsOf({ projected: { sources } })).toEqual([
@@ -56,7 +56,7 @@ test('a projected volume shows no path twice, and each of its sources is of one 
   ]);
 });
 
-describe('C37: of what shows objects', () => {
+describe('C37: volumes of objects', () => {
   const at = 'spec.volumes[0]';
   const items = (path: string, key = 'k') => [{ key, path }];
 
@@ -128,7 +128,7 @@ describe('C37: of what shows objects', () => {
   });
 });
 
-test('C37: variables of objects name them and their keys', () => {
+test('C37: requires names and keys in variables of objects', () => {
   const container = aContainer({
     envFrom: [{ prefix: 'a=', configMapRef: { name: 'c' } }, {}, { configMapRef: {}, secretRef: { name: 'S' } }],
     env: [
@@ -151,12 +151,12 @@ test('C37: variables of objects name them and their keys', () => {
   ]);
 });
 
-test('an image volume names its image', () => {
+test('requires a reference in an image volume', () => {
   expect(problemsOf({ image: {} })).toEqual(['spec.volumes[0].image.reference: Required value']);
   expect(problemsOf({ image: { reference: 'site:1' } })).toEqual([]);
 });
 
-test('a device is only ever a claim', () => {
+test('requires block devices to be claims', () => {
   const volumeDevices = [
     { name: 'v', devicePath: '/dev/a' },
     { name: 'w', devicePath: '/dev/b' },
@@ -168,7 +168,7 @@ test('a device is only ever a claim', () => {
   ]);
 });
 
-test('a mount that is recursively read-only shares nothing', () => {
+test('rejects mount propagation of a recursively read-only mount', () => {
   const mount = { name: 'v', mountPath: '/a', readOnly: true, recursiveReadOnly: 'Enabled' as const };
   const container = (mountPropagation: 'None' | 'HostToContainer') =>
     aContainer({ volumeMounts: [{ ...mount, mountPropagation }] });
@@ -180,7 +180,7 @@ test('a mount that is recursively read-only shares nothing', () => {
   ]);
 });
 
-test('C21: a variable of a file names its volume, its path within it, and a key', () => {
+test('C21: requires a volume, a relative path and a key in a variable from a file', () => {
   const fileKeyRef = { volumeName: '', path: '../a', key: '' };
   const pod = aPod({ containers: [aContainer({ env: [{ name: 'A', valueFrom: { fileKeyRef } }] })] });
   const at = 'spec.containers[0].env[0].valueFrom.fileKeyRef';

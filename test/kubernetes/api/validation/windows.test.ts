@@ -8,7 +8,7 @@ const problems = (spec: Partial<PodSpec>) =>
   );
 const named = (runAsUserName: string) => problems({ securityContext: { windowsOptions: { runAsUserName } } });
 
-test('a pod of Windows has nothing that only Linux has', () => {
+test('rejects Linux fields in a Windows pod', () => {
   const why = 'Forbidden: cannot be set for a windows pod';
   const spec = {
     os: { name: 'windows' as const },
@@ -23,13 +23,13 @@ test('a pod of Windows has nothing that only Linux has', () => {
   ]);
 });
 
-test('there are two operating systems', () => {
-  // The schema accepts any text, and its type has only these two.
+test('accepts two operating systems', () => {
+  // The schema accepts any string, although its type has only these two.
   const os: NonNullable<PodSpec['os']> = JSON.parse('{ "name": "plan9" }');
   expect(problems({ os })).toEqual(['spec.os: Unsupported value: "plan9": supported values: "linux", "windows"']);
 });
 
-test('a user of Windows has a name, perhaps after a domain', () => {
+test('validates the name of a Windows user with an optional domain', () => {
   expect(named('EXAMPLE\\user')).toEqual([]);
   const at = 'spec.securityContext.windowsOptions.runAsUserName: Invalid value';
   expect(named('')).toEqual([`${at}: "": runAsUserName cannot be an empty string`]);
@@ -38,7 +38,7 @@ test('a user of Windows has a name, perhaps after a domain', () => {
   expect(named('..')).toEqual([`${at}: "..": runAsUserName's User cannot contain only periods or spaces`]);
 });
 
-test('all containers are processes of the host, or none', () => {
+test('requires all containers or none to be host processes', () => {
   const containers = [
     aContainer({ securityContext: { windowsOptions: { hostProcess: true } } }),
     aContainer({ name: 'b' }),

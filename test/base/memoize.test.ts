@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { remembered } from '../../base/remembered.ts';
+import { memoize } from '../../base/memoize.ts';
 
-test('it is made once for each object, and apart for its copy', () => {
+test('computes a value once per object, and separately for a copy', () => {
   const made: string[] = [];
-  const initial = remembered(({ name }: { name: string }) => {
+  const initial = memoize(({ name }: { name: string }) => {
     made.push(name);
     return { letter: name.charAt(0) };
   });

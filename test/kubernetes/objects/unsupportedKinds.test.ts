@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { otherKind } from '../../../kubernetes/objects/otherKinds.ts';
+import { unsupportedKindProblem } from '../../../kubernetes/objects/unsupportedKinds.ts';
 
 test.each([
   ['Deployment', 'write the Pod that its spec.template describes instead'],
@@ -13,10 +13,13 @@ test.each([
   ['PersistentVolumeClaim', 'a hostPath volume in the Pod gives it a directory of this node instead'],
   ['ServiceAccount', 'there is no API server here that a pod could ask: leave it out'],
   ['NetworkPolicy', 'what it governs is the business of a cluster: leave it out'],
-])('a %s is one message: what is done with it, and what to write instead', (kind, instead) => {
-  expect(otherKind(kind)).toEqual({ path: 'kind', message: `nothing is done here with a ${kind}: ${instead}` });
+])('suggests an alternative to a %s', (kind, instead) => {
+  expect(unsupportedKindProblem(kind)).toEqual({
+    path: 'kind',
+    message: `nothing is done here with a ${kind}: ${instead}`,
+  });
 });
 
-test.each(['Pod', 'ConfigMap', 'Secret', 'List', 'Po', '__proto__'])('nothing is said of a %s', (kind) => {
-  expect(otherKind(kind)).toBeUndefined();
+test.each(['Pod', 'ConfigMap', 'Secret', 'List', 'Po', '__proto__'])('has no advice for a %s', (kind) => {
+  expect(unsupportedKindProblem(kind)).toBeUndefined();
 });
