@@ -48,8 +48,8 @@ export const containerMutations: readonly Mutation[] = [
     rule: 'C16',
     breaks: 'a volume whose image is not available holds up the whole pod',
     file: 'machines/pod/context.ts',
-    find: "lifecycle === 'mounted' || lifecycle === 'delayed'",
-    put: "lifecycle === 'mounted'",
+    find: 'counts.mounted + counts.delayed === counts.all',
+    put: 'counts.mounted === counts.all',
   },
   {
     rule: 'C16',

@@ -153,8 +153,8 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C9',
     breaks: 'one that restarts goes before those that have not had their turn',
     file: 'machines/pod/launchOrder.ts',
-    find: 'context.round.find((name) => isOnItsWay(context, name));',
-    put: 'newRound(context)[0];',
+    find: 'censusOf(context).fromFirstOnItsWay(context.round)',
+    put: 'newRound(context)',
   },
   {
     rule: 'C9',

@@ -95,8 +95,8 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'volumes',
     breaks: 'a pod does not wait for its volumes',
     file: 'machines/pod/context.ts',
-    find: "lifecycle === 'mounted' || lifecycle === 'delayed'",
-    put: 'lifecycle !== undefined',
+    find: 'counts.mounted + counts.delayed === counts.all',
+    put: 'counts.all >= 0',
   },
   {
     name: 'full-name',

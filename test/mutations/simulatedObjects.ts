@@ -62,8 +62,8 @@ export const faultsOfObjects: readonly SeededFault[] = [
     name: 'restart-for-object',
     breaks: 'a container ends because a ConfigMap of its pod has changed',
     file: 'machines/pod/chart.ts',
-    find: "event: { type: 'container.objectsChanged' } }]);",
-    put: "event: { type: 'container.stop', graceSeconds: 1 } }]);",
+    find: "event: { type: 'container.objectsChanged' } },",
+    put: "event: { type: 'container.stop', graceSeconds: 1 } },",
     story: told('a ConfigMap changes all the time'),
   },
   {
