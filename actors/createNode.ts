@@ -191,7 +191,11 @@ function worldOf(
     inUse,
     objects: inUse,
     ...ground.given,
-    users: createUserNamespaces({ layout, maxPods: told.capacity.pods, ...told.userNamespaces }),
+    users: createUserNamespaces({
+      layout,
+      maxPods: told.userNamespaces?.pods ?? told.capacity.pods,
+      idsPerPod: told.userNamespaces?.idsPerPod,
+    }),
     findHandler: handlersOf(readClasses, (name) => ground.classes.handlerOf(name)),
     learnValues: ({ metadata }, values) => ground.redaction.learnValues(metadata.uid, values),
     rootDir: told.rootDir,

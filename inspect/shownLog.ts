@@ -49,9 +49,9 @@ export async function readShownLog({ pod, container, places, ...reading }: LogPa
 
 async function readLastLines(
   place: LogLocation,
-  reading: Pick<LogParts, 'tails' | 'signal'>,
+  { tails, signal }: Pick<LogParts, 'tails' | 'signal'>,
 ): Promise<Pick<ShownLog, 'lines' | 'isCut'>> {
-  const options = { tailLines: MAX_LINES, tailBytes: MAX_FILE_BYTES, ...reading };
+  const options = { tailLines: MAX_LINES, tailBytes: MAX_FILE_BYTES, unpackedTails: tails, signal };
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of readLog(place, options)) {

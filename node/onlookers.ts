@@ -4,7 +4,9 @@ import type { Audience } from '../inspect/audience.ts';
 import type { FlightRecorder } from '../recording/flightRecorder.ts';
 
 /** What of the parts only tells what happens. */
-type Onlookers = Partial<Pick<NodeParts, 'record' | 'calls' | 'answers' | 'moves' | 'inspect' | 'events'>>;
+type Onlookers = Partial<
+  Pick<NodeParts, 'record' | 'calls' | 'answers' | 'moves' | 'inspect' | 'events' | 'decisions' | 'deeds'>
+>;
 
 /** Tells each of them, in their order; what nobody wants to know is told to nobody, and costs nothing. */
 export const onlookersOf = (all: readonly Onlookers[]): Onlookers => ({
@@ -31,6 +33,14 @@ export const onlookersOf = (all: readonly Onlookers[]): Onlookers => ({
   ...told(
     'events',
     all.flatMap(({ events }) => events ?? []),
+  ),
+  ...told(
+    'decisions',
+    all.flatMap(({ decisions }) => decisions ?? []),
+  ),
+  ...told(
+    'deeds',
+    all.flatMap(({ deeds }) => deeds ?? []),
   ),
 });
 

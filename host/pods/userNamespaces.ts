@@ -36,7 +36,7 @@ export function createUserNamespaces({
   readonly layout: Layout;
   /** Maximum number of pods with user namespaces. */
   readonly maxPods: number;
-  readonly idsPerPod?: number;
+  readonly idsPerPod?: number | undefined;
 }): UserNamespaces {
   let previous: Promise<unknown> = Promise.resolve();
   const allocate = async (uid: string): Promise<IdRange> => {

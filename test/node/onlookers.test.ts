@@ -23,3 +23,13 @@ test('what nobody wants to know is not told at all: without a recording there ar
   expect(told({ listeners: onlookers })).toEqual(['calls', 'events', 'inspect', 'moves', 'record']);
   expect(onlookersOf([])).toEqual({});
 });
+
+test('passes decisions and deeds on, which only metrics count', () => {
+  const counts: string[] = [];
+  const { decisions, deeds } = onlookersOf([
+    { decisions: ({ decision }) => counts.push(decision), deeds: ({ deed }) => counts.push(deed) },
+  ]);
+  decisions?.({ type: 'decision.counted', decision: 'preempted', uid: 'a', resource: 'cpu' });
+  deeds?.({ deed: 'pullChecked', result: 'error' });
+  expect(counts).toEqual(['preempted', 'pullChecked']);
+});

@@ -45,7 +45,7 @@ function treeKeys(panel: Panel): KeyAction[] {
   const { page, tree, reading } = panel;
   const to = (steps: Readonly<Record<string, number>>) => (stroke: KeyPress) =>
     moveCursor(panel, lookUp(steps, stroke.key) ?? 0);
-  const inTree = { group: 'Actors', isMeant: isInTree } as const;
+  const inTree = { group: 'Actors', isActive: isInTree } satisfies Partial<KeyAction>;
   return [
     { keys: ['j', 'k'], group: 'Actors', description: 'Move down, up', run: to({ j: 1, k: -1 }) },
     { ...inTree, keys: ['ArrowDown', 'ArrowUp'], description: 'Move down, up', run: to({ ArrowDown: 1, ArrowUp: -1 }) },

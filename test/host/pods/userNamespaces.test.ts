@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-const ranges = (over: { pods?: number; idsPerPod?: number } = {}) =>
+const ranges = (over: { maxPods?: number; idsPerPod?: number } = {}) =>
   createUserNamespaces({
     layout: createLayout({ rootDir: root, podLogsDir: join(root, 'logs') }),
     maxPods: 2,

@@ -133,7 +133,7 @@ describe('the headline', () => {
     (category) => {
       const { subject } = subjectAt('/pod/shop/checkout-api');
       const { waitingFor: _, ...rest } = { ...subject.actor, state: 'odd.inner', tags: [category] };
-      const plain = { ...subject, actor: rest, told: rest };
+      const plain = { ...subject, actor: rest, worst: rest };
       const answers = [fallbackAnswer(plain), fallbackAnswer({ ...plain, isGone: true })];
       expect(answers.join()).not.toMatch(/odd|inner|undefined/);
       expect(answers[0]).toMatch(/^pod checkout-api-node-1 (?:is|has) \w+/);
