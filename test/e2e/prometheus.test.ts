@@ -133,10 +133,15 @@ test('no target is down, and the rules on pods and the PLEG have values', async 
 
 /** Names that promtool would have otherwise; they are the kubelet's. */
 const KNOWN: readonly string[] = [
+  'authentication_token_cache_active_fetch_count non-histogram and non-summary metrics should not have "_count" suffix',
   "cadvisor_version_info label names should be written in 'snake_case' not 'camelCase'",
   'container_fs_inodes_total non-counter metrics should not have "_total" suffix',
   'container_memory_failcnt counter metrics should have "_total" suffix',
   'kubelet_certificate_manager_client_expiration_renew_errors counter metrics should have "_total" suffix',
+  'kubelet_evented_pleg_connection_error_count counter metrics should have "_total" suffix',
+  'kubelet_evented_pleg_connection_error_count non-histogram and non-summary metrics should not have "_count" suffix',
+  'kubelet_evented_pleg_connection_success_count counter metrics should have "_total" suffix',
+  'kubelet_evented_pleg_connection_success_count non-histogram and non-summary metrics should not have "_count" suffix',
   'kubelet_server_expiration_renew_errors counter metrics should have "_total" suffix',
 ];
 
