@@ -35,8 +35,13 @@ const HOST_REFUSALS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM'
  */
 export const isHostRefusal = (error: unknown): boolean => HOST_REFUSALS.has(errorCode(error) ?? '');
 
+/** EBADMSG and EUCLEAN of Linux, with which ext4 and XFS report damaged blocks. Node.js has no names for them. */
+const DAMAGE_NUMBERS: ReadonlySet<unknown> = new Set([-74, -117]);
+
 /** Whether the disk failed to read or write, e.g. because of a damaged sector. The file may exist. */
-export const isDiskFault = (error: unknown): boolean => errorCode(error) === 'EIO';
+export const isDiskFault = (error: unknown): boolean =>
+  errorCode(error) === 'EIO' ||
+  (typeof error === 'object' && error !== null && 'errno' in error && DAMAGE_NUMBERS.has(error.errno));
 
 /**
  * Returns an error handler that replaces an unreadable file by `value`, but rethrows errors due to a shortage on the
