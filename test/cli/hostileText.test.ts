@@ -93,11 +93,11 @@ const WRITERS = [
   'cli/terminalView.ts: 1',
   'cli/top.ts: 1',
   'cli/topUsage.ts: 2',
+  'stats/usageChild.ts: 1',
   'testing/simulation/finds.ts: 5',
   'testing/simulation/soak.ts: 3',
   'testing/simulation/soakFaults.ts: 3',
   // Their standard output is a pipe to the agent, which reads JSON from it.
-  'stats/usageChild.ts: 1',
   'volume/volumeChild.ts: 1',
 ];
 
