@@ -20,11 +20,14 @@ export function isTerminalPhase(phase: PodPhase | undefined): phase is 'Succeede
 export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
   if (isTerminalPhase(previous)) return previous;
   const phase = intendedPhase(view);
-  if (!isTerminalPhase(phase)) return forcedPhase(view) ?? phase;
+  if (!isTerminalPhase(phase)) return forcedPhase(view) ?? (hasLostContainers(view) ? previous : undefined) ?? phase;
   if (view.ended) return phase;
   const hasStarted = view.containers.some((container) => container.role === 'regular' && hasRun(container));
   return previous ?? (hasStarted ? 'Running' : 'Pending');
 }
+
+/** Whether the actors of the containers have stopped with their pod, so that their exits are known no longer. */
+const hasLostContainers = ({ ended, containers }: PodView): boolean => ended && containers.length === 0;
 
 /** Returns the phase that the conditions reflect. They show a terminal phase before `status.phase` does (C2, C15). */
 export function comingPhase(view: PodView, phase: PodPhase): PodPhase {

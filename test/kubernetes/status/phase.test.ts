@@ -200,6 +200,8 @@ const tables: Readonly<Record<string, string>> = {
     Never     |         |  | 1@Always            |  | static, told to end, ended              | Running
     Always    |         |  | 1@Never             |  | static, told to end, ended              | Failed
     Always    |         |  | wait                |  | static, told to end, ended              | Pending
+    Always    |         |  | -                   |  | static, told to end, ended, was Running | Running
+    Always    |         |  | -                   |  | static, told to end, ended              | Pending
     Never     |         |  | 0                   |  | static, ended                           | Succeeded`,
 };
 
