@@ -36,13 +36,13 @@ export function Catalogue({ drawings, chosen }: CatalogueProps) {
         <div class="ph">
           <h2>{chartTitle(drawing)}</h2>
           <span class="r">
-            <ZoomTools {...{ chart, drawing }} />
+            <ZoomTools chart={chart} drawing={drawing} />
           </span>
         </div>
         <div class="canvas">
-          <ChartCanvas {...{ chart, drawing }} label={chartTitle(drawing)} />
+          <ChartCanvas chart={chart} drawing={drawing} label={chartTitle(drawing)} />
           <p class="foot">A state says what it means: click it, or walk with Tab, the arrow keys and Enter.</p>
-          {described && <ChartAbout {...{ drawing, state: described }} active={undefined} onClose={close} />}
+          {described && <ChartAbout drawing={drawing} state={described} active={undefined} onClose={close} />}
         </div>
       </section>
     </main>

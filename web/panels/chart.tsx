@@ -45,9 +45,11 @@ export function Chart(panel: StoryPanel) {
       <div class="ph">
         <h2>Chart</h2>
         {drawing && <span class="dim">{chartTitle(drawing)}</span>}
-        {drawing && <ChartTools {...{ page, chart, drawing }} hasRegions={visibleDrawing?.hasRegions === true} />}
+        {drawing && (
+          <ChartTools page={page} chart={chart} drawing={drawing} hasRegions={visibleDrawing?.hasRegions === true} />
+        )}
       </div>
-      {drawing && charted && <ChartPicture {...{ ...panel, chart, drawing, actor: charted }} />}
+      {drawing && charted && <ChartPicture {...panel} chart={chart} drawing={drawing} actor={charted} />}
       {machine !== undefined && error !== undefined && (
         <Trouble text={error} onRetry={() => drawings.load(machine, region)} />
       )}
@@ -83,13 +85,17 @@ function ChartPicture({ page, storyState, view, chart, drawing, actor }: ChartPi
   return (
     <div class={`canvas${isGone ? ' gone' : ''}`}>
       <ChartCanvas
-        {...{ chart, drawing, chartActor, onPoint }}
+        chart={chart}
+        drawing={drawing}
+        chartActor={chartActor}
+        onPoint={onPoint}
         label={`Chart of ${actor.kind} ${actor.name}: ${chartTitle(drawing)}`}
       />
       <Footer waits={isWaitInBox ? undefined : chartActor.waitingFor} exits={exitLines(drawing, active)} />
       {described && (
         <ChartAbout
-          {...{ drawing, state: described }}
+          drawing={drawing}
+          state={described}
           active={active.find((state) => described.holds?.some((held) => held.state === state))}
           onClose={() => {
             chart.described.value = undefined;

@@ -39,7 +39,13 @@ export function ChartCanvas({ chart, drawing, chartActor, label, onPoint }: Canv
     >
       <ArrowHeads />
       <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
-        <ChartElements {...{ chart, view, chartActor, onPoint }} start={activeState ?? drawing.states[0]} />
+        <ChartElements
+          chart={chart}
+          view={view}
+          chartActor={chartActor}
+          onPoint={onPoint}
+          start={activeState ?? drawing.states[0]}
+        />
       </g>
     </svg>
   );
@@ -105,7 +111,16 @@ function Boxes({ chart, view, chartActor, start, isOuter }: PartsProps & { reado
       {visibleStates.map((state) => {
         const { state: id } = state.drawn;
         const isDescribed = described.value === id;
-        return <StateBox key={id} {...{ view: state, chartActor, isDescribed }} isNext={id === next} {...actions} />;
+        return (
+          <StateBox
+            key={id}
+            view={state}
+            chartActor={chartActor}
+            isDescribed={isDescribed}
+            isNext={id === next}
+            {...actions}
+          />
+        );
       })}
     </>
   );

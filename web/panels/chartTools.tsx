@@ -74,7 +74,7 @@ export function ChartTools({ page, chart, drawing, hasRegions }: ToolsProps) {
           </button>
         </span>
       )}
-      <ZoomTools {...{ chart, drawing }} />
+      <ZoomTools chart={chart} drawing={drawing} />
     </span>
   );
 }

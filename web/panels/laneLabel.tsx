@@ -34,7 +34,10 @@ export function LaneLabel({ page, placed, width, left, onSelect }: LabelProps) {
       {path !== undefined && (
         <rect
           class="lane-hit"
-          {...{ x: 0, y: top, width: left - 2, height }}
+          x={0}
+          y={top}
+          width={left - 2}
+          height={height}
           onClick={(event) => {
             event.preventDefault();
             onSelect(path);

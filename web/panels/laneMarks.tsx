@@ -49,14 +49,14 @@ function highlightHandlers({ storyState }: StoryPanel, marks: readonly Mark[]) {
 
 const tagClass = (tag: string | undefined): string => `t-${tag ?? 'none'}`;
 
-function Bars({ placedLane: { lane, y, barHeight }, scale, page }: LaneProps) {
+function Bars({ placedLane: { lane, y, barHeight }, scale }: LaneProps) {
   const placed = positionBars(lane.bars, scale);
   return (
     <>
       {placed.map((bar, index) => {
         const isLast = index === placed.length - 1 && bar.to >= (lane.bars.at(-1)?.to ?? 0);
         const until = isLast && lane.until !== undefined && lane.until > bar.to ? lane.until : undefined;
-        return <Bar key={`${bar.from} ${bar.state}`} {...{ bar, y, barHeight, until, now: page.now.value }} />;
+        return <Bar key={`${bar.from} ${bar.state}`} bar={bar} y={y} barHeight={barHeight} until={until} />;
       })}
     </>
   );
@@ -76,7 +76,11 @@ function Bar({ bar, y, barHeight, until }: BarProps) {
     <>
       <rect
         class={`${isMerged ? 'blip' : 'stay'} ${tagClass(tag)}`}
-        {...{ x, y: y - barHeight / 2, width, rx: isMerged ? 1 : 3, height: barHeight }}
+        x={x}
+        y={y - barHeight / 2}
+        width={width}
+        rx={isMerged ? 1 : 3}
+        height={barHeight}
       >
         <title>{`${state} ${formatDuration((until ?? bar.to) - bar.from)}`}</title>
       </rect>
@@ -101,7 +105,7 @@ function DeadlineBar({ placedLane: { lane, y, barHeight, isSelected, top, height
   const text = `${humanDuration(until - view.latestTime.value)} left`;
   return (
     <g class={`due ${tagClass(tag)}`}>
-      <rect {...{ x: from, y: y - barHeight / 2 + 0.5, width: Math.max(1, to - from), height: barHeight - 1, rx: 3 }} />
+      <rect x={from} y={y - barHeight / 2 + 0.5} width={Math.max(1, to - from)} height={barHeight - 1} rx={3} />
       {isSelected && to - from > text.length * 6 + 8 && (
         <text class="in" x={from + 7} y={y + 3.8}>
           {text}
@@ -120,7 +124,11 @@ function Dots({ placedLane: { lane, y }, scale, ...panel }: LaneProps) {
       {positionMarks(lane.marks, scale).map(({ x, marks, isFailure }) => (
         <Dot
           key={marks[0]?.step}
-          {...{ x, y, radius, name: isFailure ? 'bad' : tone, ...highlightHandlers(panel, marks) }}
+          x={x}
+          y={y}
+          radius={radius}
+          name={isFailure ? 'bad' : tone}
+          {...highlightHandlers(panel, marks)}
         >
           {marks.length > 1 && <title>{`${marks.length} at once`}</title>}
         </Dot>

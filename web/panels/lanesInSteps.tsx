@@ -72,7 +72,9 @@ function Diagram({ width, height, sequence, ...panel }: Sized) {
         {columns.map((column, index) => (
           <Arrow
             key={column.row?.key ?? `ask ${columns[index - 1]?.row?.key} ${index}`}
-            {...{ ...placed, column, index }}
+            {...placed}
+            column={column}
+            index={index}
           />
         ))}
         <Offsets {...placed} />
@@ -123,7 +125,7 @@ function States({ sequence, xOf, yOf }: Placed) {
         const text = [short, short.split('.')[0] ?? ''].find((each) => each.length * 6 + 12 < end - x);
         return (
           <g key={`${from} ${state}`}>
-            <rect class={`stay t-${tag ?? 'none'}`} {...{ x, y: y - 9, width: end - x, height: 18, rx: 3 }} />
+            <rect class={`stay t-${tag ?? 'none'}`} x={x} y={y - 9} width={end - x} height={18} rx={3} />
             {text && (
               <text class={`in t-${tag ?? 'none'}`} x={x + 7} y={y + 4}>
                 {text}

@@ -55,16 +55,19 @@ function Timeline({ width, height, ...panel }: Sized) {
           aria-label={timelineDescription(lanes, labels)}
           {...pointerHandlers(panel, scale)}
         >
-          <Background {...{ scale, edge, bottom }} />
+          <Background scale={scale} edge={edge} bottom={bottom} />
           {placed.map((each) => (
             <LaneLabel
               key={each.lane.id}
-              {...{ ...panel, placed: each, width, left: scale.left }}
+              {...panel}
+              placed={each}
+              width={width}
+              left={scale.left}
               onSelect={(path) => select(page, path)}
             />
           ))}
-          <LaneMarks {...{ ...panel, placed, scale }} />
-          <LaterDimming from={toX(scale, now)} {...{ edge, width, height: bottom }} />
+          <LaneMarks {...panel} placed={placed} scale={scale} />
+          <LaterDimming from={toX(scale, now)} edge={edge} width={width} height={bottom} />
         </svg>
       </div>
       <RunLabels lanes={placed} scale={scale} width={width} />

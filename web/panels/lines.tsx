@@ -121,7 +121,7 @@ function List(panel: StoryPanel & { readonly visibleBurst: VisibleBurst }) {
         </li>
       )}
       {rows.slice(first).map((row, index) => (
-        <Line key={row.key} {...{ ...panel, row, number: first + index + 1 }} />
+        <Line key={row.key} {...panel} row={row} number={first + index + 1} />
       ))}
       <TimeSinceLastStep {...panel} />
     </ol>

@@ -54,7 +54,11 @@ function Drawn({ page, storyState, view, lane, width }: DrawnProps) {
         <g key={`${bar.from} ${bar.state}`}>
           <rect
             class={`${bar.isMerged ? 'blip' : 'stay'} t-${bar.tag ?? 'none'}`}
-            {...{ x: bar.x, y: 12, width: bar.width, height: 24, rx: bar.isMerged ? 1 : 3 }}
+            x={bar.x}
+            y={12}
+            width={bar.width}
+            height={24}
+            rx={bar.isMerged ? 1 : 3}
           />
           {!bar.isMerged && (
             <text class={`in t-${bar.tag ?? 'none'}`} x={bar.x + 7} y="28">
@@ -66,13 +70,11 @@ function Drawn({ page, storyState, view, lane, width }: DrawnProps) {
       {until !== undefined && until > view.latestTime.value && (
         <g class={`due t-${lane?.bars.at(-1)?.tag ?? 'none'}`}>
           <rect
-            {...{
-              x: edge,
-              y: 12.5,
-              width: Math.max(1, Math.min(width - 1, toX(scale, until)) - edge),
-              height: 23,
-              rx: 3,
-            }}
+            x={edge}
+            y={12.5}
+            width={Math.max(1, Math.min(width - 1, toX(scale, until)) - edge)}
+            height={23}
+            rx={3}
           />
         </g>
       )}

@@ -83,12 +83,10 @@ const Bars = ({ railModel: { bars } }: { readonly railModel: RailView }) => (
       <rect
         key={x}
         class={isInWindow ? 'is-in' : ''}
-        {...{
-          x: x * 1000,
-          y: 36 - height * MAX_BAR_HEIGHT,
-          width: Math.max(0.6, width * 1000 * 0.68),
-          height: height * MAX_BAR_HEIGHT,
-        }}
+        x={x * 1000}
+        y={36 - height * MAX_BAR_HEIGHT}
+        width={Math.max(0.6, width * 1000 * 0.68)}
+        height={height * MAX_BAR_HEIGHT}
       />
     ))}
     <rect class="base" y="35.5" width="1000" height="1" />
