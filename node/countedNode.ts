@@ -10,14 +10,15 @@ import { parseBootTime } from '../host/usage/hostFacts.ts';
 import { type NodeMetrics, nodeMetrics } from '../kubelet-api/metrics/nodeMetrics.ts';
 import type { FlightRecorder } from '../recording/flightRecorder.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
+import type { Onlookers } from './onlookers.ts';
 import type { NodeServing } from './serving.ts';
 import { ownVersion } from './version.ts';
 
 /** Who counts. */
 export interface CountedNode {
   readonly metrics: NodeMetrics;
-  /** What is told of the node to it. */
-  readonly onlookers: Pick<NodeParts, 'answers' | 'moves' | 'decisions' | 'deeds'>;
+  /** Listeners that count. A kind that `onlookersOf` does not combine does not compile here. */
+  readonly onlookers: Pick<Onlookers, 'answers' | 'moves' | 'decisions' | 'deeds'>;
   /** The runtime, with its calls counted. */
   timed(cri: Cri): Cri;
   /** To be called before the node starts. */

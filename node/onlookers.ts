@@ -1,64 +1,29 @@
-/** Several who look on at a node, as the one that its parts take. */
+/** Combines the onlookers of a node into the one that its parts take. */
 import type { NodeParts } from '../actors/nodeParts.ts';
 import type { Audience } from '../inspect/audience.ts';
 import type { FlightRecorder } from '../recording/flightRecorder.ts';
 
-/** What of the parts only tells what happens. */
-type Onlookers = Partial<
-  Pick<NodeParts, 'record' | 'calls' | 'answers' | 'moves' | 'inspect' | 'events' | 'decisions' | 'deeds'>
->;
+const KINDS = ['record', 'calls', 'answers', 'moves', 'inspect', 'events', 'decisions', 'deeds'] as const;
+type Kind = (typeof KINDS)[number];
 
-/** Tells each of them, in their order; what nobody wants to know is told to nobody, and costs nothing. */
-export const onlookersOf = (all: readonly Onlookers[]): Onlookers => ({
-  ...told(
-    'record',
-    all.flatMap(({ record }) => record ?? []),
-  ),
-  ...told(
-    'calls',
-    all.flatMap(({ calls }) => calls ?? []),
-  ),
-  ...told(
-    'answers',
-    all.flatMap(({ answers }) => answers ?? []),
-  ),
-  ...told(
-    'moves',
-    all.flatMap(({ moves }) => moves ?? []),
-  ),
-  ...told(
-    'inspect',
-    all.flatMap(({ inspect }) => inspect ?? []),
-  ),
-  ...told(
-    'events',
-    all.flatMap(({ events }) => events ?? []),
-  ),
-  ...told(
-    'decisions',
-    all.flatMap(({ decisions }) => decisions ?? []),
-  ),
-  ...told(
-    'deeds',
-    all.flatMap(({ deeds }) => deeds ?? []),
-  ),
-});
+/** The listeners of a node's parts that only observe it. */
+export type Onlookers = Partial<Pick<NodeParts, Kind>>;
 
-function told<K extends string, T>(
-  name: K,
-  listeners: readonly ((told: T) => void)[],
-): Partial<Record<K, (told: T) => void>> {
+/** Combines onlookers. Each notification goes to all of its listeners in order, and is omitted if it has none. */
+export const onlookersOf = (all: readonly Onlookers[]): Onlookers =>
+  Object.assign({}, ...KINDS.map((kind) => combined(kind, all)));
+
+function combined(kind: Kind, all: readonly Onlookers[]): Onlookers {
+  const listeners: readonly ((notification: never) => void)[] = all.flatMap((each) => each[kind] ?? []);
   const [only] = listeners;
   if (only === undefined) return {};
-  // Of each step of each actor it is told: one is told directly, several without an object for each.
-  const toEach = (what: T) => {
+  // Each step of each actor is such a notification, so that several listeners must not cost an object each.
+  const notifyAll = (notification: never) => {
     listeners.forEach((listener) => {
-      listener(what);
+      listener(notification);
     });
   };
-  const all = listeners.length === 1 ? only : toEach;
-  // One key, with a value of its type.
-  return { [name]: all } as Partial<Record<K, (told: T) => void>>;
+  return { [kind]: listeners.length === 1 ? only : notifyAll };
 }
 
 /**
