@@ -1,4 +1,4 @@
-/** What the services did that only metrics show. */
+/** Actions of services that only metrics show. */
 
 /** The outcome of a check whether a pod has to prove its right to an image (`pkg/kubelet/images/pullmanager/metrics.go`). */
 export type PullCheckResult = 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate' | 'error';

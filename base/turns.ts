@@ -34,7 +34,7 @@ export function createTurns({ monotonic, nextTurn }: TurnsOptions): Turns {
   const release = () => {
     until = undefined;
     if (waiting.length === 0) return;
-    // What comes in this turn would overtake what is released now.
+    // Otherwise a call in this turn would overtake the ones that are released now.
     begin(0);
     for (const letIn of waiting.splice(0, RELEASED)) letIn();
   };

@@ -29,7 +29,7 @@ interface ReelPart {
 /** Caches the most recently used reels. */
 export class Reels {
   readonly #machines: string;
-  /** By the position of the keyframe at which they start. */
+  /** Cached reels by the position of the keyframe at which they start. */
   readonly #reels = new Map<string, Promise<CachedReel>>();
   /** Serializes the requests, because an agent can be replayed for one request at a time only. */
   #lastRequest: Promise<unknown> = Promise.resolve();

@@ -55,7 +55,7 @@ async function changeTree(file: string | Buffer, ownership: Ownership, depth = 0
   try {
     const stats = await handle.stat();
     if (stats.isDirectory()) await changeEntries(handle.fd, ownership, depth);
-    // By handle, because a different file may have this path in the meantime.
+    // Use the handle, because a different file may have this path in the meantime.
     const handlePath = `/proc/self/fd/${handle.fd}`;
     if (stats.gid !== ownership.fsGroup) await chown(handlePath, stats.uid, ownership.fsGroup);
     // Symbolic links have no mode of their own.

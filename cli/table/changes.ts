@@ -67,7 +67,7 @@ interface ToldPart extends Part {
 
 interface Told {
   readonly pod: Shown;
-  /** By the paths of their actors. */
+  /** Containers and volumes by the paths of their actors. */
   readonly parts: ReadonlyMap<string, ToldPart>;
 }
 

@@ -109,7 +109,7 @@ function containerEvents(
     };
     const unsubscribe = runtime.subscribe({
       onEvent: (event) => {
-        // As in the CRI, 0 is no time.
+        // The CRI sends 0 for an unknown time.
         if (isExit(event)) onEvent({ containerId: event.id, createdAt: event.at === 0 ? undefined : event.at });
       },
       onBreak: (error) => {

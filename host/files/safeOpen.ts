@@ -105,7 +105,7 @@ async function openName(file: string, name: string, mode: bigint | undefined): P
   try {
     const stats = await handle.stat({ bigint: true });
     if (stats.isSymbolicLink()) throw new Error(`${name} is a dangling symlink`);
-    // By handle, because a different file may have this name in the meantime.
+    // Use the handle, because a different file may have this name in the meantime.
     if (wasCreated && stats.isDirectory()) await chmod(`/proc/self/fd/${handle.fd}`, Number(mode));
     return handle;
   } catch (error) {

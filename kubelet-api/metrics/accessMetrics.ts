@@ -31,7 +31,7 @@ export function accessMetrics(registry: Registry, clock: MonotonicClock): Access
 
 const REVIEWS = { authn: 'TokenReviews', authz: 'SubjectAccessReviews' };
 
-/** As in `authenticatorfactory/metrics.go` and `authorizerfactory/metrics.go` of apiserver. */
+/** Creates the families of one kind of review (`authenticatorfactory/metrics.go`, `authorizerfactory/metrics.go` of apiserver). */
 function reviewFamilies({ counter, histogram }: Registry, kind: 'authn' | 'authz') {
   const name = `apiserver_delegated_${kind}_request`;
   return {
@@ -43,7 +43,7 @@ function reviewFamilies({ counter, histogram }: Registry, kind: 'authn' | 'authz
   };
 }
 
-/** As in `token/cache/stats.go` of apiserver. */
+/** Creates the observer of the token cache (`token/cache/stats.go` of apiserver). */
 function tokenCache(registry: Registry, clock: MonotonicClock): AccessObserver['tokenCache'] {
   const labels = ['status'];
   const of = (name: string, help: string) => alpha(`authentication_token_cache_${name}`, help, labels);

@@ -29,7 +29,7 @@ export const OF_BODIES = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_0
 
 export const OF_STORAGE = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
-/** Of the remaining life of certificates of clients (`request/x509/x509.go` of apiserver). */
+/** Buckets of the remaining life of client certificates (`request/x509/x509.go` of apiserver). */
 export const OF_EXPIRATIONS = [
   0, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000,
   31_104_000,
@@ -37,7 +37,7 @@ export const OF_EXPIRATIONS = [
 
 export const OF_REVIEWS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10];
 
-/** Of the age at which certificates are replaced. */
+/** Buckets of the age at which certificates are replaced. */
 export const OF_AGES = [3_600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000];
 
 export const OF_REQUESTS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];

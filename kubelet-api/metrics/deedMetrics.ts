@@ -1,4 +1,4 @@
-/** The families about what the services do beside their answers. */
+/** The metric families of `CountedDeed`. */
 import type { CountedDeed } from '../../actors/countedDeed.ts';
 import { USUAL } from './buckets.ts';
 import { alpha, type Registry } from './registry.ts';
@@ -24,7 +24,7 @@ export function deedMetrics(registry: Registry): (deed: CountedDeed) => void {
   };
 }
 
-/** As in `pkg/kubelet/pleg/evented.go`. A kubelet has values only if the feature gate EventedPLEG is on. */
+/** Creates the families of `pkg/kubelet/pleg/evented.go`. A kubelet has values only with the feature gate EventedPLEG. */
 function eventStreamFamilies({ counter, histogram }: Registry) {
   const of = (name: string, help: string) => alpha(`kubelet_evented_pleg_connection_${name}`, help);
   return {
@@ -37,7 +37,7 @@ function eventStreamFamilies({ counter, histogram }: Registry) {
   };
 }
 
-/** As in `pkg/kubelet/images/pullmanager/metrics.go`. */
+/** Creates the families of `pkg/kubelet/images/pullmanager/metrics.go`. */
 function pullRecordFamilies({ counter, gauge }: Registry) {
   const of = (name: string, help: string, labels?: readonly string[]) =>
     alpha(`kubelet_imagemanager_${name}`, help, labels);
