@@ -35,9 +35,11 @@ export class UnpackedTails {
   async tailOf(handle: FileHandle, signal: AbortSignal): Promise<UnpackedTail> {
     const { dev, ino, size, mtimeMs } = await handle.stat();
     const key = [dev, ino, size, mtimeMs].join(' ');
-    const tail = this.#tails.get(key) ?? (await readTail(handle, this.#limits.maxBytes, signal));
+    const cached = this.#tails.get(key);
+    const tail = cached ?? (await readTail(handle, this.#limits.maxBytes, signal));
     this.#tails.delete(key);
-    if (!signal.aborted) this.#tails.set(key, tail);
+    // An aborted read may have stopped before the end of the file.
+    if (cached !== undefined || !signal.aborted) this.#tails.set(key, tail);
     for (const oldest of this.#tails.keys()) {
       if (this.#tails.size <= this.#limits.maxFiles) break;
       this.#tails.delete(oldest);
