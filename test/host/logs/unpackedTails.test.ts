@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { appendFile, type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -7,16 +7,21 @@ import { UnpackedTails } from '../../../host/logs/unpackedTails.ts';
 
 const LINE = '2026-01-01T00:00:00.000000000Z stdout F hello\n';
 let directory = '';
+let file = '';
+let handle: FileHandle | undefined;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'statelet-tails-'));
+  file = join(directory, '0.log.gz');
 });
-afterEach(() => rm(directory, { recursive: true }));
+afterEach(async () => {
+  await handle?.close();
+  await rm(directory, { recursive: true });
+});
 
 test('retains a cached tail although a later reader has gone', async () => {
-  const file = join(directory, '0.log.gz');
   await writeFile(file, gzipSync(LINE));
-  await using handle = await open(file);
+  handle = await open(file);
   const tails = new UnpackedTails({ maxBytes: 1_024, maxFiles: 4 });
   const first = await tails.tailOf(handle, new AbortController().signal);
   expect(await tails.tailOf(handle, AbortSignal.abort())).toBe(first);
@@ -24,10 +29,9 @@ test('retains a cached tail although a later reader has gone', async () => {
 });
 
 test('caches no tail whose reader has gone before its end', async () => {
-  const file = join(directory, '0.log.gz');
   await writeFile(file, gzipSync(LINE));
   await appendFile(file, gzipSync(LINE));
-  await using handle = await open(file);
+  handle = await open(file);
   const tails = new UnpackedTails({ maxBytes: 1_024, maxFiles: 4 });
   expect((await tails.tailOf(handle, AbortSignal.abort())).lines).toBe(0);
   expect((await tails.tailOf(handle, new AbortController().signal)).lines).toBe(2);
