@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { CommanderError } from 'commander';
 import { printable } from '../base/printable.ts';
 import type { StartNode } from '../node/startNode.ts';
-import type { CommandTerminal } from './commandTerminal.ts';
-import { errorText } from './errorText.ts';
-import { exitNow } from './exitNow.ts';
+import type { UpParts } from './commands/run/up.ts';
+import { errorText } from './output/errorText.ts';
+import { whyUnwritten, writeWhole } from './output/standardOutput.ts';
 import { createProgram } from './program.ts';
-import { whyUnwritten, writeWhole } from './standardOutput.ts';
-import type { UpParts } from './up.ts';
+import type { CommandTerminal } from './terminal/commandTerminal.ts';
+import { exitNow } from './terminal/exitNow.ts';
 
 /** Prints what was asked for. */
 function write(text: string): void {
@@ -61,7 +61,7 @@ const ownUmask = () => void process.umask(0o022);
 const startNode: StartNode = async (options) => (await import('../node/startNode.ts')).startNode(options);
 
 const startRuntime: UpParts['startRuntime'] = async (directory, start) =>
-  (await import('./ownRuntime.ts')).startOwnContainerd(directory, start);
+  (await import('./commands/run/ownRuntime.ts')).startOwnContainerd(directory, start);
 
 /** The streams of this process, for a command in a container; others do not open their standard input. */
 const terminal = (): CommandTerminal => ({
@@ -76,7 +76,7 @@ const program = createProgram({
   run: async (flags) => {
     actUnread();
     ownUmask();
-    const { requireRoot, run } = await import('./run.ts');
+    const { requireRoot, run } = await import('./commands/run/run.ts');
     requireRoot();
     await run(flags, startNode, write);
   },
@@ -84,7 +84,7 @@ const program = createProgram({
     // A node goes on without a reader of its table.
     onUnwritten = () => {};
     ownUmask();
-    await (await import('./up.ts')).up(flags, {
+    await (await import('./commands/run/up.ts')).up(flags, {
       startNode,
       startRuntime,
       // The playground says what to do with it, above which the table opens.
@@ -97,26 +97,26 @@ const program = createProgram({
     actUnread();
     ownUmask();
     const [{ down }, ends, { listeningAgents: listAgents }] = await Promise.all([
-      import('./down.ts'),
-      import('./ownRuntime.ts'),
+      import('./commands/run/down.ts'),
+      import('./commands/run/ownRuntime.ts'),
       import('../socket/socketPath.ts'),
     ]);
     await down(options, { startNode, startRuntime, ...ends.ownContainerdEnds, listAgents, write });
   },
-  get: async (options) => (await import('./get.ts')).get(options, write),
-  getActors: async (filter, options) => (await import('./getActors.ts')).getActors(filter, options, write),
-  getEvents: async (options) => (await import('./getEvents.ts')).getEvents(options, write),
-  getNodes: async (options) => (await import('./getNodes.ts')).getNodes(options, write),
-  describe: async (words, options) => (await import('./describe.ts')).describe(words, options, write),
-  explain: async (words, options) => (await import('./explain.ts')).explain(words, options, write),
+  get: async (options) => (await import('./commands/get/get.ts')).get(options, write),
+  getActors: async (filter, options) => (await import('./commands/get/getActors.ts')).getActors(filter, options, write),
+  getEvents: async (options) => (await import('./commands/get/getEvents.ts')).getEvents(options, write),
+  getNodes: async (options) => (await import('./commands/get/getNodes.ts')).getNodes(options, write),
+  describe: async (words, options) => (await import('./commands/get/describe.ts')).describe(words, options, write),
+  explain: async (words, options) => (await import('./commands/get/explain.ts')).explain(words, options, write),
   exec: async (words, command, options) => {
-    process.exitCode = await (await import('./exec.ts')).exec(words, command, options, terminal());
+    process.exitCode = await (await import('./commands/stream/exec.ts')).exec(words, command, options, terminal());
   },
   attach: async (words, options) => {
-    process.exitCode = await (await import('./exec.ts')).attach(words, options, terminal());
+    process.exitCode = await (await import('./commands/stream/exec.ts')).attach(words, options, terminal());
   },
   logs: async (words, options) => {
-    const { logs } = await import('./logs.ts');
+    const { logs } = await import('./commands/stream/logs.ts');
     const isWhole = await logs(words, options, {
       isTerminal: process.stdout.isTTY,
       write: passOn,
@@ -124,36 +124,38 @@ const program = createProgram({
     });
     if (!isWhole) process.exitCode = 1;
   },
-  delete: async (words, options) => (await import('./delete.ts')).deletePod(words, options),
+  delete: async (words, options) => (await import('./commands/run/delete.ts')).deletePod(words, options),
   top: async (words, options) => {
-    const { top } = await import('./top.ts');
+    const { top } = await import('./commands/top/top.ts');
     await top(words, options, { output: process.stdout, input: process.stdin });
   },
-  topPods: async (options) => (await import('./topUsage.ts')).topPods(options, write),
-  topNodes: async (options) => (await import('./topUsage.ts')).topNodes(options, write),
-  imageList: async (names, options) => (await import('./image.ts')).listImages(names, options, write),
+  topPods: async (options) => (await import('./commands/top/topUsage.ts')).topPods(options, write),
+  topNodes: async (options) => (await import('./commands/top/topUsage.ts')).topNodes(options, write),
+  imageList: async (names, options) => (await import('./commands/image/image.ts')).listImages(names, options, write),
   imageImport: async (file, options) => {
     actUnread();
-    await (await import('./image.ts')).importImage(file, options, { write, input: process.stdin });
+    await (await import('./commands/image/image.ts')).importImage(file, options, { write, input: process.stdin });
   },
   imagePull: async (names, options) => {
     actUnread();
-    await (await import('./image.ts')).pullImages(names, options, write);
+    await (await import('./commands/image/image.ts')).pullImages(names, options, write);
   },
   imageRemove: async (names, options) => {
     actUnread();
-    await (await import('./image.ts')).removeImages(names, options, write);
+    await (await import('./commands/image/image.ts')).removeImages(names, options, write);
   },
-  version: async (options) => (await import('./version.ts')).version(options, write),
-  completion: async (shell) => void write((await import('./completionScripts.ts')).completionScript(shell)),
+  version: async (options) => (await import('./commands/version.ts')).version(options, write),
+  completion: async (shell) => void write((await import('./commands/completionScripts.ts')).completionScript(shell)),
   complete: async (commands, words) => {
-    const { askPods, complete } = await import('./complete.ts');
+    const { askPods, complete } = await import('./commands/complete.ts');
     write(`${(await complete(commands, words, askPods)).join('\n')}\n`);
   },
-  replay: async (file, options) => (await import('./replay.ts')).replay(file, options, write),
-  inspect: async (file, options) => (await import('./inspect.ts')).inspectRecording(file, options, write),
-  recordDump: async (file, options) => (await import('./record.ts')).dumpRecording(file, options, write),
-  charts: async (options) => (await import('./charts.ts')).charts(options, write),
+  replay: async (file, options) => (await import('./commands/record/replay.ts')).replay(file, options, write),
+  inspect: async (file, options) =>
+    (await import('./commands/record/inspect.ts')).inspectRecording(file, options, write),
+  recordDump: async (file, options) =>
+    (await import('./commands/record/record.ts')).dumpRecording(file, options, write),
+  charts: async (options) => (await import('./commands/record/charts.ts')).charts(options, write),
 });
 
 /** Ends the process when all is written, or was heard not to be: a stream tells of its errors a turn later. */

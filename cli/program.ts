@@ -4,22 +4,22 @@ import { printable } from '../base/printable.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { type Flags, readFlags } from '../node/config/flags.ts';
 import { packageVersion, runDirectory } from '../node/places.ts';
-import type { ChartsOptions } from './charts.ts';
-import { addClusterOptions } from './clusterOptions.ts';
-import { SHELLS, type Shell } from './completionScripts.ts';
-import type { DescribeOptions } from './describe.ts';
-import type { DownOptions } from './down.ts';
-import type { ExplainOptions } from './explain.ts';
-import { addGetCommand, type GetCommands } from './getCommand.ts';
-import { addImageCommand, type ImageCommands } from './imageCommand.ts';
-import type { InspectOptions } from './inspect.ts';
-import { addPodCommands, type PodCommands, socketOptions } from './podCommands.ts';
-import type { RecordDumpOptions } from './record.ts';
-import type { ReplayOptions } from './replay.ts';
-import { addServingOptions } from './servingOptions.ts';
-import { addStreamCommands, type StreamCommands } from './streamCommands.ts';
-import { addTopCommand, type TopCommands } from './topCommand.ts';
-import type { VersionOptions } from './version.ts';
+import { SHELLS, type Shell } from './commands/completionScripts.ts';
+import type { DescribeOptions } from './commands/get/describe.ts';
+import type { ExplainOptions } from './commands/get/explain.ts';
+import { addGetCommand, type GetCommands } from './commands/get/getCommand.ts';
+import { addImageCommand, type ImageCommands } from './commands/image/imageCommand.ts';
+import type { ChartsOptions } from './commands/record/charts.ts';
+import type { InspectOptions } from './commands/record/inspect.ts';
+import type { RecordDumpOptions } from './commands/record/record.ts';
+import type { ReplayOptions } from './commands/record/replay.ts';
+import { addClusterOptions } from './commands/run/clusterOptions.ts';
+import type { DownOptions } from './commands/run/down.ts';
+import { addServingOptions } from './commands/run/servingOptions.ts';
+import { addPodCommands, type PodCommands, socketOptions } from './commands/stream/podCommands.ts';
+import { addStreamCommands, type StreamCommands } from './commands/stream/streamCommands.ts';
+import { addTopCommand, type TopCommands } from './commands/top/topCommand.ts';
+import type { VersionOptions } from './commands/version.ts';
 
 /** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
 export interface Commands extends GetCommands, PodCommands, StreamCommands, TopCommands, ImageCommands {

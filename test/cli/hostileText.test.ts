@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { isPrintable } from '../../base/printable.ts';
-import { INITIAL_CONTROLS } from '../../cli/table/controls.ts';
-import { tablePrinter } from '../../cli/table/printer.ts';
-import { renderFrame, renderLast } from '../../cli/table/render.ts';
-import { TerminalText } from '../../cli/terminalText.ts';
+import { INITIAL_CONTROLS } from '../../cli/terminal/table/controls.ts';
+import { tablePrinter } from '../../cli/terminal/table/printer.ts';
+import { renderFrame, renderLast } from '../../cli/terminal/table/render.ts';
+import { TerminalText } from '../../cli/terminal/terminalText.ts';
 import { describePod } from '../../show/describe/pod.ts';
 import { displayWidth } from '../../show/displayWidth.ts';
 import { fakeAgent } from '../fakes/agent.ts';
@@ -77,22 +77,22 @@ test('in a log that goes to a terminal, each line of which may have its colours'
 
 /** Whoever writes to a terminal: by a function that is handed in and escapes, or with `printable` on the spot. */
 const WRITERS = [
-  'cli/get.ts: 2',
-  'cli/getActors.ts: 1',
-  'cli/getEvents.ts: 1',
-  'cli/getNodes.ts: 1',
-  'cli/image.ts: 2',
-  'cli/lineView.ts: 1',
+  'cli/commands/get/get.ts: 2',
+  'cli/commands/get/getActors.ts: 1',
+  'cli/commands/get/getEvents.ts: 1',
+  'cli/commands/get/getNodes.ts: 1',
+  'cli/commands/image/image.ts: 2',
+  'cli/terminal/lineView.ts: 1',
   // The log of a container: raw where no terminal reads it, else as `TerminalText` makes it.
-  'cli/logs.ts: 1',
+  'cli/commands/stream/logs.ts: 1',
   // What a container writes to its user's terminal goes there as it is: a command may steer that on purpose.
   'cli/main.ts: 6',
-  'cli/standardOutput.ts: 1',
-  'cli/table/screen.ts: 4',
-  'cli/terminalScreen.ts: 1',
-  'cli/terminalView.ts: 1',
-  'cli/top.ts: 1',
-  'cli/topUsage.ts: 2',
+  'cli/output/standardOutput.ts: 1',
+  'cli/terminal/table/screen.ts: 4',
+  'cli/terminal/terminalScreen.ts: 1',
+  'cli/terminal/terminalView.ts: 1',
+  'cli/commands/top/top.ts: 1',
+  'cli/commands/top/topUsage.ts: 2',
   'stats/usageChild.ts: 1',
   'testing/simulation/finds.ts: 5',
   'testing/simulation/soak.ts: 3',

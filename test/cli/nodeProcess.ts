@@ -1,7 +1,7 @@
 /** A process that runs `run` or `up` over a node agent that does nothing but tell what is asked of it. */
 
-import { run } from '../../cli/run.ts';
-import { type UpParts, up } from '../../cli/up.ts';
+import { run } from '../../cli/commands/run/run.ts';
+import { type UpParts, up } from '../../cli/commands/run/up.ts';
 import { involvedNode, involvedPod, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import { readFlags } from '../../node/config/flags.ts';
 import type { StartNode } from '../../node/startNode.ts';

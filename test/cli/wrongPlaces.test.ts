@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { startOwnContainerd } from '../../cli/ownRuntime.ts';
+import { startOwnContainerd } from '../../cli/commands/run/ownRuntime.ts';
 import { assertDirectoryOrMissing } from '../../host/files/expectDirectory.ts';
 
 jest.setTimeout(60_000);

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { charts } from '../../cli/charts.ts';
+import { charts } from '../../cli/commands/record/charts.ts';
 
 const docs = join(import.meta.dirname, '../../docs/charts');
 let directory: string;

@@ -1,4 +1,4 @@
-/** What an API server has is asked for in `test/cli/takeOver.test.ts`; here is one that says nothing. */
+/** What an API server has is asked for in `test/cli/commands/run/takeOver.test.ts`; here is one that says nothing. */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';

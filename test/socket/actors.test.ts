@@ -1,6 +1,6 @@
 /** What the socket tells of single actors. */
 import { expect, test } from '@jest/globals';
-import { readActors } from '../../cli/readActors.ts';
+import { readActors } from '../../cli/commands/get/readActors.ts';
 import { agentClient } from '../../socket/client.ts';
 import { NOW, volumeView } from '../kubernetes/views.ts';
 import { pod, servedToEachTest } from './served.ts';

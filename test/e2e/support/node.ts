@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readPodList } from '../../../cli/readPods.ts';
+import { readPodList } from '../../../cli/commands/get/readPods.ts';
 import { startManagedContainerd } from '../../../cri/managed/containerd.ts';
 import { managedContainerdObstacle } from '../../../cri/managed/host.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';

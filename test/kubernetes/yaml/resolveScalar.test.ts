@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { asYaml } from '../../../cli/asYaml.ts';
+import { asYaml } from '../../../cli/output/asYaml.ts';
 import { parseBounded } from '../../../kubernetes/yaml/boundedYaml.ts';
 
 const limits = { tokens: 100_000, values: 100_000, characters: 1_000_000 };

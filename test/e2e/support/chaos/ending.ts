@@ -1,7 +1,7 @@
 /** What has to hold once all is calm. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readPodList } from '../../../../cli/readPods.ts';
+import { readPodList } from '../../../../cli/commands/get/readPods.ts';
 import type { Cri } from '../../../../cri/calls.ts';
 import { layoutOf } from '../../../../cri/managed/layout.ts';
 import { hierarchyOf, readHierarchies } from '../../../../host/cgroup/hierarchies.ts';

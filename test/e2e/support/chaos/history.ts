@@ -1,5 +1,5 @@
 /** What others have seen of the pods meanwhile: each has a history that one pod can have. */
-import { readWatchEvent } from '../../../../cli/readPods.ts';
+import { readWatchEvent } from '../../../../cli/commands/get/readPods.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import type { TestCluster } from '../cluster.ts';

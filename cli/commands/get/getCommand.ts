@@ -1,0 +1,86 @@
+/** `statelet get`: which kind of objects its words and flags ask for. */
+import { type Command, Option } from 'commander';
+import { ConfigError } from '../../../node/config/configError.ts';
+import { FORMATS, FORMATS_WITH } from '../../output/format/formats.ts';
+import { socketOptions } from '../stream/podCommands.ts';
+import type { GetOptions } from './get.ts';
+import type { GetActorsOptions } from './getActors.ts';
+import type { GetEventsOptions } from './getEvents.ts';
+import type { GetNodesOptions } from './getNodes.ts';
+import { KINDS, type ResourceKind, resourceOf } from './resource.ts';
+
+/** What prints the objects of each kind. */
+export interface GetCommands {
+  get(options: GetOptions): Promise<void>;
+  getActors(filter: string[], options: GetActorsOptions): Promise<void>;
+  getEvents(options: GetEventsOptions): Promise<void>;
+  getNodes(options: GetNodesOptions): Promise<void>;
+}
+
+type AllOptions = GetEventsOptions & GetActorsOptions;
+
+/** The choices are for help and completion only; `readFormat` rejects a wrong value with a better message. */
+export function outputOption(): Option {
+  const option = new Option('-o, --output <format>', 'output format');
+  option.choices([...FORMATS, ...FORMATS_WITH]).argParser(String);
+  return option;
+}
+
+/** The flags that choose among objects of one kind are of no use for another. */
+function refuseOthersFlags(kind: ResourceKind, options: AllOptions): void {
+  const flags = [
+    ['for', 'events', options.for],
+    ['types', 'events', options.types],
+    ['filter', 'actors', options.filter],
+  ] as const;
+  if (kind === 'actors' && (options.selector ?? options.fieldSelector) !== undefined) {
+    throw new ConfigError('--selector, --field-selector: actors are no objects of Kubernetes; use words of a filter');
+  }
+  for (const [flag, of, value] of flags) {
+    if (value !== undefined && kind !== of) throw new ConfigError(`--${flag}: only ${of} can be chosen by it`);
+  }
+}
+
+/** Adds `get` with its flags. */
+export function addGetCommand(program: Command, commands: GetCommands): void {
+  socketOptions(
+    program
+      .command('get')
+      .description("list the running agent's pods, its node, the events of the last hour, or all of its actors"),
+  )
+    .argument('<resource>', 'pods (po), nodes (no), events (ev) or actors; also pods/NAME')
+    .argument(
+      '[name...]',
+      'name of the object; for a pod its full name, the name in its manifest, or its UID; for actors words of a filter',
+    )
+    .option('-n, --namespace <namespace>', 'only objects in this namespace (default: all)')
+    .option('-A, --all-namespaces', 'objects in all namespaces, with a NAMESPACE column')
+    .addOption(outputOption())
+    .option('--no-headers', 'print no headers in a table')
+    .option('-l, --selector <labels>', 'only objects with these labels: app=web, app!=web, "app in (a,b)", app, !app')
+    .option('--field-selector <fields>', 'only objects with these fields: status.phase=Running, metadata.name!=web, …')
+    .option(
+      '-w, --watch',
+      'after listing, watch for changes; actors are looked at once a second, and each says what became of it',
+    )
+    .option('--for <pod>', 'only events about pod/NAME')
+    .option('--types <types>', 'only events of these types: Normal, Warning')
+    .option(
+      '--filter <words>',
+      'only actors of which all words hold: state:X ns:X kind:X is:retrying "waits>30s" "changed<1m", or any text',
+    )
+    .action((resource: string, given: string[], options: AllOptions) => got(commands, resource, given, options));
+}
+
+function got(commands: GetCommands, resource: string, given: string[], options: AllOptions): Promise<void> {
+  const isActors = KINDS.actors.some((each) => each === resource.split('/')[0]);
+  const words = isActors ? [resource] : [resource, ...given];
+  const { kind, ...name } = resourceOf(words, ['pods', 'nodes', 'events', 'actors']);
+  refuseOthersFlags(kind, options);
+  if (isActors && 'name' in name) throw new ConfigError(`${resource}: expected actors, and words of a filter`);
+  if (isActors) return commands.getActors(given, options);
+  const named = { ...options, ...name };
+  if (kind === 'events') return commands.getEvents(named);
+  if (kind === 'nodes' && options.watch) throw new ConfigError('--watch: nodes cannot be watched');
+  return kind === 'nodes' ? commands.getNodes(named) : commands.get(named);
+}

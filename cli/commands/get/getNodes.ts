@@ -1,0 +1,41 @@
+/** `get nodes`: the agent's own node. */
+import { systemClock } from '../../../base/clock.ts';
+import { nodeFields } from '../../../kubernetes/api/selection/selectableFields.ts';
+import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
+import { nodeTable } from '../../../kubernetes/node/nodeTable.ts';
+import { agentNamed } from '../../agent.ts';
+import { objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
+import { tablePrinter } from '../../terminal/table/printer.ts';
+import { askForNodes } from './readNodes.ts';
+import { readNode } from './readPods.ts';
+import { type SelectionOptions, selection } from './selection.ts';
+
+export interface GetNodesOptions extends SelectionOptions {
+  readonly name?: string;
+  readonly output?: string;
+  readonly headers?: boolean;
+  readonly rootDir?: string;
+  readonly stateDir?: string;
+}
+
+/** Prints the running agent's node like kubectl does. */
+export async function getNodes(options: GetNodesOptions, write: (text: string) => unknown): Promise<void> {
+  const isSelected = selection(options, nodeFields);
+  const format = await readFormat(options);
+  const agent = await agentNamed(options);
+  const nodes = (await askForNodes(agent, options.name)).filter(isSelected);
+  if (format.kind === 'text') {
+    const list = { apiVersion: 'v1', kind: 'NodeList', metadata: { resourceVersion: '' }, items: nodes };
+    return void write(await format.textOf(options.name === undefined ? list : nodes[0]));
+  }
+  if (nodes.length === 0) return void process.stderr.write('No resources found\n');
+  const { wide, headers } = { wide: false, headers: true, ...format };
+  if (format.kind === 'table' && readNode(await agent.json('/node')).simulated) {
+    write('SIMULATED runtime: no real containers run\n');
+  }
+  const table = (each: readonly NodeObject[]) => {
+    const [header = [], ...rows] = nodeTable(each, { wide, now: systemClock.now() });
+    tablePrinter(write, { headers }).print(header, rows);
+  };
+  await objectPrinter(format, { nameOf: ({ metadata }) => `node/${metadata.name}`, table }, write)(nodes);
+}

@@ -1,0 +1,360 @@
+/** `statelet image`: lists, imports, pulls and removes the images of the runtime in use. */
+import { constants } from 'node:fs';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { type Readable, Transform, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import * as z from 'zod/mini';
+import { waitOnce } from '../../../actors/alarm.ts';
+import { pullWith } from '../../../actors/services/images.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { messageOf, NodeFailure } from '../../../base/failure.ts';
+import { lookUp } from '../../../base/lookUp.ts';
+import { printable } from '../../../base/printable.ts';
+import type { Cri } from '../../../cri/calls.ts';
+import { runtimeMessageWithCode } from '../../../cri/failure.ts';
+import { type Container, ContainerState, type Image } from '../../../cri/generated/runtime.ts';
+import { connectCri } from '../../../cri/grpc.ts';
+import { decompressorsFor, maxExpandedBytes } from '../../../cri/images/compression.ts';
+import { expandsTooMuch, fullName, type ImageArchive, readImageArchive } from '../../../cri/images/imageArchive.ts';
+import { imageSpec } from '../../../cri/images/imageSpec.ts';
+import { importArchive, runtimeConfig } from '../../../cri/images/importImages.ts';
+import { namesToRemove, removeNames } from '../../../cri/images/removeNames.ts';
+import { containerNameOf, POD_NAME_LABEL, POD_NAMESPACE_LABEL } from '../../../cri/labels.ts';
+import { errorCode } from '../../../host/files/fileErrors.ts';
+import { credentialsOn } from '../../../node/credentialsOn.ts';
+import { decimalSize, imageTable, type ShownImage, shortId } from '../../../show/imageTable.ts';
+import type { CredentialSources, RuntimeEndpoints } from '../../../socket/agent.ts';
+import { agentNamed } from '../../agent.ts';
+import { objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
+import { tablePrinter } from '../../terminal/table/printer.ts';
+
+export interface RuntimeOptions {
+  readonly containerRuntimeEndpoint?: string;
+  readonly rootDir?: string;
+  readonly stateDir?: string;
+}
+
+export interface ImageListOptions extends RuntimeOptions {
+  readonly output?: string;
+  readonly headers?: boolean;
+}
+
+export interface ImageImportOptions extends RuntimeOptions {
+  readonly name?: string;
+}
+
+type Write = (text: string) => unknown;
+
+const CALL_MS = 10_000;
+
+/** A runtime, and the places of its node's credentials for registries. */
+interface NodeRuntime extends RuntimeEndpoints {
+  readonly rootDirectory: string;
+  readonly registryCredentials: Partial<CredentialSources>;
+}
+
+interface UsedRuntime extends Pick<NodeRuntime, 'rootDirectory' | 'registryCredentials'> {
+  readonly cri: Cri;
+  readonly imageEndpoint: string;
+}
+
+const nodeShape = z.object({
+  simulated: z.boolean(),
+  endpoints: z.object({ runtime: z.string(), images: z.string() }),
+  registryCredentials: z.object({
+    workingDirectory: z.string(),
+    homeDirectory: z.string(),
+    providers: z.exactOptional(z.object({ config: z.string(), binDir: z.string() })),
+  }),
+});
+
+/** Finds the runtime of the running agent, unless the flag names one. */
+async function endpointsOf(options: RuntimeOptions): Promise<NodeRuntime> {
+  const { containerRuntimeEndpoint: named, rootDir } = options;
+  if (named !== undefined) {
+    return { runtime: named, images: named, rootDirectory: rootDir ?? process.cwd(), registryCredentials: {} };
+  }
+  const agent = await agentNamed(options);
+  const { simulated, endpoints, registryCredentials } = nodeShape.parse(await agent.json('/node'));
+  if (simulated) {
+    const why = 'the agent runs on the simulated runtime, which needs no images';
+    throw new NodeFailure('Unimplemented', `${why}: start it as root on Linux for real containers`);
+  }
+  return { ...endpoints, rootDirectory: dirname(agent.path), registryCredentials };
+}
+
+async function withRuntime<T>(options: RuntimeOptions, act: (runtime: UsedRuntime) => Promise<T>): Promise<T> {
+  const { runtime: runtimeEndpoint, images: imageEndpoint, ...node } = await endpointsOf(options);
+  const cri = connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs: CALL_MS });
+  try {
+    return await act({ cri, imageEndpoint, ...node });
+  } finally {
+    cri.close();
+  }
+}
+
+/** Nothing but the end of the process ends a command. */
+const { signal } = new AbortController();
+
+const pause = (ms: number) => waitOnce(systemClock.now() + ms, systemClock, signal);
+
+/** Prints the images of the runtime, or those with one of the names. */
+export async function listImages(names: readonly string[], options: ImageListOptions, write: Write): Promise<void> {
+  const format = await readFormat(options);
+  const images = await withRuntime(options, ({ cri }) => imagesNamed(cri, names));
+  const isEmpty = images.length === 0;
+  if (format.kind === 'text') {
+    return void write(await format.textOf({ images: images.map(imageObject) }));
+  }
+  if (isEmpty) return void process.stderr.write('No images found\n');
+  const { wide, headers } = { wide: false, headers: true, ...format };
+  const table = (each: readonly Image[]) => {
+    const [header = [], ...rows] = imageTable(each.map(shownImage), { wide });
+    tablePrinter(write, { headers }).print(header, rows);
+  };
+  const nameOf = (image: Image) => image.repoTags[0] ?? image.repoDigests[0] ?? image.id;
+  await objectPrinter(format, { nameOf, objectOf: imageObject, table }, write)(images);
+}
+
+async function imagesNamed(cri: Cri, names: readonly string[]): Promise<Image[]> {
+  if (names.length === 0) return (await cri.listImages({ filter: undefined }, { signal })).images;
+  const images = await Promise.all(names.map((name) => imageNamed(cri, name)));
+  return [...new Map(images.map((image) => [image.id, image])).values()];
+}
+
+async function imageNamed(cri: Pick<Cri, 'imageStatus'>, name: string): Promise<Image> {
+  const { image } = await cri.imageStatus({ image: imageSpec(name), verbose: false }, { signal });
+  if (image === undefined) throw new NodeFailure('NotFound', `image "${name}" not found`);
+  return image;
+}
+
+const shownImage = ({ id, repoTags, repoDigests, size, pinned }: Image): ShownImage => ({
+  id,
+  repoTags,
+  repoDigests,
+  pinned,
+  sizeBytes: Number(size),
+});
+
+/** An image in JSON and YAML, with the fields of `crictl images -o json`. */
+const imageObject = ({ id, repoTags, repoDigests, size, uid, username, pinned }: Image) => ({
+  id,
+  repoTags,
+  repoDigests,
+  size: String(size),
+  uid: uid === undefined ? null : { value: String(uid.value) },
+  username,
+  pinned,
+});
+
+/**
+ * Pulls images with the node's own credentials, from its files and its plugins. It leaves no pull record, because the agent
+ * has the records in memory, so that the images count as preloaded (`pkg/kubelet/images/pullmanager`).
+ */
+export async function pullImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
+  const references = names.map((name) => fullName(name, 'image pull'));
+  await withRuntime(options, async ({ cri, rootDirectory, registryCredentials }) => {
+    const { providers, ...directories } = registryCredentials;
+    const places = { rootDirectory, ...directories, ...(providers ? { credentialProviders: providers } : {}) };
+    const warn = (message: string) => void process.stderr.write(printable(`${message}\n`));
+    const find = await credentialsOn(places, { warn, signal });
+    for (const image of references) {
+      const credentials = await find({ repository: image.replace(/(?::[^/:@]*)?(?:@.*)?$/, ''), signal });
+      const pull = (auth: Parameters<Parameters<typeof pullWith>[1]>[0]) =>
+        cri.pullImage({ image: imageSpec(image), auth, sandboxConfig: undefined }, { signal });
+      const { imageRef } = await pullWith(credentials, async (auth) => (await pull(auth)).imageRef).catch((cause) => {
+        throw pullFailure(image, cause);
+      });
+      write(`pulled ${image} (${summaryOf(await imageNamed(cri, imageRef))})\n`);
+    }
+  });
+}
+
+const IMPORT_ADVICE = '"statelet image import FILE.tar" needs no registry';
+
+function pullFailure(image: string, cause: unknown): unknown {
+  if (!(cause instanceof NodeFailure) || cause.reason === 'RuntimeUnavailable') return cause;
+  return new NodeFailure('ErrImagePull', `${image}: ${runtimeMessageWithCode(cause)}; ${IMPORT_ADVICE}`, { cause });
+}
+
+const summaryOf = ({ id, size }: Pick<Image, 'id' | 'size'>): string => `${shortId(id)}, ${decimalSize(Number(size))}`;
+
+/**
+ * Removes images that no container uses, as the kubelet's garbage collection does. A name of an image that has others is
+ * removed alone.
+ */
+export async function removeImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
+  await withRuntime(options, async ({ cri, imageEndpoint: endpoint }) => {
+    for (const name of names) {
+      const image = await imageNamed(cri, name);
+      const use = await useOf(image, cri);
+      if (use !== undefined) throw new NodeFailure('Forbidden', `image "${name}" is in use by ${use}`);
+      const plan = namesToRemove(name, image);
+      if (plan.left.length > 0) {
+        await removeNames(plan, { cri, endpoint, pause, signal });
+        write(`untagged ${plan.removed.join(', ')} (${shortId(image.id)} still has ${plan.left.join(', ')})\n`);
+        continue;
+      }
+      await cri.removeImage({ image: imageSpec(image.id) }, { signal });
+      const removed = image.repoTags.length > 0 ? image.repoTags : image.repoDigests;
+      write(`removed ${removed.join(', ') || image.id} (${summaryOf(image)})\n`);
+    }
+  });
+}
+
+/**
+ * Describes who uses an image; undefined if nobody does. Terminated containers count, because the kubelet does not remove
+ * their images either (`detectImages` in `pkg/kubelet/images/image_gc_manager.go`).
+ */
+async function useOf(image: Image, cri: Cri): Promise<string | undefined> {
+  const { sandboxImage } = await runtimeConfig(cri, signal);
+  const sandbox =
+    sandboxImage && (await cri.imageStatus({ image: imageSpec(sandboxImage), verbose: false }, { signal }));
+  if (image.pinned || (sandbox && sandbox.image?.id === image.id)) {
+    return 'the sandboxes of all pods';
+  }
+  const { containers } = await cri.listContainers({ filter: undefined }, { signal });
+  const references = new Set([image.id, ...image.repoTags, ...image.repoDigests]);
+  const uses = (container: Container) =>
+    [container.imageId, container.imageRef, container.image?.image ?? ''].some((each) => references.has(each));
+  const user = containers.find(uses) ?? (await mountingContainer(containers, references, cri));
+  return user && containerText(user);
+}
+
+/** Finds a running container with a volume of the image. */
+async function mountingContainer(
+  containers: readonly Container[],
+  references: ReadonlySet<string>,
+  cri: Cri,
+): Promise<Container | undefined> {
+  for (const container of containers) {
+    if (container.state !== ContainerState.CONTAINER_RUNNING) continue;
+    const { status } = await cri.containerStatus({ containerId: container.id, verbose: false }, { signal });
+    const mounted = status?.mounts.map((mount) => mount.image?.image ?? '') ?? [];
+    if (mounted.some((each) => references.has(each))) return container;
+  }
+  return undefined;
+}
+
+function containerText(container: Container): string {
+  const { labels, state } = container;
+  const [namespace, pod] = [lookUp(labels, POD_NAMESPACE_LABEL), lookUp(labels, POD_NAME_LABEL)];
+  const isOver = state === ContainerState.CONTAINER_EXITED;
+  const name = `${isOver ? 'the terminated ' : ''}container ${containerNameOf(container) || container.id}`;
+  return pod === undefined ? name : `${name} of pod ${namespace}/${pod}`;
+}
+
+interface ImportStreams {
+  readonly write: Write;
+  /** Read if the file is `-`. */
+  readonly input: Readable;
+  /** Directory for the archive while it is imported, instead of that of the system. */
+  readonly temporary?: string;
+  /** Bytes that the archive and its layers may expand to, instead of a limit by its size. */
+  readonly maxBytes?: number;
+}
+
+/** Imports the images of a file into the runtime. */
+export async function importImage(
+  file: string,
+  options: ImageImportOptions,
+  { write, ...streams }: ImportStreams,
+): Promise<void> {
+  await withArchive(file, { ...options, ...streams }, async (archive) => {
+    await withRuntime(options, async ({ cri, imageEndpoint }) => {
+      await importArchive({ cri, endpoint: imageEndpoint, archive, pause, signal });
+      for (const { name } of archive.images) {
+        write(`imported ${name} (${summaryOf(await imageNamed(cri, name))})\n`);
+      }
+    });
+  });
+}
+
+/** Opens the archive, which is decompressed into a temporary file because its members are read out of order. */
+async function withArchive(
+  path: string,
+  { name, input, temporary = tmpdir(), maxBytes }: Omit<ImportStreams, 'write'> & { readonly name?: string },
+  act: (archive: ImageArchive) => Promise<void>,
+): Promise<void> {
+  const label = path === '-' ? 'the standard input' : path;
+  const opened: FileHandle[] = [];
+  const openNext = async (opening: Promise<FileHandle>) => {
+    const handle = await opening;
+    opened.push(handle);
+    return handle;
+  };
+  try {
+    let file = await openNext(path === '-' ? unnamedFile(temporary) : openFile(path));
+    if (path === '-') await pipeline(input, writerOf(file, { label, temporary }));
+    const { buffer: start } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    const limit = maxBytes ?? maxExpandedBytes((await file.stat()).size);
+    const decompressors = decompressorsFor(start);
+    if (decompressors !== undefined) {
+      const stream = file.createReadStream({ start: 0, autoClose: false });
+      const plain = await openNext(unnamedFile(temporary));
+      const writer = writerOf(plain, { label, temporary });
+      await pipeline([stream, ...decompressors, upTo(limit, label), writer]).catch((cause) => {
+        if (cause instanceof NodeFailure) throw cause;
+        throw new NodeFailure('BadRequest', `${label} is truncated or damaged: ${messageOf(cause)}`, { cause });
+      });
+      file = plain;
+    }
+    await act(await readImageArchive(file, { label, name, maxUnpackedBytes: limit }));
+  } finally {
+    for (const handle of opened) await handle.close();
+  }
+}
+
+/** Passes bytes on until there are too many of them. */
+function upTo(limit: number, label: string): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      bytes += chunk.length;
+      if (bytes > limit) done(new NodeFailure('BadRequest', expandsTooMuch(label, limit)));
+      else done(null, chunk);
+    },
+  });
+}
+
+/** Creates a file without a name, so that its space is freed with the process, however that ends. */
+async function unnamedFile(temporary: string): Promise<FileHandle> {
+  const directory = await mkdtemp(join(temporary, 'statelet-image-'));
+  try {
+    return await open(join(directory, 'archive'), 'wx+', 0o600);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Writes to a file of `unnamedFile`. Its failure is one of the host, such as a full disk, and not one of the archive. */
+function writerOf(
+  file: FileHandle,
+  { label, temporary }: { readonly label: string; readonly temporary: string },
+): Writable {
+  const failure = (cause: unknown) => {
+    const problem = `${label} cannot be stored in ${temporary}: ${messageOf(cause)}; TMPDIR names another directory`;
+    return new NodeFailure('RuntimeError', problem, { cause });
+  };
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      file.appendFile(chunk).then(
+        () => done(),
+        (cause) => done(failure(cause)),
+      );
+    },
+  });
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  // Without O_NONBLOCK, the call would wait until a program writes to a FIFO.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
+    if (errorCode(cause) === 'ENOENT') throw new NodeFailure('NotFound', `${path}: no such file`, { cause });
+    throw cause;
+  });
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new NodeFailure('BadRequest', `${path} is not a file: expected a tar archive of ${basename(path)}`);
+}

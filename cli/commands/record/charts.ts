@@ -1,0 +1,50 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../../../base/failure.ts';
+import { errorCode } from '../../../host/files/fileErrors.ts';
+import { charts as allCharts, type Chart } from '../../../machines/drawing/charts.ts';
+import { ConfigError } from '../../../node/config/configError.ts';
+
+export interface ChartsOptions {
+  readonly name?: string;
+  /** The directory to write a page per machine to; absent: the charts go to the terminal. */
+  readonly output?: string;
+  /** The page of all charts is opened in a browser instead. */
+  readonly open?: boolean;
+}
+
+/** A machine's page: what it is a chart of, and the chart as GitHub and others draw it. */
+export const chartPage = ({ name, summary, mermaid }: Chart): string =>
+  `# ${name}\n\n${summary}\n\n\`\`\`mermaid\n${mermaid}\`\`\`\n\nWritten by \`npm run charts\` from the machine itself.\n`;
+
+function chosen(name: string | undefined): Chart[] {
+  const all = allCharts();
+  const found = all.filter((chart) => name === undefined || chart.name === name);
+  if (name === undefined || found.length > 0) return found;
+  throw new ConfigError(`${name}: unknown machine, expected one of ${all.map((chart) => chart.name).join(', ')}`);
+}
+
+const writePage = (file: string, page: string): Promise<void> =>
+  writeFile(file, page).catch((cause: unknown) => {
+    throw new ConfigError(`--output: ${file} cannot be written: ${messageOf(cause)}`, { cause });
+  });
+
+/** Prints each machine, or the one of this name, as a Mermaid chart, or writes them as pages. */
+export async function charts({ name, output, open }: ChartsOptions, write: (text: string) => unknown): Promise<void> {
+  const pages = chosen(name);
+  if (open)
+    return (await import('./openCharts.ts')).openCharts(
+      { ...(name === undefined ? {} : { name }), ...(output === undefined ? {} : { output }) },
+      write,
+    );
+  if (output === undefined) {
+    for (const { name, summary, mermaid } of pages) write(`%% ${name}: ${summary}\n${mermaid}\n`);
+    return;
+  }
+  await mkdir(output, { recursive: true }).catch((cause: unknown) => {
+    const why =
+      errorCode(cause) === 'EEXIST' || errorCode(cause) === 'ENOTDIR' ? 'expected a directory' : messageOf(cause);
+    throw new ConfigError(`--output: ${output}: ${why}`, { cause });
+  });
+  for (const page of pages) await writePage(join(output, `${page.name}.md`), chartPage(page));
+}

@@ -1,0 +1,46 @@
+/** Opens pages in the browser of the user's desktop, if there is one. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { lookUp } from '../../../base/lookUp.ts';
+
+export interface Desktop {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Rejects where nothing on this host can open it. */
+  open(url: string): Promise<void>;
+}
+
+/** Opens an address. Does nothing without a desktop, because the address has been printed as well. */
+export async function openOnDesktop(
+  url: string,
+  { environment = process.env, open = openByDesktop }: Partial<Desktop> = {},
+): Promise<void> {
+  const hasDesktop = ['DISPLAY', 'WAYLAND_DISPLAY'].some((each) => lookUp(environment, each));
+  if (hasDesktop) await open(url).catch(() => {});
+}
+
+/**
+ * Opens a link that contains a token. The browser is given an owner-only file that redirects to the link, because every user
+ * of the host can read the command line of a process. The returned function removes the file.
+ */
+export async function openSecretLink(url: string, desktop: Partial<Desktop> = {}): Promise<() => Promise<void>> {
+  const directory = await mkdtemp(join(tmpdir(), 'statelet-link-'));
+  const file = join(directory, 'page.html');
+  // A URL contains none of the characters that end an attribute.
+  const html = `<!doctype html><meta http-equiv="refresh" content="0; url=${new URL(url).href}">\n`;
+  await writeFile(file, html, { mode: 0o600 });
+  await openOnDesktop(pathToFileURL(file).href, desktop);
+  return () => rm(directory, { recursive: true, force: true });
+}
+
+/** Once it has begun it lives on without this process, and so does the browser that it begins. */
+function openByDesktop(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('xdg-open', [url], { stdio: 'ignore', detached: true });
+    child.unref();
+    child.once('error', reject);
+    child.once('spawn', resolve);
+  });
+}

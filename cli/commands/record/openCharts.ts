@@ -1,0 +1,22 @@
+/** `statelet charts --open`: the page of all charts in the user's browser. It needs no node, and no server. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ConfigError } from '../../../node/config/configError.ts';
+import { packageDirectory } from '../../../node/places.ts';
+import { type Desktop, openOnDesktop } from './desktop.ts';
+
+/** Says where the page is, and opens it where there is a desktop. */
+export async function openCharts(
+  { name, output }: { readonly name?: string; readonly output?: string },
+  write: (text: string) => unknown,
+  { directory = join(packageDirectory(), 'dist', 'web'), ...desktop }: Partial<Desktop> & { directory?: string } = {},
+): Promise<void> {
+  if (output !== undefined) throw new ConfigError('--open and --output do not go together');
+  const file = join(directory, 'charts.html');
+  if (!existsSync(file))
+    throw new ConfigError(`--open: ${file} does not exist, expected the built page: npm run build`);
+  const url = `${pathToFileURL(file).href}${name === undefined ? '' : `#${encodeURIComponent(name)}`}`;
+  write(`${url}\n`);
+  await openOnDesktop(url, desktop);
+}

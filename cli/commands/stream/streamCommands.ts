@@ -1,0 +1,50 @@
+/** `exec` and `attach` as they stand on the command line. */
+import type { Command } from 'commander';
+import { ConfigError } from '../../../node/config/configError.ts';
+import type { AttachOptions, ExecOptions } from './exec.ts';
+import { socketOptions } from './podCommands.ts';
+
+/** What these commands do. */
+export interface StreamCommands {
+  exec(words: string[], command: string[], options: ExecOptions): Promise<void>;
+  attach(words: string[], options: AttachOptions): Promise<void>;
+}
+
+const streamOptions = (command: Command): Command =>
+  socketOptions(command)
+    .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
+    .option(
+      '-c, --container <name>',
+      'the container (default: that of the annotation kubectl.kubernetes.io/default-container, else the first)',
+    )
+    .option('-i, --stdin', 'pass standard input on to the container')
+    .option('-t, --tty', 'standard input is a terminal')
+    .option('-q, --quiet', 'print only what comes from the container');
+
+export function addStreamCommands(program: Command, commands: StreamCommands): void {
+  streamOptions(program.command('exec').description('run a command in a container, and exit with its exit code'))
+    .usage('[options] pod/NAME -- COMMAND [args...]')
+    .argument(
+      '<pod...>',
+      'pod/NAME (full name, name in the manifest, or UID), and behind -- the command with its arguments',
+    )
+    .action((given: string[], options: ExecOptions) => {
+      const { words, command } = dividedAtDashes(given, program);
+      return commands.exec(words, command, options);
+    });
+  streamOptions(program.command('attach').description('read and write what a running container writes and reads'))
+    .argument('<pod...>', 'pod/NAME (full name, name in the manifest, or UID)')
+    .action((words: string[], options: AttachOptions) => commands.attach(words, options));
+}
+
+/** What stands before -- and behind it, which commander does not tell apart. */
+function dividedAtDashes(given: readonly string[], { rawArgs }: Command & { rawArgs?: readonly string[] }) {
+  const dashes = rawArgs?.indexOf('--') ?? -1;
+  const command = dashes < 0 ? [] : (rawArgs?.slice(dashes + 1) ?? []);
+  const words = given.slice(0, given.length - command.length);
+  if (dashes < 0 && words.length > 1)
+    throw new ConfigError('exec POD COMMAND is not supported: use exec POD -- COMMAND instead');
+  if (words.length === 0) throw new ConfigError('which pod? expected pod/NAME before --');
+  if (command.length === 0) throw new ConfigError('you must specify at least one command for the container');
+  return { words, command };
+}

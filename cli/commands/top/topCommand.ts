@@ -1,0 +1,70 @@
+/** The command line of `top`: the actors of the agent, or the usage of pods and nodes as in kubectl. */
+import { type Command, Option } from 'commander';
+import { ConfigError } from '../../../node/config/configError.ts';
+import { SORT_FIELDS } from '../../../show/usageTable.ts';
+import { KINDS, resourceOf } from '../get/resource.ts';
+import { socketOptions } from '../stream/podCommands.ts';
+import type { TopOptions } from './top.ts';
+import type { TopUsageOptions } from './topUsage.ts';
+
+export interface TopCommands {
+  top(words: string[], options: TopOptions): Promise<void>;
+  topPods(options: TopUsageOptions): Promise<void>;
+  topNodes(options: TopUsageOptions): Promise<void>;
+}
+
+export function addTopCommand(program: Command, commands: TopCommands): void {
+  socketOptions(
+    program
+      .command('top')
+      .description(
+        'all actors of the running agent, live, with keys; without a terminal, once; "top pods" and "top nodes": the CPU and memory that they use',
+      ),
+  )
+    .argument('[filter...]', 'words of a filter, as of "get actors"; or pods [NAME] or nodes [NAME]')
+    .option('-n, --namespace <namespace>', 'only pods in this namespace (default: all)')
+    .option('-A, --all-namespaces', 'with pods: in all namespaces, with a NAMESPACE column')
+    .option('--containers', 'with pods: the usage of each container')
+    .addOption(new Option('--sort-by <field>', 'with pods or nodes: largest usage first').choices(SORT_FIELDS))
+    .option('--no-headers', 'with pods or nodes: print no headers')
+    .option('-l, --selector <labels>', 'with pods or nodes: only those with these labels, as of "get"')
+    .option('--field-selector <fields>', 'with pods or nodes: only those with these fields, as of "get"')
+    .action((words: string[], options: TopUsageOptions) => topOf(commands, words, options));
+}
+
+function topOf(commands: TopCommands, words: string[], options: TopUsageOptions): Promise<void> {
+  const [word] = words[0]?.split('/') ?? [];
+  const isUsage = [...KINDS.pods, ...KINDS.nodes].some((name) => name === word);
+  const { kind, name } = isUsage ? resourceOf(words, ['pods', 'nodes']) : {};
+  refuseOthersFlags(kind, options);
+  if (kind === undefined) {
+    const { namespace, rootDir, stateDir } = options;
+    return commands.top(words, {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(rootDir === undefined ? {} : { rootDir }),
+      ...(stateDir === undefined ? {} : { stateDir }),
+    });
+  }
+  const named = name === undefined ? options : { ...options, name };
+  return kind === 'pods' ? commands.topPods(named) : commands.topNodes(named);
+}
+
+/** Rejects flags without an effect, because a user would take the table for something that it does not show. */
+function refuseOthersFlags(kind: string | undefined, options: TopUsageOptions): void {
+  const { containers, allNamespaces, namespace, sortBy, headers, selector, fieldSelector } = options;
+  if (kind === 'nodes' && namespace !== undefined) throw new ConfigError('--namespace: nodes have no namespace');
+  const ofPods = { '--containers': containers, '--all-namespaces': allNamespaces };
+  const ofUsage = {
+    '--sort-by': sortBy,
+    '--no-headers': headers === false || undefined,
+    '--selector': selector,
+    '--field-selector': fieldSelector,
+  };
+  for (const [flag, value] of Object.entries(ofPods)) {
+    if (value !== undefined && kind !== 'pods') throw new ConfigError(`${flag}: only "top pods" takes this flag`);
+  }
+  for (const [flag, value] of Object.entries(ofUsage)) {
+    if (value === undefined || kind !== undefined) continue;
+    throw new ConfigError(`${flag}: only "top pods" and "top nodes" take this flag`);
+  }
+}

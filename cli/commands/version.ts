@@ -1,0 +1,40 @@
+import * as z from 'zod/mini';
+import { ownVersion, type VersionInfo } from '../../node/version.ts';
+import { agentNamed } from '../agent.ts';
+import { asText } from '../output/output.ts';
+
+export interface VersionOptions {
+  readonly client?: boolean;
+  readonly output?: 'json' | 'yaml';
+  readonly rootDir?: string;
+  readonly stateDir?: string;
+}
+
+const versionSchema = z.object({
+  gitVersion: z.string(),
+  // An older agent does not tell it.
+  kubeletVersion: z.optional(z.string()),
+  nodeVersion: z.string(),
+  platform: z.string(),
+});
+
+/** Prints the version of this command, then of the running agent; without one, what is known is still printed. */
+export async function version(options: VersionOptions, write: (text: string) => unknown): Promise<void> {
+  const { output } = options;
+  const clientVersion = ownVersion();
+  let serverVersion: VersionInfo | undefined;
+  try {
+    if (options.client !== true) serverVersion = await versionOfAgent(options);
+  } finally {
+    if (output) write(await asText({ clientVersion, ...(serverVersion ? { serverVersion } : {}) }, output));
+    else write(`Client Version: ${clientVersion.gitVersion}\n`);
+  }
+  if (output || serverVersion === undefined) return;
+  write(`Server Version: ${serverVersion.gitVersion}\n`);
+  if (serverVersion.kubeletVersion) write(`Kubelet Version: ${serverVersion.kubeletVersion}\n`);
+}
+
+async function versionOfAgent(options: VersionOptions): Promise<VersionInfo> {
+  const agent = await agentNamed(options);
+  return versionSchema.parse(await agent.json('/version'));
+}

@@ -1,0 +1,54 @@
+import { every, systemClock } from '../../base/clock.ts';
+import { type PodWithTree, pairWithTrees } from '../../show/podActors.ts';
+import type { AgentPort } from '../../socket/agent.ts';
+import { nodeReadiness, readinessText, settledReadiness } from './table/ready.ts';
+
+/** The display of `up` while the node runs. */
+export interface LiveView {
+  follow(agent: AgentPort): void;
+  /** Shows the link to the page. A table shows it until the end, and leaves it on the terminal. */
+  showPage(url: string): void;
+  /** Prints lines that remain after the view is closed. */
+  print(line: string): void;
+  close(): void;
+}
+
+/** The terminal's stream, or that of a file or pipe. */
+export interface Output {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly hasColors?: () => boolean;
+  write(text: string): unknown;
+  on?(event: 'resize', listener: () => void): unknown;
+  off?(event: 'resize', listener: () => void): unknown;
+}
+
+const READY_CHECK_MS = 250;
+
+/** Calls `onReady` once, with the line "node ready", when no pod is pending and this stays so for a second. */
+export function announceReady(agent: AgentPort, onReady: (line: string) => void): () => void {
+  const isSettled = settledReadiness();
+  const check = () => {
+    const { state, simulated } = agent.node();
+    // A node that is still starting may not have read all its pods.
+    const pods = ['running', 'partial'].includes(state) ? agent.pods() : [];
+    const now = systemClock.now();
+    const readiness = nodeReadiness(pods, now);
+    if (!isSettled(readiness, now)) return;
+    stop();
+    const label = simulated ? ' (simulated)' : '';
+    onReady(`node ready: ${readinessText(readiness, { names: true })}${label}`);
+  };
+  const unsubscribe = agent.subscribe(check);
+  const stopTicking = every(systemClock, READY_CHECK_MS, check);
+  const stop = () => {
+    unsubscribe();
+    stopTicking();
+  };
+  check();
+  return stop;
+}
+
+/** The pods of a node, each with its actors. */
+export const livePods = (agent: AgentPort): PodWithTree[] => pairWithTrees(agent.pods(), agent.trees());

@@ -1,0 +1,94 @@
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ContainerStatus } from '../../../kubernetes/api/schema/status.ts';
+import { displayName } from '../../../kubernetes/shownName.ts';
+
+/** The states that the line "node ready" counts, as it names them. `pending` pods may still become Ready by waiting. */
+const STATES = ['running', 'completed', 'pending', 'inBackOff', 'failing', 'failed', 'terminating'] as const;
+
+type PodState = (typeof STATES)[number];
+
+/** The pods of a node by their states, each by its name. */
+export type NodeReadiness = ReadonlyMap<PodState, readonly string[]>;
+
+/** A container that failed before is trusted again after running for this long: the first delay of its back-off. */
+const TRUSTED_AFTER_MS = 10_000;
+
+const isInBackOff = ({ state }: ContainerStatus): boolean => state?.waiting?.reason === 'CrashLoopBackOff';
+
+/** Whether a container has failed, or was restarted after a failure so recently that the next failure is likely. */
+function isFailing({ state, lastState }: ContainerStatus, now: number): boolean {
+  if (state?.terminated) return state.terminated.exitCode !== 0;
+  const failedBefore = (lastState?.terminated?.exitCode ?? 0) !== 0;
+  if (!failedBefore || !state?.running?.startedAt) return failedBefore;
+  return now - Date.parse(state.running.startedAt) < TRUSTED_AFTER_MS;
+}
+
+function stateOf(pod: Pod, now: number): PodState {
+  const { metadata, status } = pod;
+  if (status?.phase === 'Succeeded') return 'completed';
+  if (status?.phase === 'Failed') return 'failed';
+  if (metadata.deletionTimestamp !== undefined) return 'terminating';
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  if (statuses.some(isInBackOff)) return 'inBackOff';
+  if (statuses.some((container) => isFailing(container, now))) return 'failing';
+  const isReady = (status?.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
+  return isReady ? 'running' : 'pending';
+}
+
+/** Groups pods by what becomes of them; `now` is in milliseconds since the epoch. */
+export const nodeReadiness = (pods: readonly Pod[], now: number): NodeReadiness =>
+  new Map(
+    [...Map.groupBy(pods, (pod) => stateOf(pod, now))].map(([state, of]) => [
+      state,
+      of.map(({ metadata }) => displayName(metadata)),
+    ]),
+  );
+
+const countOf = (readiness: NodeReadiness, state: PodState): number => readiness.get(state)?.length ?? 0;
+
+/** The words for pods that are neither running nor on their way to it. */
+const WORDS = [
+  ['completed', 'completed'],
+  ['inBackOff', 'in CrashLoopBackOff'],
+  ['failing', 'failing'],
+  ['failed', 'failed'],
+  ['terminating', 'terminating'],
+] as const satisfies readonly (readonly [PodState, string])[];
+
+/** The largest number of pods that are named. */
+const NAMED = 3;
+
+/**
+ * Returns how many pods run, and what the others do: `2/4 pods running, 1 completed, 1 in CrashLoopBackOff`. With `names`,
+ * pods with a problem are named where they are few.
+ */
+export function readinessText(readiness: NodeReadiness, { names = false } = {}): string {
+  const total = STATES.reduce((sum, state) => sum + countOf(readiness, state), 0);
+  const others = WORDS.flatMap(([state, words]) => {
+    const pods = readiness.get(state) ?? [];
+    if (pods.length === 0) return [];
+    const named = names && state !== 'completed' && pods.length <= NAMED ? ` (${pods.join(', ')})` : '';
+    return [`${pods.length} ${words}${named}`];
+  });
+  return [`${countOf(readiness, 'running')}/${total} pods running`, ...others].join(', ');
+}
+
+/** Whether no pod has yet to become Ready, and at least one runs or has completed. */
+const isNodeReady = (readiness: NodeReadiness): boolean =>
+  countOf(readiness, 'pending') === 0 && countOf(readiness, 'running') + countOf(readiness, 'completed') > 0;
+
+/** The time, in milliseconds, for which the counts must not change. A container that fails at its start does so within it. */
+const SETTLED_AFTER_MS = 1000;
+
+/** Returns a function that reports whether the node has been ready, with the same counts, for a second. */
+export function settledReadiness(): (readiness: NodeReadiness, now: number) => boolean {
+  let settling: { readonly running: number; readonly completed: number; readonly since: number } | undefined;
+  return (readiness, now) => {
+    const [running, completed] = [countOf(readiness, 'running'), countOf(readiness, 'completed')];
+    if (!isNodeReady(readiness)) settling = undefined;
+    else if (settling?.running !== running || settling.completed !== completed) {
+      settling = { running, completed, since: now };
+    }
+    return settling !== undefined && now - settling.since >= SETTLED_AFTER_MS;
+  };
+}

@@ -1,0 +1,149 @@
+/** Tab in each shell: its own line editor with our script, the installed command and a running agent. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { findProgram } from '../../../host/program.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
+import { installedCommand } from '../../e2e/support/statelet.ts';
+
+jest.setTimeout(120_000);
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** The home of a user who has the command in ~/bin; it is the root directory of the agent as well. */
+let home: string;
+let agent: ChildProcess;
+let shell: ChildProcess;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'statelet-shells-'));
+  const [command = ''] = await installedCommand();
+  await mkdir(join(home, 'bin'));
+  await symlink(command, join(home, 'bin', 'statelet'));
+  await writeFile(join(home, 'kubelet.yaml'), '');
+  agent = spawn(join(root, 'node_modules/.bin/node'), [join(root, 'test/cli/nodeProcess.ts'), 'run', home], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  for await (const text of agent.stderr?.setEncoding('utf8') ?? []) {
+    said += String(text);
+    if (said.includes('the node agent is running')) break;
+  }
+});
+
+afterAll(async () => {
+  await ended(agent);
+  await rm(home, { recursive: true });
+});
+
+async function ended(process: ChildProcess): Promise<void> {
+  const over = once(process, 'close');
+  process.kill('SIGKILL');
+  await over;
+}
+
+interface Way {
+  /** The shell without the user's own files. */
+  readonly command: string;
+  /** How the script gets into it. */
+  readonly set: string;
+  /** Has Ctrl-X b write the line that is being edited into this file. */
+  readonly tell: (file: string) => string;
+}
+
+const BASH = {
+  command: 'bash --noprofile --norc -i',
+  tell: (file: string) => `bind -x '"\\C-xb": echo "$READLINE_LINE" >${file}'`,
+};
+const ZSH = {
+  command: 'zsh -f -i',
+  tell: (file: string) => `tell() { print -r -- "$BUFFER" >${file} }; zle -N tell; bindkey '^Xb' tell`,
+};
+const FISH = { command: 'fish -i', tell: (file: string) => `bind \\cxb 'commandline >${file}'` };
+
+/** What is typed before Tab, and the line after it; `HOME` is where the user's files are. */
+type Lines = readonly (readonly [string, string])[];
+
+const FIRST: Lines = [
+  ['statelet desc', 'statelet describe'],
+  ['statelet run --config=HOME/kub', 'statelet run --config=HOME/kubelet.yaml'],
+];
+const ALL: Lines = [
+  ...FIRST,
+  ['statelet get pods --al', 'statelet get pods --all-namespaces'],
+  ['statelet get pods -o j', 'statelet get pods -o json'],
+  ['statelet get pods --output=j', 'statelet get pods --output=json'],
+  ['statelet get pods --root-dir ~ w', 'statelet get pods --root-dir ~ web-host'],
+  ['statelet explain --root-dir=HOME pod/w', 'statelet explain --root-dir=HOME pod/web-host'],
+  ['statelet run --config HOME/kub', 'statelet run --config HOME/kubelet.yaml'],
+  ['statelet get nodes HOME/kub', 'statelet get nodes HOME/kub'],
+  ['HOME/bin/statelet desc', 'HOME/bin/statelet describe'],
+  ['~/bin/statelet desc', '~/bin/statelet describe'],
+];
+
+const WAYS: readonly (readonly [string, Way, Lines])[] = [
+  ['bash', { ...BASH, set: 'source <(statelet completion bash)' }, ALL],
+  ['zsh', { ...ZSH, set: 'source <(statelet completion zsh)' }, ALL],
+  [
+    'zsh with the script in a folder of functions',
+    { ...ZSH, set: 'fpath=(~ $fpath); statelet completion zsh >~/_statelet; autoload -Uz compinit; compinit -u -D' },
+    FIRST,
+  ],
+  ['fish', { ...FISH, set: 'statelet completion fish | source' }, ALL],
+  [
+    'fish with the script in its folder of completions',
+    {
+      ...FISH,
+      set: 'mkdir -p ~/.config/fish/completions; statelet completion fish >~/.config/fish/completions/statelet.fish',
+    },
+    FIRST,
+  ],
+];
+
+/** Starts a shell on a terminal of its own, and waits until it has the script. */
+async function start({ command, set, tell }: Way): Promise<void> {
+  const [name = ''] = command.split(' ');
+  if ((await findProgram(name)) === undefined) {
+    throw new Error(`${name} is missing, which this test runs: apt-get install ${name}`);
+  }
+  const terminal = spawn('script', ['-qec', `stty cols 200; ${command}`, '/dev/null'], {
+    env: { PATH: `${join(home, 'bin')}:${process.env.PATH}`, HOME: home, TERM: 'xterm' },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  shell = terminal;
+  let out = '';
+  terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  const ready = join(home, 'ready');
+  await rm(ready, { force: true });
+  terminal.stdin.write(`${set}\n${tell(join(home, 'line'))}\necho >${ready}\n`);
+  await eventually(`${name} has the script`, async () => readFile(ready)).catch((cause: unknown) => {
+    throw new Error(`${name} does not take the script: ${out}`, { cause });
+  });
+}
+
+/** The line of a fresh prompt after this was typed, and Tab. */
+async function tab(typed: string): Promise<string> {
+  const file = join(home, 'line');
+  await rm(file, { force: true });
+  shell.stdin?.write(`\x15${typed}\t\x18b`);
+  const line = await eventually('the line is told', async () => {
+    const text = await readFile(file, 'utf8');
+    return text.endsWith('\n') && text;
+  });
+  return line.trimEnd();
+}
+
+describe.each(WAYS)('%s', (_name, way, lines) => {
+  beforeAll(() => start(way));
+  afterAll(() => ended(shell));
+
+  test.each(lines)('Tab after "%s" makes it "%s"', async (typed, line) => {
+    const placed = (text: string) => text.replaceAll('HOME', home);
+    expect(await tab(placed(typed))).toBe(placed(line));
+  });
+});

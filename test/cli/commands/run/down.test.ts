@@ -1,0 +1,202 @@
+/** `statelet down` over a runtime and an agent that a test gives it. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { SIMULATED } from '../../../../actors/store/leftOnDisk.ts';
+import { NodeFailure } from '../../../../base/failure.ts';
+import { type DownParts, down } from '../../../../cli/commands/run/down.ts';
+import { removeContainerd } from '../../../../cri/managed/containerd.ts';
+import { createLayout } from '../../../../host/pods/layout.ts';
+import { createMarked } from '../../../../host/pods/podMark.ts';
+import { socketPath } from '../../../../socket/socketPath.ts';
+import { fakeAgent } from '../../../fakes/agent.ts';
+import { NOW } from '../../../kubernetes/views.ts';
+
+let state: string;
+let root: string;
+let said: string;
+/** What was started, in order. */
+let started: string[];
+/** Sockets of other agents on the host. */
+let agents: string[];
+
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'statelet-down-'));
+  root = join(state, 'kubelet');
+  said = '';
+  started = [];
+  agents = [];
+});
+
+afterEach(() => rm(state, { recursive: true, force: true }));
+
+const own = 'unix:///own.sock';
+
+/** A directory of a pod that an agent of this node has made over this runtime. */
+async function podDirectory(uid: string, { node = 'node-7', runtime = own } = {}): Promise<void> {
+  await mkdir(join(root, 'pods'), { recursive: true });
+  const pod = { namespace: 'default', name: uid };
+  const layout = createLayout({ rootDir: root, podLogsDir: join(root, 'logs') });
+  await createMarked(layout.podDir(uid), { layout, maker: { root, node, runtime }, pod }, 0o750);
+}
+
+/** An agent that ends whatever is there by removing its directory. */
+const parts = (given: Partial<DownParts> = {}): DownParts => ({
+  write: (text) => {
+    said += text;
+  },
+  tracesOf: async () => [],
+  endpointOf: () => own,
+  nodeNameOf: async () => undefined,
+  endRuntime: async () => void started.push('runtime ended by force'),
+  listAgents: async () => agents,
+  startRuntime: async (_, { endsAll }) => {
+    started.push(`own runtime${endsAll ? ' to end all' : ''}`);
+    const nothing = async () => {};
+    return {
+      endpoint: own,
+      cgroupParent: '/own',
+      restart: () => {},
+      detach: () => {},
+      undo: nothing,
+      stop: async () => void started.push('own runtime stopped'),
+    };
+  },
+  startNode: async ({ config, simulated, endsAll }) => {
+    const over = simulated ? SIMULATED : config.containerRuntimeEndpoint;
+    started.push(`node ${config.nodeName} over ${over}, ${endsAll ? 'own graces' : 'a second'}`);
+    await rm(join(config.rootDirectory, 'pods'), { recursive: true });
+    const failed = new Promise<never>(() => {});
+    return { agent: fakeAgent({ now: NOW }), drain: async () => {}, stop: async () => {}, failed };
+  },
+  ...given,
+});
+
+const run = (given?: Partial<DownParts>, now = false) => down({ stateDir: state, now }, parts(given));
+
+/** A socket that a process has left which is gone. */
+async function staleSocket(): Promise<void> {
+  await mkdir(root, { recursive: true });
+  const aside = `${socketPath(root)}.new`;
+  const server = createServer().listen(aside);
+  await new Promise((resolve) => server.once('listening', resolve));
+  // The server takes away only what has the name that it gave.
+  await rename(aside, socketPath(root));
+  await new Promise((resolve) => server.close(resolve));
+}
+
+describe('`statelet down`', () => {
+  test('without any sandbox left takes the name of the node from the marks of its pods', async () => {
+    await podDirectory('a');
+    await run();
+    expect(started).toEqual(['own runtime to end all', `node node-7 over ${own}, own graces`, 'own runtime stopped']);
+    expect(said).toMatch(/\nthe node has stopped/);
+  });
+
+  test('with --now gives each pod a second', async () => {
+    await podDirectory('a');
+    await run({}, true);
+    expect(started).toContain(`node node-7 over ${own}, a second`);
+  });
+
+  test('ends pods on the runtime that `up` was given, and starts none of its own', async () => {
+    await podDirectory('a', { runtime: 'unix:///run/theirs.sock' });
+    await run();
+    expect(started).toEqual(['node node-7 over unix:///run/theirs.sock, own graces']);
+  });
+
+  test('of which it says that it does not answer', async () => {
+    await podDirectory('a', { runtime: 'unix:///run/theirs.sock' });
+    const nodeNameOf = () => Promise.reject(new Error('connect ENOENT /run/theirs.sock'));
+    await expect(run({ nodeNameOf })).rejects.toThrow(
+      `pods below ${root} run on unix:///run/theirs.sock, which does not answer (connect ENOENT /run/theirs.sock): start that runtime, then run "statelet down" again`,
+    );
+    expect(started).toEqual([]);
+  });
+
+  test('ends those of a simulated runtime without any containerd', async () => {
+    await podDirectory('a', { runtime: SIMULATED });
+    await run();
+    expect(started).toEqual([`node node-7 over ${SIMULATED}, own graces`]);
+  });
+
+  test('where its containerd cannot be started ends all without grace, says why in one line, and removes what is on disk', async () => {
+    await podDirectory('a');
+    const theirs = join(root, 'pods', 'theirs');
+    await mkdir(theirs);
+    const message =
+      'containerd did not become ready; last lines of its log:\nlevel=info\ncontainerd: not a directory\n';
+    await run({ startRuntime: () => Promise.reject(new NodeFailure('RuntimeUnavailable', message)) });
+    expect(started).toEqual(['runtime ended by force']);
+    expect(said.split('\n')).toEqual([
+      'found 2 pod directories',
+      'the pods are killed without a grace period: containerd did not become ready; last lines of its log: containerd: not a directory',
+      `left alone ${theirs}: it does not have this agent's mark`,
+      expect.stringMatching(/^the node has stopped/),
+      '',
+    ]);
+    expect(await readdir(join(root, 'pods'))).toEqual(['theirs']);
+  });
+
+  test('of pods whose containerd cannot be started what cannot be removed hinders no other, and is named', async () => {
+    for (const uid of ['a', 'b', 'c']) await podDirectory(uid);
+    const busy = join(root, 'pods', 'b', 'theirs');
+    await mkdir(busy);
+    spawnSync('mount', ['-t', 'tmpfs', 'none', busy]);
+    try {
+      await expect(run({ startRuntime: () => Promise.reject(new Error('no containerd')) })).rejects.toThrow(
+        `not deleting ${join(root, 'pods', 'b')}: still mounted: ${busy}`,
+      );
+    } finally {
+      spawnSync('umount', [busy]);
+    }
+    expect(await readdir(join(root, 'pods'))).toEqual(['b']);
+  });
+
+  test('removes the socket that a killed agent has left, with pods and without', async () => {
+    await staleSocket();
+    await run();
+    expect(said).toBe(`no "statelet up" is running for ${state}\n`);
+    expect(existsSync(socketPath(root))).toBe(false);
+    await staleSocket();
+    await podDirectory('a');
+    await run();
+    expect(existsSync(socketPath(root))).toBe(false);
+  });
+
+  test('names the agents that do run if none runs for the directory', async () => {
+    agents = ['/data/kubelet/statelet.sock', '/var/lib/statelet/run/statelet.sock'];
+    await run();
+    expect(said).toBe(
+      `no "statelet up" is running for ${state}; other agents: --state-dir /data, --root-dir /var/lib/statelet/run\n`,
+    );
+  });
+
+  test('ends the pods of the root directory that `up` was given', async () => {
+    root = join(state, 'elsewhere');
+    await podDirectory('a');
+    await run();
+    expect(said).toBe(`no "statelet up" is running for ${state}\n`);
+    await down({ stateDir: state, rootDir: root, podLogDir: join(state, 'logs') }, parts());
+    expect(started).toContain(`node node-7 over ${own}, own graces`);
+    expect(existsSync(join(root, 'pods'))).toBe(false);
+  });
+
+  test('leaves what is no socket in its place', async () => {
+    await mkdir(root, { recursive: true });
+    await writeFile(socketPath(root), 'kept');
+    await run();
+    expect(existsSync(socketPath(root))).toBe(true);
+  });
+});
+
+test('a directory that no private containerd has made is not ended', async () => {
+  await mkdir(join(state, 'state'));
+  await mkdir(join(state, 'io.containerd.content.v1.content'));
+  await expect(removeContainerd(state, async () => {})).rejects.toThrow('not from a private containerd');
+  expect((await readdir(state)).sort()).toEqual(['io.containerd.content.v1.content', 'state']);
+});

@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { drainInTime } from '../../../../cli/commands/run/drain.ts';
+import { podView } from '../../../kubernetes/views.ts';
+
+const podOf = (terminationGracePeriodSeconds: number) =>
+  podView({ main: {}, spec: { terminationGracePeriodSeconds } }).pod;
+
+function draining(drain: () => Promise<void>) {
+  const clock = new SimulatedClock();
+  const lines: string[] = [];
+  let ended = false;
+  const pods = [podOf(5), podOf(40), podOf(30)];
+  const end = drainInTime({ pods, drain, clock, print: (line) => lines.push(line) }).then(() => {
+    ended = true;
+  });
+  return { clock, lines, end, hasEnded: () => ended };
+}
+
+test('pods that do not end are waited for as long as the longest grace and 15 s, and then told of', async () => {
+  const { clock, lines, end, hasEnded } = draining(() => new Promise(() => {}));
+  await clock.advance(54_999);
+  expect({ lines, ended: hasEnded() }).toEqual({ lines: [], ended: false });
+  await clock.advance(1);
+  await end;
+  expect(lines).toEqual(['the pods did not terminate within 55s: no longer waiting for them']);
+});
+
+test('pods that end in time are all that is waited for', async () => {
+  const { clock, lines, end } = draining(() => Promise.resolve());
+  await end;
+  await clock.advance(100_000);
+  expect(lines).toEqual([]);
+});

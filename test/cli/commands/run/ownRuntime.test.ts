@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { keepAlive } from '../../../../cli/commands/run/ownRuntime.ts';
+
+/** A private containerd that is looked after; `after` is so many seconds. */
+function looked() {
+  const clock = new SimulatedClock();
+  const ending = new AbortController();
+  const runtime = { alive: true, answers: true, asked: 0, letOut: 0, halted: 0 };
+  let wish: string | undefined;
+  const restarts: string[] = [];
+  const ended = keepAlive({
+    current: () => ({
+      isAlive: async () => runtime.alive,
+      isResponsive: async () => {
+        runtime.asked++;
+        return runtime.answers;
+      },
+      restoreMasquerade: async () => void runtime.letOut++,
+      halt: async () => void runtime.halted++,
+    }),
+    takeWish: () => {
+      const why = wish;
+      wish = undefined;
+      return why;
+    },
+    restart: async () => void Object.assign(runtime, { alive: true, answers: true }),
+    ending: ending.signal,
+    onProgress: (step) => restarts.push(step),
+    clock,
+  });
+  const after = (seconds: number) => clock.advance(seconds * 1_000);
+  const end = async () => {
+    ending.abort();
+    await after(2);
+    await ended;
+  };
+  const want = (why: string) => {
+    wish = why;
+  };
+  return { runtime, restarts, after, end, want };
+}
+
+test('one that has died is started again at once', async () => {
+  const { runtime, restarts, after, end } = looked();
+  await after(5);
+  runtime.alive = false;
+  await after(1);
+  expect(restarts).toEqual(['the private containerd has died: restarting it']);
+  await after(120);
+  expect(restarts).toHaveLength(1);
+  await end();
+});
+
+test('one that does not answer for a minute is started again, one that is slow for a while is not', async () => {
+  const { runtime, restarts, after, end } = looked();
+  runtime.answers = false;
+  await after(45);
+  runtime.answers = true;
+  await after(20);
+  runtime.answers = false;
+  await after(49);
+  expect(restarts).toEqual([]);
+  await after(25);
+  expect(restarts).toEqual(['the private containerd does not answer: restarting it']);
+  await after(300);
+  expect(restarts).toHaveLength(1);
+  // Asked every ten seconds, not with every look.
+  expect(runtime.asked).toBeLessThan(50);
+  await end();
+});
+
+test('one that somebody wants restarted is ended first, and is restarted once', async () => {
+  const { runtime, restarts, after, end, want } = looked();
+  await after(5);
+  want('cannot remove the sandbox s1');
+  await after(1);
+  expect(restarts).toEqual(['the private containerd cannot remove the sandbox s1: restarting it']);
+  expect(runtime.halted).toBe(1);
+  await after(120);
+  expect([restarts.length, runtime.halted]).toEqual([1, 1]);
+  await end();
+});
+
+test('the way out of its pods is looked after every ten seconds while it lives', async () => {
+  const { runtime, after, end } = looked();
+  await after(35);
+  expect(runtime.letOut).toBe(3);
+  await end();
+});

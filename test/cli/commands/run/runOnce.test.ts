@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { runOnce } from '../../../../cli/commands/run/runOnce.ts';
+import { fakeAgent } from '../../../fakes/agent.ts';
+import { exited, podView, running, sandbox, waiting } from '../../../kubernetes/views.ts';
+
+const { signal } = new AbortController();
+const ready = { view: { sandbox: sandbox('10.1.0.2') } };
+const podOf = (name: string, state: ReturnType<typeof running>, view: object = {}) =>
+  podView({ main: { web: state }, meta: { name, uid: name }, view: { ...ready.view, ...view } });
+
+/** What is reported of an agent, and after how many seconds. */
+async function reported(agent: ReturnType<typeof fakeAgent>, happens = async (_: SimulatedClock) => {}) {
+  const clock = new SimulatedClock();
+  const begun = clock.now();
+  const report = runOnce(agent, clock, signal);
+  await happens(clock);
+  const results = await clock.drive(report);
+  return { results, seconds: Math.round((clock.now() - begun) / 1_000) };
+}
+
+describe('the pods that are run once', () => {
+  test('are reported when each of them runs or has come to its end', async () => {
+    const agent = fakeAgent({ now: 0, views: [podOf('a', running()), podOf('b', exited(0), { ended: true })] });
+    const failed = podView({
+      main: { web: exited(3) },
+      spec: { restartPolicy: 'Never' },
+      meta: { name: 'c', uid: 'c' },
+    });
+    agent.show({ ...failed, ...ready.view, ended: true });
+    const { results, seconds } = await reported(agent);
+    expect(results).toMatchObject([
+      { name: 'pod default/a', isGood: true, message: 'Running' },
+      { name: 'pod default/b', isGood: true },
+      { name: 'pod default/c', isGood: false, message: 'Failed: exit code 3' },
+    ]);
+    expect(seconds).toBe(1);
+  });
+
+  test('are waited for, also before the node has begun', async () => {
+    const agent = fakeAgent({ now: 0, node: { state: 'recovering' } });
+    const { results, seconds } = await reported(agent, async (clock) => {
+      await clock.advance(30_000);
+      agent.show(podOf('a', waiting('ContainerCreating')));
+      agent.become({ state: 'running' });
+      await clock.advance(30_000);
+      agent.show(podOf('a', running()));
+    });
+    expect(results).toEqual([{ name: 'pod default/a', isGood: true, message: 'Running' }]);
+    expect(seconds).toBe(61);
+  });
+
+  test("are given up when a kubelet's ten tries would be over", async () => {
+    const agent = fakeAgent({ now: 0, views: [podOf('a', waiting('CrashLoopBackOff'))] });
+    const { results, seconds } = await reported(agent);
+    expect(results).toMatchObject([
+      { isGood: false, message: expect.stringMatching(/gave up waiting: CrashLoopBackOff$/) },
+    ]);
+    expect(seconds).toBe(1_023);
+  });
+
+  test('with the runtime down they are given up after ten seconds, which is no success', async () => {
+    const runtime = { name: '', version: '', state: 'not ready', since: 0, message: 'connect ENOENT /run/c.sock' };
+    const { results, seconds } = await reported(fakeAgent({ now: 0, node: { state: 'starting', runtime } }));
+    expect(seconds).toBe(10);
+    const message = 'the container runtime is not ready: connect ENOENT /run/c.sock';
+    expect(results).toEqual([{ name: 'node', isGood: false, message }]);
+  });
+
+  test('a runtime that comes within these seconds is waited for', async () => {
+    const runtime = { name: '', version: '', state: 'not ready', since: 0 };
+    const agent = fakeAgent({ now: 0, node: { state: 'starting', runtime }, views: [podOf('a', running())] });
+    const { results, seconds } = await reported(agent, async (clock) => {
+      await clock.advance(8_000);
+      agent.become({ runtime: { ...runtime, state: 'ready' } });
+      await clock.advance(8_000);
+      agent.become({ state: 'running' });
+    });
+    expect(results).toEqual([{ name: 'pod default/a', isGood: true, message: 'Running' }]);
+    expect(seconds).toBe(17);
+  });
+
+  test('it is no success without anything at the manifest path', async () => {
+    const warnings = [
+      { file: '/pods', path: '', message: 'no such file or directory' },
+      { file: '/x.yaml', path: 'spec.imge', message: 'unknown field' },
+    ];
+    const { results } = await reported(fakeAgent({ now: 0, node: { warnings } }));
+    expect(results).toEqual([{ name: '/pods', isGood: false, message: 'no such file or directory' }]);
+  });
+
+  test('a manifest that cannot be used is no success', async () => {
+    const problems = [{ file: '/pods/a.yaml', path: 'spec', message: 'Required value' }];
+    const { results } = await reported(fakeAgent({ now: 0, node: { state: 'partial', problems } }));
+    expect(results).toEqual([{ name: '/pods/a.yaml', isGood: false, message: 'spec: Required value' }]);
+  });
+});

@@ -1,0 +1,91 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SIMULATED } from '../../../../actors/store/leftOnDisk.ts';
+import { systemClock } from '../../../../base/clock.ts';
+import { planTakeOver, planText } from '../../../../cli/commands/run/takeOver.ts';
+import { clusterOf } from '../../../../node/config/cluster.ts';
+import type { NodeConfig } from '../../../../node/config/nodeConfig.ts';
+import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
+import type { ServedApi } from '../../../../testing/apiserver/serving/servedApi.ts';
+import { inFolder } from '../../../volume/onDisk.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const POD = `${PODS}/web`;
+const bound = {
+  metadata: { name: 'web' },
+  spec: { nodeName: 'node-1', automountServiceAccountToken: false, containers: [{ name: 'main', image: 'busybox:1' }] },
+};
+
+test('the plan of a take-over names the logs of a pod by its whole UID, and no other whose UID ends like it', async () => {
+  await inFolder(async (folder) => {
+    const podLogsDirectory = join(folder, 'logs');
+    const rootDirectory = join(folder, 'root');
+    await mkdir(join(rootDirectory, 'pods', 'c'), { recursive: true });
+    const config = { rootDirectory, podLogsDirectory, nodeName: 'node-1', containerRuntimeEndpoint: SIMULATED };
+    const logs = async () => {
+      // It asks for nothing else of the configuration.
+      const { pods } = await planTakeOver(config as NodeConfig);
+      return pods.map((pod) => pod.logs);
+    };
+    await mkdir(join(podLogsDirectory, 'shop_cart_b_c'), { recursive: true });
+    expect(await logs()).toEqual([undefined]);
+    await mkdir(join(podLogsDirectory, 'shop_cart_c'));
+    expect(await logs()).toEqual([join(podLogsDirectory, 'shop_cart_c')]);
+  });
+});
+
+describe('of a node of a cluster', () => {
+  const { server, served } = forEachTest();
+
+  async function planned(kubeconfig: string) {
+    const plan = { uid: '', text: '' };
+    await inFolder(async (folder) => {
+      const rootDirectory = join(folder, 'root');
+      const file = join(folder, 'kubeconfig');
+      await writeFile(file, kubeconfig);
+      const { metadata } = await server()
+        .ask('GET', POD)
+        .catch(() => server().ask('POST', PODS, bound));
+      const { uid } = metadata as { uid: string };
+      for (const each of [uid, 'nobodys']) await mkdir(join(rootDirectory, 'pods', each), { recursive: true });
+      const cluster = clusterOf({ '--kubeconfig': file }, undefined, '/nowhere');
+      const place = { rootDirectory, podLogsDirectory: join(folder, 'logs'), nodeName: 'node-1' };
+      // It asks for nothing else of the configuration.
+      const config = { ...place, containerRuntimeEndpoint: SIMULATED, cluster } as NodeConfig;
+      Object.assign(plan, { uid, text: planText(await planTakeOver(config), config) });
+    });
+    return plan;
+  }
+
+  test('the plan says which pods the API server has for it', async () => {
+    const { uid, text } = await planned(served().kubeconfig({ name: 'system:node:node-1', groups: ['system:nodes'] }));
+    expect(text).toContain('Pods whose UID is in a manifest or at the API server would be adopted');
+    expect(text).toMatch(new RegExp(`^${uid}\n.*\n  at the API server   yes$`, 'm'));
+    expect(text).toMatch(/^nobodys\n.*\n {2}at the API server {3}no$/m);
+  });
+
+  test('the plan says that the API server was not to be asked, and why', async () => {
+    const kubeconfig = served().kubeconfig({ name: 'system:node:node-1', groups: ['system:nodes'] });
+    const { text } = await planned(kubeconfig.replaceAll(String(served().port), '1'));
+    expect(text).toContain('the API server did not say which pods it has for this node: ');
+    expect(text).not.toContain('at the API server   ');
+  });
+});
+
+function forEachTest() {
+  const made: { server?: ApiServer; served?: ServedApi } = {};
+  beforeAll(async () => {
+    made.server = await ApiServer.start(systemClock);
+    made.served = await made.server.serve();
+  });
+  afterAll(async () => {
+    made.server?.close();
+    await made.served?.close();
+  });
+  const known = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error('the server has not started');
+    return value;
+  };
+  return { server: () => known(made.server), served: () => known(made.served) };
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  type DrawnTree,
+  firstControls,
+  pressedInTop,
+  selectedIndex,
+  type TopControls,
+} from '../../../../../cli/commands/top/view/controls.ts';
+import { actorRows } from '../../../../../show/actorRows.ts';
+import { actorsOf, crashed, seen } from './scenes.ts';
+
+const actors = actorsOf([seen('a'), seen('b', crashed), seen('c')]);
+
+const treeOf = ({ open, order }: TopControls, room = 10): DrawnTree => ({
+  rows: actorRows(actors, { isOpen: (path) => open.has(path), order }),
+  room,
+  from: 0,
+});
+
+/** The controls after keys, each pressed on the tree as it is drawn then. */
+const pressed = (keys: string, from = firstControls(''), room = 10): TopControls =>
+  keys
+    .split(' ')
+    .reduce(
+      (controls, name) =>
+        pressedInTop(controls, { name, ...(name.length === 1 ? { text: name } : {}) }, treeOf(controls, room)),
+      from,
+    );
+
+const selectedBy = (keys: string) => pressed(keys).selected;
+
+describe('moving', () => {
+  test.each([
+    ['down', 'pod/b'],
+    ['j j', 'pod/a'],
+    ['down down k', 'pod/b'],
+    ['G', 'pod/c'],
+    ['end up home', ''],
+    ['pagedown', 'pod/c'],
+    ['up', ''],
+  ])('%s selects %s', (keys, path) => expect(selectedBy(keys)).toBe(path));
+
+  test('the selection stays where it is on the screen when rows come before it', () => {
+    const controls = pressed('down down');
+    expect([controls.selected, controls.line]).toEqual(['pod/a', 2]);
+    const tree = treeOf({ ...controls, order: 'name' });
+    expect(selectedIndex(tree, controls)).toBe(1);
+  });
+});
+
+describe('opening and closing', () => {
+  test.each([
+    ['down right right', 'pod/b/container/app'],
+    ['down l l', 'pod/b/container/app'],
+    ['down right right left', 'pod/b'],
+    ['down right right left left', 'pod/b'],
+    ['down right right right', 'pod/b/container/app'],
+  ])('%s selects %s', (keys, path) => expect(selectedBy(keys)).toBe(path));
+
+  test('all that is shown is opened, and all closed: what is hidden then is stood for by what is above it', () => {
+    expect(treeOf(pressed('o')).rows.length).toBeGreaterThan(7);
+    const controls = pressed('down right right c');
+    expect(treeOf(controls).rows).toHaveLength(4);
+    expect(selectedIndex(treeOf(controls), controls)).toBe(1);
+    expect(pressedInTop(controls, { name: 'down' }, treeOf(controls)).selected).toBe('pod/a');
+  });
+});
+
+describe('choosing', () => {
+  test('an order, and another way round', () => {
+    expect(pressed('s')).toMatchObject({ order: 'name', reversed: false });
+    expect(pressed('s s R')).toMatchObject({ order: 'age', reversed: true });
+    expect(pressed('s s s s')).toMatchObject({ order: 'worst' });
+  });
+
+  test('a filter is typed, kept or given up; keys are no commands meanwhile', () => {
+    expect(pressed('/ w e b')).toMatchObject({ typing: 'web', filter: '', quits: false });
+    expect(pressed('/ w q backspace return')).toMatchObject({ filter: 'w', quits: false });
+    expect(pressed('/ w return')).not.toHaveProperty('typing');
+    expect(pressed('/ w return escape')).toMatchObject({ filter: '' });
+  });
+
+  test('Esc goes back from the innermost', () => {
+    const controls = pressed('return ?', firstControls('web'));
+    expect(controls).toMatchObject({ page: 'help', tells: true, filter: 'web' });
+    expect(pressed('escape', controls)).toMatchObject({ page: 'tree', tells: true });
+    expect(pressed('escape escape', controls)).toMatchObject({ tells: false, filter: 'web' });
+    expect(pressed('escape escape escape', controls)).toMatchObject({ filter: '' });
+  });
+
+  test('the story goes back and forth, and is another one when the selection moves', () => {
+    expect(pressed('return [ [ ]').offset).toBe(1);
+    expect(pressed('return [ [ down').offset).toBe(0);
+  });
+
+  test('q leaves; a key without a meaning, whatever it is called, does nothing', () => {
+    expect(pressed('q').quits).toBe(true);
+    expect(pressed('constructor x')).toEqual(firstControls(''));
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../../../actors/simulated/simulatedClock.ts';
+import { keepLooking, type Look } from '../../../../../cli/commands/top/view/looks.ts';
+import { actorsOf } from './scenes.ts';
+
+test('it is looked once a second; a lost connection is tried again every two, with the last look kept', async () => {
+  const clock = new SimulatedClock();
+  const [first, later] = [actorsOf([], { at: 1 }), actorsOf([], { at: 2 })];
+  const looks: Look[] = [];
+  let isThere = true;
+  const ask = async () => {
+    if (!isThere) throw new Error('nobody there');
+    return later;
+  };
+  const stop = keepLooking(first, { ask, onLook: (look) => looks.push(look), clock });
+  const begin = clock.now();
+  await clock.advance(1_000);
+  expect(looks.splice(0)).toEqual([{ actors: later }]);
+  isThere = false;
+  await clock.advance(1_000);
+  expect(looks.splice(0)).toEqual([
+    { actors: later, lost: { since: begin + 2_000, retryAt: begin + 4_000, why: 'nobody there' } },
+  ]);
+  await clock.advance(2_000);
+  expect(looks.splice(0)).toMatchObject([{ lost: { since: begin + 2_000, retryAt: begin + 6_000 } }]);
+  isThere = true;
+  await clock.advance(2_000);
+  expect(looks.splice(0)).toEqual([{ actors: later }]);
+  stop();
+  await clock.advance(10_000);
+  expect(looks).toEqual([]);
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from '@jest/globals';
+import { createStory, toldEvents } from '../../../../../cli/commands/top/view/story.ts';
+import { involvedPod, recordedEvent } from '../../../../../kubernetes/events/recordedEvent.ts';
+import { fakeAgent } from '../../../../fakes/agent.ts';
+import { NOW, nodeActor, podView, running } from '../../../../kubernetes/views.ts';
+import { actorsOf, crashed, seen } from './scenes.ts';
+
+const readiness = (state: string, tag: string) =>
+  nodeActor('readiness', {
+    path: 'pod/a/container/app/probe/readiness',
+    machine: 'probe',
+    state,
+    tags: [tag, 'passing'],
+  });
+
+/** What is told of pod `a` after looks at it. */
+function toldOf(...looks: ReturnType<typeof actorsOf>[]): string[] {
+  const story = createStory();
+  for (const actors of looks) story.look(actors);
+  return story.of(seen('a').tree).map(({ at, text }) => `${(at - NOW) / 1_000} ${text}`);
+}
+
+describe('the moves of an actor and those below it', () => {
+  test('are told from the second look on: from which state to which, and why', () => {
+    expect(toldOf(actorsOf([seen('a')]), actorsOf([seen('a', crashed)]))).toEqual([
+      '-2 container/app running.steady → ended.backingOff: RunContainerError: no such file',
+    ]);
+    const waits = { state: 'pending.queued', tags: ['waiting'], waitingFor: 'a pull slot', since: NOW };
+    expect(toldOf(actorsOf([seen('a', crashed)]), actorsOf([seen('a', waits)]))).toEqual([
+      '0 container/app ended.backingOff → pending.queued, waiting for a pull slot',
+    ]);
+  });
+
+  test('a new run in the same state is one', () => {
+    expect(toldOf(actorsOf([seen('a')]), actorsOf([seen('a', { since: NOW - 1_000 })]))).toEqual([
+      '-1 container/app running.steady → running.steady',
+    ]);
+  });
+
+  test('the tries of a probe are none', () => {
+    const looks = ['passing.waiting', 'passing.probing'].map((state, index) =>
+      actorsOf([seen('a', { children: [readiness(state, index === 0 ? 'steady' : 'working')] })]),
+    );
+    expect(toldOf(...looks)).toEqual([]);
+  });
+
+  test('what comes and goes is told, of no other pod, and not of the node', () => {
+    const [none, both] = [actorsOf([]), actorsOf([seen('a'), seen('ab')])];
+    expect(toldOf(none, both, { ...none, at: NOW + 1_000 })).toEqual([
+      '-60 running',
+      '-60 container/app running.steady',
+      '1 is gone',
+      '1 container/app is gone',
+    ]);
+    const story = createStory();
+    for (const actors of [none, both]) story.look(actors);
+    expect(story.of(none.node)).toEqual([]);
+  });
+
+  test('only so many are kept', () => {
+    const story = createStory();
+    for (let at = 0; at < 6_000; at += 1) story.look(actorsOf([seen('a', { since: NOW - 10_000 + at })]));
+    expect(story.of(seen('a').tree)).toHaveLength(5_000);
+    expect(story.since()).toBe(NOW);
+  });
+});
+
+test('the events are those of the pod or, for a container, of that one', () => {
+  const view = podView({ main: { app: running() } });
+  const agent = fakeAgent({ now: NOW, views: [view] });
+  const about = (container: string) => involvedPod(view.pod, { name: container, role: 'regular' });
+  const warning = { eventType: 'Warning', reason: 'BackOff', message: 'again' } as const;
+  agent.record({ ...recordedEvent(about('app'), { reason: 'Started', message: 'ok' }), at: NOW });
+  agent.record({ ...recordedEvent(about('other'), warning), at: NOW });
+  agent.record({ ...recordedEvent(about('other'), warning), at: NOW });
+  const texts = (container?: string) => toldEvents(agent.events(), 'u-1', container).map(({ text }) => text);
+  expect(texts()).toEqual(['event Started: ok', 'warning BackOff: again (2 times)']);
+  expect(texts('app')).toEqual(['event Started: ok']);
+  expect(toldEvents(agent.events(), 'u-2')).toEqual([]);
+});

@@ -1,0 +1,112 @@
+import { expect, test } from '@jest/globals';
+import type { PodChange } from '../../../../actors/status/statusBoard.ts';
+import { changeSentences } from '../../../../cli/terminal/table/changes.ts';
+import { fakeAgent } from '../../../fakes/agent.ts';
+import {
+  backOff,
+  NOW,
+  podView,
+  running,
+  type ShownPod,
+  sandbox,
+  volumeView,
+  waiting,
+} from '../../../kubernetes/views.ts';
+
+/** The sentences for a pod that goes through these views. */
+function story(...views: ShownPod[]): string[][] {
+  const agent = fakeAgent({ now: NOW });
+  const sentences = changeSentences();
+  const told: string[][] = [];
+  agent.subscribe((change: PodChange) => told.push(sentences(change, NOW)));
+  for (const view of views) agent.show(view);
+  return told;
+}
+
+const meta = { name: 'web-host' };
+
+test('a new state is told with the one before it, the phase and the IP', () => {
+  const sandboxing = podView({ main: {}, meta, view: { state: 'sandboxing', waitingFor: 'its sandbox' } });
+  const runs = podView({ main: { web: running() }, meta, view: { sandbox: sandbox('10.1.0.2') } });
+  expect(story(sandboxing, runs)).toEqual([
+    ['pod/web-host sandboxing, phase Pending, waiting for its sandbox'],
+    ['pod/web-host running (was sandboxing), phase Running, IP 10.1.0.2', 'pod/web-host container/web running'],
+  ]);
+});
+
+test('a container in back-off is told with its restarts and how long it waits', () => {
+  const view = { sandbox: sandbox('10.1.0.2') };
+  const wait = { waitingFor: 'the back-off', until: NOW + 9000, state: 'ended.backingOff', restartCount: 2 };
+  const [, second] = story(
+    podView({ main: { web: running() }, meta, view }),
+    podView({ main: { web: backOff(1, wait) }, meta, view }),
+  );
+  expect(second).toEqual([
+    'pod/web-host container/web ended.backingOff (was running), restarts 2, waiting for the back-off for 9s',
+  ]);
+});
+
+test('a refusal is told with its reason, a wait with what failed before it, a pod with its namespace', () => {
+  const lastFailure = { reason: 'FailedMount', message: 'no such directory', at: NOW } as const;
+  const failed = volumeView('data', { mounted: false, state: 'mounting', waitingFor: 'the next attempt', lastFailure });
+  const refused = { reason: 'OutOfcpu', message: 'too few cores' } as const;
+  const there = { name: 'web-host', namespace: 'shop' };
+  const [first, second, third] = story(
+    podView({ main: {}, meta: there, view: { state: 'terminated', ended: true, refused } }),
+    podView({ main: {}, meta: there, view: { state: 'preparing', volumes: [failed] } }),
+    podView({ main: {}, meta: there, view: { state: 'preparing', volumes: [volumeView('data', { lastFailure })] } }),
+  );
+  expect(first).toEqual(['pod/shop/web-host terminated, phase Failed, refused: OutOfcpu: too few cores']);
+  expect(second?.[1]).toBe('pod/shop/web-host volume/data mounting, after FailedMount, waiting for the next attempt');
+  expect(third).toEqual(['pod/shop/web-host volume/data mounted (was mounting)']);
+});
+
+test('nothing is told twice', () => {
+  const same = podView({ main: { web: waiting() }, meta, view: { volumes: [volumeView('data')] } });
+  expect(story(same, same)[1]).toEqual([]);
+});
+
+test('a pod that is gone is told once, and is new when it comes again', () => {
+  const agent = fakeAgent({ now: NOW });
+  const sentences = changeSentences();
+  const told: string[][] = [];
+  agent.subscribe((change) => told.push(sentences(change, NOW)));
+  const view = podView({ main: {}, meta });
+  agent.show(view);
+  agent.remove(view);
+  agent.show(view);
+  expect(told[1]).toEqual(['pod/web-host is gone']);
+  expect(told[2]).toEqual(told[0]);
+});
+
+test('of a pod with many containers only those that have changed are looked at', () => {
+  const names = Array.from({ length: 200 }, (_, index) => `c${index}`);
+  const shown = podView({ main: Object.fromEntries(names.map((name) => [name, running()])), meta });
+  const agent = fakeAgent({ now: NOW });
+  const sentences = changeSentences();
+  let reads = 0;
+  let change: PodChange | undefined;
+  agent.subscribe((seen) => {
+    change = seen;
+  });
+  agent.show(shown);
+  if (change === undefined) throw new Error('no change was told');
+  const { tree } = change;
+  const counted = tree.children.map(
+    (actor) =>
+      new Proxy(actor, {
+        get: (target, key) => {
+          if (key === 'state') reads += 1;
+          return Reflect.get(target, key);
+        },
+      }),
+  );
+  const told = (children: typeof counted) => sentences({ ...change, tree: { ...tree, children } } as PodChange, NOW);
+  expect(told(counted)).toHaveLength(1 + names.length);
+  const [first, ...others] = counted;
+  const changed = { ...tree.children[0], state: 'ended.backingOff' } as (typeof counted)[number];
+  reads = 0;
+  expect(told([changed, ...others])).toEqual([expect.stringContaining('ended.backingOff (was running)')]);
+  expect(first).toBeDefined();
+  expect(reads).toBeLessThanOrEqual(4);
+});

@@ -1,0 +1,365 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Controls, INITIAL_CONTROLS } from '../../../../cli/terminal/table/controls.ts';
+import {
+  type Frame,
+  renderFrame,
+  renderLast,
+  type Scene,
+  type Surface,
+} from '../../../../cli/terminal/table/render.ts';
+import { displayWidth } from '../../../../show/displayWidth.ts';
+import type { NodeSummary } from '../../../../socket/agent.ts';
+import { fakeAgent } from '../../../fakes/agent.ts';
+import {
+  backOff,
+  exited,
+  NOW,
+  podView,
+  run,
+  running,
+  type ShownPod,
+  sandbox,
+  seenPod,
+  volumeView,
+  waiting,
+} from '../../../kubernetes/views.ts';
+import { ESC } from '../../../support/escape.ts';
+
+const web = podView({
+  main: {
+    server: running({ state: 'running.steady', since: NOW - 12_000 }),
+    content: running({ state: 'running', since: NOW - 11_000 }),
+  },
+  meta: { name: 'web-host', uid: 'a' },
+  view: { sandbox: sandbox('10.88.0.5'), volumes: [volumeView('pages')], since: NOW - 11_000 },
+});
+const crash = podView({
+  main: {
+    fail: backOff(1, {
+      state: 'ended.backingOff',
+      since: NOW - 3000,
+      restartCount: 2,
+      waitingFor: 'the back-off before the next start',
+      until: NOW + 17_000,
+      lastFailure: { reason: 'RuntimeError', message: 'exit code 1', at: NOW - 3000 },
+    }),
+  },
+  meta: { name: 'crash-host', uid: 'b' },
+  view: { sandbox: sandbox('10.88.0.6') },
+});
+const job = podView({
+  main: { job: exited(0, { state: 'stopped' }) },
+  meta: { name: 'job-host', uid: 'c', namespace: 'batch' },
+  spec: { restartPolicy: 'Never' },
+  view: { state: 'terminated', ended: true },
+});
+const late = podView({
+  main: { app: waiting('ContainerCreating', { state: 'pending.waiting' }) },
+  meta: { name: 'late-host', uid: 'd' },
+  view: {
+    state: 'preparing',
+    since: NOW - 130_000,
+    waitingFor: 'its volumes',
+    volumes: [volumeView('data', { state: 'mounting', mounted: false, waitingFor: 'the mount', until: NOW + 30_000 })],
+  },
+});
+
+interface Setting {
+  readonly controls?: Partial<Controls>;
+  readonly node?: Partial<NodeSummary>;
+  readonly log?: readonly string[];
+}
+
+function sceneOf(views: readonly ShownPod[], { controls = {}, node = {}, log = [] }: Setting = {}): Scene {
+  const agent = fakeAgent({ now: NOW, views, node });
+  const pods = views.map((view) => seenPod(view, ['192.0.2.1']));
+  return { node: agent.node(), pods, log, now: NOW, controls: { ...INITIAL_CONTROLS, ...controls } };
+}
+
+const on = (width: number, height: number): Surface => ({ width, height, colour: false });
+
+const frame = (views: readonly ShownPod[], surface: Surface, setting?: Setting): Frame =>
+  renderFrame(sceneOf(views, setting), surface);
+
+/** The rows of the table and what is below them, without those that are empty. */
+const rowsOf = ({ lines }: Frame) => lines.slice(2, -1).filter((line) => line.trim() !== '');
+
+const names = (views: readonly ShownPod[], surface: Surface, setting?: Setting) =>
+  rowsOf(frame(views, surface, setting)).map((line) => line.split(/ {2,}/)[0]);
+
+const all = [web, crash, job, late];
+
+const ending = (until?: number): Partial<NodeSummary> => ({
+  state: 'draining',
+  waitingFor: 'its pods to end',
+  ...(until === undefined ? {} : { until }),
+});
+
+describe('the live table', () => {
+  test('on a wide terminal: the worst pods first, and why each is not as it should be', () => {
+    expect(rowsOf(frame(all, on(140, 30)))).toEqual([
+      'crash-host      CrashLoopBackOff   running           2m10s         2  10.88.0.6',
+      '└ fail          CrashLoopBackOff   ended.backingOff     3s         2             exit code 1 after 30s; restart in 17s',
+      'late-host       ContainerCreating  preparing         2m10s         0',
+      '├ volume data   Mounting           mounting           2m9s                       waiting for the mount (30s left)',
+      '└ app           ContainerCreating  pending.waiting     60s         0',
+      'web-host        Running            running             11s         0  10.88.0.5',
+      '├ server        Running            running             12s         0',
+      '├ content       Running            running             11s         0',
+      '└ volume pages  Mounted            mounted            2m9s',
+      'batch/job-host  Completed          terminated        2m10s         0',
+      '└ job           Completed          stopped             60s         0',
+    ]);
+  });
+
+  test.each([
+    ['unmounting', ['working', 'leaving'], 'Unmounting'],
+    ['unmounted', ['done', 'leaving'], 'Unmounted'],
+  ])('a volume that is %s is not shown to be mounting', (state, tags, status) => {
+    const volume = volumeView('data', { state, tags, mounted: false });
+    const ended = podView({
+      main: { job: exited(0, { state: 'stopped' }) },
+      spec: { restartPolicy: 'Never' },
+      view: { state: 'terminated', ended: true, volumes: [volume] },
+    });
+    expect(rowsOf(frame([ended], on(140, 30))).find((row) => row.includes('volume data'))).toContain(` ${status} `);
+  });
+
+  test('an earlier failure to mount a volume is not shown as a failure to unmount it', () => {
+    const at = { tags: ['retrying', 'leaving'], mounted: false };
+    const lastFailure = (reason: 'FailedMount' | 'FailedUnmount') => ({ reason, message: 'device busy', at: NOW });
+    const volumes = [
+      volumeView('old', { ...at, lastFailure: lastFailure('FailedMount') }),
+      volumeView('new', { ...at, lastFailure: lastFailure('FailedUnmount') }),
+    ];
+    const rows = rowsOf(frame([podView({ main: { app: running() }, view: { volumes } })], on(140, 30)));
+    expect(rows.find((row) => row.includes('volume old'))).toContain(' Unmounting ');
+    expect(rows.find((row) => row.includes('volume new'))).toContain(' FailedUnmount ');
+  });
+
+  test.each<[string, readonly ShownPod[], Partial<NodeSummary>]>([
+    [
+      'node host starting · waiting for the runtime to list its pods',
+      [],
+      {
+        state: 'starting',
+        waitingFor: 'the runtime to list its pods',
+        runtime: { name: '', version: '', state: 'not ready' },
+      },
+    ],
+    [
+      'node host starting · 0/1 pods running · container runtime not ready for 5s: nobody listens',
+      [late],
+      {
+        state: 'starting',
+        waitingFor: 'the runtime to list its pods',
+        runtime: { name: '', version: '', state: 'not ready', since: NOW - 5_000, message: 'nobody listens' },
+      },
+    ],
+    ['node host draining · 2 pods terminating, up to 57s · containerd', [web, late], ending(NOW + 57_000)],
+    ['node host draining · 1 pod terminating · containerd', [web], ending()],
+    ['node host stopped · no pods left · containerd', [], { state: 'stopped', tags: ['done', 'ending'] }],
+  ])('its first line: %s', (words, views, node) => {
+    const [line = ''] = frame(views, on(100, 30), { node }).lines;
+    expect(line.startsWith(words)).toBe(true);
+    expect(line).not.toMatch(/\dy\b| {2}/);
+  });
+
+  test('at 80 columns the reason stays', () => {
+    const { lines } = frame(all, on(80, 30));
+    expect(lines[0]).toBe('node host running · 1/4 pods running, 1 completed, 1 in CrashLoopBackOff');
+    expect(lines[1]).toBe('NAME            STATUS             SINCE  REASON');
+    expect(lines[3]).toBe('└ fail          CrashLoopBackOff      3s  exit code 1 after 30s; restart in 17s');
+    expect(lines.at(-1)).toMatch(/^↑↓ scroll {2}s sort {2}\/ filter .* Ctrl-C end *$/);
+  });
+
+  test('why the runtime is not ready has a line of its own where the first line has no room for it', () => {
+    const runtime = { name: 'containerd', version: '2.1', state: 'not ready', since: NOW - 5_000 } as const;
+    const { lines } = frame(all, on(60, 30), { node: { runtime: { ...runtime, message: 'no CNI network' } } });
+    expect(lines.slice(0, 3)).toEqual([
+      'node host running · 1/4 pods running, 1 completed, 1 in Cra…',
+      'containerd 2.1 not ready for 5s: no CNI network',
+      expect.stringMatching(/^NAME /),
+    ]);
+  });
+
+  test('at 60 columns the status stays, and the reason is cut', () => {
+    const { lines } = frame(all, on(60, 30));
+    expect(lines[1]).toBe('NAME            STATUS             REASON');
+    expect(lines[3]).toBe('└ fail          CrashLoopBackOff   exit code 1 after 30s; r…');
+    expect(lines[5]).toBe('├ volume data   Mounting           waiting for the mount (3…');
+  });
+
+  test('where there is no room for a reason, names and statuses stay', () => {
+    const { lines } = frame(all, on(40, 30));
+    expect(lines[1]).toBe('NAME            STATUS');
+    expect(lines.slice(2).some((line) => line.includes('CrashLoopBackOff'))).toBe(true);
+  });
+
+  test.each([1, 2, 5, 10, 20, 40, 60, 80, 100, 120, 200])('at %i columns no line is wider', (width) => {
+    const wide = podView({ main: { 日本語: backOff(1) }, meta: { name: '東京-e\u0301', uid: 'j' } });
+    for (const page of ['table', 'log', 'help'] as const) {
+      const { lines } = frame([...all, wide], on(width, 30), { controls: { page }, log: ['日本語'.repeat(50)] });
+      expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(Math.max(2, width));
+    }
+  });
+
+  test.each([1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 20, 50])('of %i rows it fills all and no more', (height) => {
+    const problems = Array.from({ length: 9 }, (_, index) => ({ file: `/${index}`, path: '', message: 'x' }));
+    for (const page of ['table', 'log', 'help'] as const) {
+      const setting = { controls: { page }, node: { problems }, log: ['one', 'two'] };
+      expect(frame(all, on(80, height), setting).lines).toHaveLength(height);
+    }
+  });
+
+  test('wide characters stand in columns like others', () => {
+    const wide = podView({ main: { app: running() }, meta: { name: '東京', uid: 'j' } });
+    const columns = rowsOf(frame([web, wide], on(140, 30), { controls: { detail: 'pods' } })).map((line) =>
+      displayWidth(line.slice(0, line.indexOf('Running'))),
+    );
+    expect(new Set(columns).size).toBe(1);
+  });
+
+  test('without pods it says so', () => {
+    const theirs = { uid: 'u9', namespace: 'default', name: 'theirs', why: 'no mark', sandboxes: ['s9'] };
+    expect(rowsOf(frame([], on(80, 30), { node: { foreign: [theirs] } }))).toEqual([
+      '1 pod that this agent did not create: left alone, see "statelet explain node"',
+    ]);
+    expect(frame([], on(80, 30)).lines[1]).toBe('no pods');
+  });
+
+  test('a simulated runtime is labelled', () => {
+    expect(frame([web], on(80, 30), { node: { simulated: true } }).lines[1]).toBe(
+      'SIMULATED runtime: no real containers run',
+    );
+  });
+
+  test('manifests with problems are named, or counted where they are many', () => {
+    const problem = { file: '/etc/pods/a.yaml', path: 'spec.containers', message: 'required' };
+    const below = (count: number) =>
+      rowsOf(frame([], on(80, 30), { node: { problems: Array.from({ length: count }, () => problem) } }));
+    expect(below(1)).toEqual(['! /etc/pods/a.yaml: spec.containers: required']);
+    expect(below(10).at(-1)).toBe('! and 8 more: see "statelet explain node"');
+  });
+
+  test('of a long path its end is enough, so that what is wrong is seen', () => {
+    const file = `/etc/${'directory/'.repeat(400)}10-web.yaml`;
+    const problem = { file, path: 'spec.containers', message: 'Required value' };
+    const node = { problems: [problem], warnings: [{ ...problem, path: '', message: 'odd' }] };
+    const [wrong = '', odd = ''] = rowsOf(frame([], on(80, 30), { node }));
+    expect(wrong).toMatch(/^! ….*\/10-web\.yaml: spec\.containers: Required value$/);
+    expect(odd).toMatch(/^! warning: ….*\/10-web\.yaml: odd$/);
+    expect([wrong, odd].map((line) => line.length)).toEqual([80, 80]);
+  });
+
+  test('what is wrong with the node itself stands there too', () => {
+    const node = { trouble: '/var/lib/statelet/run/statelet has been removed' };
+    expect(rowsOf(frame([], on(80, 30), { node }))).toEqual(['! /var/lib/statelet/run/statelet has been removed']);
+  });
+
+  test('what is odd stands below them with the pod that it is of, and is counted where it is many', () => {
+    const ofPod = { file: '/etc/pods/a.yaml', path: 'spec.imge', message: 'unknown field', pod: 'default/web-host' };
+    const ofPath = { file: '/etc/pods', path: '', message: 'no such file or directory' };
+    const below = (warnings: NodeSummary['warnings']) => rowsOf(frame([], on(80, 30), { node: { warnings } }));
+    expect(below([ofPod, ofPath])).toEqual([
+      '! warning: pod web-host: spec.imge: unknown field',
+      '! warning: /etc/pods: no such file or directory',
+    ]);
+    expect(below(Array.from({ length: 9 }, () => ofPod)).at(-1)).toBe('! and 8 more: see "statelet explain node"');
+  });
+
+  test('the last lines that were told stand below it', () => {
+    const log = ['a', 'b', 'c', 'd', 'e', 'f'];
+    expect(names([job], on(80, 30), { log }).slice(-5)).toEqual(['b', 'c', 'd', 'e', 'f']);
+  });
+});
+
+describe('a terminal that is not high enough', () => {
+  const shown = (height: number) => names(all, on(80, height));
+
+  test('first hides volumes that are mounted', () => {
+    expect(shown(14)).toContain('└ volume pages');
+    expect(shown(13)).not.toContain('└ volume pages');
+    expect(shown(13)).toEqual(expect.arrayContaining(['├ volume data', '├ server', '└ content']));
+  });
+
+  test('then all actors but those that are not well', () => {
+    expect(shown(12)).toEqual([
+      'crash-host',
+      '└ fail',
+      'late-host',
+      '├ volume data',
+      '└ app',
+      'web-host',
+      'batch/job-host',
+    ]);
+  });
+
+  test('then all but the pods, which say themselves what is wrong', () => {
+    const rows = rowsOf(frame(all, on(80, 7)));
+    expect(rows).toHaveLength(4);
+    expect(rows[0]).toMatch(/^crash-host .* fail: exit code 1 after 30s;/);
+  });
+
+  test('at last it scrolls, and says where it is', () => {
+    expect(shown(5)).toEqual(['crash-host', 'late-host']);
+    expect(frame(all, on(80, 5)).lines.at(-1)).toMatch(/^1-2 of 4 /);
+    const end = frame(all, on(80, 5), { controls: { offset: 99 } });
+    expect(rowsOf(end).map((line) => line.split(' ')[0])).toEqual(['web-host', 'batch/job-host']);
+    expect(end.lines.at(-1)).toMatch(/^3-4 of 4 /);
+  });
+});
+
+describe('what is chosen by keys', () => {
+  const pods = (controls: Partial<Controls>) => names(all, on(80, 30), { controls: { detail: 'pods', ...controls } });
+
+  test('the order of the pods', () => {
+    expect(pods({})).toEqual(['crash-host', 'late-host', 'web-host', 'batch/job-host']);
+    expect(pods({ sort: 'name' })).toEqual(['batch/job-host', 'crash-host', 'late-host', 'web-host']);
+    expect(pods({ sort: 'restarts' })[0]).toBe('crash-host');
+    expect(pods({ sort: 'age' })[0]).toBe('web-host');
+    expect(pods({ sort: 'name', reversed: true })[0]).toBe('web-host');
+  });
+
+  test('a pod that failed a moment ago does not go down among the good ones between two runs', () => {
+    const again = podView({
+      main: { fail: running({ last: run(1), restartCount: 3 }) },
+      meta: { name: 'z-again-host', uid: 'z' },
+    });
+    expect(names([web, again], on(80, 30), { controls: { detail: 'pods' } })[0]).toBe('z-again-host');
+  });
+
+  test.each([
+    ['WEB', ['web-host']],
+    ['crashloop', ['crash-host']],
+    ['exit code 1', ['crash-host']],
+    ['server', ['web-host']],
+    ['nothing has this', []],
+  ])('the filter %s', (filter, found) => {
+    expect(pods({ filter })).toEqual(found);
+    expect(pods({ typing: filter })).toEqual(found);
+  });
+
+  test('the log and the help are pages of their own', () => {
+    const log = Array.from({ length: 100 }, (_, index) => `line ${index}`);
+    const page = frame(all, on(80, 10), { log, controls: { page: 'log', offset: Number.POSITIVE_INFINITY } });
+    expect(page.lines.at(-2)).toBe('line 99');
+    expect(page.lines.at(-1)).toMatch(/^93-100 of 100 /);
+    expect(frame(all, on(80, 30), { controls: { page: 'help' } }).lines.join('\n')).toContain('Ctrl-C');
+  });
+
+  test('what is left behind is the whole table, whatever was chosen and however low the terminal is', () => {
+    const last = renderLast(sceneOf(all, { controls: { offset: 3 } }), on(80, 5)).join('\n');
+    for (const name of ['web-host', 'crash-host', 'batch/job-host', 'late-host']) expect(last).toContain(name);
+    expect(last).not.toContain('scroll');
+  });
+});
+
+test('colours change nothing but the colour', () => {
+  const scene = sceneOf(all, { log: ['told'] });
+  const [plain, coloured] = [false, true].map((colour) =>
+    renderFrame(scene, { ...on(80, 40), colour }).lines.join('\n'),
+  );
+  expect(coloured).not.toBe(plain);
+  expect(coloured?.replace(new RegExp(`${ESC}\\[\\d+m`, 'g'), '')).toBe(plain);
+});
