@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { NodeFailure } from '../base/failure.ts';
-import { runningAgent } from '../node/lock.ts';
-import { candidateSockets, hasNamedPlace } from '../node/places.ts';
+import { candidateSockets, hasNamedPlace } from '../node/host/places.ts';
+import { runningAgent } from '../node/start/lock.ts';
 import { type AgentClient, findAgent } from '../socket/client.ts';
 import { listeningAgents } from '../socket/socketPath.ts';
 

@@ -21,7 +21,7 @@ const forgetfulness = ['--flush-baseline-code', '--bytecode-old-age=2', '--no-fl
 
 /**
  * The room for young objects grows only while it starts, where that saves a tenth of the time, and during bursts
- * (node/quietRelease.ts). Without this, and with all that is called often compiled to machine code, 50 pods would take a
+ * (node/start/quietRelease.ts). Without this, and with all that is called often compiled to machine code, 50 pods would take a
  * third more memory.
  */
 const frugality = '--semi-space-growth-factor=1';

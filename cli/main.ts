@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { CommanderError } from 'commander';
 import { printable } from '../base/printable.ts';
-import type { StartNode } from '../node/startNode.ts';
+import type { StartNode } from '../node/start/startNode.ts';
 import type { UpParts } from './commands/run/up.ts';
 import { errorText } from './output/errorText.ts';
 import { whyUnwritten, writeWhole } from './output/standardOutput.ts';
@@ -58,7 +58,7 @@ process.stderr.on('error', () => {});
 const ownUmask = () => void process.umask(0o022);
 
 // Only loaded when the configuration has no mistakes: it brings gRPC and the actors along.
-const startNode: StartNode = async (options) => (await import('../node/startNode.ts')).startNode(options);
+const startNode: StartNode = async (options) => (await import('../node/start/startNode.ts')).startNode(options);
 
 const startRuntime: UpParts['startRuntime'] = async (directory, start) =>
   (await import('./commands/run/ownRuntime.ts')).startOwnContainerd(directory, start);

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestOfSources } from '../node/machinesDigest.ts';
+import { digestOfSources } from '../node/start/machinesDigest.ts';
 import { buildPage, pageDirectory } from './buildPage.mjs';
 import { logCallers } from './logCallers.ts';
 import { stampNodePackages } from './setup/nodePackages.mjs';

@@ -1,4 +1,4 @@
-/** Finds the statements of a bundle that log, for `callerOfLog` in node/textLog.ts: a stack has only the lines of the bundle. */
+/** Finds the statements of a bundle that log, for `callerOfLog` in node/log/textLog.ts: a stack has only the lines of the bundle. */
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { basename } from 'node:path';
 

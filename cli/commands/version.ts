@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ownVersion, type VersionInfo } from '../../node/version.ts';
+import { ownVersion, type VersionInfo } from '../../node/start/version.ts';
 import { agentNamed } from '../agent.ts';
 import { asText } from '../output/output.ts';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { printableQuoted } from '../../base/printable.ts';
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
-import { textLine } from '../../node/textLog.ts';
+import { textLine } from '../../node/log/textLog.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
 import { changeSentences, type ToldPod } from './table/changes.ts';
 

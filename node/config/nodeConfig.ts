@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { ipFamily, isUnspecifiedIp } from '../../base/ipAddress.ts';
 import { defaultVerification, type ImageVerification } from '../../kubernetes/images/imageVerification.ts';
-import type { ProviderPlaces } from '../credentialProviders.ts';
+import type { ProviderPlaces } from '../credentials/credentialProviders.ts';
 import { type ClusterConfig, clusterOf } from './cluster.ts';
 import { type Gate, knownGates } from './featureGates.ts';
 import type { Flags } from './flags.ts';

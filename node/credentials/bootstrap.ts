@@ -6,7 +6,7 @@ import { messageOf } from '../../base/failure.ts';
 import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 import { ConfigError } from '../config/configError.ts';
 import { isThere, type Kubeconfig, readKubeconfig } from '../config/kubeconfig.ts';
-import { makeDirectory } from '../rootDirectory.ts';
+import { makeDirectory } from '../host/rootDirectory.ts';
 import { type CredentialParts, KubeconfigCredentials } from './kubeconfigCredentials.ts';
 
 interface Bootstrap {

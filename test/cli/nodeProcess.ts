@@ -4,7 +4,7 @@ import { run } from '../../cli/commands/run/run.ts';
 import { type UpParts, up } from '../../cli/commands/run/up.ts';
 import { involvedNode, involvedPod, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import { readFlags } from '../../node/config/flags.ts';
-import type { StartNode } from '../../node/startNode.ts';
+import type { StartNode } from '../../node/start/startNode.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { podView, running, sandbox } from '../kubernetes/views.ts';
 

@@ -12,7 +12,7 @@ import { imageSpec } from '../../cri/images/imageSpec.ts';
 import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { ObjectNotFound, type PodObjects } from '../../kubernetes/objects/podObjects.ts';
-import { credentialsOn } from '../../node/credentialsOn.ts';
+import { credentialsOn } from '../../node/credentials/credentialsOn.ts';
 import { node, pod } from '../cri/nodeAndPod.ts';
 import { noAbort, startTestContainerd } from './support/containerd.ts';
 import { forAllTests } from './support/forAllTests.ts';

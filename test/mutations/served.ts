@@ -103,7 +103,7 @@ export const servedMutations: readonly Mutation[] = [
   {
     rule: 'C45',
     breaks: 'the watchdog is fed while the agent is not well',
-    file: 'node/systemd.ts',
+    file: 'node/start/systemd.ts',
     find: 'const why = failureOf(checks);',
     put: 'const why = failureOf([]);',
   },

@@ -7,7 +7,7 @@ import { createRedaction, type Redaction } from '../../actors/redaction.ts';
 import type { FindCredentials } from '../../actors/services/nodeCredentials.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
-import { onlookersOf } from '../../node/onlookers.ts';
+import { onlookersOf } from '../../node/start/onlookers.ts';
 import { deflate } from '../../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';
 import { type CheckResult, checkStretch } from '../../recording/play.ts';

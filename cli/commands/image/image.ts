@@ -23,7 +23,7 @@ import { importArchive, runtimeConfig } from '../../../cri/images/importImages.t
 import { namesToRemove, removeNames } from '../../../cri/images/removeNames.ts';
 import { containerNameOf, POD_NAME_LABEL, POD_NAMESPACE_LABEL } from '../../../cri/labels.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
-import { credentialsOn } from '../../../node/credentialsOn.ts';
+import { credentialsOn } from '../../../node/credentials/credentialsOn.ts';
 import { decimalSize, imageTable, type ShownImage, shortId } from '../../../show/imageTable.ts';
 import type { CredentialSources, RuntimeEndpoints } from '../../../socket/agent.ts';
 import { agentNamed } from '../../agent.ts';

@@ -7,8 +7,8 @@ import { createRecordedNode } from '../../../inspect/recordedNode.ts';
 import { servePage } from '../../../inspect/server.ts';
 import { isoTime } from '../../../kubernetes/api/rfc3339.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
-import { machinesDigest } from '../../../node/machinesDigest.ts';
-import { newPageToken, pageDirectory } from '../../../node/page.ts';
+import { newPageToken, pageDirectory } from '../../../node/serve/page.ts';
+import { machinesDigest } from '../../../node/start/machinesDigest.ts';
 import { askedToEnd, endOnSignals } from '../../terminal/signals.ts';
 
 export interface InspectOptions {

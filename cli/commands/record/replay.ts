@@ -2,7 +2,7 @@
 
 import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
-import { machinesDigest } from '../../../node/machinesDigest.ts';
+import { machinesDigest } from '../../../node/start/machinesDigest.ts';
 import { type CheckResult, checkStretch, type ReplayedMoment, replayTo } from '../../../recording/play.ts';
 import { readLine } from '../../../recording/readLine.ts';
 import { RecordingError } from '../../../recording/recordingError.ts';

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { createAlarm } from '../../../actors/alarm.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
-import { runningAgent } from '../../../node/lock.ts';
+import { runningAgent } from '../../../node/start/lock.ts';
 import { agentClient } from '../../../socket/client.ts';
 import { isListening, socketPath } from '../../../socket/socketPath.ts';
 import { readPodList } from '../get/readPods.ts';

@@ -4,14 +4,14 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import type { Flags } from '../../../node/config/flags.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
-import { refuseKubeletsRoot } from '../../../node/kubelets.ts';
-import { lockRootDirectory } from '../../../node/lock.ts';
-import { createLogger } from '../../../node/logger.ts';
-import { runDirectory } from '../../../node/places.ts';
-import { serveNode } from '../../../node/serveNode.ts';
-import { readSettings } from '../../../node/settings.ts';
-import type { StartedNode, StartNode } from '../../../node/startNode.ts';
-import type { Systemd } from '../../../node/systemd.ts';
+import { readSettings } from '../../../node/config/settings.ts';
+import { runDirectory } from '../../../node/host/places.ts';
+import { createLogger } from '../../../node/log/logger.ts';
+import { serveNode } from '../../../node/serve/serveNode.ts';
+import { refuseKubeletsRoot } from '../../../node/start/kubelets.ts';
+import { lockRootDirectory } from '../../../node/start/lock.ts';
+import type { StartedNode, StartNode } from '../../../node/start/startNode.ts';
+import type { Systemd } from '../../../node/start/systemd.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
 import { checkSocketPath, socketPath } from '../../../socket/socketPath.ts';
 import { askedToEnd, endOnSignals } from '../../terminal/signals.ts';
@@ -114,7 +114,7 @@ async function runNode(
 async function heardBySystemd() {
   const { NOTIFY_SOCKET, WATCHDOG_USEC } = process.env;
   if (!NOTIFY_SOCKET && !WATCHDOG_USEC) return undefined;
-  const { systemdWants, tellSystemd } = await import('../../../node/systemd.ts');
+  const { systemdWants, tellSystemd } = await import('../../../node/start/systemd.ts');
   const wants = systemdWants(process.env, process.pid);
   return (
     wants &&

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { isPrintable } from '../../../base/printable.ts';
 import { asText } from '../../../cli/output/output.ts';
-import { pretty } from '../../../node/prettyLog.ts';
+import { pretty } from '../../../node/log/prettyLog.ts';
 
 /** What a container or a manifest may say: escapes, bells, controls of 8 bits, another direction of writing. */
 const hostile = { said: '\x1b[2Jgone\x07', '\x9bkey': ['\u202eback', 'a\r\nb\x1b', 'plain'], plain: 'x: "y"' };

@@ -1,7 +1,7 @@
 /** `statelet up` over the simulated runtime, for tests that give it a terminal: SIGUSR2 is a fault in the agent, SIGALRM one in the program. */
 
 import { up } from '../../../cli/commands/run/up.ts';
-import { startNode } from '../../../node/startNode.ts';
+import { startNode } from '../../../node/start/startNode.ts';
 
 const [stateDirectory, manifests] = process.argv.slice(2);
 

@@ -11,8 +11,8 @@ import { type Hierarchy, readHierarchies } from '../../../host/cgroup/hierarchie
 import { PodCgroups } from '../../../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../../../host/cgroup/systemd.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { cgroupFacts } from '../../../node/cgroups.ts';
 import { nodeResources } from '../../../node/config/nodeResources.ts';
+import { cgroupFacts } from '../../../node/host/cgroups.ts';
 import { startTestContainerd, type TestContainerd } from './containerd.ts';
 import { eventually } from './eventually.ts';
 import { plainFacts } from './facts.ts';

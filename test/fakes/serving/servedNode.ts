@@ -13,7 +13,7 @@ import { serveSimulatedStreams } from '../../../cri/simulated/streamingServer.ts
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
-import { serveApi } from '../../../node/serving.ts';
+import { serveApi } from '../../../node/serve/serving.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 
 const ends: (() => unknown)[] = [];

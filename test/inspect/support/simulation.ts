@@ -14,8 +14,8 @@ import type { Snapshot } from '../../../inspect/protocol.ts';
 import { allTrees } from '../../../inspect/shown.ts';
 import { StatelySockets } from '../../../inspect/statelySockets.ts';
 import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
-import { agentPort } from '../../../node/agentPort.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
+import { agentPort } from '../../../node/start/agentPort.ts';
 import { MACHINES, type Recorded, type RecordedOptions, recordedNode } from '../../recording/recorded.ts';
 
 /** What the page has of the present agent. */

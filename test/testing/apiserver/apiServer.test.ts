@@ -8,9 +8,9 @@ import { systemClock } from '../../../base/clock.ts';
 import { readBody } from '../../../kubeclient/body.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';
+import { kubeEndpoint } from '../../../node/cluster/kubeEndpoint.ts';
 import { readKubeconfig } from '../../../node/config/kubeconfig.ts';
 import { KubeconfigCredentials } from '../../../node/credentials/kubeconfigCredentials.ts';
-import { kubeEndpoint } from '../../../node/kubeEndpoint.ts';
 import { ApiServer, type WatchedEvent } from '../../../testing/apiserver/apiServer.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';

@@ -1,0 +1,71 @@
+/** How the node's own API is used, for the explanation of the node. */
+import type { Clock } from '../../base/clock.ts';
+import { type Failure, toFailure } from '../../base/failure.ts';
+import type { Access } from '../../kubelet-api/access/access.ts';
+import { Scrapes } from '../../kubelet-api/scrapes.ts';
+import { StreamSessions } from '../../kubelet-api/sessions.ts';
+import type { ServedReviews, ServedView } from '../../show/explainServing.ts';
+import type { ServingConfig } from '../config/serving.ts';
+
+type Asked = Pick<ServingConfig, 'authentication' | 'authorization'>;
+
+export class ApiUse {
+  readonly sessions = new StreamSessions();
+  readonly scrapes: Scrapes;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #config: Asked;
+  #since: number;
+  #port = 0;
+  #failure: Failure | undefined;
+  #access: Pick<Access, 'counts'> | undefined;
+
+  constructor(clock: Pick<Clock, 'now'>, config: Asked) {
+    this.#clock = clock;
+    this.#config = config;
+    this.#since = clock.now();
+    this.scrapes = new Scrapes(() => clock.now());
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** From now on it is served there. */
+  noteServed(port: number): void {
+    this.#port = port;
+    this.#since = this.#clock.now();
+  }
+
+  noteNotServed(why: unknown): void {
+    this.#failure = toFailure(why, this.#clock.now());
+  }
+
+  /** Who says who may. */
+  askedBy<T extends Pick<Access, 'counts'>>(access: T): T {
+    this.#access = access;
+    return access;
+  }
+
+  view(): ServedView {
+    const failure = this.#failure;
+    return {
+      since: this.#since,
+      port: this.#port,
+      sessions: this.sessions.open,
+      scrapes: this.scrapes.scrapes,
+      ...(failure === undefined ? {} : { lastFailure: failure }),
+      reviews: this.#reviews(),
+    };
+  }
+
+  #reviews(): Readonly<Record<string, ServedReviews>> {
+    const counts = this.#access?.counts();
+    if (counts === undefined) return {};
+    const { authentication, authorization } = this.#config;
+    const isAsked = authorization.mode === 'Webhook';
+    return {
+      ...(authentication.webhook === undefined ? {} : { tokens: counts.tokens }),
+      ...(isAsked ? { access: counts.access } : {}),
+    };
+  }
+}

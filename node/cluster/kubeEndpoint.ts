@@ -1,0 +1,43 @@
+/** The API server of a kubeconfig. */
+import type { CredentialSource, KubeEndpoint } from '../../kubeclient/endpoint.ts';
+import type { Kubeconfig } from '../config/kubeconfig.ts';
+import { environmentProxy } from '../credentials/environmentProxy.ts';
+
+export function kubeEndpoint(
+  { cluster, user }: Pick<Kubeconfig, 'cluster' | 'user'>,
+  credentials: CredentialSource,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): KubeEndpoint {
+  const { origin, pathname } = new URL(cluster.server);
+  const serverName = cluster['tls-server-name'];
+  const proxy = cluster['proxy-url'] || environmentProxy(cluster.server, environment);
+  const headers = headersOf(user);
+  return {
+    origin,
+    basePath: pathname.replace(/\/+$/, ''),
+    ...(serverName ? { serverName } : {}),
+    isInsecure: cluster['insecure-skip-tls-verify'] ?? false,
+    ...(proxy ? { proxy: new URL(proxy) } : {}),
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
+    credentials,
+  };
+}
+
+/** For whom each request is made (`transport/round_trippers.go` of client-go), and who makes it where that is a password. */
+function headersOf({ username, password = '', ...user }: Kubeconfig['user']): NonNullable<KubeEndpoint['headers']> {
+  const { as, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = user;
+  const basic = Buffer.from(`${username}:${password}`).toString('base64');
+  return {
+    ...(username ? { authorization: `Basic ${basic}` } : {}),
+    ...(as ? { 'impersonate-user': as } : {}),
+    ...(uid ? { 'impersonate-uid': uid } : {}),
+    ...(groups?.length ? { 'impersonate-group': groups } : {}),
+    ...Object.fromEntries(
+      Object.entries(extra ?? {}).map(([name, values]) => [`impersonate-extra-${escaped(name)}`, values]),
+    ),
+  };
+}
+
+/** What no name of a header can have. */
+const escaped = (name: string): string =>
+  encodeURIComponent(name.toLowerCase()).replaceAll(/[()]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);

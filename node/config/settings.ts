@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { hostname, networkInterfaces } from 'node:os';
+import { readCredentialProviders } from '../credentials/credentialProviders.ts';
+import { hostAddresses, nodeIpWarnings } from '../host/hostAddresses.ts';
+import { hostWarnings, readHostFacts } from '../start/hostChecks.ts';
+import type { Flags } from './flags.ts';
+import { type ConfigDefaults, compileConfig, type NodeConfig } from './nodeConfig.ts';
+import { type ConfigFile, readConfigFile } from './readFile.ts';
+
+/** The compiled configuration, and what to warn of before the node starts. */
+export interface Settings {
+  readonly config: NodeConfig;
+  readonly file?: ConfigFile;
+  readonly warnings: readonly string[];
+}
+
+function ignoredWarning(file: ConfigFile | undefined): string[] {
+  if (file === undefined || file.ignored.length === 0) return [];
+  return [`${file.path}: accepted, but ignored in this version: ${file.ignored.join(', ')}`];
+}
+
+/** Reads the configuration file and the host, and compiles all there is; throws a `ConfigError` that users understand. */
+export async function readSettings(
+  flags: Flags,
+  options: { defaults: Omit<ConfigDefaults, 'hostname' | 'addresses'>; checkHost: boolean },
+): Promise<Settings> {
+  const file = flags['--config'] === undefined ? undefined : await readConfigFile(flags['--config']);
+  const routes = await readFile('/proc/net/route', 'utf8').catch(() => '');
+  const interfaces = networkInterfaces();
+  const addresses = hostAddresses(interfaces, routes);
+  const config = compileConfig({
+    flags,
+    ...(file ? { file } : {}),
+    defaults: { ...options.defaults, hostname: hostname(), addresses },
+  });
+  if (config.credentialProviders) await readCredentialProviders(config.credentialProviders);
+  const facts = options.checkHost ? await readHostFacts() : undefined;
+  const ofHost = [
+    ...(facts ? hostWarnings(facts, config) : []),
+    ...(options.checkHost ? nodeIpWarnings(config, interfaces) : []),
+  ];
+  const warnings = [...ignoredWarning(file), ...ofHost];
+  return { config, ...(file ? { file } : {}), warnings };
+}

@@ -1,0 +1,179 @@
+/** The plugins that know credentials: read from the configuration that a kubelet has for them, and run on this host. */
+
+import { createHash } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { messageOf } from '../../base/failure.ts';
+import { hostFiles } from '../../host/files/fileSystem.ts';
+import { firstExecutable } from '../../host/program.ts';
+import {
+  type CredentialProvider,
+  PROVIDER_VERSIONS,
+  TOKEN_VERSION,
+} from '../../kubernetes/images/credentialProvider.ts';
+import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
+import { ConfigError, describeIssues } from '../config/configError.ts';
+import { boolean, duration, list, oneOf, section, text, textLike } from '../config/fields.ts';
+
+/** Where they are, as the flags say. */
+export interface ProviderPlaces {
+  /** A file, or a directory of them. */
+  readonly config: string;
+  /** Of the programs. */
+  readonly binDir: string;
+}
+
+const FLAG = '--image-credential-provider-config';
+const BIN_FLAG = '--image-credential-provider-bin-dir';
+
+const isProgram = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/ \0]/.test(name);
+const isPlace = (place: string) => place !== '' && URL.canParse(`https://${place.replaceAll('*', 'x')}`);
+const isAnnotation = (key: string) =>
+  /^(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/)?[a-z0-9](?:[-_.a-z0-9]{0,61}[a-z0-9])?$/.test(key.toLowerCase());
+
+const needed = <T extends z.ZodMiniType>(items: z.ZodMiniArray<T>) =>
+  items.check(z.minLength(1, { error: 'needs at least one entry' }));
+const annotations = list(textLike('the key of an annotation', isAnnotation));
+
+const tokenAttributes = section({
+  serviceAccountTokenAudience: textLike('an audience', (audience) => audience !== ''),
+  cacheType: oneOf('Token', 'ServiceAccount'),
+  requireServiceAccount: boolean,
+  requiredServiceAccountAnnotationKeys: z.optional(annotations),
+  optionalServiceAccountAnnotationKeys: z.optional(annotations),
+});
+
+const provider = section({
+  name: textLike('the name of a program in the directory of plugins', isProgram),
+  apiVersion: oneOf(...PROVIDER_VERSIONS),
+  matchImages: needed(list(textLike('an image such as "*.registry.example/team"', isPlace))),
+  defaultCacheDuration: duration(),
+  args: z.optional(list(text)),
+  env: z.optional(list(section({ name: text, value: text }))),
+  tokenAttributes: z.optional(tokenAttributes),
+});
+
+const schema = section({
+  apiVersion: oneOf('kubelet.config.k8s.io/v1', 'kubelet.config.k8s.io/v1beta1', 'kubelet.config.k8s.io/v1alpha1'),
+  kind: oneOf('CredentialProviderConfig'),
+  providers: needed(list(provider)),
+});
+
+type Provider = z.output<typeof provider>;
+
+interface ProviderConfig {
+  readonly providers: readonly CredentialProvider[];
+  /** `sha256:` and the hash of the files with their lengths, as a kubelet shows it (`plugin/config.go`). */
+  readonly hash: string;
+}
+
+/** Reads and checks them, with their programs; throws a `ConfigError` that lists all mistakes. */
+export async function readCredentialProviders(places: ProviderPlaces): Promise<readonly CredentialProvider[]> {
+  return (await readProviderConfig(places)).providers;
+}
+
+/** Like `readCredentialProviders`, with the hash of the configuration. */
+export async function readProviderConfig({ config, binDir }: ProviderPlaces): Promise<ProviderConfig> {
+  if (config === '') throw new ConfigError(`${BIN_FLAG}: needs ${FLAG}`);
+  if (binDir === '') throw new ConfigError(`${FLAG}: needs ${BIN_FLAG}`);
+  const files = await filesAt(config);
+  const found = await Promise.all(files.map(providersIn));
+  const read = found.flatMap(({ providers }) => providers);
+  const names = read.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) throw new ConfigError(`${config}: provider "${twice}" is there twice`);
+  for (const name of names) {
+    const program = join(binDir, name);
+    if (!(await firstExecutable([program]))) throw new ConfigError(`${BIN_FLAG}: ${program} is no program`);
+  }
+  return { providers: read, hash: hashOf(found.map(({ text }) => text)) };
+}
+
+function hashOf(texts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const text of texts) {
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64BE(BigInt(Buffer.byteLength(text)));
+    hash.update(length).update(text);
+  }
+  return `sha256:${hash.digest('hex')}`;
+}
+
+async function filesAt(config: string): Promise<string[]> {
+  try {
+    if (!(await stat(config)).isDirectory()) return [config];
+    const names = (await readdir(config)).filter((name) => /\.(json|yaml|yml)$/.test(name)).sort();
+    if (names.length > 0) return names.map((name) => join(config, name));
+  } catch (cause) {
+    throw new ConfigError(`${FLAG}: ${messageOf(cause)}`, { cause });
+  }
+  throw new ConfigError(`${FLAG}: no configuration in ${config}`);
+}
+
+async function providersIn(
+  file: string,
+): Promise<{ readonly providers: readonly CredentialProvider[]; readonly text: string }> {
+  const found = await readTextFile(hostFiles, file);
+  if (found === undefined || 'noFile' in found)
+    throw new ConfigError(`${FLAG}: ${file}: ${found?.noFile ?? 'is gone'}`);
+  const parsed = parseBounded(found.text, { tokens: 100_000, values: 10_000, characters: LARGEST_FILE });
+  if (!('values' in parsed)) throw new ConfigError(`${file}: ${'problem' in parsed ? parsed.problem : parsed.beyond}`);
+  const [input] = parsed.values;
+  const read = schema.safeParse(input);
+  const mistakes = read.success
+    ? read.data.providers.flatMap((each, index) => mistakesOf(each).map((why) => `providers[${index}].${why}`))
+    : describeIssues(read.error.issues, withoutValues(input), input);
+  if (mistakes.length > 0) throw new ConfigError(mistakes.map((mistake) => `${file}: ${mistake}`).join('\n'));
+  return { providers: read.success ? read.data.providers.map(compiled) : [], text: found.text };
+}
+
+/** The rules over several fields. */
+function mistakesOf({ apiVersion, tokenAttributes: token }: Provider): string[] {
+  if (token === undefined) return [];
+  const required = token.requiredServiceAccountAnnotationKeys ?? [];
+  const optional = token.optionalServiceAccountAnnotationKeys ?? [];
+  const all = [...required, ...optional];
+  return [
+    ...(apiVersion === TOKEN_VERSION ? [] : [`tokenAttributes: needs apiVersion ${TOKEN_VERSION}`]),
+    ...(token.requireServiceAccount || required.length === 0
+      ? []
+      : ['tokenAttributes.requiredServiceAccountAnnotationKeys: needs requireServiceAccount']),
+    ...(new Set(all).size === all.length ? [] : ['tokenAttributes: must not name an annotation twice']),
+  ];
+}
+
+function compiled(given: Provider): CredentialProvider {
+  const { name, apiVersion, matchImages, defaultCacheDuration: defaultCacheMs, args = [], env = [] } = given;
+  const token = given.tokenAttributes;
+  return {
+    name,
+    apiVersion,
+    matchImages,
+    defaultCacheMs,
+    args,
+    env,
+    ...(token === undefined
+      ? {}
+      : {
+          token: {
+            audience: token.serviceAccountTokenAudience,
+            cacheType: token.cacheType,
+            isRequired: token.requireServiceAccount,
+            requiredAnnotations: token.requiredServiceAccountAnnotationKeys ?? [],
+            optionalAnnotations: token.optionalServiceAccountAnnotationKeys ?? [],
+          },
+        }),
+  };
+}
+
+/** What stands in the environment or the arguments of a plugin may be secret, and no message repeats it. */
+function withoutValues(input: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(input ?? null, (key, value) => {
+      if (key === 'value' || key === 'args' || key === 'env') return '…';
+      return typeof value === 'bigint' ? Number(value) : value;
+    }),
+  );
+}

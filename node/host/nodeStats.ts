@@ -1,0 +1,79 @@
+/** What the node and its pods use, for its API: one collector and one provider, whoever asks, and by whatever port. */
+import { waitOnce } from '../../actors/alarm.ts';
+import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import { type Clock, systemJitter } from '../../base/clock.ts';
+import type { Cri } from '../../cri/calls.ts';
+import { readAgentCgroup } from '../../host/cgroup/agentCgroup.ts';
+import { hostCgroupfs } from '../../host/cgroup/cgroupfs.ts';
+import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
+import { findPodCgroups } from '../../host/cgroup/usage/podCgroupsFound.ts';
+import { createUsageReader } from '../../host/cgroup/usage/readUsage.ts';
+import { createLayout } from '../../host/pods/layout.ts';
+import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
+import { Collector } from '../../stats/collector.ts';
+import { countTrees } from '../../stats/countTrees.ts';
+import { createHostFacts } from '../../stats/hostFacts.ts';
+import { withReducedTimeouts } from '../../stats/impatient.ts';
+import { LogUsages } from '../../stats/logUsages.ts';
+import { StatsProvider } from '../../stats/provider.ts';
+import { VolumeUsage } from '../../stats/volumeUsage.ts';
+import { volumePlugins } from '../../volume/plugins.ts';
+import type { NodeConfig } from '../config/nodeConfig.ts';
+
+export interface NodeStatsParts {
+  readonly config: NodeConfig;
+  readonly agent: Pick<NodeAgent, 'pods' | 'subscribe'>;
+  readonly cri: Cri;
+  readonly clock: Clock;
+  /** Where the cgroups of pods are; absent: they have none. */
+  readonly place?: CgroupLocation | undefined;
+  /** Ends whatever is underway. */
+  readonly signal: AbortSignal;
+}
+
+export interface NodeStats {
+  readonly collector: Collector;
+  readonly provider: StatsProvider;
+  readonly logs: LogUsages;
+}
+
+/** Nothing is collected until somebody asks. */
+export async function nodeStats(parts: NodeStatsParts): Promise<NodeStats> {
+  const { config, agent, clock, place, signal } = parts;
+  const cri = withReducedTimeouts(parts.cri, clock);
+  const hierarchies = await readHierarchies().catch(() => []);
+  const common = { clock, signal, pods: agent.pods };
+  const collector = new Collector({
+    ...common,
+    cri,
+    readUsage: createUsageReader({ hierarchies, now: () => clock.now() }),
+    findCgroups: place && (() => findPodCgroups({ place, hierarchies })),
+    findAgent: readAgentCgroup,
+    procfs: hostCgroupfs,
+  });
+  const layout = createLayout({ rootDir: config.rootDirectory, podLogsDir: config.podLogsDirectory });
+  const volumes = new VolumeUsage({
+    ...common,
+    layout,
+    measure: countTrees,
+    jitter: systemJitter,
+    periodMs: config.volumeStatsMs,
+    pluginOf: (volume) => volumePlugins.find(({ supports }) => supports(volume))?.name,
+  });
+  const leave = agent.subscribe(({ uid, removed, pod }) => {
+    if (removed || pod.metadata.deletionTimestamp) volumes.abortPod(uid);
+  });
+  signal.addEventListener('abort', leave, { once: true });
+  const provider = new StatsProvider({
+    ...common,
+    nodeName: config.nodeName,
+    collector,
+    cri,
+    layout,
+    volumes,
+    facts: createHostFacts(hierarchies),
+    rootDirectory: config.rootDirectory,
+    pause: (ms, until) => waitOnce(clock.now() + ms, clock, until),
+  });
+  return { collector, provider, logs: new LogUsages({ ...common, layout }) };
+}

@@ -1,0 +1,128 @@
+/**
+ * The log as text in klog's format, which a kubelet writes: `I1129 03:15:00.000000    1234 file.ts:12] "message" key="value"`.
+ * The source of the format is `formatHeader` in `k8s.io/klog/v2/internal/buffer/buffer.go` and `KVFormat` in
+ * `k8s.io/klog/v2/internal/serialize/keyvalues.go`.
+ */
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { DestinationStream } from 'pino';
+import * as z from 'zod/mini';
+import { printable } from '../../base/printable.ts';
+import { quoted } from '../../base/quoted.ts';
+import { isoTime } from '../../kubernetes/api/rfc3339.ts';
+
+/** klog has no severities below info: verbose lines are of that severity. */
+const SEVERITIES: ReadonlyMap<string, string> = new Map([
+  ['warn', 'W'],
+  ['error', 'E'],
+  ['fatal', 'F'],
+]);
+
+/** Columns of the process ID. */
+const PID_WIDTH = 7;
+
+const recordSchema = z.looseObject({
+  level: z.string(),
+  time: z.string(),
+  msg: z._default(z.string(), ''),
+  caller: z._default(z.string(), 'statelet:1'),
+  simulated: z.optional(z.boolean()),
+});
+const errorSchema = z.looseObject({ message: z.string(), stack: z.optional(z.string()) });
+
+/** Formats pino's lines as text, synchronously, so that the last lines before the process exits are not lost. */
+export const textLog = (destination: DestinationStream): DestinationStream => ({
+  write: (line) => destination.write(textLine(line)),
+});
+
+/** Returns one of pino's JSON lines as text; a line that is no such JSON is returned with its control characters shown. */
+export function textLine(line: string): string {
+  const record = parsed(line);
+  if (record === undefined) return printable(line);
+  const { level, time, msg, caller, simulated, ...fields } = record;
+  const header = `${SEVERITIES.get(level) ?? 'I'}${headerTime(new Date(time))} ${String(process.pid).padStart(PID_WIDTH)} ${caller}]`;
+  const words = `${simulated ? '[simulated] ' : ''}${msg.replace(/\s*\n\s*/g, ' ').trim()}`;
+  const pairs = Object.entries(fields).map(([key, value]) =>
+    key === 'err' ? errorText(value) : ` ${key}=${valueText(value)}`,
+  );
+  return `${header} ${quoted(words)}${pairs.join('')}\n`;
+}
+
+function parsed(line: string): z.infer<typeof recordSchema> | undefined {
+  try {
+    return recordSchema.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+/** `1129 03:15:00.000000` in the local time zone, as in klog. */
+function headerTime(time: Date): string {
+  const local = isoTime(time.getTime() - time.getTimezoneOffset() * 60_000);
+  const milliseconds = String(time.getUTCMilliseconds()).padStart(3, '0');
+  return `${local.slice(5, 7)}${local.slice(8, 10)} ${local.slice(11, 19)}.${milliseconds}000`;
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'string') return value.includes('\n') ? linesText(value) : quoted(value);
+  return printable(JSON.stringify(value) ?? 'null');
+}
+
+/** A text of several lines, as klog writes it: `<`, then each line indented, then `>`. */
+const linesText = (text: string): string =>
+  `<\n${text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `\t${printable(line)}\n`)
+    .join('')} >`;
+
+/** The error of a line, and where it was thrown. */
+function errorText(value: unknown): string {
+  const error = errorSchema.safeParse(value);
+  if (!error.success) return ` err=${valueText(value)}`;
+  const { message, stack } = error.data;
+  return ` err=${quoted(message)}${stack === undefined ? '' : ` stack=${linesText(stack)}`}`;
+}
+
+/**
+ * Frames of a stack from `callerOfLog` to the statement that logs: `callerOfLog` itself, `write` and `LOG` of pino, the
+ * `logMethod` hook, and the function of pino that calls the hook. Only the first has the same name in the bundle.
+ */
+const FRAMES = 6;
+
+/** The daemon's bundle. A stack has only its own lines. */
+const BUNDLE = 'daemon.js';
+const callersSchema = z.record(z.string(), z.string());
+
+/** Reads the statements of the daemon's bundle that log, with their source files and lines, as scripts/build.mjs writes them. */
+function callersInBundle(): ReadonlyMap<string, string> {
+  try {
+    const text = readFileSync(join(import.meta.dirname, 'callers.json'), 'utf8');
+    return new Map(Object.entries(callersSchema.parse(JSON.parse(text))));
+  } catch {
+    // Its lines are then those of the bundle.
+    return new Map();
+  }
+}
+
+let callers: ReadonlyMap<string, string> | undefined;
+
+/** Returns the source file and line of a position in the daemon's bundle. */
+function callerInBundle(position: string): string | undefined {
+  callers ??= callersInBundle();
+  return callers.get(position);
+}
+
+/** Returns the source file and line of the statement that logs, for a pino with a `logMethod` hook. */
+export function callerOfLog(): { readonly caller?: string } {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = FRAMES;
+  // The first line is the message.
+  const frames = new Error('for its stack').stack?.split('\n') ?? [];
+  Error.stackTraceLimit = stackTraceLimit;
+  const [, path, line, column] = /([^\s(]+):(\d+):(\d+)\)?$/.exec(frames[FRAMES] ?? '') ?? [];
+  if (path === undefined) return {};
+  const file = basename(path);
+  const source = file === BUNDLE ? callerInBundle(`${line}:${column}`) : undefined;
+  return { caller: source ?? `${file}:${line}` };
+}

@@ -1,0 +1,84 @@
+/** The command line's node as its page shows it. */
+import type { Logger } from 'pino';
+import type { Redaction } from '../../actors/redaction.ts';
+import { systemClock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import type { Audience } from '../../inspect/audience.ts';
+import { FollowedActors } from '../../inspect/followedActors.ts';
+import type { Inspected } from '../../inspect/inspected.ts';
+import { createLiveNode } from '../../inspect/liveNode.ts';
+import { LiveView } from '../../inspect/liveView.ts';
+import { PastThread } from '../../inspect/pastThread.ts';
+import { RecordedSpan } from '../../inspect/recordedSpan.ts';
+import { allTrees } from '../../inspect/shown.ts';
+import { StatelySockets } from '../../inspect/statelySockets.ts';
+import type { FlightRecorder } from '../../recording/flightRecorder.ts';
+import type { AgentPort } from '../../socket/agent.ts';
+import type { NodeConfig } from '../config/nodeConfig.ts';
+import { packageVersion, recordingDirectory } from '../host/places.ts';
+import { machinesDigest } from '../start/machinesDigest.ts';
+
+interface Parts {
+  readonly agent: AgentPort;
+  readonly audience: Audience;
+  /** Absent where nothing is recorded. */
+  readonly flight: FlightRecorder | undefined;
+  readonly config: NodeConfig;
+  readonly redaction: Redaction;
+  /** Told of what went wrong behind the page. */
+  readonly logger: Pick<Logger, 'error'>;
+}
+
+/** Made when somebody looks for the first time. */
+export function inspectedNode({ agent, audience, flight, config, redaction, logger }: Parts): Inspected {
+  const { now } = systemClock;
+  const seen = { ...agent, redact: redaction.redact };
+  const past = flight && pastThread(flight, config);
+  const span = past && new RecordedSpan({ past, clock: systemClock });
+  const followed = new FollowedActors({
+    agent,
+    audience,
+    past,
+    clock: systemClock,
+    isWatched: () => view.isFollowed,
+  });
+  const view: LiveView = new LiveView({
+    agent: seen,
+    audience,
+    clock: systemClock,
+    version: packageVersion(),
+    recorded: () => span?.now(),
+    onUnwatched: () => followed.forget(),
+    onError: (error) => logger.error({ err: error }, `a frame for the page cannot be made: ${messageOf(error)}`),
+  });
+  const sockets = new StatelySockets({
+    audience,
+    clock: systemClock,
+    trees: () => allTrees(agent.explainNode().node, agent.trees()).values(),
+  });
+  const node = createLiveNode({
+    agent: seen,
+    view,
+    followed,
+    past,
+    now,
+    stately: (request, connection, head) => sockets.add(request, connection, head),
+    close: async () => {
+      sockets.close();
+      followed.forget();
+      past?.close();
+    },
+  });
+  return { ...node, live: span?.addTo(view) ?? view };
+}
+
+function pastThread(flight: FlightRecorder, { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>): PastThread {
+  const path = recordingDirectory(rootDirectory);
+  return new PastThread({
+    path,
+    machines: machinesDigest(),
+    mode: 'past',
+    before: flight.waitUntilWritten,
+    clock: systemClock,
+  });
+}

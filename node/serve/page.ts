@@ -1,0 +1,70 @@
+/** The page of the command line's node: served while the node runs. A page that cannot be served does not stop the node. */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import { isWildcard } from '../../inspect/address.ts';
+import type { Inspected } from '../../inspect/inspected.ts';
+import type { PageServer } from '../../inspect/server.ts';
+import type { NodeConfig } from '../config/nodeConfig.ts';
+import { packageDirectory } from '../host/places.ts';
+import { keptTrying, RETRY_MS } from '../start/keptTrying.ts';
+import { pageLinkPath, readPageToken } from './pageLink.ts';
+
+const TOKEN_BYTES = 24;
+const OTHER_ADDRESS = ' (--inspect-address chooses another address, or none)';
+
+interface PageOptions {
+  readonly config: Pick<NodeConfig, 'inspect' | 'nodeIps' | 'rootDirectory'>;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Called on the first request. */
+  readonly inspected: () => Promise<Inspected>;
+  /** Called with the link to the page, which contains the token. */
+  readonly onServed?: (url: string) => void;
+  readonly clock?: Clock;
+}
+
+/** The directory that the build writes the page to. */
+export const pageDirectory = (): string => join(packageDirectory(), 'dist', 'web');
+
+/** Serves the page, retrying until the address can be used; `close` ends both. */
+export function startPage(options: PageOptions): { close(): Promise<void> } {
+  const { config, logger, clock = systemClock, onServed } = options;
+  const { inspect } = config;
+  if (inspect === undefined) return { close: async () => {} };
+  return keptTrying({
+    make: () => serve(options, inspect),
+    clock,
+    onMade: ({ url: own }) => {
+      // The log contains no token, because others may read it.
+      const url = `${new URL(own).origin}/`;
+      logger.info({ url }, `the page is at ${url}`);
+      onServed?.(own);
+    },
+    onProblem: (why) => logger.warn(`no page, retrying every ${RETRY_MS / 1_000} s: ${why}${OTHER_ADDRESS}`),
+  });
+}
+
+/** Returns a random token for a page's link. */
+export const newPageToken = (): string => randomBytes(TOKEN_BYTES).toString('base64url');
+
+async function serve(
+  { config, inspected, logger }: PageOptions,
+  { address, isOpen, tls }: NonNullable<NodeConfig['inspect']>,
+): Promise<PageServer> {
+  const { servePage } = await import('../../inspect/server.ts');
+  const files = tls && { cert: await readFile(tls.certFile), key: await readFile(tls.keyFile) };
+  const linkFile = pageLinkPath(config.rootDirectory);
+  return servePage({
+    address,
+    inspected,
+    directory: pageDirectory(),
+    tls: files,
+    token: isOpen ? undefined : ((await readPageToken(linkFile)) ?? newPageToken()),
+    linkFile,
+    name: isWildcard(address) ? config.nodeIps[0] : undefined,
+    onError: (error) => logger.error({ err: error }, `the page cannot be told how it goes on: ${messageOf(error)}`),
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * The file `statelet/page-link` below the root directory: the link to the page with its token. The log contains no token,
+ * because others may read it; the file is for the agent's user.
+ */
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { quarantine } from '../../host/files/setAside.ts';
+
+/** Permission bits of the group and of others. */
+const NOT_OWNER = 0o077;
+const TOKEN = /^[\w-]{32}$/;
+
+export const pageLinkPath = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'page-link');
+
+/**
+ * Writes the link to an owner-only file. The previous one, whose token counts after a restart, stays until it is replaced. A
+ * directory in the place of the file is renamed, which `onSetAside` is called with.
+ */
+export async function writePageLink(
+  path: string,
+  url: string,
+  onSetAside: (directory: string, renamedTo: string) => void = () => {},
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o750 });
+  const next = `${path}.new`;
+  for (const file of [path, next]) {
+    const found = await lstat(file).catch(() => undefined);
+    if (found?.isDirectory()) onSetAside(file, file + (await quarantine({ rename }, file)));
+  }
+  await rm(next, { force: true });
+  // Exclusive creation follows no symbolic link and writes to no file of another user.
+  const handle = await open(next, 'wx', 0o600);
+  try {
+    await handle.writeFile(`${url}\n`).finally(() => handle.close());
+    await rename(next, path);
+  } catch (error) {
+    await rm(next, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Reads the token of the previous link, so that a page that is open in a browser continues after a restart of the agent.
+ * Undefined if there is no such file, if another user could have read or written it, or if it contains no token.
+ */
+export async function readPageToken(path: string): Promise<string | undefined> {
+  try {
+    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const facts = await handle.stat();
+      const isOwn = facts.isFile() && facts.uid === process.getuid?.() && (facts.mode & NOT_OWNER) === 0;
+      if (!isOwn) return undefined;
+      const token = URL.parse((await handle.readFile('utf8')).trim())?.searchParams.get('token') ?? '';
+      return TOKEN.test(token) ? token : undefined;
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // A file that cannot be read is replaced, and `writePageLink` reports why if it cannot be.
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+import type { Logger } from 'pino';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
+import { socketPath } from '../../socket/socketPath.ts';
+import type { NodeConfig } from '../config/nodeConfig.ts';
+import { keptTrying, RETRY_MS } from '../start/keptTrying.ts';
+import type { StartedNode } from '../start/startNode.ts';
+import { ownVersion } from '../start/version.ts';
+import { startPage } from './page.ts';
+import { pageLinkPath, writePageLink } from './pageLink.ts';
+
+interface ServeOptions {
+  readonly config: NodeConfig;
+  readonly logger: Logger;
+  /** Called with the link to the page, which contains its token, once the page is served. */
+  readonly onPage?: (url: string) => void;
+  readonly clock?: Clock;
+}
+
+/**
+ * Serves a node on the socket below its root directory, and its page, whose link is written to a file. If the socket cannot
+ * be served, the node is stopped, because the caller may end the runtime next.
+ */
+export async function serveNode(
+  { agent, stop, inspected }: Pick<StartedNode, 'agent' | 'stop' | 'inspected'>,
+  { config, logger, onPage, clock = systemClock }: ServeOptions,
+): Promise<Pick<AgentSocket, 'close'>> {
+  const socket = await serveSocket({ path: socketPath(config.rootDirectory), agent, version: ownVersion() }).catch(
+    async (error: unknown) => {
+      await stop();
+      throw error;
+    },
+  );
+  let link: ReturnType<typeof publishLink> | undefined;
+  const onServed = (url: string) => {
+    onPage?.(url);
+    link = publishLink(url, { config, logger, clock });
+  };
+  const page = inspected && startPage({ config, logger, inspected, onServed });
+  return {
+    close: async () => {
+      await Promise.all([socket.close(), page?.close()]);
+      await link?.close();
+    },
+  };
+}
+
+/** Writes the link, retrying until the file can be written, e.g. after a full disk. */
+function publishLink(
+  url: string,
+  { config, logger, clock }: Pick<ServeOptions, 'config' | 'logger'> & { readonly clock: Clock },
+): { close(): Promise<void> } {
+  const file = pageLinkPath(config.rootDirectory);
+  const onSetAside = (directory: string, renamedTo: string) =>
+    logger.warn({ file }, `${directory} is a directory in the place of the link to the page: renamed to ${renamedTo}`);
+  return keptTrying({
+    make: async () => {
+      await writePageLink(file, url, onSetAside);
+      return { close: async () => {} };
+    },
+    clock,
+    onMade: () => logger.info({ file }, `the link to the page is in ${file}, which only its owner can read`),
+    onProblem: (why) => {
+      const retry = `retrying every ${RETRY_MS / 1_000} s`;
+      logger.warn({ file }, `the link to the page cannot be written to ${file}, ${retry}: ${why}`);
+    },
+  });
+}

@@ -1,0 +1,112 @@
+/** The paths of the node's API, each with what answers it. */
+import { join } from 'node:path';
+import { waitOnce } from '../../actors/alarm.ts';
+import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Cri } from '../../cri/calls.ts';
+import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
+import { checkpointRoute } from '../../kubelet-api/checkpoint.ts';
+import { flagsRoute } from '../../kubelet-api/debug/flags.ts';
+import { profilesRoute } from '../../kubelet-api/debug/profiles.ts';
+import type { Route } from '../../kubelet-api/exchange.ts';
+import { healthRoutes } from '../../kubelet-api/listener/health.ts';
+import { configzRoute, flagzRoute, statuszRoute } from '../../kubelet-api/listener/pages.ts';
+import { podsRoute, runningPodsRoute } from '../../kubelet-api/listener/pods.ts';
+import { containerLogsRoute } from '../../kubelet-api/logs/containerLogs.ts';
+import { systemLogsRoute } from '../../kubelet-api/logs/systemLogs.ts';
+import { cadvisorRoute } from '../../kubelet-api/metrics/cadvisor/cadvisor.ts';
+import type { NodeMetrics } from '../../kubelet-api/metrics/nodeMetrics.ts';
+import { resourceMetricsRoute } from '../../kubelet-api/metrics/resource.ts';
+import { metricsRoutes } from '../../kubelet-api/metrics/routes.ts';
+import type { StreamSessions } from '../../kubelet-api/sessions.ts';
+import { summaryRoute } from '../../kubelet-api/stats/summary.ts';
+import { streamingRoutes } from '../../kubelet-api/streaming/routes.ts';
+import { kubeletConfigurationOf } from '../config/configz.ts';
+import type { NodeConfig } from '../config/nodeConfig.ts';
+import { ownCommand, shownFlags } from '../config/shownFlags.ts';
+import { hostSeen } from '../host/hostSeen.ts';
+import type { NodeStats } from '../host/nodeStats.ts';
+import { ownVersion } from '../start/version.ts';
+import { healthChecks } from './healthChecks.ts';
+
+interface RouteParts {
+  readonly config: NodeConfig;
+  readonly agent: Pick<NodeAgent, 'knownPods' | 'pods' | 'health'>;
+  readonly cri: Cri;
+  readonly clock: Clock;
+  readonly stats: NodeStats;
+  /** Where it is kept who is joined with a container, or follows its log. */
+  readonly sessions: StreamSessions;
+  /** Changes how much is logged, by a kubelet's verbosity; absent: nobody can. */
+  readonly setVerbosity?: ((verbosity: number) => void) | undefined;
+  readonly files?: FileSystem;
+  /** What is counted of the node; absent: nothing. */
+  readonly metrics?: NodeMetrics | undefined;
+}
+
+/** Builds the routes. `trees` returns the paths of all routes, for `/statusz`. */
+export async function servedRoutes(parts: RouteParts, trees: () => readonly string[]): Promise<readonly Route[]> {
+  const { config, agent, cri, clock, sessions, metrics } = parts;
+  const { kubeletVersion = '', nodeVersion: runtimeVersion } = ownVersion();
+  const status = { startedAt: clock.now(), now: () => clock.now(), kubeletVersion, runtimeVersion };
+  const podCalled = (namespace: string, name: string) =>
+    agent.knownPods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+  return [
+    ...healthRoutes(healthChecks(parts), metrics?.check),
+    ...(metrics ? metricsRoutes(metrics.paths) : []),
+    podsRoute({ pods: agent.knownPods }),
+    runningPodsRoute({ cri, limitMs: config.runtimeRequestTimeoutMs }),
+    configzRoute(() => kubeletConfigurationOf(config)),
+    statuszRoute({ ...status, paths: trees }),
+    flagzRoute(shownFlags(config)),
+    ...debuggingRoutes(parts),
+    containerLogsRoute({
+      pods: { find: podCalled },
+      cri,
+      now: () => clock.now(),
+      pause: pauseBy(clock),
+      splitsStreams: config.serving?.splitsLogs ?? false,
+      sessions,
+      logRoots: [config.podLogsDirectory],
+    }),
+    systemLogsRoute({
+      root: SYSTEM_LOGS,
+      journalctl: 'journalctl',
+      takesQueries: config.serving?.hasLogQuery ?? false,
+    }),
+    ...usageRoutes(parts, status.startedAt),
+    ...streamingRoutes({ pods: agent.knownPods, cri, clock, sessions }),
+  ];
+}
+
+function debuggingRoutes({ config, agent, cri, clock, setVerbosity, files = hostFiles }: RouteParts): Route[] {
+  const [now, directory] = [() => clock.now(), join(config.rootDirectory, 'checkpoints')];
+  const limitMs = config.runtimeRequestTimeoutMs;
+  return [
+    profilesRoute({ clock, command: () => ownCommand(process.argv) }),
+    ...(setVerbosity ? [flagsRoute(setVerbosity)] : []),
+    ...(config.serving?.takesCheckpoints
+      ? [checkpointRoute({ pods: agent.knownPods, cri, now, directory, files, limitMs })]
+      : []),
+  ];
+}
+
+/** What the node, its pods and their containers use. `startedAt`: milliseconds since the epoch. */
+const usageRoutes = ({ agent, cri, clock, stats }: RouteParts, startedAt: number): readonly Route[] => [
+  summaryRoute({ stats: stats.provider }),
+  resourceMetricsRoute({ stats: stats.provider, startedAt }),
+  cadvisorRoute({
+    sample: (signal) => stats.collector.sample('everything', signal),
+    host: hostSeen({ cri, clock }),
+    pods: agent.pods,
+    now: () => clock.now(),
+    startedAt,
+  }),
+];
+
+const SYSTEM_LOGS = '/var/log';
+
+/** Counts down by the node's clock; whoever has gone does not wait. */
+const pauseBy = (clock: Clock) => async (ms: number, signal: AbortSignal) => {
+  if (!signal.aborted) await waitOnce(clock.now() + ms, clock, signal);
+};

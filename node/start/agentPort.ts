@@ -1,0 +1,125 @@
+import { homedir } from 'node:os';
+import type { EventRecorder } from '../../actors/events/eventRecorder.ts';
+import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import { readLatestLog, readLogTails } from '../../actors/services/logTails.ts';
+import { withoutSecrets } from '../../actors/sources/urlSecrets.ts';
+import type { Cri } from '../../cri/calls.ts';
+import { createLayout } from '../../host/pods/layout.ts';
+import { sourceOf } from '../../kubernetes/api/staticPod.ts';
+import type { NodeObject } from '../../kubernetes/node/nodeObject.ts';
+import type { RuntimeView } from '../../show/actorNode.ts';
+import { withLostRoot } from '../../show/explainNode.ts';
+import type { PodPart } from '../../show/explainPart.ts';
+import { type ServedView, withServing } from '../../show/explainServing.ts';
+import type { LogTail, LogTails } from '../../show/logTail.ts';
+import type { PodWithTree } from '../../show/podActors.ts';
+import type { AgentPort, NodeSummary, PodPaths } from '../../socket/agent.ts';
+import type { NodeConfig } from '../config/nodeConfig.ts';
+import type { RootWatch } from '../host/rootWatch.ts';
+
+interface PortParts {
+  readonly cri: Pick<Cri, 'exec' | 'attach' | 'listContainers'>;
+  readonly agent: NodeAgent;
+  readonly recorder: EventRecorder;
+  readonly config: NodeConfig;
+  readonly simulated: boolean;
+  readonly root: RootWatch;
+  readonly nodeObject: () => NodeObject;
+  readonly recording: AgentPort['recording'];
+  /** The node's own API; absent: it has none. */
+  readonly served?: () => ServedView | undefined;
+  readonly usage: AgentPort['usage'];
+}
+
+/** The agent as the socket, the tables and the explanations see it. */
+export function agentPort(parts: PortParts): AgentPort {
+  const { agent, recorder, root, nodeObject, recording, served, usage } = parts;
+  const explainNode = () => withLostRoot(withServing(agent.explainNode(), served?.()), root.lost());
+  return {
+    pods: agent.pods,
+    trees: agent.trees,
+    subscribe: agent.subscribe,
+    events: recorder.events,
+    subscribeEvents: recorder.subscribe,
+    explain: agent.explainUid,
+    logTails: (uid) => logTails(parts, uid),
+    explainPart: async (uid, part) => {
+      const [logs, latest] = await Promise.all([logTails(parts, uid), latestLog(parts, uid, part)]);
+      return agent.explainPart(uid, part, logs, latest);
+    },
+    podPaths: (uid) => placesOf(parts, uid),
+    nodeObject,
+    recording,
+    usage,
+    explainNode,
+    actors: () => {
+      const { at, node } = explainNode();
+      return { at, node, pods: agent.seenPods(), limiters: Object.values(agent.overview().limiters) };
+    },
+    node: () => summaryOf(parts),
+    // Asked for by a person, and seldom.
+    stream: async (request, signal) => (await import('../serve/streamPlace.ts')).streamPlace(parts, request, signal),
+  };
+}
+
+const podOf = (agent: NodeAgent, uid: string) => agent.pods().find(({ metadata }) => metadata.uid === uid);
+
+const foldersOf = ({ rootDirectory: rootDir, podLogsDirectory: podLogsDir }: NodeConfig) => ({ rootDir, podLogsDir });
+
+function placesOf({ agent, config }: PortParts, uid: string): PodPaths | undefined {
+  const pod = podOf(agent, uid);
+  if (pod === undefined) return undefined;
+  const url = sourceOf(pod) === 'http' && config.manifestUrl ? withoutSecrets(config.manifestUrl.url) : undefined;
+  const manifest = agent.manifestFile(uid) ?? url;
+  return {
+    podLogs: config.podLogsDirectory,
+    logs: createLayout(foldersOf(config)).podLogDir(pod.metadata),
+    ...(manifest === undefined ? {} : { manifest }),
+  };
+}
+
+function seenPod({ agent }: PortParts, uid: string): PodWithTree | undefined {
+  const pod = podOf(agent, uid);
+  const tree = agent.trees().get(uid);
+  return pod && tree && { pod, tree };
+}
+
+async function logTails(parts: PortParts, uid: string): Promise<LogTails> {
+  const seen = seenPod(parts, uid);
+  return seen ? readLogTails(seen, foldersOf(parts.config)) : new Map();
+}
+
+async function latestLog(parts: PortParts, uid: string, { kind, name }: PodPart): Promise<LogTail | undefined> {
+  const seen = kind === 'container' ? seenPod(parts, uid) : undefined;
+  return seen && readLatestLog(seen, name, foldersOf(parts.config));
+}
+
+function summaryOf({ agent, config, simulated, root }: PortParts): NodeSummary {
+  const lost = root.lost();
+  const { state, tags, waitingFor, until, runtime, foreign, problems, warnings, limiters } = agent.overview();
+  return {
+    name: config.nodeName,
+    state,
+    tags,
+    ...(waitingFor === undefined ? {} : { waitingFor }),
+    ...(until === undefined ? {} : { until }),
+    runtime: shownRuntime(runtime),
+    endpoints: { runtime: config.containerRuntimeEndpoint, images: config.imageServiceEndpoint },
+    registryCredentials: {
+      workingDirectory: process.cwd(),
+      homeDirectory: homedir(),
+      ...(config.credentialProviders ? { providers: config.credentialProviders } : {}),
+    },
+    ...(lost === undefined ? {} : { trouble: lost.message }),
+    simulated,
+    foreign,
+    problems,
+    warnings,
+    limiters,
+  };
+}
+
+const shownRuntime = ({ ready, networkNotReady: _, ...runtime }: RuntimeView): NodeSummary['runtime'] => ({
+  ...runtime,
+  state: ready ? 'ready' : 'not ready',
+});

@@ -1,0 +1,16 @@
+import { expect, test } from '@jest/globals';
+import { readFlags } from '../../../node/config/flags.ts';
+import { readSettings } from '../../../node/config/settings.ts';
+
+const defaults = { rootDirectory: '/var/lib/x', podLogsDirectory: '/var/log/pods' };
+
+test('an address that the host does not have is used, and warned of where the host is looked at', async () => {
+  const flags = readFlags({ '--node-ip': '192.0.2.7' });
+  const warned = async (checkHost: boolean) => {
+    const { warnings, config } = await readSettings(flags, { defaults, checkHost });
+    expect(config.nodeIps).toEqual(['192.0.2.7']);
+    return warnings.filter((each) => each.startsWith('--node-ip'));
+  };
+  expect(await warned(false)).toEqual([]);
+  expect(await warned(true)).toEqual([expect.stringContaining('"192.0.2.7" not found')]);
+});

@@ -1,0 +1,80 @@
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { AgentPlacement } from '../../../node/host/agentPlacement.ts';
+
+/** An agent that can be moved to another cgroup, with what it does about it. */
+function placed(kubeletCgroups?: string) {
+  const clock = new SimulatedClock();
+  const host = { cgroup: '/started', problem: undefined as string | Error | undefined };
+  const done: string[] = [];
+  const placement = new AgentPlacement({
+    resources: { oomScoreAdj: -999, ...(kubeletCgroups ? { kubeletCgroups } : {}) },
+    logger: { info: (text: string) => void done.push(text), warn: (text: string) => void done.push(text) },
+    clock,
+    isIn: (name) => host.cgroup === name,
+    move: async (name) => {
+      if (host.problem instanceof Error) throw host.problem;
+      if (host.problem !== undefined) return host.problem;
+      done.push(`moved to ${name}`);
+      host.cgroup = name;
+      return undefined;
+    },
+    applyScore: async (score) => {
+      done.push(`score ${score}`);
+      return undefined;
+    },
+  });
+  return { clock, host, placement, taken: () => done.splice(0) };
+}
+
+test('C43: an agent that somebody moves away is back in its cgroup within a minute', async () => {
+  const { clock, host, placement, taken } = placed('/own');
+  await placement.apply();
+  expect(taken()).toEqual(['moved to /own', 'score -999']);
+  const end = placement.repeat();
+  await clock.advance(60_000);
+  expect(taken()).toEqual(['score -999']);
+  host.cgroup = '/elsewhere';
+  await clock.advance(60_000);
+  expect(taken()).toEqual(['moved to /own', 'score -999']);
+  end();
+  await clock.advance(600_000);
+  expect(taken()).toEqual([]);
+});
+
+test('C43: without a cgroup of its own the agent repeats its score every five minutes', async () => {
+  const { clock, placement, taken } = placed();
+  const end = placement.repeat();
+  await clock.advance(299_999);
+  expect(taken()).toEqual([]);
+  await clock.advance(1);
+  expect(taken()).toEqual(['score -999']);
+  end();
+});
+
+test('a problem is logged once until it is solved', async () => {
+  const { clock, host, placement, taken } = placed('/own');
+  host.problem = 'no cgroups here';
+  const end = placement.repeat();
+  await clock.advance(180_000);
+  expect(taken().filter((text) => !text.startsWith('score'))).toEqual(['no cgroups here']);
+  host.problem = undefined;
+  await clock.advance(60_000);
+  host.cgroup = '/elsewhere';
+  host.problem = 'no cgroups here';
+  await clock.advance(60_000);
+  expect(taken().filter((text) => !text.startsWith('score'))).toEqual(['moved to /own', 'no cgroups here']);
+  end();
+});
+
+test('a check that fails is logged, and the next one moves the agent', async () => {
+  const { clock, host, placement, taken } = placed('/own');
+  host.problem = new Error('EMFILE: too many open files');
+  const end = placement.repeat();
+  await clock.advance(60_000);
+  expect(taken()).toEqual(['score -999', 'the agent cannot move to the cgroup /own: EMFILE: too many open files']);
+  host.problem = undefined;
+  await clock.advance(60_000);
+  expect(taken()).toEqual(['moved to /own', 'score -999']);
+  end();
+});

@@ -1,0 +1,71 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import type { KubeletConfiguration } from '../../../node/config/kubeletConfiguration.ts';
+import { nodeResources } from '../../../node/config/nodeResources.ts';
+import { capacityOf, cgroupFacts, mayPodsSwap, swapCapacity } from '../../../node/host/cgroups.ts';
+
+test.each([
+  [110, 0, 110],
+  [110, 10, 40],
+  [30, 10, 30],
+])('a node of four cores with %d pods at most and %d for each core has places for %d', (maxPods, podsPerCore, pods) => {
+  const facts = { cpuCount: 4, memoryBytes: 1_000 };
+  expect(capacityOf({ maxPods, podsPerCore }, facts)).toEqual({ cpuMillis: 4_000, memoryBytes: 1_000, pods });
+});
+
+const root = await mkdtemp(join(tmpdir(), 'statelet-memory-'));
+afterAll(() => rm(root, { recursive: true }));
+
+describe('C25: what a node knows of cgroups', () => {
+  const parts = { root: '/nowhere', controllers: ['memory'] };
+  const [v1, v2] = [[{ ...parts, version: 'v1' }], [{ ...parts, version: 'v2' }]] as const;
+  const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
+  const factsOf = (file: Partial<KubeletConfiguration> = {}, hierarchies: Parameters<typeof cgroupFacts>[1] = v2) =>
+    cgroupFacts(nodeResources({ ...head, ...file }), hierarchies);
+
+  test('by default a container is killed whole on v2, has its quota, and no share of the swap', async () => {
+    const facts = { perQos: true, cfsQuota: true, cfsPeriod: 100_000, podPids: -1, countsSwap: false };
+    const given = await factsOf();
+    expect(given).toMatchObject({ ...facts, version: 'v2', killsWhole: true });
+    expect(given).not.toHaveProperty('swapBytes');
+    expect(await factsOf({}, v1)).toMatchObject({ ...facts, version: 'v1', killsWhole: false });
+  });
+
+  test('the configuration says how many processes a pod has, who is killed with whom, and who swaps', async () => {
+    expect(await factsOf({ podPidsLimit: 64 })).toMatchObject({ podPids: 64 });
+    expect(await factsOf({ singleProcessOOMKill: true })).toMatchObject({ killsWhole: false });
+    expect(await factsOf({ singleProcessOOMKill: false })).toMatchObject({ killsWhole: true });
+    expect(await factsOf({ cpuCFSQuota: false, cpuCFSQuotaPeriod: 10 })).toMatchObject({
+      cfsQuota: false,
+      cfsPeriod: 10_000,
+    });
+    expect(await factsOf({ cgroupsPerQOS: false })).toMatchObject({ perQos: false });
+    const swapBytes = swapCapacity(await readFile('/proc/meminfo', 'utf8'));
+    expect(await factsOf({ memorySwap: { swapBehavior: 'LimitedSwap' } })).toMatchObject({ swapBytes });
+    expect(await factsOf({ memorySwap: { swapBehavior: 'NoSwap' } })).not.toHaveProperty('swapBytes');
+  });
+
+  test('pods have swap where the configuration gives it, on v2, and where the kernel counts it', async () => {
+    const facts = { ...(await factsOf({ memorySwap: { swapBehavior: 'LimitedSwap' } })), countsSwap: true };
+    const { swapBytes: _, ...without } = facts;
+    const nodes = [facts, without, { ...facts, version: 'v1' as const }, { ...facts, countsSwap: false }];
+    expect(nodes.map(mayPodsSwap)).toEqual([true, false, false, false]);
+  });
+
+  test('the swap of the host is counted in bytes; one that tells none has none', () => {
+    expect(swapCapacity('MemTotal:        8000 kB\nSwapTotal:       2048 kB\nSwapFree:        1024 kB\n')).toBe(
+      2 ** 21,
+    );
+    expect(swapCapacity('MemTotal:        8000 kB\n')).toBe(0);
+  });
+
+  test('whether the kernel counts swap shows in its files', async () => {
+    const hierarchies = [{ ...parts, root, version: 'v1' as const }];
+    expect(await factsOf({}, hierarchies)).toMatchObject({ countsSwap: false });
+    await writeFile(join(root, 'memory.memsw.limit_in_bytes'), '0');
+    expect(await factsOf({}, hierarchies)).toMatchObject({ countsSwap: true });
+    expect(await factsOf({}, [])).toMatchObject({ countsSwap: false });
+  });
+});

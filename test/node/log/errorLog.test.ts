@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals';
+import { NodeFailure } from '../../../base/failure.ts';
+import { logErrors } from '../../../node/log/errorLog.ts';
+import { createLogger } from '../../../node/log/logger.ts';
+
+async function log() {
+  const lines: { level: string; msg: string }[] = [];
+  const destination = {
+    write: (line: string) => {
+      const { level, msg } = JSON.parse(line);
+      lines.push({ level, msg });
+    },
+  };
+  const logging = { format: 'json' as const, verbosity: 2 };
+  const { logger } = await createLogger({ logging, simulated: false, destination });
+  return { lines, ...logErrors(logger) };
+}
+
+describe('what goes wrong beside the pods', () => {
+  test.each([
+    ['store', 'error'],
+    ['sources', 'error'],
+    ['subscriber', 'error'],
+    ['nodeAgent', 'error'],
+    ['relist', 'warn'],
+    ['containerEvents', 'warn'],
+    ['objects', 'warn'],
+    ['tokens', 'warn'],
+    ['images', 'warn'],
+    ['readCertificate', 'warn'],
+    ['requestCertificate', 'warn'],
+    ['awaitCertificate', 'warn'],
+    ['pullImage', 'debug'],
+  ])('%s is logged as %s', async (source, level) => {
+    const { lines, onError } = await log();
+    onError(source, new Error('no space left'));
+    expect(lines).toEqual([{ level, msg: `${source} failed: no space left` }]);
+  });
+
+  test('the cause is in the one line, and a failure of the world has no stack', async () => {
+    let text = '';
+    const destination = {
+      write: (line: string) => {
+        text += line;
+      },
+    };
+    const logging = { format: 'json' as const, verbosity: 0 };
+    const { logger } = await createLogger({ logging, simulated: false, destination });
+    const { onError } = logErrors(logger);
+    const cause = new Error('connect ENOENT /run/containerd.sock');
+    onError('relist', new NodeFailure('RuntimeUnavailable', 'the runtime does not answer', { cause }));
+    expect(JSON.parse(text)).toMatchObject({
+      reason: 'RuntimeUnavailable',
+      msg: 'relist failed: the runtime does not answer: connect ENOENT /run/containerd.sock',
+    });
+    expect(text).not.toContain('stack');
+  });
+
+  test('calls that do not reach the runtime are left to the report of its health', async () => {
+    const { lines, onError } = await log();
+    const cause = Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: 'connect ENOENT /run/c.sock' });
+    onError('relist', new NodeFailure('RuntimeUnavailable', 'ListPodSandbox: there is no socket', { cause }));
+    expect(lines).toEqual([expect.objectContaining({ level: 'debug' })]);
+  });
+
+  test('what is tried again is told once until it changes or all is well again', async () => {
+    const { lines, onError, settled } = await log();
+    const fail = (message: string) => onError('relist', new Error(message));
+    fail('refused');
+    fail('refused');
+    fail('broken');
+    fail('refused');
+    settled();
+    fail('refused');
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      'relist failed: refused',
+      'relist failed: broken',
+      'relist failed: refused',
+    ]);
+  });
+
+  test('only the failure of the agent itself is the end', async () => {
+    const { onError, failed } = await log();
+    onError('store', new Error('full'));
+    onError('nodeAgent', new Error('no such pod'));
+    await expect(failed).rejects.toMatchObject({
+      reason: 'AgentFailed',
+      message: 'the node agent failed and is exiting; its pods keep running: no such pod',
+    });
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from '@jest/globals';
+import { isPrintable } from '../../../base/printable.ts';
+import { createLogger, levelOf } from '../../../node/log/logger.ts';
+
+test.each([
+  [0, 'info'],
+  [1, 'info'],
+  [2, 'debug'],
+  [4, 'debug'],
+  [5, 'trace'],
+  [10, 'trace'],
+])('-v %i is the level %s', (verbosity, level) => {
+  expect(levelOf(verbosity)).toBe(level);
+});
+
+describe('the form', () => {
+  const lineOf = async (format: 'text' | 'json', isShort: boolean, { simulated = false, message = 'shown' } = {}) => {
+    let text = '';
+    const destination = {
+      write: (line: string) => {
+        text += line;
+      },
+    };
+    const { logger } = await createLogger({
+      logging: { format, verbosity: 0 },
+      isShort,
+      simulated,
+      destination,
+    });
+    logger.debug('hidden');
+    logger.info({ pod: 'web' }, message);
+    return text;
+  };
+
+  test.each([
+    ['json', true],
+    ['json', false],
+  ] as const)('%s, terminal %s: JSON', async (format, terminal) => {
+    expect(JSON.parse(await lineOf(format, terminal))).toMatchObject({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      pod: 'web',
+      msg: 'shown',
+    });
+  });
+
+  test.each([false, true])('on a terminal (%s) or not, JSON has no character that one would obey', async (terminal) => {
+    const message = 'said \x9b2J \x1b[2J \u202eback \x7f';
+    const line = await lineOf('json', terminal, { message });
+    expect(line).toContain('said \\u009b2J \\u001b[2J \\u202eback \\u007f');
+    expect(isPrintable(line)).toBe(true);
+    expect(JSON.parse(line)).toMatchObject({ msg: message });
+  });
+
+  test.each([
+    ['the time of day beside the live table', true, /^\[\d\d:\d\d:\d\d\] INFO: shown, with its cause\n$/],
+    [
+      "a kubelet's header and the fields elsewhere",
+      false,
+      /^I\d{4} \d\d:\d\d:\d\d\.\d{6} {1,7}\d+ logger\.test\.ts:\d+\] "shown, with its cause" pod="web"\n$/,
+    ],
+  ])('text has one line per message, with %s', async (_, isShort, line) => {
+    expect(await lineOf('text', isShort, { message: 'shown,\n  with its cause\n' })).toMatch(line);
+  });
+
+  test('a simulated runtime is in every line', async () => {
+    expect(JSON.parse(await lineOf('json', false, { simulated: true }))).toMatchObject({ simulated: true });
+    expect(await lineOf('text', false, { simulated: true })).toContain('[simulated] shown');
+  });
+});

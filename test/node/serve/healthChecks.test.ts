@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { messageOf } from '../../../base/failure.ts';
+import type { RuntimeHealth } from '../../../machines/shared/events.ts';
+import { healthChecks } from '../../../node/serve/healthChecks.ts';
+import { simulatedNode } from '../../fakes/node.ts';
+import { podWith } from '../../fakes/pods.ts';
+
+type Parts = Parameters<typeof healthChecks>[0];
+
+/** The first check that fails, with its reason. */
+function failureOf(parts: Parts): string | undefined {
+  for (const { name, check } of healthChecks(parts)) {
+    try {
+      check();
+    } catch (error) {
+      return `${name}: ${messageOf(error)}`;
+    }
+  }
+  return undefined;
+}
+
+// The check reads only the cluster's sync period of the configuration.
+const config = {} as Parts['config'];
+
+/** The failure of a node whose runtime has been like this for a while. */
+function failureAfter(ms: number, runtime: Partial<RuntimeHealth>, staleSince?: number): string | undefined {
+  const clock = new SimulatedClock();
+  const health = { since: clock.now() - ms, ready: false, name: '', version: '', ...runtime };
+  const node = { runtime: health, pleg: { hasListed: false, staleSince }, isInitialized: true, drains: false };
+  return failureOf({ agent: { health: () => ({ ...node, since: undefined }) }, config, clock });
+}
+
+const HOUR = 3_600_000;
+
+test('C45: a sync loop that has not started is not late', async () => {
+  expect(failureAfter(0, { since: 0 })).toBeUndefined();
+  expect(failureAfter(HOUR, {})).toBeUndefined();
+});
+
+test('C45: a node is well before its first tick, and while it waits for a runtime that was never there', async () => {
+  const node = await simulatedNode({ pods: [podWith('a')] });
+  const failure = () => failureOf({ agent: node.agent, config, clock: node.clock });
+  expect(failure()).toBeUndefined();
+  await node.advance('5s');
+  expect(failure()).toBeUndefined();
+});
+
+test('a runtime that was there and is away for more than five minutes stops the sync loop', () => {
+  expect(failureAfter(300_000, { seenAt: 1 })).toBeUndefined();
+  expect(failureAfter(300_001, { seenAt: 1 })).toBe('syncloop: sync Loop took longer than expected: 5m0.001s');
+  expect(failureAfter(300_001, { seenAt: 1, ready: true })).toBeUndefined();
+});
+
+test('a runtime that only waits for its network does not stop the sync loop', () => {
+  expect(failureAfter(HOUR, { seenAt: 1, lacksOnlyNetwork: true })).toBeUndefined();
+});
+
+test('a runtime that cannot be listed any more stops the sync loop', () => {
+  const now = new SimulatedClock().now();
+  expect(failureAfter(0, { ready: true }, now - 300_001)).toMatch(/^syncloop: sync Loop took longer/);
+});

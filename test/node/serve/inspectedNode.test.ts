@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { createRedaction } from '../../../actors/redaction.ts';
+import { createAudience } from '../../../inspect/audience.ts';
+import { NotInspected } from '../../../inspect/inspected.ts';
+import { compileConfig } from '../../../node/config/nodeConfig.ts';
+import { inspectedNode } from '../../../node/serve/inspectedNode.ts';
+import { fakeAgent } from '../../fakes/agent.ts';
+import { NOW } from '../../kubernetes/views.ts';
+import { pod } from '../../socket/served.ts';
+
+const gate = { capacity: 1, held: [], queue: [] };
+
+async function inspected(rootDirectory: string, flush?: () => Promise<void>) {
+  const redaction = createRedaction();
+  const audience = createAudience(redaction.redact);
+  const agent = fakeAgent({ now: NOW, views: [pod('web-host')], node: { limiters: { start: gate, pull: gate } } });
+  const config = compileConfig({
+    flags: {},
+    defaults: { hostname: 'host', addresses: [], rootDirectory, podLogsDirectory: rootDirectory },
+  });
+  // Of a recorder it only asks that it writes what it has.
+  const flight = flush && ({ waitUntilWritten: flush } as Parameters<typeof inspectedNode>[0]['flight']);
+  return {
+    agent,
+    node: inspectedNode({ agent, audience, flight, config, redaction, logger: { error: () => {} } }),
+  };
+}
+
+test('a node that records nothing shows what is, and says of the rest that it has none', async () => {
+  const { agent, node } = await inspected('/nothing/here');
+  expect(node.live?.snapshot()).toMatchObject({ mode: 'live', pods: [{ name: 'web-host', phase: 'Running' }] });
+  expect(node.live?.snapshot()).not.toHaveProperty('recorded');
+  expect((await node.detail('')).answer).toContain('node host');
+  expect(await node.object('uid-web-host')).toMatchObject({ manifest: { kind: 'Pod' } });
+  for (const asked of [node.rail(), node.story('', 0, 1), node.moment(0), node.detail('', 0), node.object('', 0)]) {
+    await expect(asked).rejects.toThrow(NotInspected);
+    await expect(asked).rejects.toThrow('nothing is recorded: --record-size is 0');
+  }
+  const leave = node.live?.follow(() => {});
+  expect(agent.subscribers()).toBeGreaterThan(0);
+  leave?.();
+  await node.detail('pod/constructor').catch(() => {});
+  node.live?.follow(() => {})();
+  expect(agent.subscribers()).toBe(0);
+  await node.close();
+});
+
+test('what goes on is written down before anybody asks about it', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'statelet-inspected-'));
+  let written = 0;
+  const { node } = await inspected(directory, async () => {
+    written += 1;
+  });
+  // It looks what there is to go back to.
+  expect(written).toBe(1);
+  await expect(node.rail()).rejects.toThrow(/^no recording can be read: .*there is no such recording/);
+  expect(written).toBe(2);
+  await node.close();
+  await expect(node.rail()).rejects.toThrow('the page has been closed');
+  await rm(directory, { recursive: true });
+});
+
+test('it waits for no recording: what is, is shown, and it is closed at once', async () => {
+  const { node, agent } = await inspected('/nothing/here', () => new Promise(() => {}));
+  const { recorded } = node.live?.snapshot() ?? {};
+  expect(recorded?.from).toBeLessThanOrEqual(recorded?.to ?? 0);
+  const leave = node.live?.follow(() => {});
+  leave?.();
+  await node.close();
+  expect(agent.subscribers()).toBe(0);
+});

@@ -1,0 +1,78 @@
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { servePodResources } from '../../../node/serve/podResources.ts';
+import { RETRY_MS } from '../../../node/start/keptTrying.ts';
+import { isListening } from '../../../socket/socketPath.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
+
+let root: string;
+let socket: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'resources-'));
+  socket = join(root, 'pod-resources', 'kubelet.sock');
+});
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+  rmSync(root, { recursive: true });
+});
+
+function served() {
+  const clock = new SimulatedClock();
+  const said: string[] = [];
+  const logger = { warn: (...words: readonly unknown[]) => void said.push(String(words.at(-1))) };
+  const parts = { config: { rootDirectory: root }, clock, logger, pods: () => [] };
+  const { close } = servePodResources(parts);
+  ends.push(close);
+  return { clock, said, close };
+}
+
+const answers = () => eventually('it is served', async () => (await isListening(socket)) || undefined);
+
+test('it is served below the root directory, and leaves no socket behind', async () => {
+  const { close } = served();
+  await answers();
+  expect(statSync(dirname(socket)).mode % 0o1000).toBe(0o750);
+  await close();
+  expect(existsSync(socket)).toBe(false);
+});
+
+test('the socket of an agent that is gone is replaced', async () => {
+  const left = createServer().listen(`${root}/other`);
+  mkdirSync(dirname(socket));
+  await eventually('it listens', () => existsSync(`${root}/other`) || undefined);
+  // Closing removes it by the name that it was made by.
+  linkSync(`${root}/other`, socket);
+  await new Promise((resolve) => left.close(resolve));
+  expect([existsSync(socket), await isListening(socket)]).toEqual([true, false]);
+  const { said } = served();
+  await answers();
+  expect(said).toEqual([]);
+});
+
+test("what is somebody else's stays, is told of once, and is waited for", async () => {
+  mkdirSync(dirname(socket));
+  writeFileSync(socket, 'mine');
+  const { said, clock } = served();
+  await eventually('it says so', () => said[0]);
+  await clock.advance(RETRY_MS);
+  expect(readFileSync(socket, 'utf8')).toBe('mine');
+  expect(said).toEqual([`the pod-resources API is not served, trying again: ${socket} is in the way`]);
+  rmSync(socket);
+  const other = createServer().listen(socket);
+  await answers();
+  await eventually('it tries again', async () => {
+    await clock.advance(RETRY_MS);
+    return said[1];
+  });
+  expect(said[1]).toContain(`${socket} is in use by another process`);
+  await new Promise((resolve) => other.close(resolve));
+  await eventually('it tries again', async () => {
+    await clock.advance(RETRY_MS);
+    return (await isListening(socket)) || undefined;
+  });
+});

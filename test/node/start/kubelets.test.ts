@@ -1,0 +1,85 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { kubeletsOver, refuseKubeletsRoot } from '../../../node/start/kubelets.ts';
+import { lockRootDirectory } from '../../../node/start/lock.ts';
+
+let folder: string;
+let root: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'statelet-kubelets-'));
+  root = join(folder, 'root');
+  await mkdir(join(root, 'pod-resources'), { recursive: true });
+  await mkdir(join(root, 'device-plugins'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A /proc in which one process has this command line. */
+async function processWith(...args: string[]): Promise<string> {
+  const proc = join(folder, 'proc');
+  await mkdir(join(proc, '42'), { recursive: true });
+  await writeFile(join(proc, '42', 'cmdline'), `${args.join('\0')}\0`);
+  await rm(join(proc, '42', 'cwd'), { force: true });
+  await symlink(folder, join(proc, '42', 'cwd'));
+  return proc;
+}
+
+test.each(['pod-resources', 'device-plugins'])('a root on which something listens in %s is refused', async (place) => {
+  const path = join(root, place, 'kubelet.sock');
+  const server = createServer().listen(path);
+  await new Promise((resolve) => server.once('listening', resolve));
+  await expect(refuseKubeletsRoot(root)).rejects.toMatchObject({
+    reason: 'RootInUse',
+    message: `something listens on ${path}, as a kubelet does: stop the kubelet first, or use another root directory`,
+  });
+  await new Promise((resolve) => server.close(resolve));
+  await writeFile(path, '');
+  await expect(refuseKubeletsRoot(root)).resolves.toBeUndefined();
+});
+
+test('who listens in pod-resources beside an agent is that agent, but not in device-plugins', async () => {
+  const listen = async (path: string) => {
+    const server = createServer().listen(path);
+    await new Promise((resolve) => server.once('listening', resolve));
+    return () => new Promise((resolve) => server.close(resolve));
+  };
+  const closes = [await listen(join(root, 'pod-resources', 'kubelet.sock'))];
+  // Its own lock, as of the agent that looks before it takes over, says nothing of another.
+  const release = await lockRootDirectory(root);
+  expect(await kubeletsOver(root)).toHaveLength(1);
+  await release();
+  closes.push(await listen(join(root, 'statelet.sock')));
+  expect(await kubeletsOver(root)).toEqual([]);
+  closes.push(await listen(join(root, 'device-plugins', 'kubelet.sock')));
+  expect(await kubeletsOver(root)).toHaveLength(1);
+  for (const close of closes) await close();
+});
+
+test('so is a root that the command line of a running kubelet names, however it does', async () => {
+  const said = [`a kubelet (process 42) is running on ${root}`];
+  await symlink(root, join(folder, 'link'));
+  for (const args of [
+    ['/usr/bin/kubelet', `--root-dir=${root}`],
+    ['kubelet', '--v=2', '--root-dir', root],
+    ['kubelet', '--root-dir=root'],
+    ['kubelet', `--root-dir=${join(folder, 'link')}/`],
+    ['/hyperkube', 'kubelet', `-root-dir=${root}`],
+    ['kubelet', '--root-dir=/elsewhere', `--root-dir=${root}`],
+  ]) {
+    expect(await kubeletsOver(root, await processWith(...args))).toEqual(said);
+  }
+});
+
+test('another program, or a kubelet over another root, is no hindrance; without a root it has the default one', async () => {
+  for (const args of [['vi', `--root-dir=${root}`], ['kubelet', '--root-dir=/elsewhere'], ['kubelet'], ['']]) {
+    expect(await kubeletsOver(root, await processWith(...args))).toEqual([]);
+  }
+  const proc = await processWith('kubelet');
+  expect(await kubeletsOver('/var/lib/kubelet', proc)).toEqual([
+    'a kubelet (process 42) is running on /var/lib/kubelet',
+  ]);
+});

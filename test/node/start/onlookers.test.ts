@@ -1,0 +1,35 @@
+import { expect, test } from '@jest/globals';
+import { createAudience } from '../../../inspect/audience.ts';
+import { onlookersOf, watchersOf } from '../../../node/start/onlookers.ts';
+
+test('all are told, in their order', () => {
+  const told: string[] = [];
+  const { moves } = onlookersOf([
+    { moves: ({ state }) => told.push(`first ${state}`) },
+    {},
+    { moves: ({ state }) => told.push(`second ${state}`) },
+  ]);
+  moves?.({ at: 0, actor: 'a', state: 'running' });
+  expect(told).toEqual(['first running', 'second running']);
+});
+
+test('what nobody wants to know is not told at all: without a recording there are no entries, and no calls', () => {
+  const audience = createAudience((value) => value);
+  const nothing = () => {};
+  const onlookers = { record: nothing, calls: nothing, moves: nothing, events: nothing };
+  const told = (flight?: Parameters<typeof watchersOf>[0]) =>
+    Object.keys(onlookersOf([{ events: nothing }, ...watchersOf(flight, audience)])).sort();
+  expect(told()).toEqual(['events', 'inspect', 'moves']);
+  expect(told({ listeners: onlookers })).toEqual(['calls', 'events', 'inspect', 'moves', 'record']);
+  expect(onlookersOf([])).toEqual({});
+});
+
+test('passes decisions and deeds on, which only metrics count', () => {
+  const counts: string[] = [];
+  const { decisions, deeds } = onlookersOf([
+    { decisions: ({ decision }) => counts.push(decision), deeds: ({ deed }) => counts.push(deed) },
+  ]);
+  decisions?.({ type: 'decision.counted', decision: 'preempted', uid: 'a', resource: 'cpu' });
+  deeds?.({ deed: 'pullChecked', result: 'error' });
+  expect(counts).toEqual(['preempted', 'pullChecked']);
+});
