@@ -43,9 +43,9 @@ export { type MakeCluster, simulatedCluster } from './testing/simulation/cluster
 export { invariants } from './testing/simulation/invariants/all.ts';
 export { type Invariant, InvariantViolated, type Violation } from './testing/simulation/invariants/invariant.ts';
 /** What becomes of a call to the outside. */
-export type { Fate, FaultPlan, OutsideCall } from './testing/simulation/outside.ts';
+export type { Fate, FaultPlan, OutsideCall } from './testing/simulation/run/outside.ts';
 /** What `createReplay` of the package plays. */
-export type { Recording } from './testing/simulation/recording.ts';
+export type { Recording } from './testing/simulation/run/recording.ts';
 /** What happens to a node, as data: drawn from a seed, told, and made as short as what it breaks allows. */
 export { clusterStory } from './testing/simulation/stories/clusterStory.ts';
 export { drawnStory } from './testing/simulation/stories/drawnStory.ts';

@@ -49,8 +49,8 @@ async function tellStories() {
   const { minutes, seed, part, of, cluster, each, pairs } = values;
   const known = { ...(seed === undefined ? {} : { seed }), signal: asked.signal };
   const drawn = { ...known, minutes, inCluster: cluster };
-  if (!each && !pairs) return (await import('../testing/simulation/soak.ts')).soak(drawn);
-  const { soakFaults } = await import('../testing/simulation/soakFaults.ts');
+  if (!each && !pairs) return (await import('../testing/simulation/soak/soak.ts')).soak(drawn);
+  const { soakFaults } = await import('../testing/simulation/soak/soakFaults.ts');
   return soakFaults({ ...known, faults: each ? 'each' : 'pairs', part, of });
 }
 
@@ -95,7 +95,7 @@ async function showFaults(names) {
 
 /** Gives the stories one after the other that the node as it is keeps to, each tried once. */
 async function soundStories() {
-  const { hunt } = await import('../testing/simulation/hunt.ts');
+  const { hunt } = await import('../testing/simulation/soak/hunt.ts');
   const known = new Map();
   return async (number) => {
     if (!known.has(number))
@@ -121,7 +121,7 @@ function findIn(copy, fault, isSound) {
 
 /** The first of the stories of these numbers that the copy breaks an invariant in. */
 async function firstBroken(copy, numbers) {
-  const hunted = pathToFileURL(join(copy, 'testing/simulation/hunt.ts')).href;
+  const hunted = pathToFileURL(join(copy, 'testing/simulation/soak/hunt.ts')).href;
   const code = `
     import { hunt } from ${JSON.stringify(hunted)};
     for await (const { number, violation } of hunt(${JSON.stringify(numbers)})) {

@@ -5,7 +5,7 @@ import type { EventSink } from '../../actors/events/eventSink.ts';
 import type { PortAnswer } from '../../actors/portAnswer.ts';
 import { createReplay } from '../../actors/replay.ts';
 import type { TimerInput } from '../../machines/shared/timerInput.ts';
-import { nextTask, Schedule } from '../../testing/simulation/schedule.ts';
+import { nextTask, Schedule } from '../../testing/simulation/run/schedule.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
 

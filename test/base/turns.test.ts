@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createActor, type InputFrom } from 'xstate';
 import { createBoundary, type World } from '../../actors/boundary.ts';
 import { createTurns, type Turns } from '../../base/turns.ts';
-import { Schedule } from '../../testing/simulation/schedule.ts';
+import { Schedule } from '../../testing/simulation/run/schedule.ts';
 
 const MANY = 200;
 

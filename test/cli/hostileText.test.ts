@@ -94,9 +94,9 @@ const WRITERS = [
   'cli/commands/top/top.ts: 1',
   'cli/commands/top/topUsage.ts: 2',
   'stats/usageChild.ts: 1',
-  'testing/simulation/finds.ts: 5',
-  'testing/simulation/soak.ts: 3',
-  'testing/simulation/soakFaults.ts: 3',
+  'testing/simulation/soak/finds.ts: 5',
+  'testing/simulation/soak/soak.ts: 3',
+  'testing/simulation/soak/soakFaults.ts: 3',
   // Their standard output is a pipe to the agent, which reads JSON from it.
   'volume/volumeChild.ts: 1',
 ];

@@ -1,5 +1,5 @@
 /** Faults in what pods get of a cluster, which stories of its objects and tokens find. */
-import { IN_CLUSTER } from '../../testing/simulation/hunt.ts';
+import { IN_CLUSTER } from '../../testing/simulation/soak/hunt.ts';
 import { objects } from '../../testing/simulation/stories/pointed/objects.ts';
 import type { SeededFault } from './seededFault.ts';
 

@@ -3,9 +3,9 @@ import type { InspectionEvent } from 'xstate';
 import type { NodeAgentConfig } from '../../actors/nodeAgentConfig.ts';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import type { MakeCluster } from './cluster/simulatedCluster.ts';
-import type { CgroupsHere } from './hostCgroups.ts';
+import type { CgroupsHere } from './host/hostCgroups.ts';
 import type { Invariant } from './invariants/invariant.ts';
-import type { FaultPlan } from './outside.ts';
+import type { FaultPlan } from './run/outside.ts';
 
 /** What the simulated host is made for. */
 type Fixed =

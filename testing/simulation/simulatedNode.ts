@@ -2,7 +2,7 @@
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Explanation } from '../../show/explain.ts';
 import type { NodeExplanation } from '../../show/explainNode.ts';
-import type { Recording } from './recording.ts';
+import type { Recording } from './run/recording.ts';
 import type { Deed } from './stories/story.ts';
 
 /** Add, change and remove pods; break things; let time pass; look at the node. */

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Api } from '../../../testing/apiserver/api.ts';
 import { ConnectionCut, type Fault, type FaultRule } from '../../../testing/apiserver/faults.ts';
-import { Schedule } from '../../../testing/simulation/schedule.ts';
+import { Schedule } from '../../../testing/simulation/run/schedule.ts';
 
 const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
 const tokens = new Map([['secret', { name: 'admin', groups: ['system:masters'] }]]);

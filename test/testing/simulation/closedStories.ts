@@ -3,7 +3,7 @@
  * played again. Prints for each the digest of all that happened, and what was reached for.
  */
 // It keeps its turn of the event loop, which is how a simulation lets everything happen that is ready.
-import '../../../testing/simulation/schedule.ts';
+import '../../../testing/simulation/run/schedule.ts';
 import { closeHost } from '../../support/closedHost.ts';
 
 // What it loads may keep what it finds: it is to find what can be closed.

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { invariants } from '../../../testing/simulation/invariants/all.ts';
 import type { Following, Invariant } from '../../../testing/simulation/invariants/invariant.ts';
 import type { SimulationOptions } from '../../../testing/simulation/options.ts';
-import type { Fate } from '../../../testing/simulation/outside.ts';
+import type { Fate } from '../../../testing/simulation/run/outside.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../testing/simulation/stories/manifests.ts';
 import type { Deed } from '../../../testing/simulation/stories/story.ts';

@@ -3,7 +3,7 @@ import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
 import { invariants } from '../../../testing/simulation/invariants/all.ts';
 import type { Invariant } from '../../../testing/simulation/invariants/invariant.ts';
 import { notOurs } from '../../../testing/simulation/invariants/notOurs.ts';
-import { limitsOf } from '../../../testing/simulation/nodeConfig.ts';
+import { limitsOf } from '../../../testing/simulation/run/nodeConfig.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { drawnStory } from '../../../testing/simulation/stories/drawnStory.ts';
 import { container, manifest, staticPodName } from '../../../testing/simulation/stories/manifests.ts';

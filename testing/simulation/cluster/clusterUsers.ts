@@ -5,7 +5,7 @@ import type { Api } from '../../apiserver/api.ts';
 import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
 import type { User } from '../../apiserver/request.ts';
 import { withMetadata } from '../../apiserver/store/metadata.ts';
-import { NODE_NAME } from '../host.ts';
+import { NODE_NAME } from '../host/host.ts';
 import type { Manifest } from '../stories/manifests.ts';
 import { type ApiObject, jsonOfObject, OBJECT_RESOURCES, type ObjectKind } from './apiObject.ts';
 

@@ -4,7 +4,7 @@ import { createEventRecorder } from '../../../actors/events/eventRecorder.ts';
 import { EventSender, type EventSenderParts } from '../../../actors/events/eventSender.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { NODE_NAME } from '../host.ts';
+import { NODE_NAME } from '../host/host.ts';
 
 interface NodeEventsParts extends Pick<EventSenderParts, 'client' | 'jitter' | 'areStartsInLine' | 'onState'> {
   readonly clock: Clock;

@@ -3,8 +3,8 @@
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../../kubeclient/transport.ts';
 import { attributesOf } from '../../apiserver/authorization/attributes.ts';
 import type { User } from '../../apiserver/request.ts';
-import { failureOf } from '../failures.ts';
-import type { Gate, OutsideCall } from '../outside.ts';
+import { failureOf } from '../faults/failures.ts';
+import type { Gate, OutsideCall } from '../run/outside.ts';
 import type { ApiNetwork } from './apiNetwork.ts';
 import { ApiRefusal } from './apiRefusal.ts';
 

@@ -3,7 +3,7 @@ import { isSidecar } from '../../../kubernetes/api/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
-import { podOfManifest } from '../validManifest.ts';
+import { podOfManifest } from '../users/validManifest.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { differencesOf, type Wanted } from './madeAsWanted.ts';
 import { ObjectVersions } from './objectVersions.ts';

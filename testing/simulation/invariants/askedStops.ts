@@ -1,6 +1,6 @@
 import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
-import type { OutsideCall } from '../outside.ts';
-import { renameIn } from '../renamed.ts';
+import type { OutsideCall } from '../run/outside.ts';
+import { renameIn } from '../run/renamed.ts';
 
 /** The containers and sandboxes whose stop was asked for, until they are removed. */
 export class AskedStops {

@@ -1,7 +1,7 @@
 /** How long the agent that lives has known how a pod runs: while none knows that, no reason can have its consequences. */
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
-import { ACTS_FOR_MS } from '../touches.ts';
+import { ACTS_FOR_MS } from '../checks/touches.ts';
 
 /** Whether it tells of a container that it has found or made at the runtime. */
 const knowsRuns = ({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): boolean =>

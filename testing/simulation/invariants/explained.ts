@@ -2,7 +2,7 @@ import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { ActorNode } from '../../../show/actorNode.ts';
 import type { NodeExplanation } from '../../../show/explainNode.ts';
 import { formatExplanation, formatNodeExplanation } from '../../../show/formatExplanation.ts';
-import type { Schedule } from '../schedule.ts';
+import type { Schedule } from '../run/schedule.ts';
 import { contradictions } from './contradictions.ts';
 import type { Invariant, Watched } from './invariant.ts';
 

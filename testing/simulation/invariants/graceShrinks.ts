@@ -3,9 +3,9 @@ import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
 import { containerNamed, containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { fullName } from '../host.ts';
-import type { OutsideCall } from '../outside.ts';
-import type { Schedule } from '../schedule.ts';
+import { fullName } from '../host/host.ts';
+import type { OutsideCall } from '../run/outside.ts';
+import type { Schedule } from '../run/schedule.ts';
 import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
 

@@ -9,9 +9,9 @@ import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Capacity } from '../../../kubernetes/resources/requests.ts';
 import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
-import type { Deeds } from '../deeds.ts';
-import type { SimulatedHost } from '../host.ts';
-import type { Fate, OutsideCall } from '../outside.ts';
+import type { SimulatedHost } from '../host/host.ts';
+import type { Fate, OutsideCall } from '../run/outside.ts';
+import type { Deeds } from '../users/deeds.ts';
 
 /** The simulation as its invariants see it. */
 export interface Watched {

@@ -8,7 +8,7 @@ import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { resizeRefusal } from '../../../kubernetes/resources/resize.ts';
 import { amountOf } from '../../../kubernetes/resources/resources.ts';
-import type { SimulatedHost } from '../host.ts';
+import type { SimulatedHost } from '../host/host.ts';
 import { wrongMounts } from './mountsAsked.ts';
 
 export interface Wanted {

@@ -5,7 +5,7 @@ import { containerNamed } from '../../../kubernetes/api/containers.ts';
 import type { Container, VolumeMount } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
-import { PLACES, type SimulatedHost } from '../host.ts';
+import { PLACES, type SimulatedHost } from '../host/host.ts';
 
 type Mounted = SimulatedContainer['mounts'][number];
 

@@ -3,7 +3,7 @@ import type { SimulatedSandbox } from '../../../cri/simulated/views.ts';
 import type { AdmissionContext, AdmissionEntry } from '../../../machines/admission/context.ts';
 import type { NodeContext } from '../../../machines/node/context.ts';
 import { isWanted } from '../../../machines/node/wanted.ts';
-import { fullName } from '../host.ts';
+import { fullName } from '../host/host.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
 /** What is there and is not wanted. */

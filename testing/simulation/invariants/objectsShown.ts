@@ -2,7 +2,7 @@ import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
 import { containerNamed } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
-import type { OutsideCall } from '../outside.ts';
+import type { OutsideCall } from '../run/outside.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { ObjectVersions } from './objectVersions.ts';
 import { mayShow, ofOthers, sourcesOf, type Texts, variablesOf } from './podNeeds.ts';

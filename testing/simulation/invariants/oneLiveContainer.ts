@@ -1,5 +1,5 @@
 import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
-import { fullName } from '../host.ts';
+import { fullName } from '../host/host.ts';
 import type { Invariant } from './invariant.ts';
 
 /** The names that more than one of these has, with how many have it. */

@@ -3,10 +3,10 @@ import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
-import { fullName } from '../host.ts';
-import type { OutsideCall } from '../outside.ts';
-import { Touches } from '../touches.ts';
-import { podOfManifest } from '../validManifest.ts';
+import { Touches } from '../checks/touches.ts';
+import { fullName } from '../host/host.ts';
+import type { OutsideCall } from '../run/outside.ts';
+import { podOfManifest } from '../users/validManifest.ts';
 import { Attention } from './attention.ts';
 import type { Watched } from './invariant.ts';
 

@@ -5,8 +5,8 @@ import { isSidecar } from '../../../kubernetes/api/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { isStaticPod } from '../../../kubernetes/api/staticPod.ts';
-import type { OutsideCall } from '../outside.ts';
-import { renameIn } from '../renamed.ts';
+import type { OutsideCall } from '../run/outside.ts';
+import { renameIn } from '../run/renamed.ts';
 import { statusesOf } from './apiRules.ts';
 import type { Watched } from './invariant.ts';
 

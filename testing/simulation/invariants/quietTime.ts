@@ -1,5 +1,5 @@
 /** The time in which nothing happens to a node of a cluster: then its API server has nothing to hear. */
-import type { Fate, OutsideCall } from '../outside.ts';
+import type { Fate, OutsideCall } from '../run/outside.ts';
 import type { Following, Watched } from './invariant.ts';
 import { Undisturbed } from './undisturbed.ts';
 

@@ -1,9 +1,9 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { fullName, PLACES } from '../host.ts';
-import type { OutsideCall } from '../outside.ts';
-import { renameKey } from '../renamed.ts';
+import { fullName, PLACES } from '../host/host.ts';
+import type { OutsideCall } from '../run/outside.ts';
+import { renameKey } from '../run/renamed.ts';
 import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { wrongMounts } from './mountsAsked.ts';

@@ -1,4 +1,4 @@
-import type { Fate, OutsideCall } from '../outside.ts';
+import type { Fate, OutsideCall } from '../run/outside.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { isBeginning, placesIn, type Taken, takenBy } from './taken.ts';
 

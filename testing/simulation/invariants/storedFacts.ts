@@ -1,5 +1,5 @@
 /** What an agent has saved of pods, as an invariant reads it on the disk: no fault keeps that from it. */
-import { PLACES, type SimulatedHost } from '../host.ts';
+import { PLACES, type SimulatedHost } from '../host/host.ts';
 
 export type FactKind = 'statuses' | 'unacknowledged' | 'allocations';
 

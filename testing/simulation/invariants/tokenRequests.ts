@@ -1,6 +1,6 @@
 /** Which requests for tokens have no reason: for a pod that is gone, or while the last one is as good as new. */
 import type { TokenAsked } from '../cluster/tokenAsked.ts';
-import type { Fate, OutsideCall } from '../outside.ts';
+import type { Fate, OutsideCall } from '../run/outside.ts';
 import type { Watched } from './invariant.ts';
 import { Undisturbed } from './undisturbed.ts';
 

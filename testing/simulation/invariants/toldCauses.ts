@@ -3,7 +3,7 @@ import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/views.ts';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
-import type { OutsideCall } from '../outside.ts';
+import type { OutsideCall } from '../run/outside.ts';
 import { nameIn } from './ownReasons.ts';
 
 type Heard = Parameters<EventSink>[0];

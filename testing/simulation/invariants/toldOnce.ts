@@ -1,7 +1,7 @@
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
-import type { OutsideCall } from '../outside.ts';
+import type { OutsideCall } from '../run/outside.ts';
 import type { Invariant } from './invariant.ts';
 import { nameIn } from './ownReasons.ts';
 import { ToldCauses, ToldNow } from './toldCauses.ts';

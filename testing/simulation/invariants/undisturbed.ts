@@ -1,5 +1,5 @@
 /** The time in which a node can do what it means to: no call meets a fault, the server answers, and nobody sets the clock. */
-import type { Fate, OutsideCall } from '../outside.ts';
+import type { Fate, OutsideCall } from '../run/outside.ts';
 import type { Watched } from './invariant.ts';
 
 export class Undisturbed {

@@ -3,10 +3,10 @@ import { fullImageName } from '../../../cri/simulated/imageName.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
 import { containerNamed } from '../../../kubernetes/api/containers.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
-import { OF_ITS_MANIFEST } from '../deeds.ts';
-import { fullName } from '../host.ts';
-import type { OutsideCall } from '../outside.ts';
-import { renameIn, renameKey } from '../renamed.ts';
+import { fullName } from '../host/host.ts';
+import type { OutsideCall } from '../run/outside.ts';
+import { renameIn, renameKey } from '../run/renamed.ts';
+import { OF_ITS_MANIFEST } from '../users/deeds.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { OwnReasons, reasonsToEnd } from './ownReasons.ts';
 

@@ -2,7 +2,7 @@
 import type { Inode } from '../../../host/simulated/inodes.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
-import { PLACES, type SimulatedHost } from '../host.ts';
+import { PLACES, type SimulatedHost } from '../host/host.ts';
 import type { Texts } from './podNeeds.ts';
 
 const FOLDERS = [

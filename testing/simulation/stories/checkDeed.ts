@@ -6,7 +6,7 @@ import { checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { formatValue } from '../../../kubernetes/api/problem.ts';
 import { OBJECT_KINDS } from '../cluster/apiObject.ts';
 import { API_PARTS, PART_TROUBLES } from '../cluster/partTroubles.ts';
-import { ROOMS } from '../outside.ts';
+import { ROOMS } from '../run/outside.ts';
 import type { Deed } from './story.ts';
 
 const ms = z.number().check(z.gte(0));

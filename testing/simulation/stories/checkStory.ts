@@ -1,9 +1,9 @@
 /** Refuses what is no story, or cannot be drawn: programs that are not type-checked pass that as well. */
 import * as z from 'zod/mini';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
-import { checkFate } from '../fates.ts';
+import { checkFate } from '../faults/fates.ts';
 import { checkSeed } from '../random.ts';
-import { LONGEST_MS } from '../schedule.ts';
+import { LONGEST_MS } from '../run/schedule.ts';
 import { checkDeed } from './checkDeed.ts';
 import type { Story, StorySize } from './story.ts';
 

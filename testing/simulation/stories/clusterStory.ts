@@ -1,8 +1,8 @@
 /** Stories of a node of a cluster: its users, its API server and the way there, and now and then the host itself. */
-import { codesOf, isRefusal } from '../failures.ts';
-import { NODE_NAME } from '../host.ts';
-import type { Fate } from '../outside.ts';
+import { codesOf, isRefusal } from '../faults/failures.ts';
+import { NODE_NAME } from '../host/host.ts';
 import { Random } from '../random.ts';
+import type { Fate } from '../run/outside.ts';
 import { drawnManifest, PULLED } from './drawnManifest.ts';
 import { firstObjects, JUMPS, objectDeeds, withObjects } from './drawnObjects.ts';
 import { type Manifest, manifest } from './manifests.ts';

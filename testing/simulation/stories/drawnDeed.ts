@@ -1,8 +1,8 @@
 /** What can be done to a node, each as often as it is worth. */
-import { HOST_IP, NODE_NAME, PRESENT_IMAGE } from '../host.ts';
-import { VISITORS } from '../otherPods.ts';
-import { HOST_ROOMS } from '../outside.ts';
+import { HOST_IP, NODE_NAME, PRESENT_IMAGE } from '../host/host.ts';
+import { VISITORS } from '../host/otherPods.ts';
 import type { Random } from '../random.ts';
+import { HOST_ROOMS } from '../run/outside.ts';
 import { changed, drawnManifest, PULLED, withUid } from './drawnManifest.ts';
 import type { Manifest } from './manifests.ts';
 import type { Deed, HostedDeed } from './story.ts';

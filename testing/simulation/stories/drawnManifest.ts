@@ -3,9 +3,9 @@
  * some of them with more than there is room for, or that always fail.
  */
 
-import { PRIVATE_IMAGE, RUNTIME_CLASS } from '../provided.ts';
+import { PRIVATE_IMAGE, RUNTIME_CLASS } from '../host/provided.ts';
+import { GRPC_PORTS, ILL_PORTS, SECURE_PORTS, WELL_PORTS } from '../host/servers.ts';
 import type { Random } from '../random.ts';
-import { GRPC_PORTS, ILL_PORTS, SECURE_PORTS, WELL_PORTS } from '../servers.ts';
 import { container, type Manifest, type ManifestContainer, manifest } from './manifests.ts';
 
 const shell = (script: string) => ['sh', '-c', script];

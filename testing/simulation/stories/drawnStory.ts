@@ -1,8 +1,8 @@
 /** Stories that are drawn: whatever can happen, in any order. */
-import { HOST_CODES } from '../failures.ts';
-import { VISITORS } from '../otherPods.ts';
-import type { Fate } from '../outside.ts';
+import { HOST_CODES } from '../faults/failures.ts';
+import { VISITORS } from '../host/otherPods.ts';
 import { Random } from '../random.ts';
+import type { Fate } from '../run/outside.ts';
 import { checkSize } from './checkStory.ts';
 import { type Drawing, drawnDeed, drawnPod } from './drawnDeed.ts';
 import { ODD_NAMES } from './drawnManifest.ts';

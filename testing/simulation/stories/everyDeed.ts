@@ -1,5 +1,5 @@
 /** What can happen to the host of a story: each deed of a list at each moment at which the story's node asks for something. */
-import { VISITORS } from '../otherPods.ts';
+import { VISITORS } from '../host/otherPods.ts';
 import type { Manifest } from './manifests.ts';
 import { staticPodName } from './manifests.ts';
 import { secondImage } from './pointed/pointedStory.ts';

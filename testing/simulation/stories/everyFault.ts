@@ -1,7 +1,7 @@
 /** What can become of the calls of a story: every fault at each of them, alone and in pairs. */
-import { codesOf } from '../failures.ts';
-import type { Fate, OutsideCall } from '../outside.ts';
+import { codesOf } from '../faults/failures.ts';
 import type { Random } from '../random.ts';
+import type { Fate, OutsideCall } from '../run/outside.ts';
 import { play } from './play.ts';
 import type { Fault, Story } from './story.ts';
 

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import * as z from 'zod/mini';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { InvariantViolated, type Violation } from '../invariants/invariant.ts';
-import type { Recording } from '../recording.ts';
+import type { Recording } from '../run/recording.ts';
 import { checkFound, checkStory } from './checkStory.ts';
 import { asksUrl, type Outcome, type PlayOptions, play } from './play.ts';
 import { shrink } from './shrink.ts';

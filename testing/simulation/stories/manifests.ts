@@ -1,5 +1,5 @@
 /** The pods that stories are told of: manifests as users write them. */
-import { NODE_NAME, PRESENT_IMAGE } from '../host.ts';
+import { NODE_NAME, PRESENT_IMAGE } from '../host/host.ts';
 
 /** What stands in a manifest, as JSON has it. */
 export interface Manifest {

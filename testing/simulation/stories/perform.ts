@@ -2,9 +2,9 @@
 
 import type { SimulatedSandbox } from '../../../cri/simulated/views.ts';
 import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
-import type { Deeds } from '../deeds.ts';
-import { fullName, type SimulatedHost } from '../host.ts';
-import type { Users } from '../users.ts';
+import { fullName, type SimulatedHost } from '../host/host.ts';
+import type { Deeds } from '../users/deeds.ts';
+import type { Users } from '../users/users.ts';
 import { checkDeed } from './checkDeed.ts';
 import { fullPodName, type Manifest } from './manifests.ts';
 import type { Deed } from './story.ts';

@@ -3,10 +3,10 @@
 import type { InspectionEvent } from 'xstate';
 import { formatExplanation } from '../../../show/formatExplanation.ts';
 import type { MakeCluster } from '../cluster/simulatedCluster.ts';
+import { MANIFEST_URL } from '../host/manifestPlace.ts';
 import type { Invariant, Violation } from '../invariants/invariant.ts';
 import { InvariantViolated } from '../invariants/invariant.ts';
-import { MANIFEST_URL } from '../manifestPlace.ts';
-import type { FaultPlan } from '../outside.ts';
+import type { FaultPlan } from '../run/outside.ts';
 import { Simulation } from '../simulateNode.ts';
 import type { Story } from './story.ts';
 

@@ -1,5 +1,5 @@
 /** Short stories of pods that ask for what most pods do without: what they call meets every single fault, too. */
-import { RUNTIME_CLASS } from '../provided.ts';
+import { RUNTIME_CLASS } from '../host/provided.ts';
 import { PULLED } from './drawnManifest.ts';
 import { container, type ManifestSpec, manifest } from './manifests.ts';
 import { volumeMounts, volumes } from './manyKinds.ts';

@@ -3,12 +3,12 @@ import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
 import type { ApiOutage } from '../cluster/apiNetwork.ts';
 import type { ApiObject, ObjectKind } from '../cluster/apiObject.ts';
 import type { ApiPart, PartTrouble } from '../cluster/partTroubles.ts';
-import type { CgroupsHere } from '../hostCgroups.ts';
-import type { Fate, Room } from '../outside.ts';
-import type { EventTrouble, RuntimeRestart } from '../runtimeTroubles.ts';
-import type { DiskTrouble, UrlTrouble } from '../troubles.ts';
-import type { Spoiling } from '../users.ts';
-import type { WatchTrouble } from '../watches.ts';
+import type { EventTrouble, RuntimeRestart } from '../faults/runtimeTroubles.ts';
+import type { DiskTrouble, UrlTrouble } from '../faults/troubles.ts';
+import type { WatchTrouble } from '../faults/watches.ts';
+import type { CgroupsHere } from '../host/hostCgroups.ts';
+import type { Fate, Room } from '../run/outside.ts';
+import type { Spoiling } from '../users/users.ts';
 import type { Manifest } from './manifests.ts';
 
 /** Done by whoever writes manifests. */

@@ -1,5 +1,5 @@
 /** Faults at calls that are told apart by what they are, which no change of the agent moves to another place. */
-import type { Fate, FaultPlan, OutsideCall } from '../outside.ts';
+import type { Fate, FaultPlan, OutsideCall } from '../run/outside.ts';
 
 export interface Struck {
   /** What the call is about contains what is given here. */

@@ -1,8 +1,8 @@
 /** How pods of an API server end, whatever is away when. */
 import { describe, expect, test } from '@jest/globals';
 import type { PodWrite } from '../../../../testing/simulation/cluster/apiPod.ts';
-import { PLACES } from '../../../../testing/simulation/host.ts';
-import type { Fate } from '../../../../testing/simulation/outside.ts';
+import { PLACES } from '../../../../testing/simulation/host/host.ts';
+import type { Fate } from '../../../../testing/simulation/run/outside.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { type Struck, striking } from '../../../../testing/simulation/stories/striking.ts';
 import { clusterNode, MINUTE, SECOND } from './clusterNode.ts';

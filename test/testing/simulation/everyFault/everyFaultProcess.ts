@@ -7,9 +7,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atOnce } from '../../../../testing/simulation/invariants/all.ts';
-import { keepFound } from '../../../../testing/simulation/keepFound.ts';
 import { Random } from '../../../../testing/simulation/random.ts';
-import { REPLAYS_EVERY } from '../../../../testing/simulation/soak.ts';
+import { keepFound } from '../../../../testing/simulation/soak/keepFound.ts';
+import { REPLAYS_EVERY } from '../../../../testing/simulation/soak/soak.ts';
 import { withEveryDeed } from '../../../../testing/simulation/stories/everyDeed.ts';
 import {
   beginAlike,

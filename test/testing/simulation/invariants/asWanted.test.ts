@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { ContainerConfig } from '../../../../cri/generated/runtime.ts';
 import { asWanted } from '../../../../testing/simulation/invariants/asWanted.ts';
 import type { Following, Invariant, Watched } from '../../../../testing/simulation/invariants/invariant.ts';
-import type { FaultPlan } from '../../../../testing/simulation/outside.ts';
+import type { FaultPlan } from '../../../../testing/simulation/run/outside.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import {
   container,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
+import { ACTS_FOR_MS } from '../../../../testing/simulation/checks/touches.ts';
 import { Attention } from '../../../../testing/simulation/invariants/attention.ts';
-import { ACTS_FOR_MS } from '../../../../testing/simulation/touches.ts';
 
 /** As far as it is looked at. */
 const told = (uid: string, state: object) =>

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { explained } from '../../../../testing/simulation/invariants/explained.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
-import { Schedule } from '../../../../testing/simulation/schedule.ts';
+import { Schedule } from '../../../../testing/simulation/run/schedule.ts';
 
 const START = 1_000_000;
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import type { ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
-import { PLACES } from '../../../../testing/simulation/host.ts';
+import { PLACES } from '../../../../testing/simulation/host/host.ts';
 import { watchedNode } from './watchedNode.ts';
 
 /** Another run of what has ended. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { PLACES } from '../../../../testing/simulation/host.ts';
+import { PLACES } from '../../../../testing/simulation/host/host.ts';
 import type { Following, Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
 import { nothingLeft } from '../../../../testing/simulation/invariants/nothingLeft.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import type { Mount } from '../../../../cri/generated/runtime.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
-import { PLACES } from '../../../../testing/simulation/host.ts';
+import { PLACES } from '../../../../testing/simulation/host/host.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { startOrder } from '../../../../testing/simulation/invariants/startOrder.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { Deeds } from '../../../../testing/simulation/deeds.ts';
 import { invariants } from '../../../../testing/simulation/invariants/all.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { steady } from '../../../../testing/simulation/invariants/steady.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
 import { longLives } from '../../../../testing/simulation/stories/pointed/longLives.ts';
+import { Deeds } from '../../../../testing/simulation/users/deeds.ts';
 
 const MINUTE = 60_000;
 const POD = 'default/web-node-1';

@@ -2,13 +2,13 @@ import { expect, test } from '@jest/globals';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect } from '../../../../cri/simulated/views.ts';
 import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
-import { Deeds } from '../../../../testing/simulation/deeds.ts';
-import { PLACES } from '../../../../testing/simulation/host.ts';
+import { PLACES } from '../../../../testing/simulation/host/host.ts';
+import { MANIFEST_URL } from '../../../../testing/simulation/host/manifestPlace.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { untouched } from '../../../../testing/simulation/invariants/untouched.ts';
-import { MANIFEST_URL } from '../../../../testing/simulation/manifestPlace.ts';
 import { Simulation, simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { container, type ManifestSpec, manifest } from '../../../../testing/simulation/stories/manifests.ts';
+import { Deeds } from '../../../../testing/simulation/users/deeds.ts';
 
 const OF_ITS_MANIFEST = 'c3e092f30f36536cf70640bc87963462';
 const POD = 'default/web-node-1';

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import type { PodStatus } from '../../../../kubernetes/api/schema/status.ts';
-import { PLACES } from '../../../../testing/simulation/host.ts';
+import { PLACES } from '../../../../testing/simulation/host/host.ts';
 import { forwardOnly } from '../../../../testing/simulation/invariants/forwardOnly.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';

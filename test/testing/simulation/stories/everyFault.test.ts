@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { codesOf } from '../../../../testing/simulation/failures.ts';
+import { codesOf } from '../../../../testing/simulation/faults/failures.ts';
 import { Random } from '../../../../testing/simulation/random.ts';
 import {
   beginAlike,

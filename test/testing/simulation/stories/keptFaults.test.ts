@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { PLACES } from '../../../../testing/simulation/host.ts';
+import { PLACES } from '../../../../testing/simulation/host/host.ts';
+import { MANIFEST_HOST } from '../../../../testing/simulation/host/manifestPlace.ts';
 import { invariants } from '../../../../testing/simulation/invariants/all.ts';
-import { MANIFEST_HOST } from '../../../../testing/simulation/manifestPlace.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
 import type { Moment } from '../../../../testing/simulation/stories/story.ts';

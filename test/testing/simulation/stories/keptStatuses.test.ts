@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { PLACES } from '../../../../testing/simulation/host.ts';
+import { PLACES } from '../../../../testing/simulation/host/host.ts';
 import { invariants } from '../../../../testing/simulation/invariants/all.ts';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
 import { container, type ManifestSpec, manifest } from '../../../../testing/simulation/stories/manifests.ts';

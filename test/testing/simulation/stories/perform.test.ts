@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { PLACES, PRESENT_IMAGE } from '../../../../testing/simulation/host.ts';
+import { PLACES, PRESENT_IMAGE } from '../../../../testing/simulation/host/host.ts';
+import { MANIFEST_URL } from '../../../../testing/simulation/host/manifestPlace.ts';
 import { invariants } from '../../../../testing/simulation/invariants/all.ts';
-import { MANIFEST_URL } from '../../../../testing/simulation/manifestPlace.ts';
-import { HOST_ROOMS, type Room } from '../../../../testing/simulation/outside.ts';
+import { HOST_ROOMS, type Room } from '../../../../testing/simulation/run/outside.ts';
 import { type Simulation, simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { storyOfAnySize } from '../../../../testing/simulation/stories/drawnStory.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';

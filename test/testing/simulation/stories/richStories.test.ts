@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { HOST_ROOMS } from '../../../../testing/simulation/outside.ts';
+import { HOST_ROOMS } from '../../../../testing/simulation/run/outside.ts';
 import { callsOf } from '../../../../testing/simulation/stories/everyFault.ts';
 import { richStories } from '../../../../testing/simulation/stories/richStories.ts';
 

@@ -1,5 +1,5 @@
-import { PRESENT_IMAGE } from '../../host.ts';
-import type { Fate } from '../../outside.ts';
+import { PRESENT_IMAGE } from '../../host/host.ts';
+import type { Fate } from '../../run/outside.ts';
 import { container, manifest } from '../manifests.ts';
 import {
   AWAY,

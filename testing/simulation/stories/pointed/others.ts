@@ -1,5 +1,5 @@
 /** What other agents have on the host, and what the host lets an agent do. */
-import { VISITORS } from '../../otherPods.ts';
+import { VISITORS } from '../../host/otherPods.ts';
 import { manifest } from '../manifests.ts';
 import {
   apply,

@@ -1,5 +1,5 @@
 /** The parts of stories that lead to situations which drawn stories rarely reach. */
-import type { Fate, Room } from '../../outside.ts';
+import type { Fate, Room } from '../../run/outside.ts';
 import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from '../manifests.ts';
 import type { Deed, Moment, Story } from '../story.ts';
 import type { Struck } from '../striking.ts';

@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+import type { RuntimeEffect } from '../../../../cri/simulated/views.ts';
+import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
+import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
+import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
+import { striking } from '../../../../testing/simulation/stories/striking.ts';
+
+test.each([
+  ['UNKNOWN', 'exited', 128],
+  ['NOT_FOUND', 'exited', 128],
+  ['ALREADY_EXISTS', 'exited', 128],
+  ['UNAVAILABLE', 'created', undefined],
+  ['CANCELLED', 'created', undefined],
+  ['RESOURCE_EXHAUSTED', 'created', undefined],
+])('a container whose start fails with %s is %s, as with containerd', async (code, state, exitCode) => {
+  const faults = striking([{ call: { room: 'runtime', name: 'startContainer' }, fate: { kind: 'fail', code } }]);
+  const node = await simulateNode({ seed: 1, faults });
+  node.apply(manifest('web'));
+  while (faults.left() > 0) await node.advance(1);
+  expect(node.host.containers()).toMatchObject([{ state, exitCode }]);
+});
+
+test('a container whose start fails has ended for whoever looks on', async () => {
+  const effects: string[] = [];
+  const onEffect = ({ kind, container }: RuntimeEffect) => {
+    if (container?.podName.startsWith('web-')) effects.push(kind);
+  };
+  const lookingOn: Invariant = { number: 4, says: '', follow: () => ({ onEffect }) };
+  const fate = { kind: 'fail', code: 'UNKNOWN' } as const;
+  const faults = striking([{ call: { room: 'runtime', name: 'startContainer' }, fate }]);
+  const node = await simulateNode({ seed: 1, faults, invariants: [lookingOn] });
+  node.apply(manifest('web'));
+  while (faults.left() > 0) await node.advance(1);
+  expect(effects).toEqual(['created', 'ended']);
+});
+
+test('an agent that cannot follow the events of its runtime finds an end with its next list, and follows them again', async () => {
+  const { call, ...struck } = { call: { room: 'runtime', name: 'getContainerEvents' } as const, times: 1 };
+  const faults = striking([{ call, fate: { kind: 'fail', code: 'UNAVAILABLE' }, ...struck }]);
+  const asked: number[] = [];
+  const node = await simulateNode({
+    seed: 1,
+    faults: (each, index, at) => {
+      if (each.name === call.name) asked.push(at);
+      return faults(each, index, at);
+    },
+  });
+  node.apply(manifest('web'));
+  await node.advance(60_000);
+  expect(asked.length).toBe(2);
+  const [first] = node.host.running();
+  node.host.exit(0, 1);
+  await node.advance(30_000);
+  const [second] = node.host.running();
+  expect(second?.id).not.toBe(first?.id);
+  expect(second?.podName).toBe(first?.podName);
+  node.kill();
+});

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { assign, createActor, setup } from 'xstate';
+import { Steps } from '../../../../testing/simulation/run/steps.ts';
+
+/** An actor that takes numbers above 0, and what counts the steps that they are. */
+function counted() {
+  const steps = new Steps();
+  const machine = setup({
+    types: { context: {} as { sum: number }, events: {} as { type: 'add'; add: number } },
+  }).createMachine({
+    context: { sum: 0 },
+    on: {
+      add: {
+        guard: ({ event }) => event.add > 0,
+        actions: assign({ sum: ({ context, event }) => context.sum + event.add }),
+      },
+    },
+  });
+  const actor = createActor(machine, {
+    inspect: (event) => void (event.type === '@xstate.snapshot' && steps.took(event)),
+  }).start();
+  const enter = (add: number) => {
+    steps.entered();
+    queueMicrotask(() => actor.send({ type: 'add', add }));
+  };
+  const nextTask = () => new Promise((resolve) => setImmediate(resolve));
+  return { steps, actor, enter, nextTask };
+}
+
+test('each thing that enters and changes a snapshot is a step, also of those that enter at one moment', async () => {
+  const { steps, enter, nextTask } = counted();
+  enter(1);
+  enter(2);
+  enter(3);
+  await nextTask();
+  expect(steps.count).toBe(3);
+});
+
+test('what changes no snapshot is none, and what changes several is one', async () => {
+  const { steps, actor, enter, nextTask } = counted();
+  enter(0);
+  await nextTask();
+  expect(steps.count).toBe(0);
+  enter(1);
+  await nextTask();
+  actor.send({ type: 'add', add: 1 });
+  expect(steps.count).toBe(1);
+});

@@ -1,0 +1,174 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { invariants as all } from '../../../../testing/simulation/invariants/all.ts';
+import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
+import { type SoakOptions, soak } from '../../../../testing/simulation/soak/soak.ts';
+import { storyOfAnySize } from '../../../../testing/simulation/stories/drawnStory.ts';
+import { noSandbox } from '../noSandbox.ts';
+
+/** What a soak says, and what comes of it. */
+async function soaked(options: SoakOptions) {
+  const said: string[] = [];
+  const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+  try {
+    return { hasHeld: await soak(options), said };
+  } finally {
+    log.mockRestore();
+  }
+}
+
+afterEach(() => void jest.restoreAllMocks());
+
+test('a soak tells which seeds it has used, and what it has come to', async () => {
+  // Each story takes its six seconds, on every machine.
+  let stories = 0;
+  jest.spyOn(performance, 'now').mockImplementation(() => stories * 6_000);
+  const follow: Invariant['follow'] = () => {
+    stories += 1;
+    return {};
+  };
+  const invariants = [...all, { ...noSandbox, follow }];
+  const { hasHeld, said } = await soaked({ minutes: 0.1, seed: 5, invariants });
+  expect(hasHeld).toBe(true);
+  expect(said).toEqual([
+    'seeds from 5',
+    expect.stringMatching(
+      /^1 stories, 1 of them replayed, \d+ steps, \d+ a second, \d+\.\d hours of node time, no violation with seeds 5 to 5$/,
+    ),
+  ]);
+});
+
+test('a soak that is stopped tells how far it has come', async () => {
+  const asked = new AbortController();
+  setImmediate(() => asked.abort('SIGINT'));
+  const { hasHeld, said } = await soaked({ minutes: 60, seed: 5, signal: asked.signal });
+  expect(hasHeld).toBe(true);
+  expect(said.at(-1)).toMatch(/^0 stories, .*, no story told, stopped by SIGINT$/);
+});
+
+test('a soak that is stopped during a story reports no progress after its result', async () => {
+  const asked = new AbortController();
+  const storyEnded = Promise.withResolvers<void>();
+  let now = 0;
+  let quiet: NodeJS.Timeout | undefined;
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const follow: Invariant['follow'] = () => ({
+    afterStep: () => {
+      // The story takes an hour, and the soak is stopped meanwhile.
+      now = 3_600_000;
+      asked.abort('SIGINT');
+    },
+    whole: () => {
+      clearTimeout(quiet);
+      quiet = setTimeout(storyEnded.resolve, 1_000);
+    },
+  });
+  const lines: string[] = [];
+  jest.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+  await soak({ minutes: 600, seed: 5, invariants: [{ ...noSandbox, follow }], signal: asked.signal });
+  expect(lines.at(-1)).toMatch(/no story told, stopped by SIGINT$/);
+  await storyEnded.promise;
+  expect(lines.at(-1)).toMatch(/no story told, stopped by SIGINT$/);
+});
+
+test('a soak goes on after the last seed with the first', async () => {
+  const asked = new AbortController();
+  const hosts = new Set<unknown>();
+  const follow: Invariant['follow'] = ({ host }) => {
+    if (hosts.add(host).size === 3) asked.abort('SIGINT');
+    return {};
+  };
+  const invariants = [{ ...noSandbox, follow }];
+  const { said } = await soaked({ minutes: 60, seed: 4_294_967_295, invariants, signal: asked.signal });
+  expect(said.at(-1)).toMatch(/^2 stories, .*, no violation with seeds 4294967295 to 0, stopped by SIGINT$/);
+});
+
+describe('a soak that finds something', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'statelet-soak-'));
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  const options = () => ({ minutes: 1, seed: 5, invariants: [noSandbox], directory });
+
+  test('shows it, and keeps it in a file of its own', async () => {
+    await writeFile(join(directory, 'soak-5.json'), "somebody else's");
+    const { hasHeld, said } = await soaked(options());
+    expect(hasHeld).toBe(false);
+    const [, first, shorter = '', kept, end] = said;
+    expect(first).toMatch(/^seed 5: invariant 5, step \d+, \d+ ms: a sandbox was made\n/);
+    expect(shorter).toMatch(/\n {2}\d+ ms: apply\n {4}pod:\n {6}apiVersion: v1\n/);
+    expect(Math.max(...shorter.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(100);
+    const file = join(directory, 'soak-5-2.json');
+    expect(kept).toBe(`kept in ${file}: \`createReplay\` plays the input and the entries of its recording`);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ story: { seed: 5 }, recording: { input: {} } });
+    expect(await readFile(join(directory, 'soak-5.json'), 'utf8')).toBe("somebody else's");
+    expect(end).toMatch(/, an invariant was broken with seed 5$/);
+  });
+
+  test('shows it also where it cannot be kept', async () => {
+    const { hasHeld, said } = await soaked({ ...options(), directory: join(directory, 'nowhere') });
+    expect(hasHeld).toBe(false);
+    expect(said.at(-2)).toMatch(/^it could not be kept in a file: ENOENT: /);
+    expect(said.at(-1)).toMatch(/, an invariant was broken with seed 5$/);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  test('keeps the shortest story so far where it is stopped while it makes it shorter', async () => {
+    const asked = new AbortController();
+    let stories = 0;
+    const follow: Invariant['follow'] = (watched, violated) => {
+      stories += 1;
+      // One has broken it, one was told once more, and some are shorter.
+      if (stories === 5) asked.abort('SIGINT');
+      return noSandbox.follow(watched, violated);
+    };
+    const { hasHeld, said } = await soaked({
+      ...options(),
+      invariants: [{ ...noSandbox, follow }],
+      signal: asked.signal,
+    });
+    expect(hasHeld).toBe(false);
+    expect(said.at(-1)).toMatch(/, an invariant was broken with seed 5, stopped by SIGINT$/);
+    const file = join(directory, 'soak-5.json');
+    expect(said.at(-2)).toBe(`kept in ${file}, without a recording`);
+    const { story, number } = JSON.parse(await readFile(file, 'utf8'));
+    const drawn = storyOfAnySize(5);
+    expect(number).toBe(noSandbox.number);
+    expect(story.moments.length + story.faults.length).toBeLessThan(drawn.moments.length + drawn.faults.length);
+  });
+
+  test('keeps the story as it was drawn where it is stopped at once', async () => {
+    const asked = new AbortController();
+    let stories = 0;
+    const follow: Invariant['follow'] = (watched, violated) => {
+      stories += 1;
+      if (stories === 2) asked.abort('SIGTERM');
+      return noSandbox.follow(watched, violated);
+    };
+    const given = { ...options(), invariants: [{ ...noSandbox, follow }], signal: asked.signal };
+    const { said } = await soaked(given);
+    expect(said.at(-1)).toMatch(/, stopped by SIGTERM$/);
+    const { story } = JSON.parse(await readFile(join(directory, 'soak-5.json'), 'utf8'));
+    expect(story).toEqual(JSON.parse(JSON.stringify(storyOfAnySize(5))));
+  });
+
+  test('says with which seed the simulation itself has failed, and keeps that', async () => {
+    const follow = () => ({
+      onCall: () => {
+        throw new TypeError('of my own');
+      },
+    });
+    const { hasHeld, said } = await soaked({ ...options(), invariants: [{ ...noSandbox, follow }] });
+    expect(hasHeld).toBe(false);
+    const [, failed, kept, end] = said;
+    expect(failed).toMatch(/^seed 5: the simulation cannot go on: TypeError: of my own\n {4}at /);
+    const file = join(directory, 'soak-5.json');
+    expect(kept).toBe(`kept in ${file}`);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ story: { seed: 5 } });
+    expect(end).toMatch(/, the simulation could not go on with seed 5$/);
+  });
+});

@@ -1,0 +1,94 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, jest, test } from '@jest/globals';
+import { soakFaults } from '../../../../testing/simulation/soak/soakFaults.ts';
+import { richStories } from '../../../../testing/simulation/stories/richStories.ts';
+import { shortStories } from '../../../../testing/simulation/stories/shortStories.ts';
+import { noSandbox } from '../noSandbox.ts';
+
+test.each(['each', 'pairs'] as const)(
+  'a soak with %s of the faults tells its part of every short story',
+  async (faults) => {
+    const said: string[] = [];
+    const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+    const of = faults === 'each' ? 1_000 : 20_000;
+    try {
+      expect(await soakFaults({ faults, seed: 5, part: 0, of })).toBe(true);
+    } finally {
+      log.mockRestore();
+    }
+    expect(said[0]).toBe(`seed 5, part 0 of ${of}`);
+    const told = said.slice(1).map((line) => line.split(': ')[0]);
+    const rich = faults === 'each' ? Object.keys(richStories) : [];
+    expect(told).toEqual([...Object.keys(shortStories), ...rich]);
+    expect(said.at(-1)).toMatch(/: [1-9]\d* stories, \d{2,} steps, \d+ a second, 0 broke an invariant$/);
+  },
+);
+
+test('a soak of faults that is stopped tells how far it has come', async () => {
+  const said: string[] = [];
+  const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+  try {
+    expect(await soakFaults({ faults: 'each', seed: 5, signal: AbortSignal.abort('SIGTERM') })).toBe(true);
+  } finally {
+    log.mockRestore();
+  }
+  const [story] = Object.keys(shortStories);
+  expect(said.slice(1)).toEqual([
+    `stopped by SIGTERM in '${story}': 0 stories, 0 steps, 0 a second, 0 broke an invariant`,
+  ]);
+});
+
+test('what a soak of faults finds is shown with its seed, and kept with a recording', async () => {
+  const said: string[] = [];
+  const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+  const directory = mkdtempSync(join(tmpdir(), 'statelet-soak-'));
+  try {
+    const options = { faults: 'pairs', seed: 5, of: 20_000, invariants: [noSandbox], directory } as const;
+    expect(await soakFaults(options)).toBe(false);
+    const [file = '', ...others] = readdirSync(directory);
+    const found = JSON.parse(readFileSync(join(directory, file), 'utf8'));
+    expect(found).toMatchObject({ number: noSandbox.number, recording: { entries: expect.any(Array) } });
+    // One for each that is left when it is as short as it can be.
+    const stories = [file, ...others].map((each) => JSON.parse(readFileSync(join(directory, each), 'utf8')).story);
+    expect(new Set(stories.map((story) => JSON.stringify(story))).size).toBe(stories.length);
+    expect(said.filter((line) => line.startsWith('the same as in ')).length).toBeGreaterThan(0);
+  } finally {
+    log.mockRestore();
+    rmSync(directory, { recursive: true });
+  }
+  const [title] = Object.keys(shortStories);
+  expect(said[1]).toMatch(new RegExp(`^invariant ${noSandbox.number}: .*: '${title}' with \\[`));
+  expect(said[2]).toMatch(/^seed \d+: invariant \d+, step \d+, /);
+  expect(said[3]).toMatch(/^kept in .*: `createReplay` plays /);
+}, 60_000);
+
+test('what cannot be told to its end is named and kept, and the next story is told', async () => {
+  const said: string[] = [];
+  const log = jest.spyOn(console, 'log').mockImplementation((line: string) => void said.push(line));
+  const directory = mkdtempSync(join(tmpdir(), 'statelet-soak-'));
+  const follow = () => ({
+    onLifeBegan: () => {
+      throw new TypeError('of my own');
+    },
+  });
+  try {
+    const options = { faults: 'each', seed: 5, of: 1_000, directory } as const;
+    expect(await soakFaults({ ...options, invariants: [{ ...noSandbox, follow }] })).toBe(false);
+    expect(readdirSync(directory)).toEqual(['soak-1.json']);
+    const { story, error } = JSON.parse(readFileSync(join(directory, 'soak-1.json'), 'utf8'));
+    expect(story).toMatchObject({ faults: [{ fate: expect.any(Object) }] });
+    expect(error).toMatch(/^TypeError: of my own\n {4}at /);
+  } finally {
+    log.mockRestore();
+    rmSync(directory, { recursive: true });
+  }
+  const failed = said.filter((line) => line.includes('with ['));
+  const [first = '', second = ''] = failed;
+  expect(first).toMatch(/^'.*' with \[.*\]: the simulation cannot go on: TypeError: of my own\n/);
+  expect(second).toMatch(/^'.*' with \[.*\]: the simulation cannot go on: of my own$/);
+  expect(said.filter((line) => line.startsWith('kept in '))).toHaveLength(1);
+  expect(said.filter((line) => line.startsWith('the same as in '))).toHaveLength(failed.length - 1);
+  expect(said.at(-1)).toMatch(new RegExp(`: ${failed.length} stories, .*, ${failed.length} broke an invariant$`));
+}, 60_000);

@@ -1,0 +1,88 @@
+import { expect, test } from '@jest/globals';
+import type { Entry } from '../../../../actors/boundary.ts';
+import { MANIFEST_URL } from '../../../../testing/simulation/host/manifestPlace.ts';
+import { Simulation, simulateNode } from '../../../../testing/simulation/simulateNode.ts';
+import { container, type Manifest, manifest } from '../../../../testing/simulation/stories/manifests.ts';
+import { podOfManifest } from '../../../../testing/simulation/users/validManifest.ts';
+
+const POD = 'default/web-node-1';
+const CONFIG = { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 20_000 } };
+
+const told = (value: object): Entry => ({ at: 0, actor: 'sources', kind: 'fact', source: 'sources', value });
+const updated = (pod: object) => told({ type: 'config.podChanged', change: 'updated', pod });
+const removed = (uid: string) => told({ type: 'config.podChanged', change: 'removed', uid });
+const named = { metadata: { namespace: 'default', name: 'web-node-1', uid: 'of-the-user' }, spec: {} };
+
+/** A manifest of the pod, with its version as a label. */
+const web = (version: string, metadata: object = {}): Manifest => ({
+  ...manifest('web', { containers: [container('main', { lifecycle: { preStop: { exec: { command: ['true'] } } } })] }),
+  metadata: { name: 'web', namespace: 'default', labels: { version }, ...metadata },
+});
+
+/** Whether the agent hearing of something, the next second, is a reason for what becomes of the pod then. */
+async function touches({ users, host, deeds }: Simulation, entry: Entry): Promise<boolean> {
+  host.clock.setTimeout(() => users.noteHeard(entry), 1_000);
+  await host.clock.pass(1_000, async () => {});
+  const { elapsed } = host.clock;
+  return deeds.isTouchedSince(POD, elapsed, elapsed);
+}
+
+test.each([
+  ['of the change', updated(named), true],
+  ['that it is gone', removed('of-the-user'), true],
+  ['all there is', told({ type: 'config.podsListed', pods: [] }), true],
+  ['of another pod', removed('another'), false],
+  ['that it gets on', told({ type: 'config.sourceChanged' }), false],
+])('what is changed may have its consequences when a source tells: %s', async (_, entry, isTouched) => {
+  const node = new Simulation({ seed: 1, config: CONFIG });
+  node.users.apply(web('1', { uid: 'of-the-user' }), 'url');
+  expect(await touches(node, entry)).toBe(isTouched);
+});
+
+test.each([
+  ['of its manifest', {}],
+  ['of the user', { uid: 'of-the-user' }],
+])('a change is heard of once, after what there was before it: with a UID %s', async (_, metadata) => {
+  const node = new Simulation({ seed: 1 });
+  for (const version of ['1', '2']) node.apply(web(version, metadata));
+  const [before, changed] = ['1', '2'].map((version) => updated(podOfManifest(web(version, metadata))));
+  for (const entry of [before, changed]) expect(await touches(node, entry as Entry)).toBe(true);
+  expect(await touches(node, changed as Entry)).toBe(false);
+});
+
+test('that a pod is gone that was changed is not all that is to be heard of it', async () => {
+  const node = new Simulation({ seed: 1 });
+  node.apply(web('1'));
+  expect(await touches(node, removed('0'.repeat(32)))).toBe(true);
+  expect(await touches(node, updated(podOfManifest(web('1'))))).toBe(true);
+});
+
+test('of a pod in another file a source may tell first where it was', async () => {
+  const node = await simulateNode({ seed: 1 });
+  node.apply(web('1'));
+  await node.advance(30_000);
+  node.users.rename(POD, 'other.json');
+  const entry = updated(podOfManifest(web('1')));
+  for (let times = 0; times < 2; times += 1) expect(await touches(node, entry)).toBe(true);
+  node.kill();
+});
+
+test.each([undefined, 'url'] as const)('a node tells of a pod as its manifest says: %s', async (by) => {
+  const node = await simulateNode({ seed: 1, config: CONFIG });
+  // A list is told of no single pod.
+  await node.advance(1_000);
+  node.users.apply(web('1'), by);
+  await node.advance(30_000);
+  const [pod = {}] = node.pods();
+  expect(pod).toMatchObject({ metadata: { labels: { version: '1' } } });
+  expect(await touches(node, updated(pod))).toBe(false);
+  node.kill();
+});
+
+test('a change that no source tells of is no reason for ever', async () => {
+  const node = new Simulation({ seed: 1 });
+  node.apply(web('2'));
+  const entry = updated(podOfManifest(web('1')));
+  await node.host.clock.pass(10 * 60_000, async () => {});
+  for (const isTouched of [true, false]) expect(await touches(node, entry)).toBe(isTouched);
+});

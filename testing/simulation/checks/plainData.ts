@@ -1,0 +1,26 @@
+/** Refuses what JSON cannot have, before it is asked to. */
+
+import { printable } from '../../../base/printable.ts';
+import { fieldPath } from '../../../kubernetes/api/problem.ts';
+
+/** Much deeper than anything that a node takes, and no problem for whoever calls itself for each level. */
+const DEEPEST = 500;
+
+/** Throws a `TypeError` that names the first field that is no plain data; `taker` is whom it is given to. */
+export function checkPlain(value: unknown, taker: string): void {
+  check(value, [], []);
+
+  function check(at: unknown, path: readonly PropertyKey[], above: readonly unknown[]): void {
+    if (typeof at === 'bigint') refuse(path, 'expected JSON, got bigint');
+    if (typeof at !== 'object' || at === null) return;
+    if (above.includes(at)) refuse(path, 'contains itself');
+    if (above.length >= DEEPEST) refuse(path.slice(0, 1), `is nested deeper than ${DEEPEST} levels`);
+    for (const [key, inner] of Object.entries(at))
+      check(inner, [...path, Array.isArray(at) ? Number(key) : key], [...above, at]);
+  }
+
+  function refuse(path: readonly PropertyKey[], message: string): never {
+    const place = path.length === 0 ? '' : `${fieldPath(path)}: `;
+    throw new TypeError(printable(`${taker}: ${place}${message}`));
+  }
+}

@@ -1,0 +1,29 @@
+/** A digest of all that happens in a simulation. */
+import { createHash } from 'node:crypto';
+import type { Following } from '../invariants/invariant.ts';
+
+export class Trace {
+  readonly #hash = createHash('sha256');
+
+  add(kind: string, what: unknown): void {
+    this.#hash.update(`${kind} ${JSON.stringify(what, inJson)}\n`);
+  }
+
+  /** Takes all of it down. */
+  following(elapsed: () => number): Following {
+    return {
+      onCall: (call, fate) => this.add('call', [elapsed(), call, fate]),
+      onEffect: (effect) => this.add('effect', effect),
+      onStatus: ({ pod, removed }) => this.add('status', [pod, removed]),
+      onEvent: (event) => this.add('event', event),
+      onReport: (report) => this.add('report', report),
+    };
+  }
+
+  /** Of all that was added so far. */
+  digest(): string {
+    return this.#hash.copy().digest('hex');
+  }
+}
+
+const inJson = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);

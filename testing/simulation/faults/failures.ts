@@ -1,0 +1,141 @@
+/** How calls to the outside fail: each with errors that its room really gives. */
+import { status } from '@grpc/grpc-js';
+import { networkError } from '../../../actors/simulated/connection.ts';
+import { lookUp } from '../../../base/lookUp.ts';
+import { CallError, type CodeName } from '../../../cri/simulated/callError.ts';
+import { type FileErrorCode, fileError } from '../../../host/simulated/fileErrors.ts';
+import { ApiRefusal } from '../cluster/apiRefusal.ts';
+import type { OutsideCall, Room } from '../run/outside.ts';
+
+/** The errors that a disk may give at any time; the rest follow from what was asked for. */
+const DISK_READS = ['EIO', 'EMFILE', 'ENFILE'] as const;
+/** A host has only so many watches, and an agent only so many ways to be told of them. */
+const WATCHES = ['ENOSPC', 'EMFILE', 'ENFILE'] as const;
+const DISK_WRITES = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE', 'ENFILE'] as const;
+/** What only the kernel does. */
+const KERNEL: Readonly<Record<string, readonly string[]>> = {
+  mount: ['EIO', 'EMFILE'],
+  unmount: ['EBUSY', 'EIO'],
+  bind: ['EIO', 'ENOSPC'],
+  mountAt: ['EIO'],
+  rmdir: ['EBUSY'],
+  write: ['EINVAL', 'EBUSY'],
+};
+/** What any call to the runtime may fail with: on its way, or because the runtime has too much to do or is broken. */
+const RUNTIME = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'UNKNOWN', 'CANCELLED', 'INTERNAL', 'RESOURCE_EXHAUSTED'] as const;
+/** What containerd answers to single calls besides, where what it needs for them is not as it should be. */
+const ANSWERED: Readonly<Record<string, readonly CodeName[]>> = {
+  runPodSandbox: ['NOT_FOUND', 'ALREADY_EXISTS', 'INVALID_ARGUMENT'],
+  execSync: ['NOT_FOUND'],
+  createContainer: ['NOT_FOUND', 'ALREADY_EXISTS', 'INVALID_ARGUMENT'],
+  pullImage: ['NOT_FOUND'],
+  startContainer: ['NOT_FOUND', 'ALREADY_EXISTS'],
+  removeContainer: ['FAILED_PRECONDITION'],
+  updateContainerResources: ['NOT_FOUND', 'INVALID_ARGUMENT', 'UNIMPLEMENTED'],
+  // As containerd 1.6 does that has lost track of a task which it was starting.
+  removePodSandbox: ['FAILED_PRECONDITION'],
+  containerStats: ['NOT_FOUND', 'UNIMPLEMENTED'],
+  runtimeConfig: ['UNIMPLEMENTED'],
+  updateRuntimeConfig: ['UNIMPLEMENTED', 'INVALID_ARGUMENT'],
+};
+/** An API server that is not reached, is broken, has too much to do, or whose authorizer has yet to hear of something. */
+const API_REFUSALS = ['500', '503', '429', '403'] as const;
+/** What an API server answers before it has done anything. */
+export const isRefusal = (code: string): boolean => ['503', '429', '403'].includes(code);
+const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EMFILE', 'ENFILE'] as const;
+
+const CODES: Readonly<Record<Room, (call: OutsideCall) => readonly string[]>> = {
+  runtime: ({ name }) => [...RUNTIME, ...(lookUp(ANSWERED, name) ?? [])],
+  disk: ({ name, writes }) => (name === 'watch' ? WATCHES : writes ? DISK_WRITES : DISK_READS),
+  mounts: ({ name, writes }) => lookUp(KERNEL, name) ?? (writes ? DISK_WRITES : DISK_READS),
+  cgroups: ({ name, writes }) => lookUp(KERNEL, name) ?? (writes ? ['ENOSPC', 'EIO'] : ['EIO']),
+  network: () => NETWORK,
+  sink: () => ['UNAVAILABLE'],
+  api: () => ['ECONNREFUSED', 'ECONNRESET', ...API_REFUSALS],
+};
+
+/** Every code that some room of a node without a cluster knows. */
+export const HOST_CODES: readonly string[] = [
+  ...new Set([
+    ...DISK_WRITES,
+    ...[KERNEL, ANSWERED].flatMap((codes) => Object.values(codes).flat()),
+    ...RUNTIME,
+    ...NETWORK,
+  ]),
+];
+
+/** Every code that some room knows. */
+export const ALL_CODES: readonly string[] = [...HOST_CODES, ...API_REFUSALS];
+
+/** The ways in which a call may fail. */
+export const codesOf = (call: OutsideCall): readonly string[] => CODES[call.room](call);
+
+/** What a runtime that is there says when it fails. */
+const SAID: Readonly<Record<string, string>> = {
+  runPodSandbox: 'failed to create containerd task: failed to create shim task: no space left on device: unknown',
+  createContainer:
+    'failed to create containerd container: failed to prepare extraction snapshot: no space left on device',
+  startContainer: 'failed to create containerd task: failed to create shim task: OCI runtime create failed: unknown',
+  stopContainer: 'failed to stop container: failed to kill container: ttrpc: closed: unknown',
+  removeContainer: 'failed to remove container: failed to delete snapshot: device or resource busy',
+  pullImage: 'failed to pull and unpack image: failed to copy: httpReadSeeker: failed open: unexpected status code 503',
+};
+
+/** What is said of a call on whose way something is wrong; of all others the runtime says it. */
+const ON_ITS_WAY: Readonly<Record<string, string>> = {
+  UNAVAILABLE: 'error reading from server: EOF',
+  DEADLINE_EXCEEDED: 'context deadline exceeded',
+  CANCELLED: 'context canceled',
+  INTERNAL: 'stream terminated by RST_STREAM with error code: INTERNAL_ERROR',
+  RESOURCE_EXHAUSTED: 'grpc: received message larger than max (16777308 vs. 16777216)',
+};
+
+/** The rest of the sentence, as containerd's errors have it. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  NOT_FOUND: 'not found',
+  ALREADY_EXISTS: 'already exists',
+  INVALID_ARGUMENT: 'invalid argument',
+  FAILED_PRECONDITION: 'failed precondition',
+  UNIMPLEMENTED: 'unknown method',
+};
+
+function runtimeError(name: string, code: CodeName): CallError {
+  const onItsWay = lookUp(ON_ITS_WAY, code);
+  if (onItsWay !== undefined) return new CallError(code, onItsWay);
+  const ending = lookUp(ENDINGS, code);
+  const what = name === 'removePodSandbox' ? `${name}: cannot delete running task` : name;
+  if (ending !== undefined) return new CallError(code, `failed to ${what}: ${ending}`);
+  return new CallError(code, lookUp(SAID, name) ?? `failed to ${name}: ttrpc: closed: unknown`);
+}
+
+/** Whether it is the runtime itself that says so: of a call without an answer nobody knows how far it has come. */
+export const isAnswer = (error: Error): boolean =>
+  error instanceof CallError && lookUp(ON_ITS_WAY, status[error.code]) === undefined;
+
+/** Where the API server is. */
+const API_SERVER = 'kubernetes.default.svc:443';
+
+const DIALS = { ECONNREFUSED: 'refused', ECONNRESET: 'reset', EHOSTUNREACH: 'unreachable' } as const;
+type Dial = keyof typeof DIALS;
+const isDial = (code: string): code is Dial => Object.hasOwn(DIALS, code);
+
+function dialError(about: string, code: string): Error {
+  const at = about.lastIndexOf(':');
+  const address = { host: about.slice(0, at), port: Number(about.slice(at + 1)) };
+  if (isDial(code)) return networkError(DIALS[code], address);
+  return fileError(code === 'ENFILE' ? code : 'EMFILE', 'connect', about);
+}
+
+/** What a call fails with; a code that its room does not know stands for one that it does. */
+export function failureOf(call: OutsideCall, code: string | undefined): Error {
+  const known = codesOf(call);
+  const way = code === undefined ? 0 : Math.max(0, ALL_CODES.indexOf(code));
+  const own = (code !== undefined && known.includes(code) ? code : known[way % known.length]) ?? 'EIO';
+  // The codes of this room are those of gRPC.
+  if (call.room === 'runtime') return runtimeError(call.name, own as CodeName);
+  if (call.room === 'sink') return new Error('the API server is not available');
+  if (call.room === 'api') return own.startsWith('E') ? dialError(API_SERVER, own) : new ApiRefusal(Number(own));
+  if (call.room === 'network') return dialError(call.about, own);
+  // The codes of these rooms are those of files.
+  return fileError(own as FileErrorCode, call.name, call.about);
+}

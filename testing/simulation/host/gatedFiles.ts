@@ -1,0 +1,114 @@
+/** The disk as one agent reaches it. */
+import { dirname } from 'node:path';
+import type { DirectoryChange, FileSystem, OpenFile } from '../../../host/files/fileSystem.ts';
+import { failureOf } from '../faults/failures.ts';
+import type { Watches } from '../faults/watches.ts';
+import type { Gate, OutsideCall } from '../run/outside.ts';
+
+/** The calls that change nothing on the disk. */
+const READS: ReadonlySet<string> = new Set<keyof FileSystem | keyof OpenFile>([
+  ...(['lstat', 'stat', 'readdir', 'readdirBytes', 'readFile', 'readlink', 'entries', 'mountsUnder'] as const),
+  ...(['realpath', 'tail', 'close'] as const),
+]);
+
+type Method = (...args: readonly unknown[]) => unknown;
+
+/** How much of what can be done in part is done when the agent dies with it, or the disk has no more room. */
+const PART = 0.5;
+
+const half = <T>(all: readonly T[]): readonly T[] => all.slice(0, Math.ceil(all.length * PART));
+const part = (text: unknown): string => String(text).slice(0, Math.floor(String(text).length * PART));
+const partOf = (data: string | Uint8Array): string | Uint8Array =>
+  typeof data === 'string' ? part(data) : data.subarray(0, Math.floor(data.length * PART));
+
+const isRecursive = (options: unknown): boolean =>
+  typeof options === 'object' && options !== null && Reflect.get(options, 'recursive') === true;
+
+/** Begins what can be done in part, where that is so. */
+function partlyOf(files: FileSystem, name: string, args: readonly unknown[]): (() => Promise<unknown>) | undefined {
+  const path = String(args[0]);
+  if (name === 'writeFile') return () => files.writeFile(path, part(args[1]));
+  if (name === 'gzip') return async () => files.writeFile(String(args[1]), part(await files.readFile(path)));
+  if (name === 'mkdir' && isRecursive(args[1])) return () => files.mkdir(dirname(path), { recursive: true });
+  if (name !== 'removeTree' && name !== 'rm') return undefined;
+  return async () => {
+    // Nothing is removed that has something mounted in it.
+    const mounts = name === 'removeTree' ? await files.mountsUnder(path, new AbortController().signal) : [];
+    if (mounts.length > 0) return;
+    const names = await files.readdir(path).catch(() => []);
+    for (const each of half(names)) await files.rm(`${path}/${each}`, { recursive: true, force: true });
+  };
+}
+
+/** Each call passes the gate on its way; a directory that is watched tells a dead agent nothing. */
+export function gatedFiles(files: FileSystem, gate: Gate, watches: Watches): FileSystem {
+  const through = throughGate(gate, (name, args) => partlyOf(files, name, args));
+  const methods = Object.entries(methodsOf(files)).map(([name, method]) => [name, through(name, method)]);
+  // Each method is what it was, but that it passes the gate.
+  const gated = Object.fromEntries(methods) as FileSystem;
+  return {
+    ...gated,
+    threads: files.threads,
+    open: async (path, flags, mode) => {
+      const isRead = flags === 'r' || (typeof flags === 'number' && (flags & 0o3) === 0);
+      const call = { room: 'disk', name: 'open', about: path, writes: !isRead } as const;
+      const file = await gate.pass(call, { act: () => files.open(path, flags, mode), failure: failing(call) });
+      return gatedFile(file, path, gate);
+    },
+    watch: (directory, { onChange, onError }) => {
+      const call = { room: 'disk', name: 'watch', about: directory, writes: false } as const;
+      const listener = {
+        onChange: (name: string | null, change?: DirectoryChange) => void (gate.isClosed || onChange(name, change)),
+        onError: (error: unknown) => void (gate.isClosed || onError(error)),
+      };
+      const act = () => watches.begin(files, directory, listener);
+      return gate.passNow(call, { act, failure: failing(call), undo: (watcher) => watcher.close() });
+    },
+  };
+}
+
+function gatedFile(file: OpenFile, path: string, gate: Gate): OpenFile {
+  const pass = <T>(name: keyof OpenFile, act: () => Promise<T>, partly?: () => Promise<unknown>) => {
+    const call = { room: 'disk', name, about: path, writes: !READS.has(name) } as const;
+    return gate.pass(call, { act, failure: failing(call), partly });
+  };
+  return {
+    readFile: (options) => pass('readFile', () => file.readFile(options)),
+    writeFile: (data) =>
+      pass(
+        'writeFile',
+        () => file.writeFile(data),
+        () => file.writeFile(partOf(data)),
+      ),
+    sync: () => pass('sync', () => file.sync()),
+    chmod: (mode) => pass('chmod', () => file.chmod(mode)),
+    stat: () => pass('stat', () => file.stat()),
+    close: () => pass('close', () => file.close()),
+  };
+}
+
+type Partly = (name: string, args: readonly unknown[]) => (() => Promise<unknown>) | undefined;
+
+const throughGate = (gate: Gate, partly: Partly) => (name: string, method: Method) => {
+  const isNow = name.endsWith('Sync');
+  return (...args: readonly unknown[]) => {
+    const call = { room: 'disk', name, about: String(args[0]), writes: !isNow && !READS.has(name) } as const;
+    const passing = { act: () => method(...args), failure: failing(call), partly: partly(name, args) };
+    return isNow ? gate.passNow(call, passing) : gate.pass(call, passing);
+  };
+};
+
+const failing = (call: OutsideCall) => (code: string | undefined) => failureOf(call, code);
+
+/** What can be called of an object, whether its own or of its class. */
+function methodsOf(object: object): Record<string, Method> {
+  const found = new Map<string, Method>();
+  for (let at = object; at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+    for (const name of Object.getOwnPropertyNames(at)) {
+      const method: unknown = Reflect.get(object, name);
+      if (name === 'constructor' || typeof method !== 'function' || found.has(name)) continue;
+      found.set(name, (...args) => method.apply(object, args));
+    }
+  }
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,69 @@
+/** The runtime as one agent reaches it. */
+import type { Clock } from '../../../base/clock.ts';
+import { CallError } from '../../../cri/simulated/callError.ts';
+import type { CallName, RequestOf, ResponseOf } from '../../../cri/simulated/callNames.ts';
+import type { CallableRuntime } from '../../../cri/simulated/inProcess.ts';
+import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
+import { failureOf, isAnswer } from '../faults/failures.ts';
+import type { Gate, OutsideCall } from '../run/outside.ts';
+
+/** The calls that change nothing at the runtime. */
+const READS: ReadonlySet<CallName> = new Set([
+  ...(['version', 'status', 'runtimeConfig', 'podSandboxStatus', 'listPodSandbox'] as const),
+  ...(['listContainers', 'containerStatus', 'containerStats', 'listImages', 'imageStatus'] as const),
+]);
+
+/** What of a request says what it is about: the id of a container or a sandbox, the UID of a pod that is to have one, an image. */
+function aboutOf(request: object): string {
+  const fields = ['containerId', 'podSandboxId'] as const;
+  for (const field of fields) {
+    const id: unknown = Object.hasOwn(request, field) ? Reflect.get(request, field) : undefined;
+    if (typeof id === 'string' && id !== '') return id;
+  }
+  // Only a request for an image has nothing else.
+  if ('image' in request) return (request as RequestOf<'imageStatus'>).image?.image ?? '';
+  if (!Object.hasOwn(request, 'runtimeHandler')) return '';
+  // Only a request for a sandbox names a handler.
+  return (request as RequestOf<'runPodSandbox'>).config?.metadata?.uid ?? '';
+}
+
+const graceOf = (name: CallName, request: object): Pick<OutsideCall, 'graceSeconds'> =>
+  name === 'stopContainer' && 'timeout' in request ? { graceSeconds: Number(request.timeout) } : {};
+
+/** Each call passes the gate on its way, and each event on its way back; time limits count on the clock of the agent. */
+export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock): CallableRuntime {
+  return {
+    clock,
+    get isUp() {
+      return runtime.isUp;
+    },
+    call: <K extends CallName>(name: K, request: RequestOf<K>, signal: AbortSignal): Promise<ResponseOf<K>> => {
+      const about = { about: aboutOf(request), ...graceOf(name, request) };
+      const call = { room: 'runtime', name, writes: !READS.has(name), ...about } as const;
+      return gate.pass(call, {
+        act: () => gate.heard(signal, (heard) => runtime.call(name, request, heard)),
+        failure: (code) => {
+          const error = failureOf(call, code);
+          if (name === 'startContainer' && isAnswer(error)) runtime.failStart(call.about, error.message);
+          return error;
+        },
+        signal,
+      });
+    },
+    subscribe: ({ onEvent, onBreak }) => {
+      const call = { room: 'runtime', name: 'getContainerEvents', about: '', writes: false } as const;
+      const listener: Parameters<SimulatedRuntime['subscribe']>[0] = {
+        onEvent: (event) => void (gate.isClosed || onEvent(event)),
+        onBreak: (error) => void (gate.isClosed || onBreak(error)),
+      };
+      try {
+        const [act, failure] = [() => runtime.subscribe(listener), (code: string | undefined) => failureOf(call, code)];
+        return gate.passNow(call, { act, failure, undo: (stop) => stop() });
+      } catch (error) {
+        if (!(error instanceof CallError)) throw error;
+        listener.onBreak(error);
+        return () => {};
+      }
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/** What whoever runs the host has put there for its agent: a RuntimeClass, and what a registry knows the node by. */
+import type { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
+import type { RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
+import type { RuntimeClass } from '../../../kubernetes/api/schema/runtimeClass.ts';
+import { syncAll, writeFile } from './onDisk.ts';
+
+const PRIVATE_REPOSITORY = 'registry.local/private';
+const LOGIN = { username: 'node', password: 'of the node' };
+
+/** An image that only those may pull who show credentials. */
+export const PRIVATE_IMAGE = `${PRIVATE_REPOSITORY}:1`;
+/** The class of pods that are to have some room of their own. */
+export const RUNTIME_CLASS = 'roomy';
+
+/** The images that registries have, and for whom. */
+export const REGISTRIES = { anyPullable: true, private: { [PRIVATE_REPOSITORY]: LOGIN } } as const;
+
+const ROOMY: RuntimeClass & { readonly apiVersion: string; readonly kind: string } = {
+  apiVersion: 'node.k8s.io/v1',
+  kind: 'RuntimeClass',
+  metadata: { name: RUNTIME_CLASS },
+  handler: 'roomy',
+  overhead: { podFixed: { cpu: '50m', memory: '8Mi' } },
+};
+
+/** The RuntimeClasses of the node, by name. */
+export const CLASSES: RuntimeClasses = new Map([[RUNTIME_CLASS, ROOMY]]);
+
+/** Puts it on the disk, where it survives a power cut. */
+export function provide(
+  disk: MemoryDisk,
+  { root, classes }: { readonly root: string; readonly classes: string },
+): void {
+  const auth = Buffer.from(`${LOGIN.username}:${LOGIN.password}`).toString('base64');
+  writeFile(disk, `${root}/config.json`, JSON.stringify({ auths: { [PRIVATE_REPOSITORY]: { auth } } }));
+  writeFile(disk, `${classes}/${RUNTIME_CLASS}.json`, JSON.stringify(ROOMY));
+  syncAll(disk, disk.root);
+}

@@ -1,0 +1,130 @@
+/** Tells drawn stories to simulated nodes for as long as it is asked to, and stops at the first that breaks an invariant. */
+import { randomInt } from 'node:crypto';
+import { printable } from '../../../base/printable.ts';
+import { type MakeCluster, simulatedCluster } from '../cluster/simulatedCluster.ts';
+import { untilAborted } from '../faults/untilAborted.ts';
+import { invariants as all } from '../invariants/all.ts';
+import { type Invariant, InvariantViolated } from '../invariants/invariant.ts';
+import { nextSeed } from '../random.ts';
+import { clusterStory } from '../stories/clusterStory.ts';
+import { storyOfAnySize } from '../stories/drawnStory.ts';
+import { play } from '../stories/play.ts';
+import type { Story } from '../stories/story.ts';
+import { type Broken, Finds } from './finds.ts';
+
+const MINUTE = 60_000;
+const TELLS_EVERY_MS = 10_000;
+
+/** The recordings of the first story are played again, and those of each so many stories on, which have all sizes. */
+export const REPLAYS_EVERY = 21;
+
+interface Soaked {
+  stories: number;
+  replayed: number;
+  steps: number;
+  /** Milliseconds of node time. */
+  lived: number;
+}
+
+interface Soaking {
+  /** Absent: the nodes belong to none. */
+  readonly cluster: MakeCluster | undefined;
+  readonly invariants: readonly Invariant[];
+  readonly first: number;
+  readonly isOver: () => boolean;
+  readonly soaked: Soaked;
+  readonly tell: (end: string) => void;
+}
+
+/** A story that could not be told to its end. */
+interface Failed {
+  readonly story: Story;
+  readonly error: unknown;
+}
+
+export interface SoakOptions {
+  readonly minutes: number;
+  /** That of the first story; the others have those that follow. */
+  readonly seed?: number;
+  /** Whether the nodes belong to a cluster, of which other stories tell. */
+  readonly inCluster?: boolean;
+  /** What has to hold; absent: all that is known. */
+  readonly invariants?: readonly Invariant[];
+  /** Where what is found is kept. */
+  readonly directory?: string;
+  /** Ends it at once. */
+  readonly signal?: AbortSignal;
+}
+
+/** Gives whether all invariants held. */
+export async function soak(given: SoakOptions): Promise<boolean> {
+  const { minutes, seed: first = randomInt(2 ** 31), invariants = all, directory = '.', signal } = given;
+  const began = performance.now();
+  const soaked: Soaked = { stories: 0, replayed: 0, steps: 0, lived: 0 };
+  const tell = (end: string) => console.log(`${progress(soaked, began)}${end}`);
+  console.log(`seeds from ${first}`);
+  const isOver = () => signal?.aborted === true || performance.now() >= began + minutes * MINUTE;
+  const broken = await Promise.race([
+    untilAborted(signal),
+    firstBroken({ cluster: clusterOf(given), invariants, first, isOver, soaked, tell }),
+  ]);
+  const stopped = () => (signal?.aborted ? `, stopped by ${signal.reason}` : '');
+  if (broken === undefined) {
+    const told =
+      soaked.stories === 0
+        ? 'no story told'
+        : `no violation with seeds ${first} to ${nextSeed(first, soaked.stories - 1)}`;
+    tell(`, ${told}${stopped()}`);
+    return true;
+  }
+  const finds = new Finds(directory, signal);
+  const { seed } = broken.story;
+  if ('error' in broken) {
+    await finds.showError(`seed ${seed}`, broken.story, broken.error);
+    tell(`, the simulation could not go on with seed ${seed}`);
+    return false;
+  }
+  console.log(
+    printable(`seed ${seed}: ${new InvariantViolated(broken.violation).message}\nmaking the story shorter …\n`),
+  );
+  await finds.show(broken);
+  tell(`, an invariant was broken with seed ${seed}${stopped()}`);
+  return false;
+}
+
+const clusterOf = ({ inCluster = false }: SoakOptions) => (inCluster ? simulatedCluster : undefined);
+
+/** Tells one story after the other; gives the first that breaks an invariant. */
+async function firstBroken({
+  cluster,
+  invariants,
+  first,
+  isOver,
+  soaked,
+  tell,
+}: Soaking): Promise<Broken | Failed | undefined> {
+  let toldAt = performance.now();
+  for (let seed = first; !isOver(); seed = nextSeed(seed)) {
+    const story = cluster ? clusterStory(seed) : storyOfAnySize(seed);
+    const options = { cluster, invariants, replays: soaked.stories % REPLAYS_EVERY === 0 };
+    const outcome = await play(story, options).catch((error: unknown) => ({ error }));
+    if ('error' in outcome) return { story, error: outcome.error };
+    const { steps, elapsed, violation } = outcome;
+    soaked.stories += 1;
+    soaked.replayed += options.replays ? 1 : 0;
+    soaked.steps += steps;
+    soaked.lived += elapsed;
+    if (violation !== undefined) return { story, options, violation };
+    // The result has been reported if the soak was stopped during the story.
+    if (isOver() || performance.now() - toldAt < TELLS_EVERY_MS) continue;
+    toldAt = performance.now();
+    tell('');
+  }
+  return undefined;
+}
+
+function progress({ stories, replayed, steps, lived }: Soaked, began: number): string {
+  const rate = Math.round((steps * 1_000) / (performance.now() - began));
+  const hours = (lived / 3_600_000).toFixed(1);
+  return `${stories} stories, ${replayed} of them replayed, ${steps} steps, ${rate} a second, ${hours} hours of node time`;
+}
