@@ -1,6 +1,6 @@
 import type { CgroupProcess, CgroupProcesses } from '../../host/simulated/cgroupTree.ts';
+import type { SimulatedContainer, SimulatedSandbox } from './objects/views.ts';
 import type { SimulatedRuntime } from './runtime.ts';
-import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 
 /**
  * Provides the processes of a simulated runtime for the simulated cgroup tree. Each container and sandbox has one

@@ -1,4 +1,4 @@
-import { CallError } from './callError.ts';
+import { CallError } from './faults/callError.ts';
 
 /** Source of time for the simulated runtime, in milliseconds. */
 export interface Clock {

@@ -1,10 +1,10 @@
 import { pause } from './clock.ts';
-import type { EventStreams } from './events.ts';
-import { createIdGenerator, createPidGenerator, seededRandom } from './ids.ts';
-import { resolveLatency } from './latency.ts';
+import { resolveLatency } from './faults/latency.ts';
+import type { Stall } from './faults/stall.ts';
+import type { EventStreams } from './objects/events.ts';
+import { createIdGenerator, createPidGenerator, seededRandom } from './objects/ids.ts';
 import type { SimulatedRuntimeOptions } from './options.ts';
 import type { RuntimeContext } from './runtimeContext.ts';
-import type { Stall } from './stall.ts';
 
 /** PID of the first process that the runtime starts. */
 const FIRST_PID = 1000;

@@ -1,10 +1,10 @@
 import type { CallOptions, Cri, CriCall } from '../calls.ts';
 import { cancelledFailure, runtimeFailure, timeoutFailure } from '../failure.ts';
-import { CallError } from './callError.ts';
-import type { CallName, RequestOf, ResponseOf } from './callNames.ts';
-import { isExit } from './events.ts';
+import { CallError } from './faults/callError.ts';
+import type { CallName, RequestOf, ResponseOf } from './faults/callNames.ts';
+import { withEitherSignal } from './faults/underBoth.ts';
+import { isExit } from './objects/events.ts';
 import type { SimulatedRuntime } from './runtime.ts';
-import { withEitherSignal } from './underBoth.ts';
 
 /** Default timeout of a call in milliseconds, which is that of the kubelet's runtimeRequestTimeout. */
 const REQUEST_TIMEOUT_MS = 120_000;

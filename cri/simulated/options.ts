@@ -1,11 +1,11 @@
-import type { BehaviourSource } from './behaviour.ts';
-import type { LoggedCall } from './callNames.ts';
+import type { ExecScript } from './calls/exec.ts';
+import type { ImagesOption } from './calls/images.ts';
 import type { Clock } from './clock.ts';
-import type { ExecScript } from './exec.ts';
-import type { ImagesOption } from './images.ts';
-import type { LatencyOption } from './latency.ts';
-import type { ServeStream, SimulatedPorts } from './streams.ts';
-import type { RuntimeEffect } from './views.ts';
+import type { BehaviourSource } from './commands/behaviour.ts';
+import type { LoggedCall } from './faults/callNames.ts';
+import type { LatencyOption } from './faults/latency.ts';
+import type { RuntimeEffect } from './objects/views.ts';
+import type { ServeStream, SimulatedPorts } from './streams/streams.ts';
 
 /** Features that only some runtimes support. */
 export interface RuntimeFeatures {

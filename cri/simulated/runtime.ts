@@ -1,39 +1,39 @@
 import type { Container, LinuxContainerResources, PodSandbox } from '../generated/runtime.ts';
-import type { BehaviourSource } from './behaviour.ts';
-import { runtimeDownError } from './callError.ts';
-import type { CallName, LoggedCall, Operations, RequestOf, ResponseOf } from './callNames.ts';
+import { Containers } from './calls/containers.ts';
+import { type ExecScript, execSync } from './calls/exec.ts';
+import { Images } from './calls/images.ts';
+import { ListResults } from './calls/lists.ts';
+import { createOperations } from './calls/operations.ts';
+import { Sandboxes } from './calls/sandboxes.ts';
+import { Stats } from './calls/stats.ts';
+import { createStreamingCalls } from './calls/streaming.ts';
 import type { Clock } from './clock.ts';
-import { Containers } from './containers.ts';
+import type { BehaviourSource } from './commands/behaviour.ts';
 import { createRuntimeContext } from './createRuntimeContext.ts';
-import { type EventListener, EventStreams } from './events.ts';
-import { type ExecScript, execSync } from './exec.ts';
-import { Faults } from './faults.ts';
-import { fullImageName } from './imageName.ts';
-import { Images } from './images.ts';
-import { ListResults } from './lists.ts';
-import { Network } from './network.ts';
-import { createOperations } from './operations.ts';
-import type { SimulatedRuntimeOptions } from './options.ts';
-import { exitWithCode } from './process.ts';
+import { runtimeDownError } from './faults/callError.ts';
+import type { CallName, LoggedCall, Operations, RequestOf, ResponseOf } from './faults/callNames.ts';
+import { Faults } from './faults/faults.ts';
+import { Stall } from './faults/stall.ts';
+import { callWithFault } from './faults/struck.ts';
+import { withEitherSignal } from './faults/underBoth.ts';
+import { createRollbacks, type Rollbacks } from './faults/undo.ts';
+import { type EventListener, EventStreams } from './objects/events.ts';
+import { fullImageName } from './objects/imageName.ts';
+import { Network } from './objects/network.ts';
+import { exitWithCode } from './objects/process.ts';
 import {
   type ContainerRecord,
   type Records,
   type SandboxRecord,
   toListedContainer,
   toListedSandbox,
-} from './records.ts';
-import { changeIds } from './renaming.ts';
-import { exitWithStartError } from './running.ts';
+} from './objects/records.ts';
+import { changeIds } from './objects/renaming.ts';
+import { exitWithStartError } from './objects/running.ts';
+import { type ObjectSelector, type ReservedNames, Strays } from './objects/strays.ts';
+import type { SimulatedContainer, SimulatedSandbox } from './objects/views.ts';
+import type { SimulatedRuntimeOptions } from './options.ts';
 import type { RuntimeContext } from './runtimeContext.ts';
-import { Sandboxes } from './sandboxes.ts';
-import { Stall } from './stall.ts';
-import { Stats } from './stats.ts';
-import { type ObjectSelector, type ReservedNames, Strays } from './strays.ts';
-import { createStreamingCalls } from './streaming.ts';
-import { callWithFault } from './struck.ts';
-import { withEitherSignal } from './underBoth.ts';
-import { createRollbacks, type Rollbacks } from './undo.ts';
-import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 
 /** Options of a restart. */
 export interface RestartOptions {

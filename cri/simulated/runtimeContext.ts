@@ -1,8 +1,8 @@
-import type { CallName } from './callNames.ts';
 import type { Clock } from './clock.ts';
-import type { EventStreams } from './events.ts';
-import type { LatencyOf } from './latency.ts';
-import type { RuntimeEffect } from './views.ts';
+import type { CallName } from './faults/callNames.ts';
+import type { LatencyOf } from './faults/latency.ts';
+import type { EventStreams } from './objects/events.ts';
+import type { RuntimeEffect } from './objects/views.ts';
 
 /** State and services that the components of the runtime share. */
 export interface RuntimeContext {

@@ -9,11 +9,11 @@ import {
 } from '@grpc/grpc-js';
 import type { ContainerEventResponse, GetEventsRequest } from '../generated/runtime.ts';
 import { ImageServiceService, PodSandboxStatus, RuntimeServiceService } from '../generated/runtime.ts';
-import { CallError } from './callError.ts';
-import type { CallName, RequestOf, ResponseOf } from './callNames.ts';
 import { nanoseconds } from './clock.ts';
-import type { RuntimeEvent } from './events.ts';
-import { CALLS } from './latency.ts';
+import { CallError } from './faults/callError.ts';
+import type { CallName, RequestOf, ResponseOf } from './faults/callNames.ts';
+import { CALLS } from './faults/latency.ts';
+import type { RuntimeEvent } from './objects/events.ts';
 import type { SimulatedRuntime } from './runtime.ts';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;

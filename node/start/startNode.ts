@@ -327,7 +327,7 @@ async function simulatedCri(): Promise<Cri> {
   const [{ createSimulatedRuntime }, { inProcessCri }, { serveSimulatedStreams }] = await Promise.all([
     import('../../cri/simulated/runtime.ts'),
     import('../../cri/simulated/inProcess.ts'),
-    import('../../cri/simulated/streamingServer.ts'),
+    import('../../cri/simulated/streams/streamingServer.ts'),
   ]);
   const { streams } = serveSimulatedStreams(systemClock);
   return inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true }, streams }));

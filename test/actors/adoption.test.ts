@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import { OWNER } from '../../cri/labels.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
-import type { CallName } from '../../cri/simulated/callNames.ts';
+import type { CallName } from '../../cri/simulated/faults/callNames.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CallName } from '../../cri/simulated/callNames.ts';
+import type { CallName } from '../../cri/simulated/faults/callNames.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Death } from '../fakes/connection.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';

@@ -1,6 +1,6 @@
 /** A node whose pods get objects of a cluster: what reaches the runtime, and what does not. */
 import { expect, test } from '@jest/globals';
-import type { RequestOf } from '../../cri/simulated/callNames.ts';
+import type { RequestOf } from '../../cri/simulated/faults/callNames.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { simulatedNode } from '../fakes/node.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createReplay } from '../../actors/replay.ts';
-import type { RequestOf } from '../../cri/simulated/callNames.ts';
+import type { RequestOf } from '../../cri/simulated/faults/callNames.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';

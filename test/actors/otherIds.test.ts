@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ExecScript } from '../../cri/simulated/exec.ts';
+import type { ExecScript } from '../../cri/simulated/calls/exec.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podRunning, podWith } from '../fakes/pods.ts';
 

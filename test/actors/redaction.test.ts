@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { createRedaction } from '../../actors/redaction.ts';
 import { createReplay } from '../../actors/replay.ts';
-import type { ExecScript } from '../../cri/simulated/exec.ts';
+import type { ExecScript } from '../../cri/simulated/calls/exec.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { simulatedNode } from '../fakes/node.ts';

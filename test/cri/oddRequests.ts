@@ -9,7 +9,7 @@ import {
   PodSandboxFilter,
   PodSandboxStatsFilter,
 } from '../../cri/generated/runtime.ts';
-import type { CallName, RequestOf } from '../../cri/simulated/callNames.ts';
+import type { CallName, RequestOf } from '../../cri/simulated/faults/callNames.ts';
 import { outcomeOf, type RawCalls } from './rawCalls.ts';
 
 type Outcomes = Record<string, string>;

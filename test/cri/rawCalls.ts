@@ -1,6 +1,6 @@
 import { Client, credentials, type MethodDefinition, type ServiceError, status } from '@grpc/grpc-js';
 import { ImageServiceService, RuntimeServiceService } from '../../cri/generated/runtime.ts';
-import type { CallName, RequestOf, ResponseOf } from '../../cri/simulated/callNames.ts';
+import type { CallName, RequestOf, ResponseOf } from '../../cri/simulated/faults/callNames.ts';
 
 /** The calls of a runtime behind a socket, just as the protocol has them: any client's, without the agent's limits. */
 export interface RawCalls {

@@ -1,5 +1,5 @@
 /** A disk in memory on which one of the calls of a story goes wrong, each in its turn. */
-import { seededRandom } from '../../cri/simulated/ids.ts';
+import { seededRandom } from '../../cri/simulated/objects/ids.ts';
 import { FaultyCalls, type FileCall, type FileFault } from '../../host/simulated/faultyCalls.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
 import { MemoryDisk } from '../../host/simulated/memoryDisk.ts';

@@ -14,7 +14,7 @@ import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { changesOf } from '../../actors/sources/changes.ts';
 import { type NodeStore, openNodeStore } from '../../actors/store/durableFacts.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
-import type { CallName, LoggedCall } from '../../cri/simulated/callNames.ts';
+import type { CallName, LoggedCall } from '../../cri/simulated/faults/callNames.ts';
 import type { SimulatedRuntimeOptions } from '../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

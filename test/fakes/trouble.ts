@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { CallName } from '../../cri/simulated/callNames.ts';
-import type { AddedFault, Fault } from '../../cri/simulated/faults.ts';
+import type { CallName } from '../../cri/simulated/faults/callNames.ts';
+import type { AddedFault, Fault } from '../../cri/simulated/faults/faults.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { SimulatedNode } from './node.ts';
 import { containerWith, podRunning, podWith } from './pods.ts';

@@ -1,5 +1,5 @@
 /** Everything that is left to chance in a simulation: numbers that the seed alone decides. */
-import { seededRandom } from '../../cri/simulated/ids.ts';
+import { seededRandom } from '../../cri/simulated/objects/ids.ts';
 
 /** So many seeds differ: the whole numbers below. */
 const SEEDS = 2 ** 32;

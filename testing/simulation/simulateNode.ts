@@ -1,7 +1,7 @@
 /** A whole node in one process, on a clock that jumps: the same seed gives the same run, to the last byte. */
 import type { Entry } from '../../actors/boundary.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
-import type { RuntimeEffect } from '../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../cri/simulated/objects/views.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Explanation } from '../../show/explain.ts';
 import type { NodeExplanation } from '../../show/explainNode.ts';

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { Timers } from '../../../actors/simulated/timers.ts';
-import { seededRandom } from '../../../cri/simulated/ids.ts';
+import { seededRandom } from '../../../cri/simulated/objects/ids.ts';
 
 test('timers come by when they are due, and at one time in the order in which they were set; what is cleared never comes', () => {
   const random = seededRandom(7);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ContainerState, PodSandboxState } from '../../../cri/generated/runtime.ts';
-import { seededRandom } from '../../../cri/simulated/ids.ts';
+import { seededRandom } from '../../../cri/simulated/objects/ids.ts';
 import { noAbort, type Simulation, simulate } from './support.ts';
 
 const PODS = ['a', 'b'];

@@ -9,7 +9,7 @@ import { afterEach } from '@jest/globals';
 import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
-import { serveSimulatedStreams } from '../../../cri/simulated/streamingServer.ts';
+import { serveSimulatedStreams } from '../../../cri/simulated/streams/streamingServer.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { seededRandom } from '../../../cri/simulated/ids.ts';
+import { seededRandom } from '../../../cri/simulated/objects/ids.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import type { FileCall, FileFault } from '../../../host/simulated/faultyCalls.ts';

@@ -10,7 +10,7 @@ import type { Cri } from '../../../cri/calls.ts';
 import { PodSandboxConfig } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
-import { serveSimulatedStreams } from '../../../cri/simulated/streamingServer.ts';
+import { serveSimulatedStreams } from '../../../cri/simulated/streams/streamingServer.ts';
 import { type CommandStreams, runRemoteCommand } from '../../../cri/streaming/remoteCommand.ts';
 import { SpdyConnection } from '../../../cri/streaming/spdyConnection.ts';
 import { dialSpdy } from '../../../cri/streaming/upgrade.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Cri } from '../../../cri/calls.ts';
 import { runtimeFailure } from '../../../cri/failure.ts';
-import { CallError } from '../../../cri/simulated/callError.ts';
+import { CallError } from '../../../cri/simulated/faults/callError.ts';
 import { streamPlace } from '../../../node/serve/streamPlace.ts';
 import type { StreamRequest } from '../../../socket/agent.ts';
 import { containerWith } from '../../fakes/pods.ts';

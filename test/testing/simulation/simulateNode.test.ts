@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { invariants } from '../../../testing/simulation/invariants/all.ts';
 import type { Invariant } from '../../../testing/simulation/invariants/invariant.ts';
 import { notOurs } from '../../../testing/simulation/invariants/notOurs.ts';

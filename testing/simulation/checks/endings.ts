@@ -1,5 +1,5 @@
 /** What agents have asked for of containers and sandboxes: what else happens to them comes from somebody else. */
-import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import { fullName, type SimulatedHost } from '../host/host.ts';
 import type { Fate, OutsideCall } from '../run/outside.ts';
 import { renameIn, renameKey } from '../run/renamed.ts';

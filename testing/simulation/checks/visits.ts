@@ -1,6 +1,7 @@
 /** Pods of another agent that come to the cgroups of this agent's pods, and go again. */
+
+import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
-import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
 import type { CgroupTree } from '../../../host/simulated/cgroupTree.ts';
 import { type OtherPod, runOther, VISITING, visitor } from '../host/otherPods.ts';
 import type { Schedule } from '../run/schedule.ts';

@@ -1,7 +1,7 @@
 /** What becomes of the runtime without anybody's having asked for it. */
-import type { EventDelivery } from '../../../cri/simulated/events.ts';
+import type { EventDelivery } from '../../../cri/simulated/objects/events.ts';
+import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
-import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/views.ts';
 import type { Random } from '../random.ts';
 import { renameIn } from '../run/renamed.ts';
 import type { Schedule } from '../run/schedule.ts';

@@ -1,7 +1,7 @@
 /** The runtime as one agent reaches it. */
 import type { Clock } from '../../../base/clock.ts';
-import { CallError } from '../../../cri/simulated/callError.ts';
-import type { CallName, RequestOf, ResponseOf } from '../../../cri/simulated/callNames.ts';
+import { CallError } from '../../../cri/simulated/faults/callError.ts';
+import type { CallName, RequestOf, ResponseOf } from '../../../cri/simulated/faults/callNames.ts';
 import type { CallableRuntime } from '../../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { failureOf, isAnswer } from '../faults/failures.ts';

@@ -1,8 +1,8 @@
 /** What outlives an agent: the runtime with its containers, the disk, and the manifests that somebody puts on it. */
 import { dirname } from 'node:path';
 import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
+import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
-import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/views.ts';
 import type { CgroupTree } from '../../../host/simulated/cgroupTree.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';

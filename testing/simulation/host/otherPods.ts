@@ -1,6 +1,6 @@
 /** Pods that other agents run: how they are marked, and how they come to be at the runtime. */
 import { ContainerConfig, NamespaceMode, PodSandboxConfig } from '../../../cri/generated/runtime.ts';
-import type { CallName, RequestOf } from '../../../cri/simulated/callNames.ts';
+import type { CallName, RequestOf } from '../../../cri/simulated/faults/callNames.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 
 /** A pod that somebody else runs; the labels and annotations are all that tells whose it is. */

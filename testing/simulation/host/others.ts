@@ -1,7 +1,7 @@
 /** What is on a node beside the agent and is none of its business: other kubelets' pods, mounts, cgroups and files. */
 import { dirname, join } from 'node:path';
+import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
-import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
 import type { CgroupTree } from '../../../host/simulated/cgroupTree.ts';
 import type { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import type { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';

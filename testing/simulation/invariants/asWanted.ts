@@ -1,4 +1,4 @@
-import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { isSidecar } from '../../../kubernetes/api/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';

@@ -1,4 +1,4 @@
-import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import type { OutsideCall } from '../run/outside.ts';
 import { renameIn } from '../run/renamed.ts';
 

@@ -1,7 +1,7 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import { sameValue } from '../../../base/sameValue.ts';
-import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import type { ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import { PLACES } from '../host/host.ts';

@@ -1,5 +1,5 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
-import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { containerNamed, containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';

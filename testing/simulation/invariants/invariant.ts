@@ -5,7 +5,7 @@ import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { NodeAgent } from '../../../actors/nodeAgent.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
-import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Capacity } from '../../../kubernetes/resources/requests.ts';
 import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';

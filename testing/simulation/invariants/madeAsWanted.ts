@@ -1,8 +1,8 @@
 /** Compares a container that runs with the manifest of its pod. */
 
 import { sameValue } from '../../../base/sameValue.ts';
-import { fullImageName } from '../../../cri/simulated/imageName.ts';
-import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
+import { fullImageName } from '../../../cri/simulated/objects/imageName.ts';
+import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { containerNamed } from '../../../kubernetes/api/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';

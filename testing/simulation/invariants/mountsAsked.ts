@@ -1,6 +1,6 @@
 /** What a container has to have mounted, by its manifest alone; and what of that it has not, or is not there. */
 import { posix } from 'node:path';
-import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { containerNamed } from '../../../kubernetes/api/containers.ts';
 import type { Container, VolumeMount } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';

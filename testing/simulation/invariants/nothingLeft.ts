@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate';
-import type { SimulatedSandbox } from '../../../cri/simulated/views.ts';
+import type { SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import type { AdmissionContext, AdmissionEntry } from '../../../machines/admission/context.ts';
 import type { NodeContext } from '../../../machines/node/context.ts';
 import { isWanted } from '../../../machines/node/wanted.ts';

@@ -1,4 +1,4 @@
-import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import { containerNamed } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';

@@ -1,4 +1,4 @@
-import type { SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { fullName } from '../host/host.ts';
 import type { Invariant } from './invariant.ts';
 

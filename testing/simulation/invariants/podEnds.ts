@@ -1,6 +1,6 @@
 /** When and how the containers of pods have ended: what explains that they do not run, and that their pod has ended. */
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
-import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { isSidecar } from '../../../kubernetes/api/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';

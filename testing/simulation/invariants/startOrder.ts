@@ -1,5 +1,5 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
-import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { fullName, PLACES } from '../host/host.ts';
 import type { OutsideCall } from '../run/outside.ts';

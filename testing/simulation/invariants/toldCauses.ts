@@ -1,7 +1,7 @@
 /** What an event says has happened, where it is not a run of a container or an image: whether it can have happened again. */
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
-import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/views.ts';
+import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { OutsideCall } from '../run/outside.ts';
 import { nameIn } from './ownReasons.ts';

@@ -1,6 +1,6 @@
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
-import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import type { OutsideCall } from '../run/outside.ts';
 import type { Invariant } from './invariant.ts';
 import { nameIn } from './ownReasons.ts';

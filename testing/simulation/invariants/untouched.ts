@@ -1,6 +1,6 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
-import { fullImageName } from '../../../cri/simulated/imageName.ts';
-import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/views.ts';
+import { fullImageName } from '../../../cri/simulated/objects/imageName.ts';
+import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { containerNamed } from '../../../kubernetes/api/containers.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { fullName } from '../host/host.ts';

@@ -1,5 +1,5 @@
 /** What is known of containers and sandboxes by their ids, when a runtime comes back with other ids for them. */
-import type { RuntimeEffect } from '../../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 
 /** What is kept under an id goes on under the new one. */
 export function renameKey(kept: Map<string, unknown>, effect: RuntimeEffect): void {

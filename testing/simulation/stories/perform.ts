@@ -1,6 +1,6 @@
 /** Does to a node what a story tells. */
 
-import type { SimulatedSandbox } from '../../../cri/simulated/views.ts';
+import type { SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
 import { fullName, type SimulatedHost } from '../host/host.ts';
 import type { Deeds } from '../users/deeds.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { RuntimeEffect } from '../../../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
 import { Endings } from '../../../../testing/simulation/checks/endings.ts';
 
 /** What becomes of a container in its sandbox, and who did it. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { EventStreams, type RuntimeEvent } from '../../../../cri/simulated/events.ts';
+import { EventStreams, type RuntimeEvent } from '../../../../cri/simulated/objects/events.ts';
 import type { SimulatedRuntime } from '../../../../cri/simulated/runtime.ts';
 import { type EventTrouble, RuntimeTroubles } from '../../../../testing/simulation/faults/runtimeTroubles.ts';
 import { Spells } from '../../../../testing/simulation/faults/spells.ts';

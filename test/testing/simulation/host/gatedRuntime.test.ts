@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { RuntimeEffect } from '../../../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../../testing/simulation/stories/manifests.ts';

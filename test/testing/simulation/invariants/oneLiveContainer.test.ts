@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { SimulatedContainer } from '../../../../cri/simulated/views.ts';
+import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { oneLiveContainer } from '../../../../testing/simulation/invariants/oneLiveContainer.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
-import type { RuntimeEffect } from '../../../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
 import type { Pod, PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { mayStayEnded, PodEnds } from '../../../../testing/simulation/invariants/podEnds.ts';

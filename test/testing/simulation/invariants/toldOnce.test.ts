@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { EventSink } from '../../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
-import type { RuntimeEffect } from '../../../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { toldOnce } from '../../../../testing/simulation/invariants/toldOnce.ts';
 

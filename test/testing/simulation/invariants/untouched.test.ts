@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
-import type { RuntimeEffect } from '../../../../cri/simulated/views.ts';
+import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
 import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import { PLACES } from '../../../../testing/simulation/host/host.ts';
 import { MANIFEST_URL } from '../../../../testing/simulation/host/manifestPlace.ts';

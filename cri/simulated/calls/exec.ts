@@ -1,0 +1,83 @@
+import type { ExecSyncRequest, ExecSyncResponse } from '../../generated/runtime.ts';
+import { happensWithin } from '../clock.ts';
+import { behaviourOf } from '../commands/command.ts';
+import { CallError } from '../faults/callError.ts';
+import { requireById } from '../objects/byId.ts';
+import { type ContainerRecord, containerStateName, isRunning, type Records } from '../objects/records.ts';
+import type { RuntimeContext } from '../runtimeContext.ts';
+import type { ExecResult } from '../streams/streams.ts';
+
+/**
+ * Returns the result of a command in a container. Undefined means that the result follows from the command itself,
+ * which succeeds if it is unknown.
+ */
+export type ExecScript = (exec: {
+  readonly cmd: readonly string[];
+  readonly container: string;
+  readonly containerId: string;
+  readonly podName: string;
+  readonly podUid: string;
+}) => ExecResult | undefined;
+
+const EMPTY_COMMAND_ERROR =
+  'failed to exec in container: failed to start exec: OCI runtime exec failed: exec failed: args must not be empty: unknown';
+
+/** Runs a command in a running container, for at most the timeout of the request in seconds. Zero means no limit. */
+export async function execSync(
+  context: RuntimeContext,
+  { containers }: Records,
+  script: ExecScript | undefined,
+  { containerId, cmd, timeout }: ExecSyncRequest,
+  signal: AbortSignal,
+): Promise<ExecSyncResponse> {
+  const errorPrefix = `failed to exec in container: failed to find container "${containerId}" in store`;
+  const record = requireById(containers, containerId, errorPrefix);
+  const exited = containerExit(record);
+  if (cmd.length === 0) throw new CallError('UNKNOWN', EMPTY_COMMAND_ERROR);
+  await context.work('execSync', signal);
+  const { afterMs = 0, exitCode = 0, stdout = '', stderr = '' } = resultOf(record, cmd, script);
+  const limitMs = timeout > 0n ? Number(timeout) * 1000 : Number.POSITIVE_INFINITY;
+  if (await happensWithin(exited, context.clock, Math.min(afterMs, limitMs), signal)) return execResponse(137, '', '');
+  if (afterMs > limitMs) {
+    const message = `failed to exec in container: timeout ${timeout}s exceeded: context deadline exceeded`;
+    throw new CallError('DEADLINE_EXCEEDED', message);
+  }
+  return execResponse(exitCode, stdout, stderr);
+}
+
+function containerExit(record: ContainerRecord): Promise<void> {
+  if (record.life.state === 'running' && isRunning(record)) return record.life.ended;
+  const message = `failed to exec in container: container is in ${containerStateName(record)} state`;
+  throw new CallError('UNKNOWN', message);
+}
+
+function resultOf(record: ContainerRecord, cmd: readonly string[], script: ExecScript | undefined): ExecResult {
+  return scriptedResult(record, cmd, script) ?? commandResult(cmd);
+}
+
+/**
+ * Returns the result of a streamed command. Undefined if the script has none and there is input, in which case the
+ * command exits when its input ends.
+ */
+export function streamedResult(
+  record: ContainerRecord,
+  { cmd, stdin }: { readonly cmd: readonly string[]; readonly stdin: boolean },
+  script: ExecScript | undefined,
+): ExecResult | undefined {
+  return scriptedResult(record, cmd, script) ?? (stdin ? undefined : commandResult(cmd));
+}
+
+function scriptedResult(record: ContainerRecord, cmd: readonly string[], script: ExecScript | undefined) {
+  const { name: podName, uid: podUid } = record.sandbox.metadata;
+  const container = record.config.metadata?.name ?? '';
+  return script?.({ cmd, container, containerId: record.id, podName, podUid });
+}
+
+function commandResult(cmd: readonly string[]): ExecResult {
+  const { exitAfterMs: afterMs = 0, exitCode = 0 } = behaviourOf(cmd);
+  return { afterMs, exitCode };
+}
+
+function execResponse(exitCode: number, stdout: string, stderr: string): ExecSyncResponse {
+  return { exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr) };
+}

@@ -1,0 +1,73 @@
+import type { Container, PodSandbox } from '../../generated/runtime.ts';
+import { type Records, toListedContainer, toListedSandbox } from '../objects/records.ts';
+
+/** All objects that the runtime lists. */
+export interface ListedObjects {
+  readonly sandboxes: readonly PodSandbox[];
+  readonly containers: readonly Container[];
+}
+
+/** Results of list calls, which can be frozen in order to simulate stale lists. */
+export class ListResults {
+  readonly #records: Records;
+  #frozen: ListedObjects | undefined;
+  #random: (() => number) | undefined;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  /** Freezes the lists in their current state until they are thawed. */
+  freeze(): void {
+    this.#frozen = { sandboxes: this.#listSandboxes(), containers: this.#listContainers() };
+  }
+
+  thaw(): void {
+    this.#frozen = undefined;
+  }
+
+  /** Updates frozen lists to the current state. */
+  renew(): void {
+    if (this.#frozen) this.freeze();
+  }
+
+  /**
+   * Randomizes the order of lists, as in a real runtime, with numbers in [0, 1). Without an argument, restores the
+   * order by age.
+   */
+  shuffle(random?: () => number): void {
+    this.#random = random;
+  }
+
+  sandboxes(): readonly PodSandbox[] {
+    return shuffle(this.#frozen?.sandboxes ?? this.#listSandboxes(), this.#random);
+  }
+
+  containers(): readonly Container[] {
+    return shuffle(this.#frozen?.containers ?? this.#listContainers(), this.#random);
+  }
+
+  /** Whether the lists contain this container. If they are not frozen, they contain every existing container. */
+  showsContainer(containerId: string): boolean {
+    return this.#frozen?.containers.some(({ id }) => id === containerId) ?? true;
+  }
+
+  /** Whether the lists contain this sandbox. If they are not frozen, they contain every existing sandbox. */
+  showsSandbox(sandboxId: string): boolean {
+    return this.#frozen?.sandboxes.some(({ id }) => id === sandboxId) ?? true;
+  }
+
+  #listSandboxes(): PodSandbox[] {
+    return Array.from(this.#records.sandboxes.values(), toListedSandbox);
+  }
+
+  #listContainers(): Container[] {
+    return Array.from(this.#records.containers.values(), toListedContainer);
+  }
+}
+
+function shuffle<T>(items: readonly T[], random: (() => number) | undefined): readonly T[] {
+  if (random === undefined) return items;
+  const keyed = items.map((item) => ({ item, sortKey: random() }));
+  return keyed.sort((a, b) => a.sortKey - b.sortKey).map(({ item }) => item);
+}

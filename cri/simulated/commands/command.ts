@@ -1,0 +1,43 @@
+import { lookUp } from '../../../base/lookUp.ts';
+import type { Behaviour } from './behaviour.ts';
+import { scriptBehaviour } from './shell.ts';
+
+const SHELLS = new Set(['sh', 'ash', 'bash', 'dash']);
+const INSTANT_PROGRAMS = new Set(
+  'true : echo printf date mkdir touch cat rm cp mv ln ls set cd export test [ id env seq unset umask'.split(' '),
+);
+const UNIT_MS: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/**
+ * Returns the behaviour of a command line. Supports `sleep`, `true`, `false`, programs that exit immediately, and shell
+ * scripts of these. Other commands never exit.
+ */
+export function behaviourOf(argv: readonly string[]): Behaviour {
+  const [path = '', ...args] = argv;
+  const program = path.slice(path.lastIndexOf('/') + 1);
+  if (program === 'busybox') return behaviourOf(args);
+  if (SHELLS.has(program)) return shellBehaviour(args);
+  if (program === 'sleep') return exitAfter(sleepMs(args), 0);
+  if (program === 'false') return exitAfter(0, 1);
+  return INSTANT_PROGRAMS.has(program) ? exitAfter(0, 0) : {};
+}
+
+function shellBehaviour(args: readonly string[]): Behaviour {
+  const flag = args.findIndex((arg) => /^-[a-z]*c$/.test(arg));
+  if (flag === -1) return args.length === 0 ? exitAfter(0, 0) : {};
+  return scriptBehaviour(args[flag + 1] ?? '', behaviourOf);
+}
+
+function exitAfter(exitAfterMs: number | undefined, exitCode: number): Behaviour {
+  return exitAfterMs === undefined ? {} : { exitAfterMs, exitCode };
+}
+
+function sleepMs(args: readonly string[]): number | undefined {
+  let sum = 0;
+  for (const arg of args) {
+    const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(arg) ?? [];
+    if (amount === undefined) return undefined;
+    sum += Number(amount) * (lookUp(UNIT_MS, unit) ?? 1000);
+  }
+  return sum;
+}

@@ -1,0 +1,29 @@
+import { type Clock, happensWithin } from '../clock.ts';
+
+/** A stall of the runtime, like that of a process that is stopped or waits for its disk. */
+export class Stall {
+  readonly #clock: Clock;
+  #resumed: PromiseWithResolvers<void> | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isActive(): boolean {
+    return this.#resumed !== undefined;
+  }
+
+  start(): void {
+    this.#resumed ??= Promise.withResolvers<void>();
+  }
+
+  end(): void {
+    this.#resumed?.resolve();
+    this.#resumed = undefined;
+  }
+
+  /** Waits while the runtime is stalled. Rejects if the signal aborts first. */
+  async waitUntilResumed(signal: AbortSignal): Promise<void> {
+    while (this.#resumed) await happensWithin(this.#resumed.promise, this.#clock, undefined, signal);
+  }
+}

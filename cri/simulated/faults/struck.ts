@@ -1,0 +1,41 @@
+import { happensWithin, pause } from '../clock.ts';
+import type { RuntimeContext } from '../runtimeContext.ts';
+import { CallError, runtimeDownError } from './callError.ts';
+import type { InjectedFault } from './faults.ts';
+
+/** A call into which a fault is injected. */
+interface FaultyCall<Response> {
+  readonly execute: () => Promise<Response>;
+  /** Rolls back the call, as far as a real runtime does. */
+  readonly undo: (answer: Response, message: string) => void;
+  /** Takes the runtime down. */
+  readonly crash: () => void;
+}
+
+/** Executes a call with an injected fault. */
+export async function callWithFault<Response>(
+  { fault, released }: InjectedFault,
+  { clock }: RuntimeContext,
+  signal: AbortSignal,
+  { execute, undo, crash }: FaultyCall<Response>,
+): Promise<Response> {
+  await pause(clock, fault.delayMs ?? 0, signal);
+  if (fault.hang) await happensWithin(released, clock, undefined, signal);
+  if (fault.error) throw new CallError(fault.error.code ?? 'UNKNOWN', fault.error.message);
+  if (fault.crash === 'before') crashRuntime(crash);
+  const response = await execute();
+  if (fault.crash === 'after') crashRuntime(crash);
+  await pause(clock, fault.lateReplyMs ?? 0, signal);
+  if (fault.failsAfter) {
+    undo(response, fault.failsAfter.message);
+    throw new CallError(fault.failsAfter.code ?? 'UNKNOWN', fault.failsAfter.message);
+  }
+  if (fault.lostReply === 'error') throw new CallError('UNAVAILABLE', 'error reading from server: EOF');
+  if (fault.lostReply === 'timeout') await happensWithin(released, clock, undefined, signal);
+  return response;
+}
+
+function crashRuntime(crash: () => void): never {
+  crash();
+  throw runtimeDownError();
+}

@@ -1,0 +1,39 @@
+import type { Containers } from '../calls/containers.ts';
+import type { Sandboxes } from '../calls/sandboxes.ts';
+import type { Records } from '../objects/records.ts';
+import { exitWithStartError } from '../objects/running.ts';
+import type { RuntimeContext } from '../runtimeContext.ts';
+import type { CallName, RequestOf, ResponseOf } from './callNames.ts';
+
+/**
+ * Rollback by a real runtime of a call that was executed and then failed. Calls without an entry are not rolled back.
+ */
+export type Rollbacks = {
+  readonly [K in CallName]?: (request: RequestOf<K>, answer: ResponseOf<K>, message: string) => void;
+};
+
+/**
+ * Returns the rollbacks. A failed sandbox remains, not ready. A failed container is removed. A failed start terminates
+ * the container.
+ */
+export function createRollbacks(
+  context: RuntimeContext,
+  records: Records,
+  sandboxes: Sandboxes,
+  containers: Containers,
+): Rollbacks {
+  return {
+    runPodSandbox: (_, { podSandboxId }) => {
+      const record = records.sandboxes.get(podSandboxId);
+      if (record) sandboxes.kill(record);
+    },
+    createContainer: (_, { containerId }) => {
+      const record = records.containers.get(containerId);
+      if (record) containers.drop(record);
+    },
+    startContainer: ({ containerId }, _, message) => {
+      const record = records.containers.get(containerId);
+      if (record) exitWithStartError(context, record, message);
+    },
+  };
+}

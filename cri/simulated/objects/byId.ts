@@ -1,0 +1,32 @@
+import { CallError } from '../faults/callError.ts';
+
+/** Length of a full ID. */
+const ID_LENGTH = 64;
+
+/**
+ * Finds a record by its ID or by a unique prefix of it, as containerd does. Throws if the prefix is empty or ambiguous.
+ * `sentence` starts the error message.
+ */
+export function findById<R>(records: ReadonlyMap<string, R>, id: string, errorPrefix: string): R | undefined {
+  const exact = records.get(id);
+  if (exact !== undefined || id.length >= ID_LENGTH) return exact;
+  if (id === '') throw new CallError('UNKNOWN', `${errorPrefix}: Prefix can't be empty`);
+  const matches = [...records].filter(([recordId]) => recordId.startsWith(id));
+  if (matches.length > 1)
+    throw new CallError('UNKNOWN', `${errorPrefix}: Multiple IDs found with provided prefix: ${id}`);
+  return matches[0]?.[1];
+}
+
+/** Finds a record like `findById`, but throws if there is none. */
+export function requireById<R>(records: ReadonlyMap<string, R>, id: string, errorPrefix: string): R {
+  const found = findById(records, id, errorPrefix);
+  if (found === undefined) throw new CallError('NOT_FOUND', `${errorPrefix}: not found`);
+  return found;
+}
+
+/** Returns the full ID for a unique prefix. Otherwise returns `id` unchanged. */
+export function expandId(records: ReadonlyMap<string, unknown>, id: string): string {
+  if (id === '' || records.has(id)) return id;
+  const matches = [...records.keys()].filter((recordId) => recordId.startsWith(id));
+  return matches.length === 1 ? (matches[0] ?? id) : id;
+}

@@ -1,0 +1,107 @@
+import { ContainerEventType } from '../../generated/runtime.ts';
+import type { Clock } from '../clock.ts';
+import type { CallError } from '../faults/callError.ts';
+
+/** An event of a container or sandbox on the CRI's event stream. */
+export interface RuntimeEvent {
+  readonly type: ContainerEventType;
+  /** ID of the container, or of the sandbox if the event is about the sandbox. */
+  readonly id: string;
+  readonly sandboxId: string;
+  readonly podUid: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Whether the event is an exit, the only kind that `Cri.containerEvents` reports. */
+export function isExit(event: RuntimeEvent): boolean {
+  return event.type === ContainerEventType.CONTAINER_STOPPED_EVENT;
+}
+
+export interface EventListener {
+  readonly onEvent: (event: RuntimeEvent) => void;
+  /** Called when the stream breaks, after which no event follows. */
+  readonly onBreak: (error: CallError) => void;
+}
+
+/**
+ * Returns the delays in milliseconds after which an event is delivered, once per delay. Without any delay, the event is
+ * lost. Different delays reorder events.
+ */
+type DeliveryDelays = (event: RuntimeEvent) => readonly number[];
+
+/** Delivery of events: immediate, deferred, lost, duplicated, or determined per event by a function. */
+export type EventDelivery = 'normal' | 'paused' | 'dropped' | 'doubled' | DeliveryDelays;
+
+const DELIVERY_DELAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', DeliveryDelays>> = {
+  normal: () => [0],
+  dropped: () => [],
+  doubled: () => [0, 0],
+};
+
+/** The event streams of the runtime, with configurable delivery failures. */
+export class EventStreams {
+  readonly #listeners = new Set<EventListener>();
+  readonly #deferred: RuntimeEvent[] = [];
+  readonly #clock: Clock;
+  #delivery: EventDelivery = 'normal';
+  #isStalled = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Subscribes to events. Returns a function that unsubscribes. */
+  subscribe(listener: EventListener): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** Changes the delivery of future and deferred events. */
+  deliver(delivery: EventDelivery): void {
+    this.#delivery = delivery;
+    if (delivery !== 'paused') this.#emitDeferred();
+  }
+
+  /** Defers all events while the runtime is stalled. */
+  setStalled(isStalled: boolean): void {
+    this.#isStalled = isStalled;
+    if (!isStalled) this.#emitDeferred();
+  }
+
+  /** Drops some of the deferred events. */
+  dropDeferred(isLost: (event: RuntimeEvent) => boolean): void {
+    this.#deferred.splice(0, this.#deferred.length, ...this.#deferred.filter((event) => !isLost(event)));
+  }
+
+  emit(event: RuntimeEvent): void {
+    if (this.#isStalled || this.#delivery === 'paused') {
+      this.#deferred.push(event);
+      return;
+    }
+    const delaysOf = typeof this.#delivery === 'function' ? this.#delivery : DELIVERY_DELAYS[this.#delivery];
+    for (const ms of delaysOf(event)) {
+      const listeners = [...this.#listeners];
+      if (ms > 0) this.#clock.setTimeout(() => this.#deliverTo(event, listeners), ms);
+      else this.#deliverTo(event, listeners);
+    }
+  }
+
+  /** Breaks every open stream. */
+  breakAll(error: CallError): void {
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    for (const listener of listeners) listener.onBreak(error);
+  }
+
+  #emitDeferred(): void {
+    for (const event of this.#deferred.splice(0)) this.emit(event);
+  }
+
+  /** Skips listeners that have unsubscribed, because a delayed event is lost when its stream closes. */
+  #deliverTo(event: RuntimeEvent, listeners: readonly EventListener[]): void {
+    for (const listener of listeners) if (this.#listeners.has(listener)) listener.onEvent(event);
+  }
+}

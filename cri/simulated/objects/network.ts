@@ -1,0 +1,77 @@
+import { CallError } from '../faults/callError.ts';
+import { AddressPool } from './addresses.ts';
+import type { SandboxRecord } from './records.ts';
+
+/** The pod network. While it is not ready, sandboxes neither get nor release IP addresses. */
+export class Network {
+  readonly #pool: AddressPool;
+  #problem: string | undefined;
+  #awaitsConfiguration = false;
+  /** Pod CIDR, once a client has sent it. */
+  podCidr: string | undefined;
+
+  readonly #additionalIps: (ip: string) => readonly string[];
+
+  constructor(addresses: number, additionalIps: (ip: string) => readonly string[] = () => []) {
+    this.#pool = new AddressPool(addresses);
+    this.#additionalIps = additionalIps;
+  }
+
+  /** The reason why the network is not ready, or undefined if it is ready. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Makes the network unready until the pod CIDR is configured, like a containerd with a `conf_template`. */
+  awaitConfiguration(): void {
+    this.#awaitsConfiguration = true;
+    this.fail();
+  }
+
+  /** Sets the pod CIDR. Like containerd, ignores an empty one. */
+  configure(podCidr: string): void {
+    if (podCidr === '') return;
+    this.podCidr = podCidr;
+    if (this.#awaitsConfiguration) this.recover();
+    this.#awaitsConfiguration = false;
+  }
+
+  /** Makes the network unready with the error of its plugin. */
+  fail(problem = 'cni plugin not initialized'): void {
+    this.#problem = problem;
+  }
+
+  recover(): void {
+    this.#problem = undefined;
+  }
+
+  /** Changes the number of IP addresses that can be in use. Assigned addresses stay valid. */
+  limitAddresses(count: number): void {
+    this.#pool.resize(count);
+  }
+
+  /** Assigns IP addresses to a sandbox. */
+  attach(sandbox: SandboxRecord): void {
+    this.#assertReady('setup', sandbox);
+    sandbox.ip = this.#pool.allocate(sandbox.id);
+    sandbox.additionalIps = this.#additionalIps(sandbox.ip);
+  }
+
+  /** Detaches a sandbox from the network. Idempotent. */
+  detach(sandbox: SandboxRecord): void {
+    this.#assertReady('destroy', sandbox);
+    this.release(sandbox);
+  }
+
+  /** Releases the IP addresses of a sandbox even if the network is not ready. */
+  release(sandbox: SandboxRecord): void {
+    if (sandbox.ip !== undefined) this.#pool.release(sandbox.ip);
+    delete sandbox.ip;
+    sandbox.additionalIps = [];
+  }
+
+  #assertReady(action: string, { id }: SandboxRecord): void {
+    if (this.#problem === undefined) return;
+    throw new CallError('UNKNOWN', `failed to ${action} network for sandbox "${id}": ${this.#problem}`);
+  }
+}

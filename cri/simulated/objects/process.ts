@@ -1,0 +1,50 @@
+import type { Clock } from '../clock.ts';
+import type { Behaviour } from '../commands/behaviour.ts';
+
+/** Exit of a process as reported by the CRI. */
+export interface Exit {
+  readonly exitCode: number;
+  readonly reason: string;
+}
+
+/** A running process, which exits on its own, on a signal, or when a test calls `end`. */
+export interface Process {
+  readonly signal: (name: 'SIGTERM' | 'SIGKILL') => void;
+  readonly exit: (exit: Exit) => void;
+}
+
+/** Returns an exit with this code. */
+export function exitWithCode(exitCode: number): Exit {
+  return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' };
+}
+
+/** Starts a process. `onExit` is called when it exits. */
+export function startProcess(clock: Clock, behaviour: Behaviour, onExit: (exit: Exit) => void): Process {
+  let hasExited = false;
+  let isTerminating = false;
+  let timer: unknown;
+  const exitProcess = (exit: Exit) => {
+    if (hasExited) return;
+    hasExited = true;
+    if (timer !== undefined) clock.clearTimeout(timer);
+    onExit(exit);
+  };
+  const exitAfter = (ms: number, exit: Exit) => {
+    if (timer !== undefined) clock.clearTimeout(timer);
+    timer = clock.setTimeout(() => exitProcess(exit), ms);
+  };
+  const signal = (name: 'SIGTERM' | 'SIGKILL') => {
+    if (name === 'SIGKILL') return exitProcess(exitWithCode(137));
+    if (behaviour.ignoresSigterm || isTerminating || hasExited) return;
+    isTerminating = true;
+    const exit = exitWithCode(behaviour.termExitCode ?? 143);
+    if (behaviour.termAfterMs === undefined) exitProcess(exit);
+    else exitAfter(behaviour.termAfterMs, exit);
+  };
+  if (behaviour.exitAfterMs !== undefined) exitAfter(behaviour.exitAfterMs, plannedExit(behaviour));
+  return { signal, exit: exitProcess };
+}
+
+function plannedExit({ oom, exitCode }: Behaviour): Exit {
+  return oom ? { exitCode: 137, reason: 'OOMKilled' } : exitWithCode(exitCode ?? 0);
+}

@@ -1,0 +1,267 @@
+import { lookUp } from '../../../base/lookUp.ts';
+import type {
+  Container,
+  ContainerConfig,
+  ContainerMetadata,
+  Mount,
+  PodSandbox,
+  PodSandboxConfig,
+  PodSandboxMetadata,
+} from '../../generated/runtime.ts';
+import { ContainerState, NamespaceMode, PodSandboxState } from '../../generated/runtime.ts';
+import { nanoseconds } from '../clock.ts';
+import type { Process } from './process.ts';
+import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
+
+/** A sandbox that has been created and not removed. Timestamps are milliseconds since the epoch. */
+export class SandboxRecord implements SimulatedSandbox {
+  /** Changes if the runtime restarts with different IDs. */
+  id: string;
+  readonly reservedName: string;
+  readonly metadata: PodSandboxMetadata;
+  readonly config: PodSandboxConfig;
+  readonly runtimeHandler: string;
+  readonly createdAt: number;
+  /** PID of the sandbox's process while that is running. */
+  readonly pid: number;
+  ready = true;
+  ip?: string;
+  additionalIps: readonly string[] = [];
+
+  constructor(
+    fields: Pick<SandboxRecord, 'id' | 'reservedName' | 'metadata' | 'config' | 'runtimeHandler' | 'createdAt' | 'pid'>,
+  ) {
+    this.id = fields.id;
+    this.reservedName = fields.reservedName;
+    this.metadata = fields.metadata;
+    this.config = fields.config;
+    this.runtimeHandler = fields.runtimeHandler;
+    this.createdAt = fields.createdAt;
+    this.pid = fields.pid;
+  }
+
+  get podUid(): string {
+    return this.metadata.uid;
+  }
+
+  get podName(): string {
+    return this.metadata.name;
+  }
+
+  get namespace(): string {
+    return this.metadata.namespace;
+  }
+
+  get attempt(): number {
+    return this.metadata.attempt;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.config.labels;
+  }
+
+  get onHostNetwork(): boolean {
+    return this.config.linux?.securityContext?.namespaceOptions?.network === NamespaceMode.NODE;
+  }
+
+  get cgroupParent(): string {
+    return this.config.linux?.cgroupParent ?? '';
+  }
+
+  get cgroup(): string {
+    return `${this.cgroupParent}/${this.id}`;
+  }
+}
+
+/** Lifecycle state of a container. `starting` is set while a start is in progress. */
+type Lifecycle =
+  | { readonly state: 'created'; readonly starting: boolean }
+  | {
+      readonly state: 'running';
+      readonly startedAt: number;
+      readonly pid: number;
+      readonly process: Process;
+      /** Resolves when the exit is reported. */
+      readonly ended: Promise<void>;
+    }
+  | {
+      readonly state: 'exited';
+      readonly startedAt?: number;
+      readonly finishedAt: number;
+      readonly exitCode: number;
+      readonly reason: string;
+      readonly message?: string;
+    };
+
+/** A container that has been created and not removed. */
+export class ContainerRecord implements SimulatedContainer {
+  /** Changes if the runtime restarts with different IDs. */
+  id: string;
+  readonly reservedName: string;
+  readonly sandbox: SandboxRecord;
+  readonly metadata: ContainerMetadata;
+  readonly config: ContainerConfig;
+  /** ID and digest of the image, and the name under which the runtime reports it. */
+  readonly image: { readonly id: string; readonly name: string; readonly digest: string };
+  readonly createdAt: number;
+  life: Lifecycle = { state: 'created', starting: false };
+  /** Memory that the container uses while running. */
+  memoryBytes = 1024 * 1024;
+  removing = false;
+  /** Whether the runtime failed to recover the container when it started, e.g. because it could not open the log. */
+  unknown = false;
+  /**
+   * Whether the runtime could not read the container's stored status either, which is then lost
+   * (`unknownContainerStatus` in containerd).
+   */
+  unread = false;
+  /** Whether the kernel has OOM-killed any process in the container. */
+  oomKilled = false;
+
+  constructor(
+    fields: Pick<ContainerRecord, 'id' | 'reservedName' | 'sandbox' | 'metadata' | 'config' | 'image' | 'createdAt'>,
+  ) {
+    this.id = fields.id;
+    this.reservedName = fields.reservedName;
+    this.sandbox = fields.sandbox;
+    this.metadata = fields.metadata;
+    this.config = fields.config;
+    this.image = fields.image;
+    this.createdAt = fields.createdAt;
+  }
+
+  /** Recovers the container at a start of the runtime, or fails to. */
+  recover({
+    unknown,
+    unread,
+  }: { readonly [kind in 'unknown' | 'unread']?: (container: ContainerRecord) => boolean }): void {
+    this.unknown = this.state === 'running' && unknown?.(this) === true;
+    if (this.unknown && unread?.(this)) this.unread = true;
+  }
+
+  get podUid(): string {
+    return this.sandbox.podUid;
+  }
+
+  get podName(): string {
+    return this.sandbox.podName;
+  }
+
+  get namespace(): string {
+    return this.sandbox.namespace;
+  }
+
+  get containerName(): string {
+    return this.metadata.name;
+  }
+
+  get attempt(): number {
+    return this.metadata.attempt;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.config.labels;
+  }
+
+  get state(): Lifecycle['state'] {
+    return this.life.state;
+  }
+
+  get imageName(): string {
+    return this.image.name;
+  }
+
+  get mounts(): readonly Mount[] {
+    return this.config.mounts;
+  }
+
+  get logPath(): string {
+    const { logDirectory } = this.sandbox.config;
+    return logDirectory && this.config.logPath ? `${logDirectory}/${this.config.logPath}` : '';
+  }
+
+  get startedAt(): number | undefined {
+    return this.life.state === 'created' ? undefined : this.life.startedAt;
+  }
+
+  get exitCode(): number | undefined {
+    return this.life.state === 'exited' ? this.life.exitCode : undefined;
+  }
+
+  get cgroupParent(): string {
+    return this.sandbox.cgroupParent;
+  }
+
+  get cgroup(): string {
+    return `${this.cgroupParent}/${this.id}`;
+  }
+}
+
+/** All objects of the runtime. */
+export interface Records {
+  readonly sandboxes: Map<string, SandboxRecord>;
+  readonly containers: Map<string, ContainerRecord>;
+}
+
+const CONTAINER_STATES = {
+  created: ContainerState.CONTAINER_CREATED,
+  running: ContainerState.CONTAINER_RUNNING,
+  exited: ContainerState.CONTAINER_EXITED,
+} as const;
+
+/** Returns the state of a container in the CRI. */
+export function containerState({ life, unknown }: ContainerRecord): ContainerState {
+  return unknown ? ContainerState.CONTAINER_UNKNOWN : CONTAINER_STATES[life.state];
+}
+
+/** Returns the state of a container as in containerd's messages. */
+export function containerStateName({ life, unknown }: ContainerRecord): string {
+  return unknown ? 'CONTAINER_UNKNOWN' : `CONTAINER_${life.state.toUpperCase()}`;
+}
+
+/** Whether a container is running and the runtime reports it as running. */
+export function isRunning(record: ContainerRecord): boolean {
+  return containerState(record) === ContainerState.CONTAINER_RUNNING;
+}
+
+function sandboxState({ ready }: SandboxRecord): PodSandboxState {
+  return ready ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY;
+}
+
+/** Converts a sandbox to an entry of a list. */
+export function toListedSandbox(record: SandboxRecord): PodSandbox {
+  return {
+    id: record.id,
+    metadata: { ...record.metadata },
+    state: sandboxState(record),
+    createdAt: nanoseconds(record.createdAt),
+    labels: { ...record.config.labels },
+    annotations: { ...record.config.annotations },
+    runtimeHandler: record.runtimeHandler,
+  };
+}
+
+/** Converts a container to an entry of a list. */
+export function toListedContainer(record: ContainerRecord): Container {
+  const { image, metadata, labels, annotations } = record.config;
+  return {
+    id: record.id,
+    podSandboxId: record.sandbox.id,
+    metadata: metadata && { ...metadata },
+    image: image && { ...image },
+    imageRef: record.image.id,
+    state: containerState(record),
+    createdAt: nanoseconds(record.createdAt),
+    labels: { ...labels },
+    annotations: { ...annotations },
+    imageId: record.image.id,
+  };
+}
+
+/** Whether the labels match the selector. */
+export function matchesLabels(
+  labels: Readonly<Record<string, string>>,
+  selector: Readonly<Record<string, string>>,
+): boolean {
+  return Object.entries(selector).every(([key, value]) => lookUp(labels, key) === value);
+}

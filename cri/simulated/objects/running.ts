@@ -1,0 +1,76 @@
+import type { Behaviour, BehaviourSource, ContainerRun } from '../commands/behaviour.ts';
+import { behaviourOf } from '../commands/command.ts';
+import { CallError } from '../faults/callError.ts';
+import type { RuntimeContext } from '../runtimeContext.ts';
+import { notifyContainerChange } from './effects.ts';
+import { startProcess } from './process.ts';
+import type { ContainerRecord } from './records.ts';
+
+/** Rules for the behaviour of started containers. */
+export interface StartRules {
+  /** Behaviours by full image name. For other images, the command determines the behaviour. */
+  readonly behaviours: ReadonlyMap<string, BehaviourSource>;
+  /** Milliseconds by which the event of an exit precedes the changed status. */
+  readonly eventLeadMs: () => number;
+}
+
+/** Starts the process of a created container. Throws the OCI runtime's error if it cannot be started. */
+export function runContainer(context: RuntimeContext, record: ContainerRecord, rules: StartRules): void {
+  const behaviour = behaviourFor(record, rules);
+  if (behaviour.startError !== undefined) throw startError(behaviour.startError);
+  const startedAt = context.clock.now();
+  const { promise: exited, resolve } = Promise.withResolvers<void>();
+  const process = startProcess(context.clock, behaviour, (exit) => {
+    const finishedAt = context.clock.now();
+    const reportExit = () => {
+      if (record.life.state === 'running') record.life = { state: 'exited', startedAt, finishedAt, ...exit };
+      resolve();
+    };
+    publishExit(context, record, rules.eventLeadMs(), reportExit);
+  });
+  record.life = { state: 'running', startedAt, pid: context.newPid(), process, ended: exited };
+  notifyContainerChange(context, 'started', record);
+}
+
+/** Moves a container whose start has failed to the exited state. */
+export function exitWithStartError(context: RuntimeContext, record: ContainerRecord, message: string): void {
+  const { life } = record;
+  const finishedAt = context.clock.now();
+  record.life = { state: 'exited', finishedAt, exitCode: 128, reason: 'StartError', message };
+  if (life.state === 'running') life.process.signal('SIGKILL');
+  // containerd sends no event if the process never ran.
+  else context.onEffect?.({ kind: 'ended', sandbox: record.sandbox, container: record });
+}
+
+function publishExit(context: RuntimeContext, record: ContainerRecord, leadMs: number, show: () => void): void {
+  if (leadMs > 0) context.clock.setTimeout(show, leadMs);
+  else show();
+  notifyContainerChange(context, 'ended', record);
+}
+
+function behaviourFor(
+  { config, sandbox, image: { name: image } }: ContainerRecord,
+  { behaviours }: StartRules,
+): Behaviour {
+  const { command, args, metadata } = config;
+  const source = behaviours.get(image);
+  const containerRun: ContainerRun = {
+    image,
+    podName: sandbox.metadata.name,
+    podUid: sandbox.metadata.uid,
+    container: metadata?.name ?? '',
+    attempt: metadata?.attempt ?? 0,
+    command,
+    args,
+  };
+  const behaviour = typeof source === 'function' ? source(containerRun) : source;
+  const argv = [...command, ...args];
+  return behaviour ?? (argv.length > 0 ? behaviourOf(argv) : {});
+}
+
+function startError(reason: string): CallError {
+  const message =
+    'failed to create containerd task: failed to create shim task: OCI runtime create failed: ' +
+    `runc create failed: unable to start container process: ${reason}: unknown`;
+  return new CallError('UNKNOWN', message);
+}

@@ -1,0 +1,65 @@
+/** Live read-only views of the runtime's objects, available without calls or copies. */
+import type { ContainerConfig, Mount } from '../../generated/runtime.ts';
+
+/** Current state of a sandbox. Timestamps are milliseconds since the epoch. */
+export interface SimulatedSandbox {
+  readonly id: string;
+  readonly podUid: string;
+  readonly podName: string;
+  readonly namespace: string;
+  readonly attempt: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Whether the sandbox's process is running. */
+  readonly ready: boolean;
+  /** Undefined on the host network and once the sandbox has stopped. */
+  readonly ip?: string;
+  readonly createdAt: number;
+  readonly cgroupParent: string;
+  /** Cgroup of the sandbox's process, below that of the pod. */
+  readonly cgroup: string;
+}
+
+/** Current state of a container. Timestamps are milliseconds since the epoch. */
+export interface SimulatedContainer {
+  readonly id: string;
+  readonly sandbox: SimulatedSandbox;
+  readonly podUid: string;
+  readonly podName: string;
+  readonly namespace: string;
+  readonly containerName: string;
+  readonly attempt: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly state: 'created' | 'running' | 'exited';
+  /** Full name of the container's image. */
+  readonly imageName: string;
+  /** Configuration of the container, with its current resources. */
+  readonly config: Readonly<Pick<ContainerConfig, 'command' | 'args' | 'envs' | 'linux'>>;
+  readonly mounts: readonly Readonly<Mount>[];
+  readonly createdAt: number;
+  /** Undefined before the start. */
+  readonly startedAt: number | undefined;
+  /** Undefined before the exit. */
+  readonly exitCode: number | undefined;
+  /** Path of the log. Empty if the output is discarded. */
+  readonly logPath: string;
+  /** Memory usage while the container runs. */
+  readonly memoryBytes: number;
+  readonly cgroupParent: string;
+  /** Cgroup of the container's processes, below that of the pod. */
+  readonly cgroup: string;
+}
+
+/**
+ * A change to a container or, if `container` is undefined, to the sandbox. `formerId` is the previous ID of a `renamed`
+ * object.
+ */
+export type RuntimeEffect = ChangeSubject &
+  ({ readonly kind: ChangeKind } | { readonly kind: 'renamed'; readonly formerId: string });
+
+/** A change that is caused by a call or that happens on its own. */
+export type ChangeKind = 'created' | 'started' | 'ended' | 'removed';
+
+interface ChangeSubject {
+  readonly sandbox: SimulatedSandbox;
+  readonly container?: SimulatedContainer;
+}

@@ -1,0 +1,97 @@
+/** Streaming server of the simulated runtime. The protocols are real, but the commands are simulated. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { SpdyConnection } from '../../streaming/spdyConnection.ts';
+import type { SpdyStream } from '../../streaming/spdyStream.ts';
+import { acceptSpdy } from '../../streaming/upgrade.ts';
+import type { Clock } from '../clock.ts';
+import { serveCommand, streamCount } from './servedCommand.ts';
+import { servePorts } from './servedPorts.ts';
+import type { ServeStream, SimulatedStream } from './streams.ts';
+
+const COMMAND_PROTOCOLS = ['v4.channel.k8s.io'];
+const PORT_PROTOCOLS = ['portforward.k8s.io'];
+
+/** Time limit for connecting to a URL, in milliseconds. */
+const URL_LIFETIME_MS = 60_000;
+
+/** Creates a streaming server on the loopback interface, which starts with the first stream. */
+export function serveSimulatedStreams(clock: Clock): {
+  readonly streams: ServeStream;
+  /** Closes the server and all connections. The next stream starts it again. */
+  readonly close: () => Promise<void>;
+} {
+  const pending = new Map<string, { readonly stream: SimulatedStream; readonly timer: unknown }>();
+  const takeStream = (path: string) => {
+    const entry = pending.get(path);
+    if (entry !== undefined) clock.clearTimeout(entry.timer);
+    pending.delete(path);
+    return entry?.stream;
+  };
+  const connections = new Set<SpdyConnection>();
+  let server: Promise<Server> | undefined;
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const stream = takeStream(request.url ?? '');
+    if (stream === undefined) return void socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
+    const connection = acceptConnection(stream, { request, socket, head }, clock);
+    if (connection === undefined) return;
+    connections.add(connection);
+    void connection.ended.then(() => connections.delete(connection));
+  };
+  const streams: ServeStream = async (stream) => {
+    server ??= startServer(upgrade);
+    const { port } = addressOf(await server);
+    const path = `/${stream.kind}/${randomBytes(6).toString('base64url')}`;
+    pending.set(path, { stream, timer: clock.setTimeout(() => takeStream(path), URL_LIFETIME_MS) });
+    return `http://127.0.0.1:${port}${path}`;
+  };
+  const close = async () => {
+    const closing = server;
+    server = undefined;
+    for (const path of pending.keys()) takeStream(path);
+    for (const connection of connections) connection.close();
+    if (closing === undefined) return;
+    (await closing).close().closeAllConnections();
+  };
+  return { streams, close };
+}
+
+async function startServer(upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): Promise<Server> {
+  const server = createServer((_, response) => void response.writeHead(400).end('Upgrade request required\n'));
+  server.on('upgrade', upgrade).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // The server does not prevent the process from exiting.
+  return server.unref();
+}
+
+// Safe cast, because a server on a TCP port has an `AddressInfo`.
+const addressOf = (server: Server): AddressInfo => server.address() as AddressInfo;
+
+interface UpgradeRequest {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+function acceptConnection(
+  stream: SimulatedStream,
+  { request, socket, head }: UpgradeRequest,
+  clock: Clock,
+): SpdyConnection | undefined {
+  const isPortForward = stream.kind === 'portForward';
+  const openStreams: SpdyStream[] = [];
+  const accepted = acceptSpdy(request, socket, head, {
+    protocols: isPortForward ? PORT_PROTOCOLS : COMMAND_PROTOCOLS,
+    onStream: (opened) => {
+      openStreams.push(opened);
+      if (stream.kind === 'portForward') return servePorts(stream, openStreams, opened);
+      if (openStreams.length < streamCount(stream) || accepted === undefined) return;
+      const { connection } = accepted;
+      void serveCommand(stream, openStreams, { clock, disconnected: connection.ended }).then(() => connection.close());
+    },
+  });
+  return accepted?.connection;
+}

@@ -1,0 +1,33 @@
+/** What a runtime finds of the calls that its own end cut off: as a real containerd that was killed at such moments. */
+import { expect, test } from '@jest/globals';
+import { simulate } from '../support.ts';
+
+test.each([
+  [10, 'nothing of it, and the name is free', []],
+  [50, 'it is not ready, without an address', [{ ready: false, ip: undefined }]],
+  [90, 'it is not ready, with its address', [{ ready: false, ip: '10.88.0.2' }]],
+])('a new sandbox after %i of 100 ms: %s', async (ms, _, left) => {
+  const { clock, runtime, play } = simulate({ latency: { runPodSandbox: 100 } });
+  const cut = expect(play.sandbox('web')).rejects.toMatchObject({ reason: 'RuntimeUnavailable' });
+  await clock.advance(ms);
+  runtime.restart();
+  await cut;
+  expect([...runtime.sandboxes()].map(({ ready, ip }) => ({ ready, ip }))).toEqual(left);
+  const again = clock.drive(play.sandbox('web'));
+  if (left.length === 0) await expect(again).resolves.toBeDefined();
+  else await expect(again).rejects.toThrow('is reserved for');
+});
+
+test.each([
+  [70, /^CONTAINER_CREATED 0, created$/],
+  [90, /^CONTAINER_RUNNING 0, created started$/],
+])('a start after %i of 100 ms: %s', async (ms, state) => {
+  const { clock, runtime, play } = simulate({ latency: { startContainer: 100 } });
+  const sandbox = await clock.drive(play.sandbox('web'));
+  const container = await clock.drive(play.container(sandbox, 'web', 'main', []));
+  const cut = expect(play.start(container)).rejects.toMatchObject({ reason: 'RuntimeUnavailable' });
+  await clock.advance(ms);
+  runtime.restart();
+  await cut;
+  expect(await clock.drive(play.containerState(container))).toMatch(state);
+});

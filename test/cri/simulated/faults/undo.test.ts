@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import type { CallName } from '../../../../cri/simulated/faults/callNames.ts';
+import { runOne, type Simulation, simulate } from '../support.ts';
+
+/** Runs a pod whose call of this kind is done and then fails. */
+async function spoilt(call: CallName): Promise<Simulation & { readonly effects: readonly string[] }> {
+  const effects: string[] = [];
+  const simulation = simulate({
+    onEffect: ({ kind, container }) => effects.push(`${container?.containerName ?? 'sandbox'} ${kind}`),
+  });
+  simulation.runtime.faults.add({ call, failsAfter: { message: 'the disk is full' } });
+  await expect(runOne(simulation)).rejects.toThrow('the disk is full');
+  return { ...simulation, effects };
+}
+
+test('a start that takes effect and fails has killed what it started', async () => {
+  const { effects, runtime, play } = await spoilt('startContainer');
+  expect(effects.slice(-2)).toEqual(['main started', 'main ended']);
+  const [main] = runtime.containers();
+  expect(await play.containerState(main?.id ?? '')).toMatch(/^CONTAINER_EXITED 128 StartError the disk is full/);
+});
+
+test('a sandbox that is made and fails stays, not ready, with its name', async () => {
+  const { runtime, play } = await spoilt('runPodSandbox');
+  expect([...runtime.sandboxes()]).toMatchObject([{ podName: 'web', ready: false }]);
+  await expect(play.sandbox('web')).rejects.toThrow('is reserved for');
+});
+
+test('a container that is made and fails is not there', async () => {
+  const { runtime } = await spoilt('createContainer');
+  expect([...runtime.containers()]).toEqual([]);
+});
+
+test('what is stopped stays stopped, although its stop has failed', async () => {
+  const simulation = simulate();
+  const { container } = await runOne(simulation);
+  simulation.runtime.faults.add({ call: 'stopContainer', failsAfter: { code: 'DEADLINE_EXCEEDED', message: 'late' } });
+  await expect(simulation.play.stop(container, 1)).rejects.toMatchObject({ reason: 'RuntimeUnavailable' });
+  expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_EXITED 143/);
+});

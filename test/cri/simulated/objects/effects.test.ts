@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+import type { LoggedCall } from '../../../../cri/simulated/faults/callNames.ts';
+import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
+import { runOne, type Simulation, simulate } from '../support.ts';
+
+/** A simulation whose calls and effects are noted in one order. */
+function noted(options: Parameters<typeof simulate>[0] = {}): Simulation & { readonly seen: string[] } {
+  const seen: string[] = [];
+  const onCall = ({ call }: LoggedCall) => seen.push(call);
+  const onEffect = ({ kind, sandbox, container }: RuntimeEffect) =>
+    seen.push(`${container ? container.containerName : `sandbox of ${sandbox.podName}`} ${kind}`);
+  return { ...simulate({ ...options, onCall, onEffect }), seen };
+}
+
+test('a call is heard of before it takes effect, and each effect at its moment', async () => {
+  const simulation = noted();
+  const { sandbox } = await runOne(simulation);
+  await simulation.play.stopSandbox(sandbox);
+  await simulation.play.removeSandbox(sandbox);
+  expect(simulation.seen).toEqual([
+    'runPodSandbox',
+    'sandbox of web created',
+    'sandbox of web started',
+    'createContainer',
+    'main created',
+    'startContainer',
+    'main started',
+    'stopPodSandbox',
+    'main ended',
+    'sandbox of web ended',
+    'removePodSandbox',
+    'main removed',
+    'sandbox of web removed',
+  ]);
+});
+
+test('an exit has its effect also when its event is dropped', async () => {
+  const simulation = noted();
+  simulation.runtime.events.deliver('dropped');
+  const { container } = await runOne(simulation);
+  simulation.seen.splice(0);
+  simulation.runtime.exitContainer(container, 1);
+  expect(simulation.seen).toEqual(['main ended']);
+});
+
+test('a call that fails without doing anything has no effect', async () => {
+  const simulation = noted();
+  simulation.runtime.faults.add({ call: 'runPodSandbox', error: { message: 'no network today' } });
+  await expect(simulation.play.sandbox('web')).rejects.toThrow('no network today');
+  expect(simulation.seen).toEqual(['runPodSandbox']);
+});
+
+test('the log of calls can be switched off, and they are heard of all the same', async () => {
+  const simulation = noted({ logCalls: false });
+  await simulation.play.list({});
+  expect(simulation.runtime.calls).toEqual([]);
+  expect(simulation.seen).toEqual(['listContainers']);
+});
