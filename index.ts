@@ -17,7 +17,7 @@ export type { NodeOverview } from './actors/overview.ts';
 /** A recording, fed to a fresh agent. */
 export { createReplay, type Replay } from './actors/replay.ts';
 /** What probes, hooks and the manifest URL dial. */
-export type { Network } from './actors/services/network.ts';
+export type { Network } from './actors/services/http/network.ts';
 /** Time that stands still until it is moved: for tests over the simulated runtime. */
 export { SimulatedClock } from './actors/simulated/simulatedClock.ts';
 /** A whole node over the simulated runtime, in one call. */

@@ -6,7 +6,7 @@ import type { ImageVerification } from '../kubernetes/images/imageVerification.t
 import type { Capacity } from '../kubernetes/resources/requests.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 import type { HostAddresses } from './feeds/addresses.ts';
-import type { LogPolicy } from './services/logs.ts';
+import type { LogPolicy } from './services/containers/logs.ts';
 import { type SourceParts, sourcePlaces } from './sources/sources.ts';
 
 /** What `createNode` finds out by itself: from the rest, from the store, from the disk. */

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { SERVICE_ACCOUNT, serviceAccountPath } from '../../kubeclient/paths.ts';
-import type { FindServiceAccount } from '../services/nodeCredentials.ts';
+import type { FindServiceAccount } from '../services/images/nodeCredentials.ts';
 
 const schema = z.object({
   metadata: z.object({

@@ -16,7 +16,7 @@ import {
   type TokenAttributes,
 } from '../../kubernetes/images/credentialProvider.ts';
 import { type CredentialSource, credentialsFor, type Keyring, mergeKeyrings } from '../../kubernetes/images/keyring.ts';
-import type { CredentialQuery, FindCredentials } from '../services/nodeCredentials.ts';
+import type { CredentialQuery, FindCredentials } from '../services/images/nodeCredentials.ts';
 
 interface PluginParts {
   readonly providers: readonly CredentialProvider[];

@@ -6,7 +6,7 @@ import { type Credential, credentialsFor, mergeKeyrings } from '../../kubernetes
 import { keyringOfSecret, pullSecretNames } from '../../kubernetes/images/pullSecrets.ts';
 import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
 import type { PodObjects, PodTokens } from '../../kubernetes/objects/podObjects.ts';
-import type { FindCredentials, FindServiceAccount } from '../services/nodeCredentials.ts';
+import type { FindCredentials, FindServiceAccount } from '../services/images/nodeCredentials.ts';
 
 interface Abortable {
   readonly signal: AbortSignal;

@@ -15,8 +15,8 @@ import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
 import type { CountedDeed } from '../countedDeed.ts';
 import { done } from '../guarded.ts';
-import { readContainer } from '../services/containerStatus.ts';
-import type { FoundOfPod } from '../services/touchedPods.ts';
+import { readContainer } from '../services/containers/containerStatus.ts';
+import type { FoundOfPod } from '../services/disk/touchedPods.ts';
 import type { Relist } from './relist.ts';
 
 /** How often the runtime is listed: rarely while its event stream is healthy. */

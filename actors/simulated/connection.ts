@@ -2,8 +2,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import { addressOf } from '../services/dialError.ts';
-import type { Connection, ConnectionListener, Endpoint, HealthAnswer } from '../services/network.ts';
+import { addressOf } from '../services/http/dialError.ts';
+import type { Connection, ConnectionListener, Endpoint, HealthAnswer } from '../services/http/network.ts';
 
 /** An answer to a GET. */
 export interface SimulatedAnswer {

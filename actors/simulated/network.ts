@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
-import { addressOf } from '../services/dialError.ts';
+import { addressOf } from '../services/http/dialError.ts';
 import type {
   Connection,
   ConnectionListener,
@@ -15,7 +15,7 @@ import type {
   HealthAnswer,
   HealthOptions,
   Network,
-} from '../services/network.ts';
+} from '../services/http/network.ts';
 import {
   bytesOf,
   networkError,

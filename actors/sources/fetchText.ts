@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import type { FetchedAnswer, Network } from '../services/network.ts';
+import type { FetchedAnswer, Network } from '../services/http/network.ts';
 import { LARGEST_TEXT } from './manifestLimits.ts';
 import { splitCredentials } from './urlSecrets.ts';
 

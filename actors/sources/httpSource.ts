@@ -10,7 +10,7 @@ import type { SourceStep } from '../../machines/node/source.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
 import { createAlarm } from '../alarm.ts';
 import type { LocalObject } from '../objects/keptOfSource.ts';
-import type { Network } from '../services/network.ts';
+import type { Network } from '../services/http/network.ts';
 import { fetchText } from './fetchText.ts';
 import type { ReadManifests } from './manifestReader.ts';
 import type { ManifestSet } from './manifestSet.ts';

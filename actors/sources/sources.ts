@@ -12,7 +12,7 @@ import { API_SOURCE, apiPods } from '../cluster/apiPods.ts';
 import type { OwnNode } from '../cluster/ownNode.ts';
 import type { NodeParts } from '../nodeParts.ts';
 import type { LocalObjects } from '../objects/localObjects.ts';
-import type { Network } from '../services/network.ts';
+import type { Network } from '../services/http/network.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
 import { changesOf } from './changes.ts';
 import { watchManifests } from './fileSource.ts';

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { credentialPlugins } from '../../actors/images/credentialPlugins.ts';
-import { type FindCredentials, nodeCredentials } from '../../actors/services/nodeCredentials.ts';
+import { type FindCredentials, nodeCredentials } from '../../actors/services/images/nodeCredentials.ts';
 import { systemClock } from '../../base/clock.ts';
 import { runProgram } from '../../host/program.ts';
 import type { ProviderObserver } from '../../kubelet-api/metrics/providerMetrics.ts';

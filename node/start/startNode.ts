@@ -6,7 +6,7 @@ import { createEventRecorder, type EventRecorder } from '../../actors/events/eve
 import { EventSender } from '../../actors/events/eventSender.ts';
 import type { NodeAgent } from '../../actors/nodeAgent.ts';
 import type { NodeParts } from '../../actors/nodeParts.ts';
-import { readRuntimeClasses } from '../../actors/services/runtimeClasses.ts';
+import { readRuntimeClasses } from '../../actors/services/sandboxes/runtimeClasses.ts';
 import { systemClock, systemJitter } from '../../base/clock.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { NO_CLUSTER_DNS } from '../../cri/dns.ts';

@@ -36,9 +36,9 @@ const MOUNTS = 'cri/mounts.ts';
 const CONTAINER = 'cri/containerConfig.ts';
 const SECURITY = 'cri/securityContext.ts';
 const PROFILES = 'cri/securityProfiles.ts';
-const PROBES = 'actors/services/probes.ts';
-const HTTP_GET = 'actors/services/httpGet.ts';
-const HOOKS = 'actors/services/hooks.ts';
+const PROBES = 'actors/services/probes/probes.ts';
+const HTTP_GET = 'actors/services/http/httpGet.ts';
+const HOOKS = 'actors/services/containers/hooks.ts';
 const PROBE_TIMES = 'machines/probe/context.ts';
 const EPHEMERAL = 'not allowed for ephemeral containers';
 const UNKNOWN_VOLUME = 'FailedMount: volumes of this type are not supported on this node';
@@ -94,7 +94,7 @@ const fieldRefs = (path: string, by: string): [string, FieldTreatment][] => [
 ];
 
 const volumes: [string, FieldTreatment][] = [
-  ['volumes[].name', acts('actors/services/disk.ts', 'names the volume for mounts, and its directory')],
+  ['volumes[].name', acts('actors/services/disk/disk.ts', 'names the volume for mounts, and its directory')],
   ['volumes[].hostPath.path', acts('volume/hostPath.ts', 'path on the node')],
   ['volumes[].hostPath.type', acts('volume/hostPath.ts', 'checks or creates the path; FailedMount if it does not fit')],
   [
@@ -156,8 +156,8 @@ const probeFields: [string, FieldTreatment][] = [
   ...httpGetFields(probe, HTTP_GET),
   [`${probe}.tcpSocket.port`, acts(PROBES, 'port to connect to')],
   [`${probe}.tcpSocket.host`, acts(PROBES, 'host instead of the pod')],
-  [`${probe}.grpc.port`, acts('actors/services/probeGrpc.ts', 'port of the health service')],
-  [`${probe}.grpc.service`, acts('actors/services/probeGrpc.ts', 'service to check')],
+  [`${probe}.grpc.port`, acts('actors/services/probes/probeGrpc.ts', 'port of the health service')],
+  [`${probe}.grpc.service`, acts('actors/services/probes/probeGrpc.ts', 'service to check')],
   [`${probe}.initialDelaySeconds`, acts(PROBE_TIMES, 'delay of the first attempt')],
   [`${probe}.timeoutSeconds`, acts(PROBES, 'limit of an attempt')],
   [`${probe}.periodSeconds`, acts(PROBE_TIMES, 'interval of the attempts')],
@@ -334,7 +334,7 @@ const ephemeralContainers: [string, FieldTreatment][] = [
   ),
   [
     'ephemeralContainers[].targetContainerName',
-    acts('actors/services/containers.ts', 'container whose process namespace it shares'),
+    acts('actors/services/containers/containers.ts', 'container whose process namespace it shares'),
   ],
 ];
 
@@ -419,7 +419,7 @@ const pod: [string, FieldTreatment][] = [
   [
     'hostUsers',
     acts(
-      'actors/services/sandboxes.ts',
+      'actors/services/sandboxes/sandboxes.ts',
       'user namespace if false; FailedCreatePodSandBox where the runtime has none, PodFeatureUnsupported with hostNetwork',
     ),
   ],
@@ -436,7 +436,7 @@ const pod: [string, FieldTreatment][] = [
   [
     'runtimeClassName',
     acts(
-      'actors/services/runtimeClasses.ts',
+      'actors/services/sandboxes/runtimeClasses.ts',
       'handler of the runtime; FailedCreatePodSandBox if there is no such class',
     ),
   ],

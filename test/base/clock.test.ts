@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createActor } from 'xstate';
 import { createAlarm } from '../../actors/alarm.ts';
 import { createBoundary, type World } from '../../actors/boundary.ts';
-import { type ContainerParts, containerServices } from '../../actors/services/containers.ts';
+import { type ContainerParts, containerServices } from '../../actors/services/containers/containers.ts';
 import { withinLimit } from '../../actors/services/timeLimit.ts';
 import { every, steadyClock, systemClock } from '../../base/clock.ts';
 import { ContainerState } from '../../cri/generated/runtime.ts';

@@ -124,7 +124,7 @@ export const nodeMutations: readonly Mutation[] = [
   {
     rule: 'C46',
     breaks: 'a pod with resource claims runs without its devices',
-    file: 'actors/services/sandboxes.ts',
+    file: 'actors/services/sandboxes/sandboxes.ts',
     find: 'requireNoDevices(pod);',
     put: '',
   },
@@ -145,7 +145,7 @@ export const nodeMutations: readonly Mutation[] = [
   {
     rule: 'C46',
     breaks: 'a stopSignal that the runtime ignores is ignored',
-    file: 'actors/services/containers.ts',
+    file: 'actors/services/containers/containers.ts',
     find: 'requireStopSignal(cri, container, { signal }),',
     put: '',
   },

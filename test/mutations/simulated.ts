@@ -17,7 +17,7 @@ const others: readonly SeededFault[] = [
   {
     name: 'early-removal',
     breaks: 'containers are removed that still run',
-    file: 'actors/services/containers.ts',
+    file: 'actors/services/containers/containers.ts',
     find: 'await cri.stopContainer({ containerId: id, timeout: BigInt(within) }, options).catch(unlessGone);',
     put: 'if (options) await cri.removeContainer({ containerId: id }, { signal }).catch(unlessGone);',
   },
@@ -88,14 +88,14 @@ const others: readonly SeededFault[] = [
   {
     name: 'no-grace',
     breaks: 'containers are killed without any grace',
-    file: 'actors/services/containers.ts',
+    file: 'actors/services/containers/containers.ts',
     find: 'timeout: BigInt(within) }',
     put: 'timeout: BigInt(within) * 0n }',
   },
   {
     name: 'resize-not-made',
     breaks: 'the runtime is not told of another size',
-    file: 'actors/services/resizing.ts',
+    file: 'actors/services/containers/resizing.ts',
     find: '      await cri.updateContainerResources(request, options).catch(refused);\n',
     put: '      if (request === undefined) refused(options);\n',
   },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
 import { createRedaction, type Redaction } from '../../actors/redaction.ts';
-import type { FindCredentials } from '../../actors/services/nodeCredentials.ts';
+import type { FindCredentials } from '../../actors/services/images/nodeCredentials.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { onlookersOf } from '../../node/start/onlookers.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { credentialPlugins } from '../../../actors/images/credentialPlugins.ts';
-import type { CredentialQuery } from '../../../actors/services/nodeCredentials.ts';
+import type { CredentialQuery } from '../../../actors/services/images/nodeCredentials.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { CredentialProvider } from '../../../kubernetes/images/credentialProvider.ts';
 import { aPod } from '../../kubernetes/fixtures.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { podCredentials } from '../../../actors/images/podCredentials.ts';
-import type { CredentialQuery } from '../../../actors/services/nodeCredentials.ts';
+import type { CredentialQuery } from '../../../actors/services/images/nodeCredentials.ts';
 import { ObjectNotFound, type PodObjects, type PodTokens } from '../../../kubernetes/objects/podObjects.ts';
 import { aPod } from '../../kubernetes/fixtures.ts';
 import { dockerSecret } from './dockerSecret.ts';

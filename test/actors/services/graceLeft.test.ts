@@ -1,6 +1,6 @@
 /** A grace is counted by what passes, not by the time of day: a clock that is set back makes it none the longer (C10). */
 import { expect, test } from '@jest/globals';
-import { type ContainerParts, containerServices } from '../../../actors/services/containers.ts';
+import { type ContainerParts, containerServices } from '../../../actors/services/containers/containers.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { IMAGE, noAbort, runOne, simulate } from '../../cri/simulated/support.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';

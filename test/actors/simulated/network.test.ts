@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { hookService } from '../../../actors/services/hooks.ts';
-import { probeServices } from '../../../actors/services/probes.ts';
+import { hookService } from '../../../actors/services/containers/hooks.ts';
+import { probeServices } from '../../../actors/services/probes/probes.ts';
 import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
 import { SimulatedNetwork } from '../../../actors/simulated/network.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';

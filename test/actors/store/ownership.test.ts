@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, jest, test } from '@jest/globals';
 import { createNode } from '../../../actors/createNode.ts';
-import { isOwnCgroup, isSafeToKill } from '../../../actors/services/ownCgroup.ts';
+import { isOwnCgroup, isSafeToKill } from '../../../actors/services/disk/ownCgroup.ts';
 import { openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { makerOf, ownedByFact, podsLeftOnDisk } from '../../../actors/store/leftOnDisk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';

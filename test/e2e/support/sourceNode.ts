@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAlarm } from '../../../actors/alarm.ts';
 import { createNode } from '../../../actors/createNode.ts';
-import { readRuntimeClasses } from '../../../actors/services/runtimeClasses.ts';
+import { readRuntimeClasses } from '../../../actors/services/sandboxes/runtimeClasses.ts';
 import { podsOfAgent } from '../../../actors/store/leftOnDisk.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { type Hierarchy, readHierarchies } from '../../../host/cgroup/hierarchies.ts';

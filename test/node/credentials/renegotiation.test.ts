@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { hostNetwork } from '../../../actors/services/hostNetwork.ts';
+import { hostNetwork } from '../../../actors/services/http/hostNetwork.ts';
 import { tlsContext } from '../../../node/credentials/tlsContext.ts';
 import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 

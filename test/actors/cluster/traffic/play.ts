@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createEventRecorder } from '../../../../actors/events/eventRecorder.ts';
 import { EventSender } from '../../../../actors/events/eventSender.ts';
 import type { EventSink } from '../../../../actors/events/eventSink.ts';
-import type { Network } from '../../../../actors/services/network.ts';
+import type { Network } from '../../../../actors/services/http/network.ts';
 import { SimulatedNetwork } from '../../../../actors/simulated/network.ts';
 import type { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { openGate } from '../../../../host/simulated/gate.ts';

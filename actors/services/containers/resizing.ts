@@ -1,0 +1,56 @@
+/** Fills the ports of an in-place resize: containers over the CRI, the pod's cgroup by its files. */
+
+import { messageOf, NodeFailure } from '../../../base/failure.ts';
+import type { CallOptions, Cri } from '../../../cri/calls.ts';
+import { containerResources } from '../../../cri/linuxResources.ts';
+import type { NodeDescription } from '../../../cri/nodeDescription.ts';
+import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
+import { containerSize } from '../../../kubernetes/resources/resources.ts';
+import type { Services } from '../../boundary.ts';
+import { containerNamed } from './containers.ts';
+
+export interface ResizeParts {
+  readonly cri: Cri;
+  readonly node: () => NodeDescription;
+  readonly cgroups?: Cgroups | undefined;
+}
+
+export function resizeServices({ cri, node, cgroups }: ResizeParts): Pick<Services, 'resizeContainer' | 'fitPod'> {
+  return {
+    resizeContainer: async ({ pod, container: name, id }, options) => {
+      const container = containerNamed(pod, name);
+      const size = containerSize(pod.spec, container);
+      await requireRoom(cri, { id, name, limit: size.memoryLimit }, options);
+      // What is above it must have room first.
+      await cgroups?.raise(pod).catch(refused);
+      const linux = containerResources(pod, container, node());
+      const request = { containerId: id, linux, windows: undefined, annotations: {} };
+      await cri.updateContainerResources(request, options).catch(refused);
+      return { size };
+    },
+    fitPod: async ({ pod }) => {
+      await cgroups?.trim(pod).catch(refused);
+      return null;
+    },
+  };
+}
+
+/** A limit of memory below what is used would end the container. */
+async function requireRoom(
+  cri: Cri,
+  { id, name, limit }: { id: string; name: string; limit: number },
+  options: CallOptions,
+): Promise<void> {
+  if (limit === 0) return;
+  const { stats } = await cri.containerStats({ containerId: id }, options).catch(refused);
+  const used = Number(stats?.memory?.usageBytes?.value ?? 0n);
+  if (used < limit) return;
+  const cause = `attempting to set container "${name}" memory limit (${limit}) below current usage (${used})`;
+  throw new NodeFailure('ResizePodInPlaceError', `cannot decrease memory limits: ${cause}`);
+}
+
+function refused(cause: unknown): never {
+  if (cause instanceof NodeFailure && cause.reason === 'RuntimeUnavailable') throw cause;
+  const message = messageOf(cause);
+  throw new NodeFailure('ResizePodInPlaceError', message, { cause });
+}

@@ -1,0 +1,344 @@
+/**
+ * URLs as Go's net/url parses, resolves and prints them. The URL of a probe or hook has to be Go's, because Node's `URL`
+ * follows the WHATWG rules: it removes dot segments, turns `\` into `/`, and escapes other characters.
+ *
+ * All fields are byte strings, with one character in U+0000..U+00FF for each byte, because escapes may stand for bytes
+ * that are not UTF-8. `bytesOfText` and `textOfBytes` convert.
+ */
+import { messageOf } from '../../../base/failure.ts';
+import { quoted } from '../../../base/quoted.ts';
+
+interface UserInfo {
+  readonly name: string;
+  readonly password?: string;
+}
+
+interface UrlFields {
+  readonly scheme: string;
+  /** The part after the scheme of a URL such as `mailto:x`, which has neither a host nor a path. */
+  readonly opaque: string;
+  readonly user?: UserInfo;
+  /** Host and port, `[::1]:80`. */
+  readonly host: string;
+  readonly path: string;
+  /** The path as it was written. Empty if that is the default encoding of `path`. */
+  readonly rawPath: string;
+  /** Whether a URL with a scheme has no `//`. */
+  readonly omitsHost: boolean;
+  /** Whether an empty query is written as `?`. */
+  readonly forcesQuery: boolean;
+  readonly query: string;
+  readonly fragment: string;
+  readonly rawFragment: string;
+}
+
+const EMPTY: UrlFields = {
+  scheme: '',
+  opaque: '',
+  host: '',
+  path: '',
+  rawPath: '',
+  omitsHost: false,
+  forcesQuery: false,
+  query: '',
+  fragment: '',
+  rawFragment: '',
+};
+
+/** Returns the UTF-8 bytes of a text as a byte string. */
+export const bytesOfText = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+
+/** Returns the text of a byte string that is UTF-8. */
+export const textOfBytes = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
+
+export class GoUrl {
+  readonly fields: UrlFields;
+
+  private constructor(fields: UrlFields) {
+    this.fields = fields;
+  }
+
+  /** Parses a byte string. Throws an error in Go's words, such as `parse "/%zz": invalid URL escape "%zz"`. */
+  static parse(bytes: string): GoUrl {
+    const [url, fragment] = cut(bytes, '#');
+    const fields = withInput(url, () => parsedFields(url));
+    return new GoUrl({ ...fields, ...withInput(bytes, () => fragmentFields(fragment ?? '')) });
+  }
+
+  /**
+   * Returns the URL of an HTTP probe or hook (`formatURL` in `pkg/probe/http/request.go`). Of the path, only what would
+   * be the path and query of a URL counts. A path that is not part of any URL is taken as it is.
+   */
+  static forProbe(scheme: string, hostPort: string, path: string): GoUrl {
+    const bytes = bytesOfText(path);
+    let fields: UrlFields;
+    try {
+      ({ fields } = GoUrl.parse(bytes));
+    } catch {
+      fields = { ...EMPTY, path: bytes };
+    }
+    return GoUrl.parse(new GoUrl({ ...fields, scheme, host: bytesOfText(hostPort) }).toBytes());
+  }
+
+  /** Resolves a reference, such as the Location of a redirect, against this URL. */
+  resolve(reference: GoUrl): GoUrl {
+    const base = this.fields;
+    const { fields } = reference;
+    const scheme = fields.scheme || base.scheme;
+    if (fields.scheme !== '' || fields.host !== '' || fields.user !== undefined) {
+      return new GoUrl({ ...fields, scheme, ...pathFields(resolvedPath(escapedPath(fields), '')) });
+    }
+    if (fields.opaque !== '') {
+      const { user: _, ...rest } = fields;
+      return new GoUrl({ ...rest, scheme, host: '', path: '' });
+    }
+    const isSamePath = fields.path === '' && !fields.forcesQuery && fields.query === '';
+    const isSameFragment = isSamePath && fields.fragment === '';
+    return new GoUrl({
+      ...fields,
+      scheme,
+      ...(base.user === undefined ? {} : { user: base.user }),
+      host: base.host,
+      query: isSamePath ? base.query : fields.query,
+      fragment: isSameFragment ? base.fragment : fields.fragment,
+      rawFragment: isSameFragment ? base.rawFragment : fields.rawFragment,
+      ...pathFields(resolvedPath(escapedPath(base), escapedPath(fields))),
+    });
+  }
+
+  withoutUser(): GoUrl {
+    const { user: _, ...fields } = this.fields;
+    return new GoUrl(fields);
+  }
+
+  get isAbsolute(): boolean {
+    return this.fields.scheme !== '';
+  }
+
+  /** The host without port and brackets. */
+  get hostname(): string {
+    return hostAndPort(this.fields.host).hostname;
+  }
+
+  /** The port as it is written, or empty. */
+  get port(): string {
+    return hostAndPort(this.fields.host).port;
+  }
+
+  /** The request target of HTTP/1.1: path and query. */
+  get requestTarget(): string {
+    const { opaque, scheme } = this.fields;
+    const start =
+      opaque === '' ? escapedPath(this.fields) || '/' : opaque.startsWith('//') ? `${scheme}:${opaque}` : opaque;
+    return start + queryPart(this.fields);
+  }
+
+  /** The URL without its password, as error messages show it. */
+  toString(): string {
+    const { user } = this.fields;
+    const shown = user?.password === undefined ? this.fields : { ...this.fields, user: { ...user, password: '***' } };
+    return textOfBytes(printed(shown).replace(':%2A%2A%2A@', ':***@'));
+  }
+
+  /** The whole URL as a byte string. */
+  toBytes(): string {
+    return printed(this.fields);
+  }
+}
+
+/** Adds the parsed text to the message of an error. */
+function withInput<T>(bytes: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw new Error(`parse ${quotedBytes(bytes)}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+const UTF8_CHARACTER =
+  /\p{ASCII}|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/gsu;
+
+/** Quotes a byte string as Go's `%q` does. Bytes that are not UTF-8 are written as `\xc3`. */
+export function quotedBytes(bytes: string): string {
+  const characters = (bytes.match(UTF8_CHARACTER) ?? []).map((character) =>
+    character.length === 1 && character > '\x7f'
+      ? `\\x${character.charCodeAt(0).toString(16)}`
+      : quoted(textOfBytes(character)).slice(1, -1),
+  );
+  return `"${characters.join('')}"`;
+}
+
+function printed(fields: UrlFields): string {
+  const { scheme, opaque, user, host, path, omitsHost, fragment } = fields;
+  let url = scheme === '' ? '' : `${scheme}:`;
+  if (opaque !== '') {
+    url += opaque;
+  } else {
+    const hasAuthority = scheme !== '' || host !== '' || user !== undefined;
+    const isOmitted = omitsHost && host === '' && user === undefined;
+    if (hasAuthority && !isOmitted) {
+      if (host !== '' || path !== '' || user !== undefined) url += '//';
+      if (user !== undefined) url += `${printedUser(user)}@`;
+      url += escaped(host, 'host');
+    }
+    const shownPath = escapedPath(fields);
+    if (shownPath !== '' && !shownPath.startsWith('/') && host !== '') url += '/';
+    // A first segment with a colon would be read as a scheme.
+    if (url === '' && cut(shownPath, '/')[0].includes(':')) url += './';
+    url += shownPath;
+  }
+  url += queryPart(fields);
+  return fragment === '' ? url : `${url}#${escapedFragment(fields)}`;
+}
+
+const printedUser = ({ name, password }: UserInfo): string =>
+  escaped(name, 'user') + (password === undefined ? '' : `:${escaped(password, 'user')}`);
+
+const queryPart = ({ forcesQuery, query }: UrlFields): string => (forcesQuery || query !== '' ? `?${query}` : '');
+
+/** Returns the parts before and after the first separator; without one, only the whole. */
+function cut(text: string, separator: string): [before: string, after?: string] {
+  const index = text.indexOf(separator);
+  return index < 0 ? [text] : [text.slice(0, index), text.slice(index + separator.length)];
+}
+
+function parsedFields(url: string): UrlFields {
+  if (hasControlByte(url)) throw new Error('net/url: invalid control character in URL');
+  if (url === '*') return { ...EMPTY, path: '*' };
+  const { scheme, rest } = splitScheme(url);
+  const endsInQuery = rest.endsWith('?') && rest.indexOf('?') === rest.length - 1;
+  const [hierarchy, query = ''] = endsInQuery ? [rest.slice(0, -1)] : cut(rest, '?');
+  const fields = { ...EMPTY, scheme, forcesQuery: endsInQuery, query };
+  if (!hierarchy.startsWith('/')) {
+    if (scheme !== '') return { ...fields, opaque: hierarchy };
+    if (cut(hierarchy, '/')[0].includes(':')) throw new Error('first path segment in URL cannot contain colon');
+  }
+  if (hierarchy.startsWith('//') && (scheme !== '' || !hierarchy.startsWith('///'))) {
+    const end = hierarchy.indexOf('/', 2);
+    const authority = hierarchy.slice(2, end < 0 ? undefined : end);
+    return { ...fields, ...authorityFields(authority), ...pathFields(end < 0 ? '' : hierarchy.slice(end)) };
+  }
+  return { ...fields, omitsHost: scheme !== '' && hierarchy.startsWith('/'), ...pathFields(hierarchy) };
+}
+
+const hasControlByte = (bytes: string): boolean => Array.from(bytes).some((byte) => byte < ' ' || byte === '\x7f');
+
+function splitScheme(url: string): { readonly scheme: string; readonly rest: string } {
+  if (url.startsWith(':')) throw new Error('missing protocol scheme');
+  const [, scheme, rest = ''] = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s.exec(url) ?? [];
+  return scheme === undefined ? { scheme: '', rest: url } : { scheme: scheme.toLowerCase(), rest };
+}
+
+function authorityFields(authority: string): Pick<UrlFields, 'host' | 'user'> {
+  const at = authority.lastIndexOf('@');
+  const host = parsedHost(authority.slice(at + 1));
+  if (at < 0) return { host };
+  const info = authority.slice(0, at);
+  if (!/^[A-Za-z0-9._:~!$&'()*+,;=%@-]*$/.test(info)) throw new Error('net/url: invalid userinfo');
+  const [name, password] = cut(info, ':');
+  const user = { name: unescaped(name, 'user') };
+  return { host, user: password === undefined ? user : { ...user, password: unescaped(password, 'user') } };
+}
+
+function parsedHost(host: string): string {
+  const bracket = host.startsWith('[') ? host.lastIndexOf(']') : undefined;
+  if (bracket === -1) throw new Error("missing ']' in host");
+  const portAt = bracket === undefined ? host.lastIndexOf(':') : bracket + 1;
+  const port = portAt < 0 ? '' : host.slice(portAt);
+  if (!/^(?::[0-9]*)?$/.test(port)) throw new Error(`invalid port ${quotedBytes(port)} after host`);
+  const zone = bracket === undefined ? -1 : host.slice(0, bracket).indexOf('%25');
+  if (zone < 0 || bracket === undefined) return unescaped(host, 'host');
+  return (
+    unescaped(host.slice(0, zone), 'host') +
+    unescaped(host.slice(zone, bracket), 'zone') +
+    unescaped(host.slice(bracket), 'host')
+  );
+}
+
+function hostAndPort(hostPort: string): { readonly hostname: string; readonly port: string } {
+  const [, host = hostPort, port = ''] = /^(.*):([0-9]*)$/s.exec(hostPort) ?? [];
+  return { hostname: /^\[.*\]$/s.test(host) ? host.slice(1, -1) : host, port };
+}
+
+function pathFields(written: string): Pick<UrlFields, 'path' | 'rawPath'> {
+  const path = unescaped(written, 'path');
+  return { path, rawPath: escaped(path, 'path') === written ? '' : written };
+}
+
+function fragmentFields(written: string): Pick<UrlFields, 'fragment' | 'rawFragment'> {
+  const fragment = unescaped(written, 'fragment');
+  return { fragment, rawFragment: escaped(fragment, 'fragment') === written ? '' : written };
+}
+
+function escapedPath({ path, rawPath }: UrlFields): string {
+  if (rawPath !== '' && isValidEncoding(rawPath, 'path')) return rawPath;
+  return path === '*' ? '*' : escaped(path, 'path');
+}
+
+function escapedFragment({ fragment, rawFragment }: UrlFields): string {
+  if (rawFragment !== '' && isValidEncoding(rawFragment, 'fragment')) return rawFragment;
+  return escaped(fragment, 'fragment');
+}
+
+/** Resolves `reference` against the directory of `base` and removes dot segments. */
+function resolvedPath(base: string, reference: string): string {
+  const full =
+    reference === ''
+      ? base
+      : reference.startsWith('/')
+        ? reference
+        : base.slice(0, base.lastIndexOf('/') + 1) + reference;
+  if (full === '') return '';
+  const segments = full.split('/');
+  let resolved: string[] = [];
+  for (const segment of segments) {
+    if (segment === '..') resolved = resolved.slice(0, -1);
+    else if (segment !== '.') resolved.push(segment);
+  }
+  const last = segments.at(-1);
+  const path = `/${resolved.join('/')}${last === '.' || last === '..' ? '/' : ''}`;
+  return path.startsWith('//') ? path.slice(1) : path;
+}
+
+type Part = 'path' | 'host' | 'zone' | 'user' | 'fragment';
+
+/** The characters other than letters, digits and `-_.~` that need no escape in each part. */
+const UNESCAPED: Readonly<Record<Part, string>> = {
+  path: '$&+,/:;=@',
+  host: '!$&\'()*+,;=:[]<>"',
+  zone: '!$&\'()*+,;=:[]<>"',
+  user: '$&+,;=',
+  fragment: '$&+,/:;=?@!()*',
+};
+
+const isPlain = (character: string, part: Part): boolean =>
+  /[A-Za-z0-9_.~-]/.test(character) || UNESCAPED[part].includes(character);
+
+const isValidEncoding = (text: string, part: Part): boolean =>
+  [...text].every((character) => "!$&'()*+,;=:@[]%".includes(character) || isPlain(character, part));
+
+const escaped = (bytes: string, part: Part): string =>
+  bytes.replace(/[^A-Za-z0-9_.~-]/g, (character) =>
+    isPlain(character, part) ? character : `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+
+function unescaped(text: string, part: Part): string {
+  const isHost = part === 'host' || part === 'zone';
+  return text.replace(/%(?:[0-9A-Fa-f]{2})?|[^%]/gs, (found, index: number) => {
+    if (!found.startsWith('%')) {
+      if (isHost && found < '\x80' && !isPlain(found, part)) {
+        throw new Error(`invalid character ${quotedBytes(found)} in host name`);
+      }
+      return found;
+    }
+    const isBroken = found.length === 1;
+    const byte = Number.parseInt(found.slice(1), 16);
+    const isAsciiInHost = part === 'host' && byte < 0x80 && found !== '%25';
+    const character = String.fromCharCode(byte);
+    const isOddInZone = part === 'zone' && found !== '%25' && character !== ' ' && !isPlain(character, 'host');
+    if (isBroken || isAsciiInHost || isOddInZone) {
+      throw new Error(`invalid URL escape ${quotedBytes(text.slice(index, index + 3))}`);
+    }
+    return character;
+  });
+}

@@ -1,0 +1,150 @@
+/** Sends the GET of a probe or hook as a kubelet does: without a proxy, on a new connection, with any certificate. */
+
+import { messageOf } from '../../../base/failure.ts';
+import { quoted } from '../../../base/quoted.ts';
+import type { Container, LifecycleHandler } from '../../../kubernetes/api/schema/container.ts';
+import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
+import { addressOf, codeOf, dialFailure, readFailure } from './dialError.ts';
+import { GoUrl, quotedBytes, textOfBytes } from './goUrl.ts';
+import { handlerPort } from './handlerTarget.ts';
+import type { HttpAnswer, HttpHead } from './httpAnswer.ts';
+import { BodyFailure, dialTarget, type ExchangeOptions, exchange, type HttpHeaders } from './httpExchange.ts';
+
+export type HttpGetAction = NonNullable<LifecycleHandler['httpGet']>;
+
+export interface HttpTarget {
+  readonly url: GoUrl;
+  readonly headers: HttpHeaders;
+}
+
+export interface HttpResult {
+  readonly status: number;
+  /** At most 10 KiB of it. */
+  readonly body: string;
+}
+
+export type HttpOptions = Pick<ExchangeOptions, 'network' | 'signal'>;
+
+const BODY_BYTES = 10 * 1024;
+const MAX_REDIRECTS = 10;
+
+/**
+ * Returns the request of an action (`NewRequestForHTTPGetAction` in `pkg/probe/http/request.go`). Throws if the action
+ * has no valid port or URL. `purpose` becomes a part of the User-Agent.
+ */
+export function httpTarget(
+  { scheme, host, port, path = '/', httpHeaders = [] }: HttpGetAction,
+  container: Container,
+  { address, purpose }: { readonly address: string; readonly purpose: 'probe' | 'lifecycle' },
+): HttpTarget {
+  const at = addressOf(host || address, handlerPort(container, port));
+  const url = GoUrl.forProbe(scheme === 'HTTPS' ? 'https' : 'http', at, path);
+  const headers = new Map<string, string[]>();
+  for (const { name, value } of httpHeaders) {
+    const key = name.toLowerCase();
+    // Only the first Host can be sent.
+    if (key !== 'host' || !headers.has(key)) headers.set(key, [...(headers.get(key) ?? []), value]);
+  }
+  if (!headers.has('user-agent')) headers.set('user-agent', [`kube-${purpose}/${KUBERNETES_VERSION}`]);
+  if (!headers.has('accept')) headers.set('accept', ['*/*']);
+  // An Accept or Host that is set to "" is not sent.
+  for (const key of ['accept', 'host']) if (headers.get(key)?.[0] === '') headers.delete(key);
+  return { url, headers };
+}
+
+/**
+ * Sends the request and follows redirects on the same host, as Go's client does with a kubelet's `RedirectChecker`
+ * (`pkg/probe/http/http.go`). Returns the last response; a redirect to another host is one. Rejects with Go's message.
+ */
+export async function httpGet(target: HttpTarget, { network, signal }: HttpOptions): Promise<HttpResult> {
+  let { url, headers } = target;
+  for (let sent = 1; ; sent += 1) {
+    const request = { url, headers };
+    let redirect: ReturnType<typeof redirectOf>;
+    let invalidLocation: Error | undefined;
+    const wanted = (head: HttpHead) => {
+      try {
+        redirect = redirectOf(head, request, target.url);
+      } catch (cause) {
+        invalidLocation = new Error(`Get ${quoted(String(request.url))}: ${messageOf(cause)}`, { cause });
+      }
+      return redirect === undefined && invalidLocation === undefined ? BODY_BYTES : 0;
+    };
+    const response = await send(request, { network, signal, wanted });
+    if (invalidLocation !== undefined) throw invalidLocation;
+    if (redirect === undefined) return { status: response.status, body: response.body.toString('utf8') };
+    if (sent >= MAX_REDIRECTS) {
+      throw new Error(`Get ${quotedBytes(redirect.location)}: stopped after ${MAX_REDIRECTS} redirects`);
+    }
+    ({ url, headers } = redirect);
+  }
+}
+
+async function send({ url, headers }: HttpTarget, options: ExchangeOptions): Promise<HttpAnswer> {
+  try {
+    assertSendable(url);
+    return await exchange(url, headers, options);
+  } catch (cause) {
+    const { signal } = options;
+    if (cause instanceof BodyFailure) throw signal.aborted ? new BodyFailure(LATE_BODY, { cause }) : cause;
+    throw new Error(`Get ${quoted(String(url))}: ${wordsOf(cause, url, signal)}`, { cause });
+  }
+}
+
+function assertSendable({ fields: { scheme, host } }: GoUrl): void {
+  if (scheme !== 'http' && scheme !== 'https') throw new Error(`unsupported protocol scheme ${quotedBytes(scheme)}`);
+  if (host === '') throw new Error('http: no Host in request URL');
+}
+
+const LATE_BODY = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
+
+/**
+ * Returns the next request if the response is a redirect to follow, with its Location as a byte string. Throws if the
+ * Location is not a URL. A custom Host header is sent again unless the Location names a scheme, and so a host.
+ */
+function redirectOf(
+  { status, headers: responseHeaders }: HttpHead,
+  request: HttpTarget,
+  first: GoUrl,
+): (HttpTarget & { readonly location: string }) | undefined {
+  const location = responseHeaders.get('location') ?? '';
+  if (!REDIRECT_STATUSES.includes(status) || location === '') return undefined;
+  const reference = parsedLocation(location);
+  const url = request.url.resolve(reference);
+  if (url.hostname !== first.hostname) return undefined;
+  const headers = new Map(request.headers);
+  if (reference.isAbsolute) headers.delete('host');
+  const referer = refererOf(request.url, url);
+  if (referer !== undefined && !headers.has('referer')) headers.set('referer', [referer]);
+  return { url, headers, location };
+}
+
+const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
+
+function parsedLocation(location: string): GoUrl {
+  try {
+    return GoUrl.parse(location);
+  } catch (cause) {
+    throw new Error(`failed to parse Location header ${quotedBytes(location)}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Returns the Referer header of a redirected request: the last URL, unless that was secure and the next one is not. */
+function refererOf(last: GoUrl, next: GoUrl): string | undefined {
+  if (last.fields.scheme === 'https' && next.fields.scheme === 'http') return undefined;
+  return textOfBytes(last.withoutUser().toBytes());
+}
+
+/** Whether an answer without TLS came where one with it was asked for. */
+export const isAnsweredInPlain = (failure: unknown): boolean =>
+  failure instanceof Error && IN_PLAIN.includes(codeOf(failure.cause));
+
+const IN_PLAIN = ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'];
+
+function wordsOf(error: unknown, url: GoUrl, signal: AbortSignal): string {
+  if (signal.aborted) return 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
+  const code = codeOf(error);
+  if (IN_PLAIN.includes(code)) return 'http: server gave HTTP response to HTTPS client';
+  const { host, port } = dialTarget(url);
+  return dialFailure(error, host, port) ?? readFailure(error) ?? messageOf(error);
+}

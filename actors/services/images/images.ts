@@ -1,0 +1,167 @@
+/** Fills the ports of images over the CRI. */
+
+import type { Clock } from '../../../base/clock.ts';
+import { goDuration } from '../../../base/duration.ts';
+import { NodeFailure } from '../../../base/failure.ts';
+import { truncate } from '../../../base/shortText.ts';
+import type { Cri } from '../../../cri/calls.ts';
+import { runtimeMessageWithCode } from '../../../cri/failure.ts';
+import { AuthConfig, type PullImageRequest } from '../../../cri/generated/runtime.ts';
+import { imageSpec } from '../../../cri/images/imageSpec.ts';
+import type { NodeDescription } from '../../../cri/nodeDescription.ts';
+import { sandboxConfig } from '../../../cri/sandboxConfig.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { parseImageReference, withDefaultTag } from '../../../kubernetes/images/imageReference.ts';
+import type { Credential } from '../../../kubernetes/images/keyring.ts';
+import { missingSecretsEvents } from '../../../kubernetes/images/pullSecrets.ts';
+import type { FoundImage } from '../../../machines/shared/foundImage.ts';
+import type { PortTypes } from '../../../machines/shared/ports.ts';
+import type { Services } from '../../boundary.ts';
+import type { PodCredentials } from '../../images/podCredentials.ts';
+import type { PullProofs } from '../../images/pullProofs.ts';
+import { withinLimit } from '../timeLimit.ts';
+
+interface ImageParts {
+  readonly cri: Cri;
+  readonly clock: Clock;
+  readonly node: () => NodeDescription;
+  readonly credentials: PodCredentials;
+  readonly proofs: Pick<PullProofs, 'mustPull' | 'pull'>;
+}
+
+export const imageServices = (parts: ImageParts): ImagePorts => ({
+  findImage: (input, options) => findImage(parts, input, options),
+  pullImage: (input, options) => pullImage(parts, input, options),
+});
+
+async function findImage(
+  { cri, clock, credentials, proofs }: ImageParts,
+  { pod, image, policy }: PortTypes['findImage']['input'],
+  { signal }: Abortable,
+): Promise<FoundImage> {
+  const at = clock.now();
+  const { spec, repository } = named(pod, image);
+  const [{ image: found }, missing] = await Promise.all([
+    cri.imageStatus({ image: spec, verbose: false }, { signal }),
+    credentials.missing(pod, { signal }),
+  ]);
+  const imageRef = found?.id || null;
+  const warnings = missingSecretsEvents(missing);
+  const told = { imageRef, at, ...(warnings.length > 0 ? { warnings } : {}) };
+  if (imageRef === null || policy === 'Always') return told;
+  // A Secret that is none proves nothing, and fails the pull.
+  const find = () => credentials.find(pod, repository, { signal }).catch(() => []);
+  return (await proofs.mustPull({ image, imageRef }, find, { signal })) ? { ...told, isUnproven: true } : told;
+}
+
+async function pullImage(
+  { cri, clock, node, credentials, proofs }: ImageParts,
+  { pod, image, limitMs }: PortTypes['pullImage']['input'],
+  { signal }: Abortable,
+): Promise<PortTypes['pullImage']['output']> {
+  const { spec, repository } = named(pod, image);
+  const request = { image: spec, sandboxConfig: sandboxConfig(pod, 0, node()) };
+  let startedAt = clock.now();
+  const pull = async (within: AbortSignal) => {
+    const found = await credentials.find(pod, repository, { signal: within });
+    const attempt = () => {
+      startedAt = clock.now();
+      return pullWith(found, (auth) => pulled(cri, { ...request, auth }, within));
+    };
+    return proofs.pull(image, attempt, { signal: within });
+  };
+  const tried = (within: AbortSignal) =>
+    pull(within).catch((cause) => {
+      if (within.aborted && !signal.aborted) throw overdue(limitMs ?? 0, cause);
+      if (!(cause instanceof NodeFailure) || OWN_WORDS.has(cause.reason)) throw cause;
+      throw failedPull(image, cause);
+    });
+  const { imageRef } = await (limitMs === undefined
+    ? tried(signal)
+    : withinLimit(tried, { clock, timeoutMs: limitMs, signal }));
+  const finishedAt = clock.now();
+  return { imageRef, sizeBytes: await sizeOf(cri, imageRef, signal), startedAt, finishedAt };
+}
+
+/** What is told as it is: the runtime has said nothing of the image. */
+const OWN_WORDS: ReadonlySet<string> = new Set(['RuntimeUnavailable', 'ErrImagePull']);
+
+interface Abortable {
+  readonly signal: AbortSignal;
+}
+
+type ImagePorts = Pick<Services, 'findImage' | 'pullImage'>;
+
+const overdue = (limitMs: number, cause: unknown): NodeFailure =>
+  new NodeFailure('ErrImagePull', `the pull timed out after ${goDuration(limitMs)}`, { cause });
+
+async function pulled(cri: Cri, request: PullImageRequest, signal: AbortSignal): Promise<string> {
+  return (await cri.pullImage(request, { signal })).imageRef;
+}
+
+/** Tries the credentials sequentially, or none if there are none. The error names what went wrong with each of them. */
+export async function pullWith(
+  credentials: readonly Credential[],
+  pull: (auth: AuthConfig | undefined) => Promise<string>,
+): Promise<{ readonly imageRef: string; readonly credential: Credential | undefined }> {
+  if (credentials.length === 0) return { imageRef: await pull(undefined), credential: undefined };
+  const failures: NodeFailure[] = [];
+  for (const credential of credentials) {
+    const { username, password } = credential;
+    try {
+      return { imageRef: await pull(AuthConfig.fromPartial({ username, password })), credential };
+    } catch (error) {
+      if (!(error instanceof NodeFailure) || error.reason === 'RuntimeUnavailable') throw error;
+      failures.push(error);
+    }
+  }
+  const [first] = failures;
+  const messages = [...new Set(failures.map(runtimeMessageWithCode))];
+  throw first !== undefined && messages.length === 1
+    ? first
+    : new NodeFailure('RuntimeError', `[${messages.join(', ')}]`);
+}
+
+/** What a registry's fault or a bad signature is called, when the runtime begins its error with that word. */
+function failedPull(image: string, cause: NodeFailure): NodeFailure {
+  const said = runtimeMessageWithCode(cause);
+  const after = (word: string) => said.slice(word.length);
+  if (said.startsWith(UNAVAILABLE)) {
+    const message = `image pull failed for ${image} because the registry is unavailable${after(UNAVAILABLE)}`;
+    return new NodeFailure(UNAVAILABLE, message, { cause });
+  }
+  if (said.startsWith(UNSIGNED)) {
+    const message = `image pull failed for ${image} because the signature validation failed${after(UNSIGNED)}`;
+    return new NodeFailure(UNSIGNED, message, { cause });
+  }
+  return new NodeFailure('ErrImagePull', said, { cause });
+}
+
+const UNAVAILABLE = 'RegistryUnavailable';
+const UNSIGNED = 'SignatureValidationFailed';
+
+/** Nothing but a message tells the size: an image without one is as good. */
+async function sizeOf(cri: Cri, imageRef: string, signal: AbortSignal): Promise<number> {
+  try {
+    const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, { signal });
+    return Number(image?.size ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** An image as the runtime is asked for it on behalf of a pod, and where its registry has it. */
+function named(pod: Pod, image: string) {
+  const reference = parseImageReference(image);
+  if ('refusal' in reference) {
+    const name = truncate(image, LONGEST_SHOWN);
+    const why = truncate(reference.refusal, LONGEST_SHOWN);
+    const message = `Failed to apply default image tag "${name}": couldn't parse image name "${name}": ${why}`;
+    throw new NodeFailure('InvalidImageName', message);
+  }
+  const annotations = pod.metadata.annotations ?? {};
+  return { spec: imageSpec(withDefaultTag(image, reference), annotations), repository: reference.repository };
+}
+
+/** More of what is no image's name is not told. */
+const LONGEST_SHOWN = 300;

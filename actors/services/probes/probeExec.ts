@@ -1,0 +1,37 @@
+/** Tries a probe by a command in the container. */
+
+import { NodeFailure } from '../../../base/failure.ts';
+import type { Cri } from '../../../cri/calls.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import { expandAll } from '../../../kubernetes/environment/environment.ts';
+import type { Try } from './probeTry.ts';
+
+const OUTPUT_BYTES = 10 * 1024;
+
+/** Exit code 0 is success; a command that takes too long has failed, whatever it would have said. */
+export async function tryExec(
+  cri: Cri,
+  {
+    container,
+    id,
+    command,
+  }: { readonly container: Container; readonly id: string; readonly command: readonly string[] },
+  { timeoutSeconds, signal }: { readonly timeoutSeconds: number; readonly signal: AbortSignal },
+): Promise<Try> {
+  // Like the kubelet, expand only values that are written in the spec; a variable with `valueFrom` becomes "" here
+  // (`ExpandContainerCommandOnlyStatic` in `pkg/kubelet/container/helpers.go`).
+  const values = new Map((container.env ?? []).map(({ name, value = '' }) => [name, value]));
+  const cmd = expandAll(command, values, 'exec.command');
+  try {
+    const { exitCode, stdout, stderr } = await cri.execSync(
+      { containerId: id, cmd, timeout: BigInt(timeoutSeconds) },
+      { signal },
+    );
+    const message = Buffer.concat([stdout, stderr]).toString('utf8', 0, OUTPUT_BYTES);
+    return { result: exitCode === 0 ? 'success' : 'failure', message };
+  } catch (error) {
+    if (!(error instanceof NodeFailure && error.reason === 'DeadlineExceeded')) throw error;
+    const message = `command timed out: ${JSON.stringify(cmd.join(' '))} timed out after ${timeoutSeconds}s`;
+    return { result: 'failure', message };
+  }
+}

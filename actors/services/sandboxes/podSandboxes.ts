@@ -1,0 +1,16 @@
+/** The sandboxes that the runtime has of one pod as it is asked, whatever its last list has shown. */
+import type { CallOptions, Cri } from '../../../cri/calls.ts';
+import { POD_UID_LABEL } from '../../../cri/labels.ts';
+import { observedSandbox } from '../../../cri/observe.ts';
+import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
+
+/** In any order. */
+export async function podSandboxes(
+  cri: Pick<Cri, 'listPodSandbox'>,
+  podUid: string,
+  options: CallOptions,
+): Promise<readonly ObservedSandbox[]> {
+  const labelSelector = { [POD_UID_LABEL]: podUid };
+  const { items } = await cri.listPodSandbox({ filter: { id: '', state: undefined, labelSelector } }, options);
+  return items.flatMap((item) => observedSandbox(item) ?? []);
+}

@@ -1,0 +1,95 @@
+/** Optional features of the runtime, queried only when a pod needs one. */
+
+import { NodeFailure } from '../../../base/failure.ts';
+import { lookUp } from '../../../base/lookUp.ts';
+import type { CallOptions, Cri } from '../../../cri/calls.ts';
+import type { VersionResponse } from '../../../cri/generated/runtime.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { MountedVolumes } from '../../../kubernetes/mountedVolume.ts';
+
+type FirstVersions = Readonly<Record<string, readonly [major: number, minor: number]>>;
+
+/** First version of each runtime that mounts images. A runtime that is not listed is assumed to mount them. */
+const WITH_IMAGE_VOLUMES: FirstVersions = { containerd: [2, 1], 'cri-o': [1, 31] };
+
+/**
+ * First version of each runtime that mounts a part of an image. An older one ignores the field and mounts the whole image
+ * (`test/e2e_node/image_volume.go` requires containerd 2.2; the CRI has the field since 1.33, and CRI-O follows its version).
+ */
+const WITH_IMAGE_SUB_PATHS: FirstVersions = { containerd: [2, 2], 'cri-o': [1, 33] };
+
+/**
+ * Fails with `CreateContainerError` if the container mounts an image that the runtime is known to ignore: the runtime would
+ * create the container without it. Checked after the pull, so that a failed pull is reported first, as by a kubelet (C16).
+ */
+export async function requireImageVolumes(
+  cri: Pick<Cri, 'version'>,
+  { volumeMounts = [] }: Pick<Container, 'volumeMounts'>,
+  volumes: MountedVolumes,
+  options: CallOptions,
+): Promise<void> {
+  const mounts = volumeMounts.filter(({ name }) => lookUp(volumes, name)?.kind === 'image');
+  if (mounts.length === 0) return;
+  const version = await cri.version({ version: '' }, options);
+  for (const { name, subPath = '', subPathExpr = '' } of mounts) {
+    requireVersion(
+      version,
+      WITH_IMAGE_VOLUMES,
+      `ImageVolumeMountFailed: volume "${name}": the runtime has no image volumes`,
+    );
+    const isPart = subPath !== '' || subPathExpr !== '';
+    const noPart = `ImageVolumeMountFailed: volume "${name}": the runtime has no subPath of images`;
+    if (isPart) requireVersion(version, WITH_IMAGE_SUB_PATHS, noPart);
+  }
+}
+
+/** First version of each runtime that sets the signal of a stop. The CRI has the field since 1.33, as that of a sub path. */
+const WITH_STOP_SIGNALS = WITH_IMAGE_SUB_PATHS;
+
+/** Fails with `CreateContainerError` if the container sets a `stopSignal` that the runtime is known to ignore. */
+export async function requireStopSignal(
+  cri: Pick<Cri, 'version'>,
+  { lifecycle }: Pick<Container, 'lifecycle'>,
+  options: CallOptions,
+): Promise<void> {
+  const { stopSignal } = lifecycle ?? {};
+  if (stopSignal === undefined) return;
+  const version = await cri.version({ version: '' }, options);
+  requireVersion(version, WITH_STOP_SIGNALS, `stopSignal ${stopSignal}: the runtime cannot set it`);
+}
+
+function requireVersion(
+  { runtimeName, runtimeVersion }: Pick<VersionResponse, 'runtimeName' | 'runtimeVersion'>,
+  firstVersions: FirstVersions,
+  missing: string,
+): void {
+  const [major, minor] = lookUp(firstVersions, runtimeName) ?? [0, 0];
+  const [hasMajor = 0, hasMinor = 0] = runtimeVersion.replace(/^v/, '').split('.').map(Number);
+  if (hasMajor > major || (hasMajor === major && hasMinor >= minor)) return;
+  const message = `${missing} (${runtimeName} ${runtimeVersion}; available from ${runtimeName} ${major}.${minor})`;
+  throw new NodeFailure('CreateContainerError', message);
+}
+
+/** Whether the runtime can make mounts read-only with all that is mounted in them; asked for where a container wants it. */
+export async function recursiveReadOnly(
+  cri: Cri,
+  container: Container,
+  handlerOf: () => Promise<string>,
+  options: CallOptions,
+): Promise<boolean> {
+  const wants = (container.volumeMounts ?? []).some(({ recursiveReadOnly: mode = 'Disabled' }) => mode !== 'Disabled');
+  if (!wants) return false;
+  const handler = await handlerOf();
+  const { runtimeHandlers } = await cri.status({ verbose: false }, options);
+  const found = runtimeHandlers.find(({ name }) => name === handler);
+  return found?.features?.recursiveReadOnlyMounts ?? false;
+}
+
+/** Fails where the runtime can not give a pod users of its own: with the host's it would have more than it was written for. */
+export async function requireUserNamespaces(cri: Pick<Cri, 'status'>, handler: string, options: CallOptions) {
+  const { runtimeHandlers } = await cri.status({ verbose: false }, options);
+  if (runtimeHandlers.find(({ name }) => name === handler)?.features?.userNamespaces) return;
+  const who = handler === '' ? 'runtime' : `RuntimeClass handler "${handler}"`;
+  const message = `can't set \`spec.hostUsers: false\`, ${who} does not support user namespaces`;
+  throw new NodeFailure('FailedCreatePodSandBox', `Failed to create pod sandbox: ${message}`);
+}

@@ -1,0 +1,76 @@
+import { expect, test } from '@jest/globals';
+import { containerObjects } from '../../../../actors/services/containers/containerObjects.ts';
+import { FakeObjects } from '../../../fakes/objects.ts';
+import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
+
+const { signal } = new AbortController();
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const pod = aPod({
+  containers: [
+    aContainer({
+      envFrom: [{ configMapRef: { name: 'settings' } }],
+      env: [
+        { name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'key', key: 'password' } } },
+        { name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      ],
+    }),
+    aContainer({ name: 'plain' }),
+  ],
+});
+const main = { pod, container: 'main' };
+
+function world() {
+  const objects = new FakeObjects();
+  const learned: string[] = [];
+  const service = containerObjects({ objects, learnValues: (_pod, values) => void learned.push(...values) });
+  const fill = () => {
+    objects.put('ConfigMap', 'settings', { data: { color: 'blue' } });
+    objects.put('Secret', 'key', { data: { password: base64('hunter2!') } });
+  };
+  return { objects, learned, fill, service, read: () => service.read(main, { signal }) };
+}
+
+test('C37: what a container needs is read, told to nobody, and kept for the container that is made of it', async () => {
+  const { fill, service, learned, read } = world();
+  fill();
+  await expect(read()).resolves.toBeNull();
+  expect([...service.take(main).keys()]).toEqual(['ConfigMap/settings', 'Secret/key']);
+  expect([...service.take(main).keys()]).toEqual([]);
+  expect(learned).toEqual(['blue', 'hunter2!']);
+});
+
+test('C37: what a kubelet would find missing first is told', async () => {
+  const { objects, fill, read, service } = world();
+  await expect(read()).rejects.toMatchObject({
+    reason: 'CreateContainerConfigError',
+    message: 'configmap "settings" not found',
+  });
+  fill();
+  objects.put('Secret', 'key', { data: {} });
+  await expect(read()).rejects.toThrow("couldn't find key password in Secret default/key");
+  expect(service.take(main).size).toBe(0);
+});
+
+test('C37: nothing is asked for where nothing is named; without a cluster there are no objects', async () => {
+  const { objects, service } = world();
+  await service.read({ pod, container: 'plain' }, { signal });
+  expect(objects.asked).toEqual([]);
+  const alone = containerObjects({});
+  await expect(alone.read(main, { signal })).rejects.toThrow('configmap "settings" not found');
+});
+
+test('what was read for a pod that is gone is forgotten', async () => {
+  const { fill, service, read } = world();
+  fill();
+  await read();
+  service.forget(pod.metadata.uid);
+  expect(service.take(main).size).toBe(0);
+});
+
+test('whoever stops asking is not answered', async () => {
+  const { objects, service } = world();
+  objects.trouble.set('ConfigMap/settings', 'aborted');
+  const stopping = new AbortController();
+  stopping.abort(new Error('stopped'));
+  await expect(service.read(main, stopping)).rejects.toThrow('stopped');
+});

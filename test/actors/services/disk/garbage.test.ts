@@ -1,0 +1,126 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { garbageServices } from '../../../../actors/services/disk/garbage.ts';
+import { createOwnership } from '../../../../actors/store/ownership.ts';
+import { NodeFailure } from '../../../../base/failure.ts';
+import type { Cri } from '../../../../cri/calls.ts';
+import type { Layout } from '../../../../host/pods/layout.ts';
+import { MARK_FILE } from '../../../../host/pods/podMark.ts';
+import { claimPodDirectory } from '../../../../host/pods/takePodDirectory.ts';
+import type { ForeignPod } from '../../../../kubernetes/lifecycle/observed.ts';
+import { inFolder, makerIn, signal } from '../../../volume/onDisk.ts';
+
+const gone = new NodeFailure('NotFound', 'not found');
+const refused = new NodeFailure('RuntimeError', 'it is busy');
+
+interface Disk {
+  readonly folder: string;
+  readonly layout: Layout;
+}
+
+/** The services over a runtime that has something to say to some ids; what was removed there is noted. */
+function garbage({ folder, layout }: Disk, says: Readonly<Record<string, NodeFailure>> = {}) {
+  const removed: string[] = [];
+  const remove = async (id: string) => {
+    if (says[id]) throw says[id];
+    removed.push(id);
+    return {};
+  };
+  const cri: Pick<Cri, 'removeContainer' | 'removePodSandbox'> = {
+    removeContainer: ({ containerId }) => remove(containerId),
+    removePodSandbox: ({ podSandboxId }) => remove(podSandboxId),
+  };
+  const podLogsDir = join(folder, 'log', 'pods');
+  const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir, owner: 'us' });
+  // They use no other call.
+  const services = garbageServices({
+    cri: cri as Cri,
+    clock: { now: () => 0 },
+    layout,
+    ownership,
+    isEvidence: () => false,
+  });
+  const dead = (id: string) => ({
+    pod: { namespace: 'default', name: 'web', uid: 'u1' },
+    container: 'main',
+    id,
+    attempt: 0,
+    isLatest: true,
+  });
+  return {
+    removed,
+    survey: (known: string[], foreign: readonly ForeignPod[] = []) =>
+      services.surveyDisk({ known, foreign }, { signal }),
+    remove: (containers: string[], sandboxes: string[]) =>
+      services.removeGarbage({ containers: containers.map(dead), sandboxes }, { signal }),
+  };
+}
+
+test('dead containers and old sandboxes are removed; those that are gone already are no failure', async () => {
+  await inFolder(async (folder, layout) => {
+    const { remove, removed } = garbage({ folder, layout }, { 'c-gone': gone, 's-gone': gone });
+    await expect(remove(['c-gone', 'c'], ['s-gone', 's'])).resolves.toBeNull();
+    expect(removed.sort()).toEqual(['c', 's']);
+  });
+});
+
+test.each(['c-busy', 's-busy'])(
+  'when %s cannot be removed the others are all the same, and it is told',
+  async (busy) => {
+    await inFolder(async (folder, layout) => {
+      const { remove, removed } = garbage({ folder, layout }, { [busy]: refused });
+      await expect(remove(['c-busy', 'c'], ['s-busy', 's'])).rejects.toBe(refused);
+      expect(removed).toEqual(expect.arrayContaining(['c', 's']));
+    });
+  },
+);
+
+test('of pods that are not known, what bears the mark is left over, and the rest is of others', async () => {
+  await inFolder(async (folder, layout) => {
+    const maker = makerIn(layout);
+    const pod = (uid: string) => ({ uid, namespace: 'default', name: `name-${uid}` });
+    for (const uid of ['known', 'left_over']) await claimPodDirectory({ layout, maker, pod: pod(uid) });
+    await mkdir(join(layout.podsDir, 'theirs'));
+    await mkdir(join(folder, 'log', 'pods', 'kube-system_etcd_theirs'));
+    const theirs = {
+      uid: 'theirs',
+      namespace: 'kube-system',
+      name: 'etcd',
+      sandboxes: [],
+      directory: layout.podDir('theirs'),
+      why: "it does not have this agent's mark",
+    };
+    const left = [{ ...pod('left_over'), isMarked: true }];
+    const { survey } = garbage({ folder, layout });
+    expect(await survey(['known'])).toEqual({ left, foreign: [theirs], gone: [] });
+    // What is known already is not told again; what has gone, and what is another, is.
+    expect(await survey(['known'], [theirs])).toEqual({ left, foreign: [], gone: [] });
+    const known = [
+      { ...theirs, why: 'of before' },
+      { ...theirs, uid: 'removed' },
+    ];
+    expect(await survey(['known'], known)).toEqual({ left, foreign: [theirs], gone: ['removed'] });
+  });
+});
+
+test('logs of this agent without a pod directory, as a power cut leaves them, are left over; those of others are not', async () => {
+  await inFolder(async (folder, layout) => {
+    const maker = makerIn(layout);
+    const pod = (uid: string) => ({ uid, namespace: 'default', name: 'web' });
+    for (const uid of ['known', 'ours', 'cut-off']) {
+      await claimPodDirectory({ layout, maker, pod: pod(uid) });
+      await rm(layout.podDir(uid), { recursive: true });
+    }
+    await writeFile(join(layout.podLogDir(pod('cut-off')), MARK_FILE), '');
+    await claimPodDirectory({ layout, maker: { ...maker, root: '/elsewhere' }, pod: pod('theirs') });
+    await rm(layout.podDir('theirs'), { recursive: true });
+    for (const odd of ['default_web_unmarked', 'default_web', 'x', '_', 'a b_c_d', '__']) {
+      await mkdir(join(folder, 'log', 'pods', odd));
+    }
+    const { survey } = garbage({ folder, layout });
+    const { left, foreign } = await survey(['known']);
+    expect([...left].sort((a, b) => a.uid.localeCompare(b.uid))).toEqual([pod('cut-off'), pod('ours')]);
+    expect(foreign).toEqual([]);
+  });
+});

@@ -1,0 +1,50 @@
+/** URLs against what Go's net/url returned for the same input. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { bytesOfText, GoUrl } from '../../../../actors/services/http/goUrl.ts';
+
+const rowsOf = (name: string): unknown[][] =>
+  readFileSync(new URL(`../../recorded/url/${name}.jsonl`, import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+/** Returns the error's message instead of throwing it. */
+function outcomeOf<T>(act: () => T): T | string {
+  try {
+    return act();
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test('the request target of each path of a probe is the one of a kubelet', () => {
+  const rows = rowsOf('targets');
+  expect(rows.length).toBeGreaterThan(500);
+  const actual = rows.map(([path]) =>
+    outcomeOf(() => {
+      const url = GoUrl.forProbe('http', '10.0.0.1:80', String(path));
+      return [path, url.toBytes(), url.requestTarget].map((each) => String(each));
+    }),
+  );
+  const expected = rows.map(([path, url, request, error]) =>
+    error === null ? [String(path), bytesOfText(String(url)), bytesOfText(String(request))] : error,
+  );
+  expect(actual).toEqual(expected);
+});
+
+test('each Location of a redirect is resolved as in Go', () => {
+  const rows = rowsOf('redirects');
+  expect(rows.length).toBeGreaterThan(400);
+  const actual = rows.map(([from, location]) =>
+    outcomeOf(() => {
+      const reference = GoUrl.parse(bytesOfText(String(location)));
+      const url = GoUrl.parse(bytesOfText(String(from))).resolve(reference);
+      return [location, url.toBytes(), url.hostname, reference.isAbsolute];
+    }),
+  );
+  const expected = rows.map(([, location, url, hostname, isAbsolute, error]) =>
+    error === null ? [location, bytesOfText(String(url)), bytesOfText(String(hostname ?? '')), isAbsolute] : error,
+  );
+  expect(actual).toEqual(expected);
+});

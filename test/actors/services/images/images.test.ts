@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals';
+import { podCredentials } from '../../../../actors/images/podCredentials.ts';
+import type { PullProofs } from '../../../../actors/images/pullProofs.ts';
+import { imageServices } from '../../../../actors/services/images/images.ts';
+import { systemClock } from '../../../../base/clock.ts';
+import { NodeFailure } from '../../../../base/failure.ts';
+import type { Cri } from '../../../../cri/calls.ts';
+import { Image, PullImageResponse } from '../../../../cri/generated/runtime.ts';
+import type { Credential } from '../../../../kubernetes/images/keyring.ts';
+import { ObjectNotFound, type PodObjects } from '../../../../kubernetes/objects/podObjects.ts';
+import { node, pod } from '../../../cri/nodeAndPod.ts';
+import { dockerSecret } from '../../images/dockerSecret.ts';
+
+const options = { signal: new AbortController().signal };
+
+interface World {
+  /** The node's own. */
+  readonly users?: readonly string[];
+  /** What a registry answers each user; the image, where it says nothing. */
+  readonly words?: Readonly<Record<string, string>>;
+  readonly objects?: PodObjects;
+  readonly mustPull?: PullProofs['mustPull'];
+}
+
+function world({ users = [], words = {}, objects, mustPull = async () => false }: World) {
+  const asked: string[] = [];
+  const proved: (Credential | undefined)[] = [];
+  const cri = {
+    pullImage: async ({ auth }) => {
+      const user = auth?.username ?? '';
+      asked.push(user);
+      const said = words[user];
+      if (said !== undefined) throw new NodeFailure('RuntimeError', said);
+      return PullImageResponse.fromPartial({ imageRef: 'sha256:1' });
+    },
+    imageStatus: async () => ({ image: Image.fromPartial({ id: 'sha256:1' }), info: {} }),
+  } satisfies Pick<Cri, 'pullImage' | 'imageStatus'>;
+  const findCredentials = async () => users.map((username) => ({ username, password: 'hunter2' }));
+  const proofs: Pick<PullProofs, 'mustPull' | 'pull'> = {
+    mustPull,
+    pull: async (_, pull) => {
+      const pulled = await pull();
+      proved.push(pulled.credential);
+      return pulled;
+    },
+  };
+  const services = imageServices({
+    // Nothing else of the runtime is asked.
+    cri: cri as unknown as Cri,
+    clock: systemClock,
+    node: () => node(),
+    proofs,
+    credentials: podCredentials({ findCredentials, objects }),
+  });
+  return { ...services, asked, proved };
+}
+
+const secretsOf = (...names: readonly string[]) => pod({ imagePullSecrets: names.map((name) => ({ name })) });
+
+async function pullIn(made: ReturnType<typeof world>, of = pod()) {
+  const input = { pod: of, image: 'r.example/app:1', limitMs: undefined };
+  const end = await made.pullImage(input, options).then(
+    ({ imageRef }) => imageRef,
+    (error: unknown) => (error instanceof NodeFailure ? `${error.reason}: ${error.message}` : String(error)),
+  );
+  return { asked: made.asked, end };
+}
+
+/** Pulls with these users, of whom the registry answers each with its own words or, where it has none, the image. */
+const pullAs = (users: readonly string[], words: Readonly<Record<string, string>>) => pullIn(world({ users, words }));
+
+const objects: PodObjects = {
+  get: async (_, kind, name) => {
+    if (name === 'none') throw new ObjectNotFound(kind, name);
+    return dockerSecret(name, name === 'broken' ? '{"auths": {"r.example": {"auth": "hunter2' : { 'r.example': name });
+  },
+};
+
+test('C16: credentials are tried one after the other, none where there is none', async () => {
+  expect(await pullAs([], {})).toEqual({ asked: [''], end: 'sha256:1' });
+  expect(await pullAs(['a', 'b', 'c'], { a: 'denied' })).toEqual({ asked: ['a', 'b'], end: 'sha256:1' });
+});
+
+test('what went wrong with all of them is told together, the same words once', async () => {
+  const { end } = await pullAs(['a', 'b', 'c'], { a: 'denied', b: 'expired', c: 'denied' });
+  expect(end).toBe('ErrImagePull: [denied, expired]');
+  expect((await pullAs(['a', 'b'], { a: 'denied', b: 'denied' })).end).toBe('ErrImagePull: denied');
+});
+
+describe('C16: the Secrets that a pod names', () => {
+  test("come before the node's own, and which of them did is noted", async () => {
+    const made = world({ users: ['node'], words: { one: 'denied' }, objects });
+    expect(await pullIn(made, secretsOf('one', 'two'))).toEqual({ asked: ['one', 'two'], end: 'sha256:1' });
+    expect(made.proved).toMatchObject([{ source: { kind: 'secret', name: 'two' } }]);
+  });
+
+  test('that are not there are told of with each look for the image, and the pull goes on without them', async () => {
+    const made = world({ objects });
+    const found = await made.findImage({ pod: secretsOf('none', '', 'one'), image: 'app', policy: undefined }, options);
+    expect(found.warnings).toEqual([
+      {
+        eventType: 'Warning',
+        reason: 'FailedToRetrieveImagePullSecret',
+        message: 'Unable to retrieve some image pull secrets (none); attempting to pull the image may not succeed.',
+      },
+    ]);
+    expect(await pullIn(made, secretsOf('none'))).toEqual({ asked: [''], end: 'sha256:1' });
+    expect(
+      await made.findImage({ pod: secretsOf('one'), image: 'app', policy: undefined }, options),
+    ).not.toHaveProperty('warnings');
+  });
+
+  test('that are none fail the pull, without a word of what is in them', async () => {
+    const made = world({ objects });
+    const { asked, end } = await pullIn(made, secretsOf('broken'));
+    expect(asked).toEqual([]);
+    expect(end).toBe(
+      'ErrImagePull: secret "broken": .dockerconfigjson is not the configuration of docker that its type says',
+    );
+  });
+});
+
+test('C17: an image that is there is asked a proof of, unless it is pulled in any case', async () => {
+  const given: string[] = [];
+  const made = world({
+    objects,
+    users: ['node'],
+    mustPull: async (found, credentials) => {
+      given.push(found.image, found.imageRef, ...(await credentials()).map(({ username }) => username));
+      return true;
+    },
+  });
+  const look = { pod: secretsOf('one'), image: 'r.example/app:1', policy: 'IfNotPresent' };
+  expect(await made.findImage(look, options)).toMatchObject({ imageRef: 'sha256:1', isUnproven: true });
+  expect(given).toEqual(['r.example/app:1', 'sha256:1', 'one', 'node']);
+  expect(await made.findImage({ ...look, policy: 'Always' }, options)).not.toHaveProperty('isUnproven');
+  // Nothing is proved by a Secret that is none.
+  await made.findImage({ ...look, pod: secretsOf('broken') }, options);
+  expect(given.slice(4)).toEqual(['r.example/app:1', 'sha256:1']);
+});

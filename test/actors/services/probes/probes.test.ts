@@ -1,0 +1,344 @@
+/** One try of each kind of probe, against real servers on this host. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { hostNetwork as network } from '../../../../actors/services/http/hostNetwork.ts';
+import { probeServices } from '../../../../actors/services/probes/probes.ts';
+import { systemClock } from '../../../../base/clock.ts';
+import { NodeFailure } from '../../../../base/failure.ts';
+import type { Container, LifecycleHandler, Probe } from '../../../../kubernetes/api/schema/container.ts';
+import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
+import { certificate, key } from '../certificate.ts';
+
+const HOST = '127.0.0.1';
+const never = new AbortController().signal;
+const servers: (Server | TcpServer)[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function listening(server: Server | TcpServer): Promise<number> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  // It listens on an address of IP.
+  return (server.address() as AddressInfo).port;
+}
+
+const serving = (listener: RequestListener) => listening(createServer(listener));
+
+/** A port at which nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+type ExecSync = Parameters<typeof probeServices>[0]['cri']['execSync'];
+
+/** Tries a readiness probe of the container `main` once. */
+async function tried(
+  probe: Probe,
+  { more = {}, execSync }: { more?: Partial<Container>; execSync?: ExecSync } = {},
+): Promise<{ result: string; message: string; took: number }> {
+  const pod = aPod({ containers: [aContainer({ readinessProbe: probe, ...more })] });
+  const cri = { execSync } as Parameters<typeof probeServices>[0]['cri'];
+  const { runProbe } = probeServices({
+    network,
+    cri,
+    clock: systemClock,
+    node: () => ({ hostIps: ['192.0.2.1'] }),
+    jitter: () => 0,
+  });
+  const run = { pod, container: 'main', kind: 'readiness', id: 'c1', podIp: HOST } as const;
+  const { result, message, beganAt, at } = await runProbe(run, { signal: never });
+  return { result, message, took: at - beganAt };
+}
+
+type HttpHeader = NonNullable<NonNullable<LifecycleHandler['httpGet']>['httpHeaders']>[number];
+
+const success = { result: 'success' };
+const failure = (message: unknown) => ({ result: 'failure', message });
+
+describe('httpGet', () => {
+  test('200 to 399 is success, anything else a failure that tells the status and not the body', async () => {
+    const port = await serving((request, response) => {
+      response.statusCode = Number(request.url?.slice(1));
+      response.end('secret');
+    });
+    for (const status of [200, 204, 299]) {
+      expect(await tried({ httpGet: { port, path: `/${status}` } })).toMatchObject(success);
+    }
+    for (const status of [400, 404, 500, 503]) {
+      expect(await tried({ httpGet: { port, path: `/${status}` } })).toMatchObject(
+        failure(`HTTP probe failed with statuscode: ${status}`),
+      );
+    }
+  });
+
+  test('asks as a kubelet does, with the headers of the probe', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const port = await serving((request, response) => {
+      seen.push({ method: request.method, url: request.url, ...request.headers });
+      response.end();
+    });
+    await tried({ httpGet: { port, path: 'healthz?full=1&x=%20' } });
+    expect(seen[0]).toEqual({
+      method: 'GET',
+      url: '/healthz?full=1&x=%20',
+      host: `${HOST}:${port}`,
+      'user-agent': 'kube-probe/1.36',
+      accept: '*/*',
+      connection: 'close',
+    });
+    const httpHeaders = [
+      { name: 'Host', value: 'shop.example' },
+      { name: 'User-Agent', value: 'mine' },
+      { name: 'Accept', value: '' },
+      { name: 'X-Many', value: 'a' },
+      { name: 'x-many', value: 'b' },
+    ];
+    await tried({ httpGet: { port, httpHeaders } });
+    expect(seen[1]).toEqual({
+      method: 'GET',
+      url: '/',
+      host: 'shop.example',
+      'user-agent': 'mine',
+      'x-many': 'a, b',
+      connection: 'close',
+    });
+  });
+
+  test('a named port, a number written as a text, a host of its own; a port that is none is an error', async () => {
+    const port = await serving((_, response) => void response.end());
+    const ports = [{ name: 'web', containerPort: port }];
+    expect(await tried({ httpGet: { port: 'web' } }, { more: { ports } })).toMatchObject(success);
+    expect(await tried({ httpGet: { port: String(port), host: 'localhost' } })).toMatchObject(success);
+    expect(await tried({ httpGet: { port: 'other' } }, { more: { ports } })).toMatchObject({
+      result: 'error',
+      message: 'strconv.Atoi: parsing "other": invalid syntax',
+    });
+  });
+
+  test('redirects are followed on the same host only; to another one it ends as a warning', async () => {
+    const port = await serving(({ url = '' }, response) => {
+      const location = {
+        '/near': '/200',
+        '/far': 'http://localhost:1/',
+        '/round': '/round',
+        '/files': `ftp://${HOST}:1/file`,
+        '/opaque': 'mailto:x',
+        '/empty': '',
+      }[url];
+      response.writeHead(location === undefined ? 200 : 302, location === undefined ? {} : { location }).end('body');
+    });
+    expect(await tried({ httpGet: { port, path: '/near' } })).toMatchObject(success);
+    for (const path of ['/far', '/opaque', '/empty']) {
+      expect(await tried({ httpGet: { port, path } })).toMatchObject({
+        result: 'warning',
+        message: 'Probe terminated redirects, Response body: body',
+      });
+    }
+    expect(await tried({ httpGet: { port, path: '/round' } })).toMatchObject(
+      failure('Get "/round": stopped after 10 redirects'),
+    );
+    expect(await tried({ httpGet: { port, path: '/files' } })).toMatchObject(
+      failure(`Get "ftp://${HOST}:1/file": unsupported protocol scheme "ftp"`),
+    );
+  });
+
+  test.each([
+    ['/%zz', 'parse "/%zz": invalid URL escape "%zz"'],
+    ['http://h\\x/', 'parse "http://h\\\\x/": invalid character "\\\\" in host name'],
+  ])('a redirect to %s, which is no URL, is a failure', async (location, reason) => {
+    const port = await serving((_, response) => void response.writeHead(302, { location }).end());
+    expect(await tried({ httpGet: { port, path: '/a' } })).toMatchObject(
+      failure(`Get "http://${HOST}:${port}/a": failed to parse Location header ${JSON.stringify(location)}: ${reason}`),
+    );
+  });
+
+  describe('after a redirect', () => {
+    /** Returns the headers of the second request. */
+    async function redirected(locationOf: (port: number) => string, httpHeaders: HttpHeader[] = []) {
+      const seen: Record<string, unknown>[] = [];
+      const port: number = await serving((request, response) => {
+        seen.push({ url: request.url, ...request.headers });
+        response.writeHead(seen.length === 1 ? 302 : 200, { location: locationOf(port) }).end();
+      });
+      expect(await tried({ httpGet: { port, path: '/a?b', httpHeaders } })).toMatchObject(success);
+      return { port, seen: seen[1] };
+    }
+    const host = { name: 'Host', value: 'app.example.test' };
+
+    test('a custom Host is sent again if the Location names no scheme', async () => {
+      const key = { name: 'X-Key', value: 'k1' };
+      const { seen, port } = await redirected(() => '/login/', [host, key]);
+      expect(seen).toMatchObject({ url: '/login/', host: 'app.example.test', 'x-key': 'k1' });
+      expect(seen).toMatchObject({ referer: `http://${HOST}:${port}/a?b` });
+      expect((await redirected((each) => `//${HOST}:${each}/x`, [host])).seen).toMatchObject({ host: host.value });
+    });
+
+    test('the Host of an absolute Location is sent instead of a custom one', async () => {
+      const { seen, port } = await redirected((each) => `http://${HOST}:${each}/x`, [host]);
+      expect(seen).toMatchObject({ url: '/x', host: `${HOST}:${port}` });
+    });
+
+    test('a Referer of the probe is sent again', async () => {
+      const { seen } = await redirected(() => '/x', [{ name: 'Referer', value: 'http://mine' }]);
+      expect(seen).toMatchObject({ referer: 'http://mine' });
+    });
+  });
+
+  test('a User-Agent that is set to "" is not sent, a Host that none can have is sent as ""', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const port = await serving((request, response) => {
+      seen.push(request.headers);
+      response.end();
+    });
+    const httpHeaders = [
+      { name: 'User-Agent', value: '' },
+      { name: 'Host', value: 'a/b' },
+    ];
+    await tried({ httpGet: { port, httpHeaders } });
+    expect(seen[0]).toEqual({ host: '', accept: '*/*', connection: 'close' });
+  });
+
+  test('user and password of a path that reads as a URL become an Authorization header', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const port = await serving((request, response) => {
+      seen.push({ url: request.url, ...request.headers });
+      response.end();
+    });
+    await tried({ httpGet: { port, path: '//u:p@h/x' } });
+    expect(seen[0]).toMatchObject({ url: '/x', authorization: 'Basic dTpw', host: `${HOST}:${port}` });
+    expect((await tried({ httpGet: { port: await closedPort(), path: '//u:p@h/x' } })).message).toContain('u:***@');
+  });
+
+  test('a path that leaves no host is a failure', async () => {
+    expect(await tried({ httpGet: { port: 80, path: 'mailto:x' } })).toMatchObject(
+      failure('Get "http:x": http: no Host in request URL'),
+    );
+  });
+
+  test('at most 10 KiB of the body are read', async () => {
+    const port = await serving((_, response) => void response.end('x'.repeat(50_000)));
+    expect((await tried({ httpGet: { port } })).message).toHaveLength(10 * 1024);
+  });
+
+  test('https without a look at the certificate; a server without TLS is told of', async () => {
+    const port = await listening(createSecureServer({ key, cert: certificate }, (_, response) => void response.end()));
+    expect(await tried({ httpGet: { port, scheme: 'HTTPS' } })).toMatchObject(success);
+    const plain = await serving((_, response) => void response.end());
+    expect(await tried({ httpGet: { port: plain, scheme: 'HTTPS' } })).toMatchObject(
+      failure(`Get "https://${HOST}:${plain}/": http: server gave HTTP response to HTTPS client`),
+    );
+  });
+
+  test('nobody there, no answer in time, a connection that is closed', async () => {
+    const closed = await closedPort();
+    expect(await tried({ httpGet: { port: closed } })).toMatchObject(
+      failure(`Get "http://${HOST}:${closed}/": dial tcp ${HOST}:${closed}: connect: connection refused`),
+    );
+    const silent = await serving(() => {});
+    const { took, ...late } = await tried({ httpGet: { port: silent } });
+    expect(late).toEqual(
+      failure(
+        `Get "http://${HOST}:${silent}/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
+      ),
+    );
+    expect(took).toBeGreaterThan(900);
+    const rude = await listening(createTcpServer((socket) => socket.end()));
+    expect(await tried({ httpGet: { port: rude } })).toMatchObject(failure(`Get "http://${HOST}:${rude}/": EOF`));
+  });
+
+  test('half an answer is a fault of the tool, tried three times; a header that would break its line is not sent', async () => {
+    let asked = 0;
+    const half = await serving((_, response) => {
+      asked += 1;
+      response.writeHead(200, { 'content-length': 9 }).write('half');
+      setTimeout(() => response.destroy(), 10);
+    });
+    expect(await tried({ httpGet: { port: half } })).toMatchObject({ result: 'error', message: 'unexpected EOF' });
+    expect(asked).toBe(3);
+    const httpHeaders = [{ name: 'X-Evil', value: 'a\r\nX-More: b' }];
+    expect(await tried({ httpGet: { port: half, httpHeaders } })).toMatchObject(
+      failure(`Get "http://${HOST}:${half}/": net/http: invalid header field value for "X-Evil"`),
+    );
+    expect(asked).toBe(3);
+  });
+
+  test('a connection that is reset while its answer is read is told of as Go does', async () => {
+    const breaking = (answer: string) =>
+      listening(
+        createTcpServer((socket) => {
+          socket.once('data', () => socket.write(answer, () => socket.resetAndDestroy()));
+        }),
+      );
+    const body = await breaking('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf');
+    const reset = 'read: connection reset by peer';
+    expect(await tried({ httpGet: { port: body } })).toMatchObject({ result: 'error', message: reset });
+    const head = await breaking('HTTP/1.1 200 OK\r\n');
+    expect(await tried({ httpGet: { port: head } })).toMatchObject(failure(`Get "http://${HOST}:${head}/": ${reset}`));
+  });
+});
+
+describe('tcpSocket', () => {
+  test('that a connection can be opened is success', async () => {
+    const port = await listening(createTcpServer());
+    expect(await tried({ tcpSocket: { port } })).toMatchObject(success);
+    const closed = await closedPort();
+    expect(await tried({ tcpSocket: { port: closed } })).toMatchObject(
+      failure(`dial tcp ${HOST}:${closed}: connect: connection refused`),
+    );
+  });
+});
+
+describe('exec', () => {
+  const answers =
+    (exitCode: number, stdout = '', stderr = ''): ExecSync =>
+    async () => ({ exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr) });
+
+  test('the exit code decides; what it says is the message', async () => {
+    const exec = { command: ['check'] };
+    expect(await tried({ exec }, { execSync: answers(0, 'fine') })).toMatchObject({ ...success, message: 'fine' });
+    expect(await tried({ exec }, { execSync: answers(1, 'out', 'err') })).toMatchObject(failure('outerr'));
+  });
+
+  test('its time is over: a failure, without another attempt', async () => {
+    let calls = 0;
+    const execSync: ExecSync = async ({ timeout, cmd }) => {
+      calls += 1;
+      expect([timeout, cmd]).toEqual([3n, ['sleep', '10']]);
+      throw new NodeFailure('DeadlineExceeded', 'ExecSync: timeout 3s exceeded');
+    };
+    const env = [{ name: 'LONG', value: '10' }];
+    expect(
+      await tried({ exec: { command: ['sleep', '$(LONG)'] }, timeoutSeconds: 3 }, { more: { env }, execSync }),
+    ).toMatchObject(failure('command timed out: "sleep 10" timed out after 3s'));
+    expect(calls).toBe(1);
+  });
+
+  test('a fault of the tool is tried three times, and says nothing of the container', async () => {
+    let calls = 0;
+    const failing = (times: number): ExecSync => {
+      calls = 0;
+      return async () => {
+        calls += 1;
+        if (calls <= times) throw new NodeFailure('RuntimeUnavailable', 'ExecSync: gone');
+        return { exitCode: 0, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+      };
+    };
+    expect(await tried({ exec: { command: ['x'] } }, { execSync: failing(2) })).toMatchObject(success);
+    expect(await tried({ exec: { command: ['x'] } }, { execSync: failing(9) })).toMatchObject({
+      result: 'error',
+      message: 'ExecSync: gone',
+    });
+    expect(calls).toBe(3);
+  });
+});

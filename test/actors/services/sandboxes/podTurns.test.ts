@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { podTurns } from '../../../../actors/services/sandboxes/podTurns.ts';
+
+/** Work that goes on until it is let go, and what has begun so far. */
+function works(inTurn: ReturnType<typeof podTurns>) {
+  const begun: string[] = [];
+  const ends = new Map<string, PromiseWithResolvers<void>>();
+  const begin = (name: string, of: { uid: string; volume?: string }) => {
+    const work = Promise.withResolvers<void>();
+    ends.set(name, work);
+    const done = inTurn(of, () => {
+      begun.push(name);
+      return work.promise;
+    });
+    done.catch(() => {});
+    return done;
+  };
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  return {
+    begin,
+    begun: async () => {
+      await settled();
+      return begun;
+    },
+    end: (name: string) => ends.get(name)?.resolve(),
+    fail: (name: string) => ends.get(name)?.reject(new Error(name)),
+  };
+}
+
+test("volumes of a pod do not wait for each other, what is the whole pod's waits for all, and other pods for none", async () => {
+  const { begin, begun, end } = works(podTurns());
+  begin('mount a', { uid: 'one', volume: 'a' });
+  begin('mount b', { uid: 'one', volume: 'b' });
+  begin('unmount a', { uid: 'one', volume: 'a' });
+  begin('erase', { uid: 'one' });
+  begin('other', { uid: 'two' });
+  expect(await begun()).toEqual(['mount a', 'mount b', 'other']);
+  end('mount a');
+  expect(await begun()).toEqual(['mount a', 'mount b', 'other', 'unmount a']);
+  end('unmount a');
+  expect(await begun()).not.toContain('erase');
+  end('mount b');
+  expect(await begun()).toContain('erase');
+});
+
+test('a failure ends a turn as an answer does, and is told to who asked', async () => {
+  const { begin, begun, fail } = works(podTurns());
+  const first = begin('prepare', { uid: 'one' });
+  begin('mount', { uid: 'one', volume: 'a' });
+  expect(await begun()).toEqual(['prepare']);
+  fail('prepare');
+  await expect(first).rejects.toThrow('prepare');
+  expect(await begun()).toEqual(['prepare', 'mount']);
+});
