@@ -5,17 +5,17 @@ import './host/nodeVersion.ts';
 
 /** What enters the actors, as it is recorded; and the functions that fill ports and bring facts. */
 export type { Entry, Feed, Recorder, Service, Services } from './actors/boundary.ts';
-/** A node: pods in, statuses out. What it is told once, and what it is made of. */
-export { createNode } from './actors/createNode.ts';
 /** What the machines tell, and the core/v1 Events that it becomes. */
 export { createEventRecorder, type EventChange, type EventRecorder } from './actors/events/eventRecorder.ts';
 export type { EventSink } from './actors/events/eventSink.ts';
-export type { Keyframe, NodeAgent } from './actors/nodeAgent.ts';
-export type { NodeAgentConfig } from './actors/nodeAgentConfig.ts';
-export type { NodeParts } from './actors/nodeParts.ts';
-export type { NodeOverview } from './actors/overview.ts';
+/** A node: pods in, statuses out. What it is told once, and what it is made of. */
+export { createNode } from './actors/node/createNode.ts';
+export type { Keyframe, NodeAgent } from './actors/node/nodeAgent.ts';
+export type { NodeAgentConfig } from './actors/node/nodeAgentConfig.ts';
+export type { NodeParts } from './actors/node/nodeParts.ts';
+export type { NodeOverview } from './actors/node/overview.ts';
 /** A recording, fed to a fresh agent. */
-export { createReplay, type Replay } from './actors/replay.ts';
+export { createReplay, type Replay } from './actors/replay/replay.ts';
 /** What probes, hooks and the manifest URL dial. */
 export type { Network } from './actors/services/http/network.ts';
 /** Time that stands still until it is moved: for tests over the simulated runtime. */

@@ -13,7 +13,7 @@ import type { TimerInput } from '../machines/shared/timerInput.ts';
 import { type Asked, aboutOf } from './asked.ts';
 import { guarded } from './guarded.ts';
 import type { AnswerListener, PortAnswer } from './portAnswer.ts';
-import { createRedaction, type Redaction } from './redaction.ts';
+import { createRedaction, type Redaction } from './replay/redaction.ts';
 
 /** One thing that entered: who it is for, when, and what. */
 export interface Entry {

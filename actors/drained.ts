@@ -1,4 +1,4 @@
-import type { RootActor } from './rootActor.ts';
+import type { RootActor } from './node/rootActor.ts';
 
 /** Asks a node to end its pods; resolves when none is left, or the node itself has ended. */
 export function drained(root: RootActor, drain: () => void): Promise<void> {

@@ -1,6 +1,6 @@
 /** Whether more starts are due than there are slots for them: what can wait gives way to them. */
 import type { Clock } from '../base/clock.ts';
-import type { RootActor } from './rootActor.ts';
+import type { RootActor } from './node/rootActor.ts';
 
 /** Starts that were seen to make no progress for so long are none that anything gives way to. */
 const STALLED_MS = 2_000;

@@ -3,8 +3,8 @@
  * check of an empty set per event.
  */
 import type { InspectionEvent } from 'xstate';
-import type { NodeParts } from '../actors/nodeParts.ts';
-import type { Redaction } from '../actors/redaction.ts';
+import type { NodeParts } from '../actors/node/nodeParts.ts';
+import type { Redaction } from '../actors/replay/redaction.ts';
 import type { Line } from '../recording/lines.ts';
 
 /** An observer of a node. If a callback throws, the error is reported and the node continues. */

@@ -1,5 +1,5 @@
 /** The past of a node from its recording, including snapshots, stories and the rail. */
-import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { NodeAgent } from '../actors/node/nodeAgent.ts';
 import { messageOf } from '../base/failure.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import { replayTo } from '../recording/play.ts';

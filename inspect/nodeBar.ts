@@ -1,5 +1,5 @@
 /** The state of the node in the bar at the top of the page. */
-import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { NodeAgent } from '../actors/node/nodeAgent.ts';
 import type { ActorNode, RuntimeView } from '../show/actorNode.ts';
 import type { ShownGate, ShownNode } from './protocol.ts';
 import { shownGate } from './shown.ts';

@@ -1,5 +1,5 @@
 /** Stores the states of a replay, so that any time that has been replayed can be shown at once. */
-import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { NodeAgent } from '../actors/node/nodeAgent.ts';
 import type { ActorNode } from '../show/actorNode.ts';
 import { shownReplayedNode } from './nodeBar.ts';
 import type { ShownActor, ShownNode, ShownPod, Snapshot } from './protocol.ts';

@@ -1,6 +1,6 @@
 /** Compares the output of a replay with the recorded output. Both are read in the order in which they happened. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Keyframe } from '../actors/nodeAgent.ts';
+import type { Keyframe } from '../actors/node/nodeAgent.ts';
 import type { Move } from '../actors/status/since.ts';
 import { firstDifference } from '../base/firstDifference.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';

@@ -2,9 +2,9 @@
  * Records a node in a ring of files on disk: the inputs of its actors, their calls and state changes, and the statuses
  * and events that they publish. A failure of the recording never stops the node.
  */
-import type { NodeAgent } from '../actors/nodeAgent.ts';
-import type { NodeParts } from '../actors/nodeParts.ts';
-import type { Redaction } from '../actors/redaction.ts';
+import type { NodeAgent } from '../actors/node/nodeAgent.ts';
+import type { NodeParts } from '../actors/node/nodeParts.ts';
+import type { Redaction } from '../actors/replay/redaction.ts';
 import { withinLimit } from '../actors/services/timeLimit.ts';
 import type { PodChange } from '../actors/status/statusBoard.ts';
 import type { Clock } from '../base/clock.ts';

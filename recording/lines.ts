@@ -5,7 +5,7 @@
  */
 import type { Asked } from '../actors/asked.ts';
 import type { Entry } from '../actors/boundary.ts';
-import type { Keyframe } from '../actors/nodeAgent.ts';
+import type { Keyframe } from '../actors/node/nodeAgent.ts';
 import type { Move } from '../actors/status/since.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { RecordedEvent } from '../kubernetes/events/recordedEvent.ts';

@@ -1,8 +1,8 @@
 /** Replays recordings, either up to a time or completely while comparing the result with the recorded output. */
 import type { InspectionEvent } from 'xstate';
-import type { NodeAgent } from '../actors/nodeAgent.ts';
-import type { NodeParts } from '../actors/nodeParts.ts';
-import { createReplay, type Replay } from '../actors/replay.ts';
+import type { NodeAgent } from '../actors/node/nodeAgent.ts';
+import type { NodeParts } from '../actors/node/nodeParts.ts';
+import { createReplay, type Replay } from '../actors/replay/replay.ts';
 import { messageOf } from '../base/failure.ts';
 import { Comparison, type Difference } from './comparison.ts';
 import type { Began, Line } from './lines.ts';

@@ -1,6 +1,6 @@
 /** What a node hears of its cluster beside its pods, kept for whoever needs it. */
 import { systemJitter } from '../../base/clock.ts';
-import type { NodeParts } from '../nodeParts.ts';
+import type { NodeParts } from '../node/nodeParts.ts';
 import { clusterObjects } from '../objects/clusterObjects.ts';
 import { podContent } from '../objects/podContent.ts';
 import { Classes } from './classes.ts';

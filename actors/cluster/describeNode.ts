@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
 import { type HostIdentity, type NodeImage, type NodeObject, nodeObject } from '../../kubernetes/node/nodeObject.ts';
-import type { NodeAgent } from '../nodeAgent.ts';
+import type { NodeAgent } from '../node/nodeAgent.ts';
 
 interface DescribedNode {
   readonly name: string;

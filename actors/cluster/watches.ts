@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Feed } from '../boundary.ts';
-import type { NodeParts } from '../nodeParts.ts';
+import type { NodeParts } from '../node/nodeParts.ts';
 import type { ObjectStore } from '../objects/objectStore.ts';
 import type { PodContent } from '../objects/podContent.ts';
 import { type Classes, classesWatch } from './classes.ts';

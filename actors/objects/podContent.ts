@@ -1,6 +1,6 @@
 /** What pods of a cluster get of it beside ConfigMaps and Secrets: tokens of their service accounts, and its trust anchors. */
 import type { Clock } from '../../base/clock.ts';
-import type { ClusterParts } from '../nodeParts.ts';
+import type { ClusterParts } from '../node/nodeParts.ts';
 import { ClusterTrustBundles, type FollowedBundles, noTrustBundles } from './clusterTrustBundles.ts';
 import { ServiceAccountTokens } from './serviceAccountTokens.ts';
 

@@ -12,10 +12,10 @@ import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { staticPod } from '../../kubernetes/api/staticPod.ts';
 import { validatePod } from '../../kubernetes/api/validate.ts';
-import { createNode } from '../createNode.ts';
-import type { NodeAgent } from '../nodeAgent.ts';
-import type { NodeAgentConfig } from '../nodeAgentConfig.ts';
-import type { NodeParts } from '../nodeParts.ts';
+import { createNode } from '../node/createNode.ts';
+import type { NodeAgent } from '../node/nodeAgent.ts';
+import type { NodeAgentConfig } from '../node/nodeAgentConfig.ts';
+import type { NodeParts } from '../node/nodeParts.ts';
 import { SIMULATED } from '../store/leftOnDisk.ts';
 
 export interface SimulatedNodeOptions {

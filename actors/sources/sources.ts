@@ -10,7 +10,7 @@ import type { NodeFact } from '../../machines/shared/events.ts';
 import type { Feed } from '../boundary.ts';
 import { API_SOURCE, apiPods } from '../cluster/apiPods.ts';
 import type { OwnNode } from '../cluster/ownNode.ts';
-import type { NodeParts } from '../nodeParts.ts';
+import type { NodeParts } from '../node/nodeParts.ts';
 import type { LocalObjects } from '../objects/localObjects.ts';
 import type { Network } from '../services/http/network.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';

@@ -1,6 +1,6 @@
 /** What only this agent has: how many actors are in which states, who waits for slots, how busy it is. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeCounts } from '../../machines/node/counts.ts';
 import { plain, type Registry } from './registry.ts';
 

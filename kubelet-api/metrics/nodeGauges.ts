@@ -1,5 +1,5 @@
 /** What there is on the node at the moment of a scrape, under the kubelet's names. */
-import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { KUBERNETES_VERSION } from '../../kubernetes/api/version.ts';
 import type { CountedPod, NodeCounts } from '../../machines/node/counts.ts';

@@ -2,8 +2,8 @@
  * The metrics of a node. It looks on from the node's beginning and keeps a few numbers for each series; what only has to be
  * counted is counted when somebody scrapes.
  */
-import type { NodeAgent } from '../../actors/nodeAgent.ts';
-import type { NodeParts } from '../../actors/nodeParts.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
+import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import type { TimedCall } from '../../cri/timedCri.ts';
 import type { RequestObserver } from '../../kubeclient/requestObserver.ts';
 import type { LogUsage } from '../../stats/logUsages.ts';

@@ -1,7 +1,7 @@
 /** The connections of a node to the API server of its cluster. */
 
 import { PodCache } from '../../actors/cluster/podCache.ts';
-import type { ClusterParts } from '../../actors/nodeParts.ts';
+import type { ClusterParts } from '../../actors/node/nodeParts.ts';
 import { systemClock } from '../../base/clock.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import type { KubeEndpoint } from '../../kubeclient/endpoint.ts';

@@ -1,6 +1,6 @@
 /** The certificates that a node keeps itself, and what it asks by until it has them. */
 import { join } from 'node:path';
-import type { ClusterParts } from '../../actors/nodeParts.ts';
+import type { ClusterParts } from '../../actors/node/nodeParts.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
 import type { ClusterConfig } from '../config/cluster.ts';
 import { isThere, type Kubeconfig } from '../config/kubeconfig.ts';

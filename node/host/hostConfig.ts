@@ -1,6 +1,6 @@
 /** The configuration of a node on this host: what was compiled of flags and file, and what the host says. */
 import { cpus, totalmem } from 'node:os';
-import type { NodeAgentConfig } from '../../actors/nodeAgentConfig.ts';
+import type { NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { CgroupDriver } from '../../cri/generated/runtime.ts';

@@ -1,6 +1,6 @@
 /** What the node and its pods use, for its API: one collector and one provider, whoever asks, and by whatever port. */
 import { waitOnce } from '../../actors/alarm.ts';
-import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { type Clock, systemJitter } from '../../base/clock.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { readAgentCgroup } from '../../host/cgroup/agentCgroup.ts';

@@ -1,5 +1,5 @@
 import pino, { type DestinationStream, type Logger, type LoggerOptions, stdSerializers } from 'pino';
-import { createRedaction, type Redaction } from '../../actors/redaction.ts';
+import { createRedaction, type Redaction } from '../../actors/replay/redaction.ts';
 import { printableQuoted } from '../../base/printable.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 

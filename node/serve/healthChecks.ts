@@ -1,6 +1,6 @@
 /** What of the agent is looked at by those who ask whether it is well: at `/healthz`, and systemd's watchdog. */
 
-import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { Clock } from '../../base/clock.ts';
 import { goDuration } from '../../base/duration.ts';
 import { type Check, PING } from '../../kubelet-api/listener/health.ts';

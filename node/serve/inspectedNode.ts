@@ -1,6 +1,6 @@
 /** The command line's node as its page shows it. */
 import type { Logger } from 'pino';
-import type { Redaction } from '../../actors/redaction.ts';
+import type { Redaction } from '../../actors/replay/redaction.ts';
 import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Audience } from '../../inspect/audience.ts';

@@ -1,7 +1,7 @@
 /** The paths of the node's API, each with what answers it. */
 import { join } from 'node:path';
 import { waitOnce } from '../../actors/alarm.ts';
-import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';

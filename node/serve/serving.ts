@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { writePrivate } from '../../actors/cluster/certificates/privateFiles.ts';
-import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Cri } from '../../cri/calls.ts';

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import type { EventRecorder } from '../../actors/events/eventRecorder.ts';
-import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { readLatestLog, readLogTails } from '../../actors/services/containers/logTails.ts';
 import { withoutSecrets } from '../../actors/sources/urlSecrets.ts';
 import type { Cri } from '../../cri/calls.ts';

@@ -1,7 +1,7 @@
 /** Counts what a node does, where somebody can ask for that: loaded for those that serve their API. */
 import { readFileSync } from 'node:fs';
-import type { NodeAgent } from '../../actors/nodeAgent.ts';
-import type { NodeParts } from '../../actors/nodeParts.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
+import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { timedCri } from '../../cri/timedCri.ts';

@@ -14,7 +14,7 @@ const SOURCES = [
   'show',
   'machines',
   'actors/status',
-  'actors/nodeAgent.ts',
+  'actors/node/nodeAgent.ts',
   'actors/boundary.ts',
 ];
 /** Only shows them. */

@@ -1,5 +1,5 @@
 /** Combines the onlookers of a node into the one that its parts take. */
-import type { NodeParts } from '../../actors/nodeParts.ts';
+import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import type { Audience } from '../../inspect/audience.ts';
 import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 

@@ -1,11 +1,11 @@
 /** Starts the node of the command line: `createNode` over this host, with its log, its events and the agent's socket. */
 import type { Logger } from 'pino';
 import { describer } from '../../actors/cluster/describeNode.ts';
-import { createNode } from '../../actors/createNode.ts';
 import { createEventRecorder, type EventRecorder } from '../../actors/events/eventRecorder.ts';
 import { EventSender } from '../../actors/events/eventSender.ts';
-import type { NodeAgent } from '../../actors/nodeAgent.ts';
-import type { NodeParts } from '../../actors/nodeParts.ts';
+import { createNode } from '../../actors/node/createNode.ts';
+import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
+import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import { readRuntimeClasses } from '../../actors/services/sandboxes/runtimeClasses.ts';
 import { systemClock, systemJitter } from '../../base/clock.ts';
 import type { Cri } from '../../cri/calls.ts';

@@ -3,7 +3,7 @@ import { createActor, fromCallback } from 'xstate';
 import { createBoundary, type Entry, type World } from '../../actors/boundary.ts';
 import type { EventSink } from '../../actors/events/eventSink.ts';
 import type { PortAnswer } from '../../actors/portAnswer.ts';
-import { createReplay } from '../../actors/replay.ts';
+import { createReplay } from '../../actors/replay/replay.ts';
 import type { TimerInput } from '../../machines/shared/timerInput.ts';
 import { nextTask, Schedule } from '../../testing/simulation/run/schedule.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';

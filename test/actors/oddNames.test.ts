@@ -1,7 +1,7 @@
 /** Names are data: a pod whose every name is one that each object of the language has lives like any other. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createReplay } from '../../actors/replay.ts';
+import { createReplay } from '../../actors/replay/replay.ts';
 import type { RequestOf } from '../../cri/simulated/faults/callNames.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createReplay } from '../../actors/replay.ts';
+import { createReplay } from '../../actors/replay/replay.ts';
 import type { Container, Probe } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
-import { createRedaction } from '../../actors/redaction.ts';
+import { createRedaction } from '../../actors/replay/redaction.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { startSimulatedNode } from '../../actors/simulated/startSimulatedNode.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';

@@ -103,7 +103,7 @@ export const nodeMutations: readonly Mutation[] = [
   {
     rule: 'C27',
     breaks: 'pods keep the addresses that the host had',
-    file: 'actors/nodeAgent.ts',
+    file: 'actors/node/nodeAgent.ts',
     find: 'board.followAddresses();',
     put: '',
   },

@@ -116,7 +116,7 @@ const others: readonly SeededFault[] = [
   {
     name: 'ticker-without-rest',
     breaks: 'the ticker ticks again at once, for ever',
-    file: 'actors/nodeFeeds.ts',
+    file: 'actors/node/nodeFeeds.ts',
     find: 'await alarm.wait(clock.now() + TICK_MS);',
     put: 'await alarm.wait(clock.now() + Math.min(0, TICK_MS));',
   },

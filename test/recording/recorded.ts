@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
-import { createRedaction, type Redaction } from '../../actors/redaction.ts';
+import { createRedaction, type Redaction } from '../../actors/replay/redaction.ts';
 import type { FindCredentials } from '../../actors/services/images/nodeCredentials.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';

@@ -4,7 +4,7 @@ import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createNode } from '../../actors/createNode.ts';
+import { createNode } from '../../actors/node/createNode.ts';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
 import { systemClock } from '../../base/clock.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';

@@ -1,6 +1,6 @@
 /** What a simulation is made with. */
 import type { InspectionEvent } from 'xstate';
-import type { NodeAgentConfig } from '../../actors/nodeAgentConfig.ts';
+import type { NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import type { MakeCluster } from './cluster/simulatedCluster.ts';
 import type { CgroupsHere } from './host/hostCgroups.ts';

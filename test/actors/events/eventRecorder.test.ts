@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createEventRecorder } from '../../../actors/events/eventRecorder.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
-import { createReplay } from '../../../actors/replay.ts';
+import { createReplay } from '../../../actors/replay/replay.ts';
 import { type SimulatedNodeOptions, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../../fakes/pods.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createReplay } from '../../../actors/replay.ts';
+import { createReplay } from '../../../actors/replay/replay.ts';
 import { SimulatedNetwork } from '../../../actors/simulated/network.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type * as wire from '../../../cri/generated/runtime.ts';

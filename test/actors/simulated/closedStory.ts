@@ -1,9 +1,9 @@
 /** Takes pods through their life on a node all parts of which are simulated, or all but one. */
 import { createAlarm } from '../../../actors/alarm.ts';
-import { createNode } from '../../../actors/createNode.ts';
-import type { NodeAgent } from '../../../actors/nodeAgent.ts';
-import type { NodeParts } from '../../../actors/nodeParts.ts';
-import { createRedaction } from '../../../actors/redaction.ts';
+import { createNode } from '../../../actors/node/createNode.ts';
+import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
+import type { NodeParts } from '../../../actors/node/nodeParts.ts';
+import { createRedaction } from '../../../actors/replay/redaction.ts';
 import { SimulatedNetwork } from '../../../actors/simulated/network.ts';
 import { readInPlace } from '../../../actors/simulated/readInPlace.ts';
 import { podsOfAgent, SIMULATED } from '../../../actors/store/leftOnDisk.ts';

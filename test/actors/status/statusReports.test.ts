@@ -1,7 +1,7 @@
 /** Statuses on their way to sinks that are slow, fail or hang, over the whole node. */
 import { readdir, rm } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
-import { createReplay } from '../../../actors/replay.ts';
+import { createReplay } from '../../../actors/replay/replay.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { StatusChange } from '../../../actors/status/statusBoard.ts';
 import { type StatusReport, StatusReports, type StatusSink } from '../../../actors/status/statusReports.ts';

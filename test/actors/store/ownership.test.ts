@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, jest, test } from '@jest/globals';
-import { createNode } from '../../../actors/createNode.ts';
+import { createNode } from '../../../actors/node/createNode.ts';
 import { isOwnCgroup, isSafeToKill } from '../../../actors/services/disk/ownCgroup.ts';
 import { openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { makerOf, ownedByFact, podsLeftOnDisk } from '../../../actors/store/leftOnDisk.ts';

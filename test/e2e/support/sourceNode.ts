@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAlarm } from '../../../actors/alarm.ts';
-import { createNode } from '../../../actors/createNode.ts';
+import { createNode } from '../../../actors/node/createNode.ts';
 import { readRuntimeClasses } from '../../../actors/services/sandboxes/runtimeClasses.ts';
 import { podsOfAgent } from '../../../actors/store/leftOnDisk.ts';
 import { systemClock } from '../../../base/clock.ts';

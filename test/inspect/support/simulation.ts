@@ -1,7 +1,7 @@
 /** A simulated node as its page shows it: recorded, with an audience, and the parts of the page over both. */
 
 import { createEventRecorder, type EventRecorder } from '../../../actors/events/eventRecorder.ts';
-import type { Redaction } from '../../../actors/redaction.ts';
+import type { Redaction } from '../../../actors/replay/redaction.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { type Audience, createAudience } from '../../../inspect/audience.ts';
 import { FollowedActors } from '../../../inspect/followedActors.ts';

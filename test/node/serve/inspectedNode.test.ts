@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createRedaction } from '../../../actors/redaction.ts';
+import { createRedaction } from '../../../actors/replay/redaction.ts';
 import { createAudience } from '../../../inspect/audience.ts';
 import { NotInspected } from '../../../inspect/inspected.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';

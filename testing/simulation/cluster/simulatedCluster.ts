@@ -1,6 +1,6 @@
 /** The cluster that a simulated node belongs to: its API server in memory, and what it knows of the node's pods. */
 import { PodCache } from '../../../actors/cluster/podCache.ts';
-import type { ClusterParts } from '../../../actors/nodeParts.ts';
+import type { ClusterParts } from '../../../actors/node/nodeParts.ts';
 import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import { sameValue } from '../../../base/sameValue.ts';

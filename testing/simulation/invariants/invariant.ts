@@ -2,7 +2,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { Entry } from '../../../actors/boundary.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
-import type { NodeAgent } from '../../../actors/nodeAgent.ts';
+import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';

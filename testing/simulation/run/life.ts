@@ -2,11 +2,11 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { waitOnce } from '../../../actors/alarm.ts';
 import type { Entry } from '../../../actors/boundary.ts';
-import { createNode } from '../../../actors/createNode.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
-import type { NodeAgent } from '../../../actors/nodeAgent.ts';
-import type { NodeParts } from '../../../actors/nodeParts.ts';
-import { createRedaction, type Redaction } from '../../../actors/redaction.ts';
+import { createNode } from '../../../actors/node/createNode.ts';
+import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
+import type { NodeParts } from '../../../actors/node/nodeParts.ts';
+import { createRedaction, type Redaction } from '../../../actors/replay/redaction.ts';
 import { nodeCredentials } from '../../../actors/services/images/nodeCredentials.ts';
 import { readRuntimeClasses } from '../../../actors/services/sandboxes/runtimeClasses.ts';
 import { SimulatedNetwork } from '../../../actors/simulated/network.ts';

@@ -1,5 +1,5 @@
 /** What every simulated node is told. */
-import { noCgroups } from '../../../actors/nodeAgentConfig.ts';
+import { noCgroups } from '../../../actors/node/nodeAgentConfig.ts';
 import type { CgroupFacts } from '../../../cri/nodeDescription.ts';
 import { NODE_NAME, PLACES } from '../host/host.ts';
 import type { Watched } from '../invariants/invariant.ts';

@@ -1,7 +1,7 @@
 /** Plays an agent's life again, and says where the replay has come to something else. */
-import type { NodeAgent } from '../../../actors/nodeAgent.ts';
-import type { Redaction } from '../../../actors/redaction.ts';
-import { createReplay } from '../../../actors/replay.ts';
+import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
+import type { Redaction } from '../../../actors/replay/redaction.ts';
+import { createReplay } from '../../../actors/replay/replay.ts';
 import { firstDifference } from '../../../base/firstDifference.ts';
 import type { Recording } from './recording.ts';
 import { nextTask } from './schedule.ts';

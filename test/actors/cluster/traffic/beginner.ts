@@ -1,6 +1,6 @@
 /** A node that has no certificate yet, as a kubelet with a bootstrap kubeconfig. */
 import { join } from 'node:path';
-import type { ClusterParts } from '../../../../actors/nodeParts.ts';
+import type { ClusterParts } from '../../../../actors/node/nodeParts.ts';
 import type { Clock } from '../../../../base/clock.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { KubeTransport } from '../../../../kubeclient/transport.ts';

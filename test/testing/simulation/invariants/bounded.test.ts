@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Keyframe } from '../../../../actors/nodeAgent.ts';
+import type { Keyframe } from '../../../../actors/node/nodeAgent.ts';
 import { bounded } from '../../../../testing/simulation/invariants/bounded.ts';
 import type { Following, Invariant, Watched } from '../../../../testing/simulation/invariants/invariant.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';

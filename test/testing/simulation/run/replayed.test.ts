@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
-import { createReplay } from '../../../../actors/replay.ts';
+import { createReplay } from '../../../../actors/replay/replay.ts';
 import type { Fate } from '../../../../testing/simulation/run/outside.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { drawnStory } from '../../../../testing/simulation/stories/drawnStory.ts';

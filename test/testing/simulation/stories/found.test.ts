@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createReplay } from '../../../../actors/replay.ts';
+import { createReplay } from '../../../../actors/replay/replay.ts';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
 import { drawnStory } from '../../../../testing/simulation/stories/drawnStory.ts';
 import { foundText, whatItBreaks } from '../../../../testing/simulation/stories/found.ts';

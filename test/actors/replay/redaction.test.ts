@@ -1,14 +1,14 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { createRedaction } from '../../actors/redaction.ts';
-import { createReplay } from '../../actors/replay.ts';
-import type { ExecScript } from '../../cri/simulated/calls/exec.ts';
-import type { Container } from '../../kubernetes/api/schema/container.ts';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { simulatedNode } from '../fakes/node.ts';
-import { FakeObjects } from '../fakes/objects.ts';
-import { containerWith, podWith } from '../fakes/pods.ts';
+import { createRedaction } from '../../../actors/replay/redaction.ts';
+import { createReplay } from '../../../actors/replay/replay.ts';
+import type { ExecScript } from '../../../cri/simulated/calls/exec.ts';
+import type { Container } from '../../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { simulatedNode } from '../../fakes/node.ts';
+import { FakeObjects } from '../../fakes/objects.ts';
+import { containerWith, podWith } from '../../fakes/pods.ts';
 
 const SECRET = 'hunter2';
 const httpGet = { path: '/', port: 80, httpHeaders: [{ name: 'Authorization', value: `Bearer ${SECRET}` }] };

@@ -1,15 +1,15 @@
 /** Feeds a recording to a fresh agent: the same machines, with nothing behind them but what was written down. */
 
 import { fromCallback, fromPromise } from 'xstate';
-import type { Clock } from '../base/clock.ts';
-import { nextTurn as nextTurnOfHost } from '../base/nextTurn.ts';
-import type { NodeInput } from '../machines/node/context.ts';
-import { pathOf } from '../machines/shared/actorRefs.ts';
-import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/shared/ports.ts';
-import type { Boundary, Entry, FactTaker } from './boundary.ts';
+import type { Clock } from '../../base/clock.ts';
+import { nextTurn as nextTurnOfHost } from '../../base/nextTurn.ts';
+import type { NodeInput } from '../../machines/node/context.ts';
+import { pathOf } from '../../machines/shared/actorRefs.ts';
+import type { FeedLogic, Port, PortName, TimerLogic } from '../../machines/shared/ports.ts';
+import type { Boundary, Entry, FactTaker } from '../boundary.ts';
+import { agentBehind, type Keyframe, type NodeAgent } from '../node/nodeAgent.ts';
+import type { NodeParts } from '../node/nodeParts.ts';
 import { checkReplay } from './checkReplay.ts';
-import { agentBehind, type Keyframe, type NodeAgent } from './nodeAgent.ts';
-import type { NodeParts } from './nodeParts.ts';
 
 export interface Replay {
   /** Started by `play`; its statuses, views and explanations are those of the moment that is played. */

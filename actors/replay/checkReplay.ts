@@ -1,7 +1,7 @@
 /** Checks what `createReplay` is given: a recording may come from a file that is cut, or of something else. */
 import * as z from 'zod/mini';
-import { checkShape, functionSchema } from '../kubernetes/api/checkShape.ts';
-import type { Entry } from './boundary.ts';
+import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
+import type { Entry } from '../boundary.ts';
 
 const texts = z.array(z.string());
 const object = z.looseObject({});

@@ -1,13 +1,13 @@
 /** What a node is told once, with defaults for what a program does not care about. */
 import { join } from 'node:path';
-import { ownerMark } from '../cri/labels.ts';
-import type { CgroupFacts, NodeDescription } from '../cri/nodeDescription.ts';
-import type { ImageVerification } from '../kubernetes/images/imageVerification.ts';
-import type { Capacity } from '../kubernetes/resources/requests.ts';
-import type { NodeInput } from '../machines/node/context.ts';
-import type { HostAddresses } from './feeds/addresses.ts';
-import type { LogPolicy } from './services/containers/logs.ts';
-import { type SourceParts, sourcePlaces } from './sources/sources.ts';
+import { ownerMark } from '../../cri/labels.ts';
+import type { CgroupFacts, NodeDescription } from '../../cri/nodeDescription.ts';
+import type { ImageVerification } from '../../kubernetes/images/imageVerification.ts';
+import type { Capacity } from '../../kubernetes/resources/requests.ts';
+import type { NodeInput } from '../../machines/node/context.ts';
+import type { HostAddresses } from '../feeds/addresses.ts';
+import type { LogPolicy } from '../services/containers/logs.ts';
+import { type SourceParts, sourcePlaces } from '../sources/sources.ts';
 
 /** What `createNode` finds out by itself: from the rest, from the store, from the disk. */
 type Derived =

@@ -1,9 +1,9 @@
 /** What no recording can be is refused before an agent begins, with the field that is wrong. */
 import { expect, test } from '@jest/globals';
-import type { Entry } from '../../actors/boundary.ts';
-import { createReplay } from '../../actors/replay.ts';
-import { simulateNode } from '../../testing/simulation/simulateNode.ts';
-import { manifest } from '../../testing/simulation/stories/manifests.ts';
+import type { Entry } from '../../../actors/boundary.ts';
+import { createReplay } from '../../../actors/replay/replay.ts';
+import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
+import { manifest } from '../../../testing/simulation/stories/manifests.ts';
 
 const unbounded = {
   pullSlots: Number.POSITIVE_INFINITY,

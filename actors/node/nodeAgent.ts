@@ -1,42 +1,42 @@
 /** The actors of a node, with who looks on: the only way in to them while they run. */
 import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
-import type { Clock } from '../base/clock.ts';
-import { NodeFailure } from '../base/failure.ts';
-import { atOnce, type Steps } from '../base/steps.ts';
-import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import type { PodStatus } from '../kubernetes/api/schema/status.ts';
-import { waitOf } from '../machines/admission/context.ts';
-import { type ChangeableFacts, changeableFacts, type NodeInput } from '../machines/node/context.ts';
-import { type NodeCounts, nodeCounts } from '../machines/node/counts.ts';
-import { healthOf } from '../machines/node/readiness.ts';
-import { nodeView } from '../machines/node/view.ts';
-import { isWanted } from '../machines/node/wanted.ts';
-import type { CountedDecision } from '../machines/shared/countedDecision.ts';
-import type { NodeFact } from '../machines/shared/events.ts';
-import { awaitedPods, runtimeNotReadyOf } from '../machines/shared/views.ts';
-import type { DueStatus } from '../machines/statusSink/chart.ts';
-import type { ActorNode } from '../show/actorNode.ts';
-import { type Explanation, explainPod } from '../show/explain.ts';
-import { explainNode, type NodeExplanation } from '../show/explainNode.ts';
-import { explainPart, type PartExplanation, type PodPart } from '../show/explainPart.ts';
-import type { LogTail, LogTails } from '../show/logTail.ts';
-import { type PodWithTree, pairWithTrees } from '../show/podActors.ts';
-import type { Boundary, BoundaryOptions } from './boundary.ts';
-import { drained } from './drained.ts';
-import { decisionListener, type EventSink, eventListener } from './events/eventSink.ts';
-import { guarded } from './guarded.ts';
-import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
-import { copiedActors, persistedActor, plainCopier } from './persistedActors.ts';
-import { type RootActor, rootActor } from './rootActor.ts';
-import { startsInLine } from './startsInLine.ts';
-import { createSinceMap, type Move, type SinceMap, type Stay } from './status/since.ts';
+import type { Clock } from '../../base/clock.ts';
+import { NodeFailure } from '../../base/failure.ts';
+import { atOnce, type Steps } from '../../base/steps.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import { waitOf } from '../../machines/admission/context.ts';
+import { type ChangeableFacts, changeableFacts, type NodeInput } from '../../machines/node/context.ts';
+import { type NodeCounts, nodeCounts } from '../../machines/node/counts.ts';
+import { healthOf } from '../../machines/node/readiness.ts';
+import { nodeView } from '../../machines/node/view.ts';
+import { isWanted } from '../../machines/node/wanted.ts';
+import type { CountedDecision } from '../../machines/shared/countedDecision.ts';
+import type { NodeFact } from '../../machines/shared/events.ts';
+import { awaitedPods, runtimeNotReadyOf } from '../../machines/shared/views.ts';
+import type { DueStatus } from '../../machines/statusSink/chart.ts';
+import type { ActorNode } from '../../show/actorNode.ts';
+import { type Explanation, explainPod } from '../../show/explain.ts';
+import { explainNode, type NodeExplanation } from '../../show/explainNode.ts';
+import { explainPart, type PartExplanation, type PodPart } from '../../show/explainPart.ts';
+import type { LogTail, LogTails } from '../../show/logTail.ts';
+import { type PodWithTree, pairWithTrees } from '../../show/podActors.ts';
+import type { Boundary, BoundaryOptions } from '../boundary.ts';
+import { drained } from '../drained.ts';
+import { decisionListener, type EventSink, eventListener } from '../events/eventSink.ts';
+import { guarded } from '../guarded.ts';
+import { copiedActors, persistedActor, plainCopier } from '../replay/persistedActors.ts';
+import { startsInLine } from '../startsInLine.ts';
+import { createSinceMap, type Move, type SinceMap, type Stay } from '../status/since.ts';
 import {
   createStatusBoard,
   type PersistFacts,
   type PodChange,
   type StatusBoard,
   type StatusChange,
-} from './status/statusBoard.ts';
+} from '../status/statusBoard.ts';
+import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
+import { type RootActor, rootActor } from './rootActor.ts';
 
 /**
  * The state of a whole node agent at one time, as plain JSON. A replay needs only this and the entries that follow. An object

@@ -1,18 +1,18 @@
 /** What brings a node its facts: the health of the runtime, what it shows, the sources, and a tick. */
 
-import type { Clock } from '../base/clock.ts';
-import type { NodeFact, RuntimeHealth } from '../machines/shared/events.ts';
-import { createAlarm } from './alarm.ts';
-import type { World } from './boundary.ts';
-import { type ClusterCaches, clusterWatches } from './cluster/watches.ts';
-import { addressesFeed, type HostAddresses } from './feeds/addresses.ts';
-import { type Look, podCidrFeed } from './feeds/podCidr.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { NodeFact, RuntimeHealth } from '../../machines/shared/events.ts';
+import { createAlarm } from '../alarm.ts';
+import type { World } from '../boundary.ts';
+import { type ClusterCaches, clusterWatches } from '../cluster/watches.ts';
+import { addressesFeed, type HostAddresses } from '../feeds/addresses.ts';
+import { type Look, podCidrFeed } from '../feeds/podCidr.ts';
+import { observeRuntime } from '../runtime/pleg.ts';
+import { watchRuntimeHealth } from '../runtime/runtimeHealth.ts';
+import { type SourceParts, sourcesFeed } from '../sources/sources.ts';
+import type { Ownership } from '../store/ownership.ts';
 import type { NodeParts } from './nodeParts.ts';
 import type { Doings } from './nodeServices.ts';
-import { observeRuntime } from './runtime/pleg.ts';
-import { watchRuntimeHealth } from './runtime/runtimeHealth.ts';
-import { type SourceParts, sourcesFeed } from './sources/sources.ts';
-import type { Ownership } from './store/ownership.ts';
 
 type Feeds = World['feeds'];
 

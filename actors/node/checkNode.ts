@@ -1,8 +1,8 @@
 /** Checks what `createNode` is given, as programs without types give it too. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { checkShape, functionSchema } from '../kubernetes/api/checkShape.ts';
-import { VERIFICATION_POLICIES } from '../kubernetes/images/imageVerification.ts';
+import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
+import { VERIFICATION_POLICIES } from '../../kubernetes/images/imageVerification.ts';
 import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
 const maybe = z.optional(functionSchema);

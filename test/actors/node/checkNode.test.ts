@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { checkNode } from '../../actors/checkNode.ts';
+import { checkNode } from '../../../actors/node/checkNode.ts';
 
 const given = {
   nodeName: 'node-1',

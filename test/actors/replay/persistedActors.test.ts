@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyActor } from 'xstate';
-import { copiedActors, persistedActor, plainCopier } from '../../actors/persistedActors.ts';
-import { atOnce } from '../../base/steps.ts';
-import { simulatedNode } from '../fakes/node.ts';
-import { podRunning, podWith } from '../fakes/pods.ts';
+import { copiedActors, persistedActor, plainCopier } from '../../../actors/replay/persistedActors.ts';
+import { atOnce } from '../../../base/steps.ts';
+import { simulatedNode } from '../../fakes/node.ts';
+import { podRunning, podWith } from '../../fakes/pods.ts';
 
 /** Returns the snapshot of all actors as XState persists it, without the fields about how children report to parents. */
 function persistedByXState(root: AnyActor): unknown {

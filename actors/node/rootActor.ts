@@ -11,8 +11,8 @@ import {
   fromPromise,
   type NonReducibleUnknown,
 } from 'xstate';
-import { nodeAgentMachine } from '../machines/node/chart.ts';
-import type { NodeInput } from '../machines/node/context.ts';
+import { nodeAgentMachine } from '../../machines/node/chart.ts';
+import type { NodeInput } from '../../machines/node/context.ts';
 import {
   type FeedLogic,
   type Port,
@@ -20,8 +20,8 @@ import {
   type PortTypes,
   type Provider,
   provided,
-} from '../machines/shared/ports.ts';
-import type { TimerInput } from '../machines/shared/timerInput.ts';
+} from '../../machines/shared/ports.ts';
+import type { TimerInput } from '../../machines/shared/timerInput.ts';
 
 export type RootActor = ActorRefFrom<typeof nodeAgentMachine>;
 

@@ -1,14 +1,14 @@
 /** How a node stands, as its actors show it. */
 
-import type { ForeignPod } from '../kubernetes/lifecycle/observed.ts';
-import type { NodeContext } from '../machines/node/context.ts';
-import { foreignPods } from '../machines/node/own.ts';
-import { runtimeView } from '../machines/node/view.ts';
-import { actorView } from '../machines/shared/actorTree.ts';
-import { limiterView } from '../machines/shared/views.ts';
-import type { ActorView, RuntimeView } from '../show/actorNode.ts';
+import type { ForeignPod } from '../../kubernetes/lifecycle/observed.ts';
+import type { NodeContext } from '../../machines/node/context.ts';
+import { foreignPods } from '../../machines/node/own.ts';
+import { runtimeView } from '../../machines/node/view.ts';
+import { actorView } from '../../machines/shared/actorTree.ts';
+import { limiterView } from '../../machines/shared/views.ts';
+import type { ActorView, RuntimeView } from '../../show/actorNode.ts';
+import type { SinceMap } from '../status/since.ts';
 import type { RootActor } from './rootActor.ts';
-import type { SinceMap } from './status/since.ts';
 
 /** How the node stands, for tables and the socket. */
 export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since' | 'waitingFor' | 'until'> {

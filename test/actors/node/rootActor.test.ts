@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { fromCallback, fromPromise } from 'xstate';
-import { rootActor } from '../../actors/rootActor.ts';
-import type { FeedLogic, Port, PortName, Provider } from '../../machines/shared/ports.ts';
+import { rootActor } from '../../../actors/node/rootActor.ts';
+import type { FeedLogic, Port, PortName, Provider } from '../../../machines/shared/ports.ts';
 
 const capacity = { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 };
 const input = {

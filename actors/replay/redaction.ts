@@ -4,10 +4,10 @@
  * nobody keeps: equal values are seen to be equal, and a change to be one.
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import { lookUp } from '../base/lookUp.ts';
-import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import { namespacedName } from '../kubernetes/shownName.ts';
-import type { NodeFact } from '../machines/shared/events.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { namespacedName } from '../../kubernetes/shownName.ts';
+import type { NodeFact } from '../../machines/shared/events.ts';
 
 export interface Redaction {
   /** Takes note of the values of the pods that a source brings: texts are searched for them from then on. */
