@@ -4,7 +4,7 @@ import type { NodeParts } from '../node/nodeParts.ts';
 import { clusterObjects } from '../objects/clusterObjects.ts';
 import { podContent } from '../objects/podContent.ts';
 import { Classes } from './classes.ts';
-import { OwnNode } from './ownNode.ts';
+import { OwnNode } from './node/ownNode.ts';
 import { Services } from './services.ts';
 import type { ClusterCaches } from './watches.ts';
 

@@ -4,7 +4,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import { SERVICE, SERVICES } from '../../kubeclient/paths.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type ServiceAddress, serviceVariables } from '../../kubernetes/environment/serviceVariables.ts';
-import { API_SOURCE } from './apiPods.ts';
+import { API_SOURCE } from './pods/apiPods.ts';
 import type { Watch } from './watch.ts';
 
 const SOURCE = 'kubernetes.io/config.source';

@@ -6,7 +6,7 @@ import type { NodeParts } from '../node/nodeParts.ts';
 import type { ObjectStore } from '../objects/objectStore.ts';
 import type { PodContent } from '../objects/podContent.ts';
 import { type Classes, classesWatch } from './classes.ts';
-import { type OwnNode, ownNodeWatch } from './ownNode.ts';
+import { type OwnNode, ownNodeWatch } from './node/ownNode.ts';
 import { type Services, servicesWatch } from './services.ts';
 import { follow } from './watch.ts';
 

@@ -17,7 +17,7 @@ import type { Mounter } from '../../volume/mounter.ts';
 import type { ClusterContent } from '../../volume/plugin.ts';
 import type { CallListener, Recorder, World } from '../boundary.ts';
 import type { CertificateParts } from '../cluster/certificates/certificates.ts';
-import type { PodCache } from '../cluster/podCache.ts';
+import type { PodCache } from '../cluster/pods/podCache.ts';
 import type { CountedDeed } from '../countedDeed.ts';
 import type { EventSink } from '../events/eventSink.ts';
 import type { ObjectSettings } from '../objects/clusterObjects.ts';

@@ -5,7 +5,7 @@ import { lookUp } from '../../base/lookUp.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { isInMemory } from '../../host/files/inMemory.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
-import type { OwnNode } from '../cluster/ownNode.ts';
+import type { OwnNode } from '../cluster/node/ownNode.ts';
 import { FetchedObject } from './fetchedObject.ts';
 import type { HoldObject } from './heldObject.ts';
 import { KeptObjects } from './keptObjects.ts';

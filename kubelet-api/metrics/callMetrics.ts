@@ -1,6 +1,6 @@
 /** What is done for pods and containers, from what the ports answer: how often, how long it takes, and what fails. */
 
-import { API_SINK } from '../../actors/cluster/apiStatusSink.ts';
+import { API_SINK } from '../../actors/cluster/pods/apiStatusSink.ts';
 import type { PortAnswer } from '../../actors/portAnswer.ts';
 import { containerNamed, containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

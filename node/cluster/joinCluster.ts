@@ -1,6 +1,6 @@
 /** The connections of a node to the API server of its cluster. */
 
-import { PodCache } from '../../actors/cluster/podCache.ts';
+import { PodCache } from '../../actors/cluster/pods/podCache.ts';
 import type { ClusterParts } from '../../actors/node/nodeParts.ts';
 import { systemClock } from '../../base/clock.ts';
 import { KubeClient } from '../../kubeclient/client.ts';

@@ -1,6 +1,6 @@
 /** Starts the node of the command line: `createNode` over this host, with its log, its events and the agent's socket. */
 import type { Logger } from 'pino';
-import { describer } from '../../actors/cluster/describeNode.ts';
+import { describer } from '../../actors/cluster/node/describeNode.ts';
 import { createEventRecorder, type EventRecorder } from '../../actors/events/eventRecorder.ts';
 import { EventSender } from '../../actors/events/eventSender.ts';
 import { createNode } from '../../actors/node/createNode.ts';

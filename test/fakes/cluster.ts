@@ -1,6 +1,6 @@
 /** A test API server in memory, and clients of it on the clock of a test. */
 
-import { PodCache } from '../../actors/cluster/podCache.ts';
+import { PodCache } from '../../actors/cluster/pods/podCache.ts';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import type { Clock } from '../../base/clock.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';

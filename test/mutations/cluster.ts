@@ -5,21 +5,21 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C12',
     breaks: 'a pod is deleted that nobody has asked to go',
-    file: 'actors/cluster/apiStatusSink.ts',
+    file: 'actors/cluster/pods/apiStatusSink.ts',
     find: '&& told.metadata.deletionTimestamp !== undefined',
     put: '',
   },
   {
     rule: 'C12',
     breaks: 'whoever has the name now is deleted',
-    file: 'actors/cluster/apiStatusSink.ts',
+    file: 'actors/cluster/pods/apiStatusSink.ts',
     find: 'const how = { gracePeriodSeconds: 0, preconditions: { uid } };',
     put: 'const how = { gracePeriodSeconds: 0 };',
   },
   {
     rule: 'C14',
     breaks: 'a status is sent that the server has',
-    file: 'actors/cluster/apiStatusSink.ts',
+    file: 'actors/cluster/pods/apiStatusSink.ts',
     find: 'if (change === undefined) return pod;',
     put: '',
   },
@@ -29,7 +29,7 @@ export const clusterMutations: readonly Mutation[] = [
     file: 'kubernetes/api/staticPod.ts',
     find: "return sourceOf(pod) === 'api' ? uid :",
     put: 'return uid === undefined ? uid :',
-    tests: ['test/actors/cluster/apiPods.test.ts'],
+    tests: ['test/actors/cluster/pods/apiPods.test.ts'],
   },
   {
     rule: 'C24',
@@ -84,7 +84,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C33',
     breaks: 'a CSINode that an earlier agent left stays as it is',
-    file: 'actors/cluster/clusterNode.ts',
+    file: 'actors/cluster/node/clusterNode.ts',
     find: 'if (current !== found) await',
     put: 'if (current === undefined) await',
   },
@@ -98,7 +98,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C36',
     breaks: 'events of the node go on naming a Node that another has taken the place of',
-    file: 'actors/cluster/ownNode.ts',
+    file: 'actors/cluster/node/ownNode.ts',
     find: 'node.uid !== told?.uid) onUid(node.uid);',
     put: 'told === undefined) onUid(node.uid);',
   },
@@ -126,7 +126,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C34',
     breaks: 'what a server does not keep is written again and again',
-    file: 'actors/cluster/nodeStatus.ts',
+    file: 'actors/cluster/node/nodeStatus.ts',
     find: 'this.#unkept = nodeStatusChange(answer.status, node);',
     put: '',
   },
@@ -140,7 +140,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C35',
     breaks: 'the lease of a Node that is deleted is made again',
-    file: 'actors/cluster/nodeLease.ts',
+    file: 'actors/cluster/node/nodeLease.ts',
     find: 'if (owners.length === 0) return false;',
     put: '',
   },

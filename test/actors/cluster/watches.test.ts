@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Classes } from '../../../actors/cluster/classes.ts';
-import { OwnNode } from '../../../actors/cluster/ownNode.ts';
+import { OwnNode } from '../../../actors/cluster/node/ownNode.ts';
 import { Services } from '../../../actors/cluster/services.ts';
 import { clusterWatches } from '../../../actors/cluster/watches.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';

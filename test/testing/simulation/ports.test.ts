@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { ClusterPort } from '../../../actors/cluster/clusterNode.ts';
-import type { MirrorPort } from '../../../actors/cluster/mirrorPods.ts';
+import type { ClusterPort } from '../../../actors/cluster/node/clusterNode.ts';
+import type { MirrorPort } from '../../../actors/cluster/pods/mirrorPods.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';

@@ -1,5 +1,5 @@
 /** The cluster that a simulated node belongs to: its API server in memory, and what it knows of the node's pods. */
-import { PodCache } from '../../../actors/cluster/podCache.ts';
+import { PodCache } from '../../../actors/cluster/pods/podCache.ts';
 import type { ClusterParts } from '../../../actors/node/nodeParts.ts';
 import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';

@@ -10,7 +10,7 @@ import { createBoundary, type Services } from '../../../../actors/boundary.ts';
 import { SIGNING_REQUESTS } from '../../../../actors/cluster/certificates/awaitSigned.ts';
 import { Certificates } from '../../../../actors/cluster/certificates/certificates.ts';
 import { digestedName } from '../../../../actors/cluster/certificates/namedRequest.ts';
-import { noCluster } from '../../../../actors/cluster/clusterNode.ts';
+import { noCluster } from '../../../../actors/cluster/node/clusterNode.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';

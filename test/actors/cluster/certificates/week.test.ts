@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { createBoundary, type Services } from '../../../../actors/boundary.ts';
 import { SIGNING_REQUESTS } from '../../../../actors/cluster/certificates/awaitSigned.ts';
 import { Certificates } from '../../../../actors/cluster/certificates/certificates.ts';
-import { noCluster } from '../../../../actors/cluster/clusterNode.ts';
+import { noCluster } from '../../../../actors/cluster/node/clusterNode.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import type { FileFault } from '../../../../host/simulated/faultyCalls.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';

@@ -1,6 +1,6 @@
 /** A node that does not know its cluster yet, over a test API server in memory. */
-import { ClusterNode, type ClusterNodeParts } from '../../../../actors/cluster/clusterNode.ts';
-import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/ownNode.ts';
+import { ClusterNode, type ClusterNodeParts } from '../../../../actors/cluster/node/clusterNode.ts';
+import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/node/ownNode.ts';
 import { follow } from '../../../../actors/cluster/watch.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { Rate } from '../../../../kubeclient/rateLimit.ts';

@@ -1,21 +1,21 @@
 /** The status of a Node at the API server, kept as its node says it is (`tryUpdateNodeStatus` of `pkg/kubelet/kubelet_node_status.go`). */
 
-import type { Clock } from '../../base/clock.ts';
-import { NodeFailure } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import type { JsonFields } from '../../base/mergePatch.ts';
-import { sameValue } from '../../base/sameValue.ts';
-import type { CallOptions } from '../../kubeclient/client.ts';
-import { KubeError } from '../../kubeclient/kubeError.ts';
-import { NODE, nodePath } from '../../kubeclient/paths.ts';
-import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
-import { type CloudSettings, cloudAnnotationFixes, withCloudAddresses } from '../../kubernetes/node/cloud.ts';
-import { conditionEvents, nodeEvent } from '../../kubernetes/node/nodeConditions.ts';
-import type { NodeObject } from '../../kubernetes/node/nodeObject.ts';
-import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../kubernetes/node/nodeStatusPatch.ts';
-import { labelFixes } from '../../kubernetes/node/registeredNode.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { NodeFailure } from '../../../base/failure.ts';
+import { lookUp } from '../../../base/lookUp.ts';
+import type { JsonFields } from '../../../base/mergePatch.ts';
+import { sameValue } from '../../../base/sameValue.ts';
+import type { CallOptions } from '../../../kubeclient/client.ts';
+import { KubeError } from '../../../kubeclient/kubeError.ts';
+import { NODE, nodePath } from '../../../kubeclient/paths.ts';
+import { type EventMessage, warning } from '../../../kubernetes/events/recordedEvent.ts';
+import { type CloudSettings, cloudAnnotationFixes, withCloudAddresses } from '../../../kubernetes/node/cloud.ts';
+import { conditionEvents, nodeEvent } from '../../../kubernetes/node/nodeConditions.ts';
+import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
+import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../../kubernetes/node/nodeStatusPatch.ts';
+import { labelFixes } from '../../../kubernetes/node/registeredNode.ts';
+import { type FoundNode, readNode, seenAsNode } from '../nodeObjects.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
-import { type FoundNode, readNode, seenAsNode } from './nodeObjects.ts';
 import type { OwnNode } from './ownNode.ts';
 
 export interface NodeStatusParts {

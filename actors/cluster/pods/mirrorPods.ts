@@ -1,9 +1,9 @@
 /** Mirror pods at the API server: what fills the ports of their machine. */
-import type { KubeClient } from '../../kubeclient/client.ts';
-import { isConflict, isNotFound } from '../../kubeclient/kubeError.ts';
-import { podPath, podsPath } from '../../kubeclient/paths.ts';
-import { mirrorPod } from '../../kubernetes/mirror.ts';
-import type { Services } from '../boundary.ts';
+import type { KubeClient } from '../../../kubeclient/client.ts';
+import { isConflict, isNotFound } from '../../../kubeclient/kubeError.ts';
+import { podPath, podsPath } from '../../../kubeclient/paths.ts';
+import { mirrorPod } from '../../../kubernetes/mirror.ts';
+import type { Services } from '../../boundary.ts';
 
 export type MirrorPort = 'createMirror' | 'removeMirror';
 type Ports = Pick<Services, MirrorPort>;

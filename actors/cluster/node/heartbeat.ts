@@ -1,7 +1,7 @@
 /** What a node's heartbeats ask the API server: each try in good time, and by a new connection where one may be dead. */
-import { UnexpectedResponse } from '../../kubeclient/answer.ts';
-import type { CallOptions, KubeClient } from '../../kubeclient/client.ts';
-import { KubeError } from '../../kubeclient/kubeError.ts';
+import { UnexpectedResponse } from '../../../kubeclient/answer.ts';
+import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
+import { KubeError } from '../../../kubeclient/kubeError.ts';
 
 export type HeartbeatClient = Pick<KubeClient, 'get' | 'create' | 'update' | 'patch'>;
 

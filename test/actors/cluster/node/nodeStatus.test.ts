@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { KubeObject } from '../../../kubeclient/reflector.ts';
-import { healthy } from '../../kubernetes/nodes.ts';
-import { joiningNode, NODE, NODES } from './support/joiningNode.ts';
+import type { KubeObject } from '../../../../kubeclient/reflector.ts';
+import { healthy } from '../../../kubernetes/nodes.ts';
+import { joiningNode, NODE, NODES } from '../support/joiningNode.ts';
 
 const MINUTE = 60_000;
 const MERGE = 'application/merge-patch+json';

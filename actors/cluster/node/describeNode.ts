@@ -1,10 +1,10 @@
 /** The Node object as it is at each moment, of what the agent knows. */
 
-import type { Clock } from '../../base/clock.ts';
-import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
-import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
-import { type HostIdentity, type NodeImage, type NodeObject, nodeObject } from '../../kubernetes/node/nodeObject.ts';
-import type { NodeAgent } from '../node/nodeAgent.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
+import type { CloudSettings } from '../../../kubernetes/node/cloud.ts';
+import { type HostIdentity, type NodeImage, type NodeObject, nodeObject } from '../../../kubernetes/node/nodeObject.ts';
+import type { NodeAgent } from '../../node/nodeAgent.ts';
 
 interface DescribedNode {
   readonly name: string;

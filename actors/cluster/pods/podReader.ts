@@ -1,17 +1,17 @@
 /** The pods among the objects of an API server. */
 
-import type { Clock } from '../../base/clock.ts';
-import { retainKeys } from '../../base/retainKeys.ts';
-import { sameValue } from '../../base/sameValue.ts';
-import type { KubeObject } from '../../kubeclient/reflector.ts';
-import { readApiPod, withChangedStatus, withReadableUpdates } from '../../kubernetes/api/apiPod.ts';
-import type { Problem } from '../../kubernetes/api/problem.ts';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { type ObservedMirror, readMirror } from '../../kubernetes/mirror.ts';
-import { foreignConditions } from '../../kubernetes/status/conditions.ts';
-import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
-import type { SourceProblem } from '../../machines/shared/events.ts';
-import type { ManifestSet } from '../sources/manifestSet.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { retainKeys } from '../../../base/retainKeys.ts';
+import { sameValue } from '../../../base/sameValue.ts';
+import type { KubeObject } from '../../../kubeclient/reflector.ts';
+import { readApiPod, withChangedStatus, withReadableUpdates } from '../../../kubernetes/api/apiPod.ts';
+import type { Problem } from '../../../kubernetes/api/problem.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { type ObservedMirror, readMirror } from '../../../kubernetes/mirror.ts';
+import { foreignConditions } from '../../../kubernetes/status/conditions.ts';
+import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
+import type { SourceProblem } from '../../../machines/shared/events.ts';
+import type { ManifestSet } from '../../sources/manifestSet.ts';
 
 /**
  * A pod to run, or a mirror, which shows what the node runs by itself and is never run, whoever has made it. A pod with

@@ -3,12 +3,12 @@
  * told again, as a node that was not heard of for a while comes back to pods that a controller has marked unready.
  */
 import * as z from 'zod/mini';
-import { retainKeys } from '../../base/retainKeys.ts';
-import { sameValue } from '../../base/sameValue.ts';
-import type { KubeObject } from '../../kubeclient/reflector.ts';
-import { mergedStatus } from '../../kubernetes/status/mergedStatus.ts';
-import { statusPatch } from '../../kubernetes/status/statusPatch.ts';
-import type { StatusReport } from '../status/statusReports.ts';
+import { retainKeys } from '../../../base/retainKeys.ts';
+import { sameValue } from '../../../base/sameValue.ts';
+import type { KubeObject } from '../../../kubeclient/reflector.ts';
+import { mergedStatus } from '../../../kubernetes/status/mergedStatus.ts';
+import { statusPatch } from '../../../kubernetes/status/statusPatch.ts';
+import type { StatusReport } from '../../status/statusReports.ts';
 
 const seenSchema = z.looseObject({
   metadata: z.looseObject({ uid: z.string(), resourceVersion: z.optional(z.string()) }),

@@ -1,15 +1,15 @@
 /** The API server as a source of pods: those that are bound to the node. */
 
-import type { Clock } from '../../base/clock.ts';
-import { NodeFailure } from '../../base/failure.ts';
-import { sameValue } from '../../base/sameValue.ts';
-import type { KubeClient } from '../../kubeclient/client.ts';
-import { POD, PODS } from '../../kubeclient/paths.ts';
-import { Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
-import type { ObservedMirror } from '../../kubernetes/mirror.ts';
-import type { Feed } from '../boundary.ts';
-import { changesOf } from '../sources/changes.ts';
-import { tellingState } from '../sources/sourceNews.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { NodeFailure } from '../../../base/failure.ts';
+import { sameValue } from '../../../base/sameValue.ts';
+import type { KubeClient } from '../../../kubeclient/client.ts';
+import { POD, PODS } from '../../../kubeclient/paths.ts';
+import { Reflector, type ReflectorStep } from '../../../kubeclient/reflector.ts';
+import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
+import type { Feed } from '../../boundary.ts';
+import { changesOf } from '../../sources/changes.ts';
+import { tellingState } from '../../sources/sourceNews.ts';
 import type { PodCache } from './podCache.ts';
 import { PodReader } from './podReader.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { NodeImages } from '../../../actors/cluster/nodeImages.ts';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { Image, ListImagesResponse } from '../../../cri/generated/runtime.ts';
+import { NodeImages } from '../../../../actors/cluster/node/nodeImages.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { Image, ListImagesResponse } from '../../../../cri/generated/runtime.ts';
 
 const named = (size: number, repoTags: string[], repoDigests: string[] = []) =>
   Image.create({ id: repoTags[0] ?? 'none', repoTags, repoDigests, size });

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { NodeLease } from '../../../actors/cluster/nodeLease.ts';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { cluster } from '../../fakes/cluster.ts';
-import { joiningNode, LEASE, LEASES, NODE } from './support/joiningNode.ts';
+import { NodeLease } from '../../../../actors/cluster/node/nodeLease.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { cluster } from '../../../fakes/cluster.ts';
+import { joiningNode, LEASE, LEASES, NODE } from '../support/joiningNode.ts';
 
 /** A node that is registered, and has asked for nothing since. */
 async function registered() {

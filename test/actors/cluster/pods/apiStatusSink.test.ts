@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { ApiStatusSink } from '../../../actors/cluster/apiStatusSink.ts';
-import { PodCache } from '../../../actors/cluster/podCache.ts';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import type { StatusReport } from '../../../actors/status/statusReports.ts';
-import type { KubeObject } from '../../../kubeclient/reflector.ts';
-import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
-import type { Fault } from '../../../testing/apiserver/faults.ts';
-import { type Cluster, cluster } from '../../fakes/cluster.ts';
-import { IMAGE } from '../../fakes/pods.ts';
+import { ApiStatusSink } from '../../../../actors/cluster/pods/apiStatusSink.ts';
+import { PodCache } from '../../../../actors/cluster/pods/podCache.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import type { StatusReport } from '../../../../actors/status/statusReports.ts';
+import type { KubeObject } from '../../../../kubeclient/reflector.ts';
+import type { PodStatus } from '../../../../kubernetes/api/schema/status.ts';
+import type { Fault } from '../../../../testing/apiserver/faults.ts';
+import { type Cluster, cluster } from '../../../fakes/cluster.ts';
+import { IMAGE } from '../../../fakes/pods.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const WEB = `${PODS}/web`;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { PodReader } from '../../../actors/cluster/podReader.ts';
-import type { KubeObject } from '../../../kubeclient/reflector.ts';
+import { PodReader } from '../../../../actors/cluster/pods/podReader.ts';
+import type { KubeObject } from '../../../../kubeclient/reflector.ts';
 
 const object = (version: number, more: object = {}, uid = 'uid-1'): KubeObject => ({
   kind: 'Pod',

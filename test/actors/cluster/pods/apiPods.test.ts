@@ -1,9 +1,9 @@
 /** A node of a cluster, over a test API server in memory: pods come from it, and their statuses go back. */
 import { describe, expect, test } from '@jest/globals';
-import { ContainerState } from '../../../cri/generated/runtime.ts';
-import type { Attributes } from '../../../testing/apiserver/authorization/attributes.ts';
-import { joinedNode as joined, boundPod as manifest, PODS } from '../../fakes/joinedNode.ts';
-import { IMAGE } from '../../fakes/pods.ts';
+import { ContainerState } from '../../../../cri/generated/runtime.ts';
+import type { Attributes } from '../../../../testing/apiserver/authorization/attributes.ts';
+import { joinedNode as joined, boundPod as manifest, PODS } from '../../../fakes/joinedNode.ts';
+import { IMAGE } from '../../../fakes/pods.ts';
 
 const once = { image: IMAGE, command: ['sleep', '1'] };
 

@@ -2,8 +2,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { boundPod, type JoinedNode, joinedNode, PODS } from '../../fakes/joinedNode.ts';
-import { IMAGE } from '../../fakes/pods.ts';
+import { boundPod, type JoinedNode, joinedNode, PODS } from '../../../fakes/joinedNode.ts';
+import { IMAGE } from '../../../fakes/pods.ts';
 
 const WEB = `${PODS}/web-node-1`;
 const HASH = 'kubernetes.io/config.hash';

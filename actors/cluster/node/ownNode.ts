@@ -1,16 +1,16 @@
 /** The node's own Node object as the API server has it, as far as the node has heard. */
 
-import type { Clock } from '../../base/clock.ts';
-import { sameValue } from '../../base/sameValue.ts';
-import { NODE, NODES } from '../../kubeclient/paths.ts';
-import type { KubeObject, ReflectorStep } from '../../kubeclient/reflector.ts';
-import { wholeValue } from '../../kubernetes/api/quantity.ts';
-import type { NodeAddress } from '../../kubernetes/node/alternativeNames.ts';
-import { isExtendedResource } from '../../kubernetes/resources/requests.ts';
-import type { SeenNode } from '../../machines/shared/clusterFacts.ts';
-import type { NodeFact } from '../../machines/shared/events.ts';
-import { seenAsNode } from './nodeObjects.ts';
-import type { Watch } from './watch.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { sameValue } from '../../../base/sameValue.ts';
+import { NODE, NODES } from '../../../kubeclient/paths.ts';
+import type { KubeObject, ReflectorStep } from '../../../kubeclient/reflector.ts';
+import { wholeValue } from '../../../kubernetes/api/quantity.ts';
+import type { NodeAddress } from '../../../kubernetes/node/alternativeNames.ts';
+import { isExtendedResource } from '../../../kubernetes/resources/requests.ts';
+import type { SeenNode } from '../../../machines/shared/clusterFacts.ts';
+import type { NodeFact } from '../../../machines/shared/events.ts';
+import { seenAsNode } from '../nodeObjects.ts';
+import type { Watch } from '../watch.ts';
 
 /** The Node, and what of it concerns the node. */
 interface Kept {

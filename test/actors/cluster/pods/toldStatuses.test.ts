@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { ToldStatuses } from '../../../actors/cluster/toldStatuses.ts';
-import type { StatusReport } from '../../../actors/status/statusReports.ts';
+import { ToldStatuses } from '../../../../actors/cluster/pods/toldStatuses.ts';
+import type { StatusReport } from '../../../../actors/status/statusReports.ts';
 
 const report = (more: Partial<StatusReport> = {}): StatusReport => ({
   uid: 'u',

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { OwnNode, ownNodeWatch } from '../../../actors/cluster/ownNode.ts';
-import { follow } from '../../../actors/cluster/watch.ts';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { KubeClient } from '../../../kubeclient/client.ts';
-import type { NodeFact } from '../../../machines/shared/events.ts';
-import { bookmark, FIRST_END, object, untilRead } from '../../fakes/followed.ts';
-import { ToldTransport, ToldWatch } from '../../fakes/toldTransport.ts';
-import { watching } from '../../fakes/watching.ts';
+import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/node/ownNode.ts';
+import { follow } from '../../../../actors/cluster/watch.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { KubeClient } from '../../../../kubeclient/client.ts';
+import type { NodeFact } from '../../../../machines/shared/events.ts';
+import { bookmark, FIRST_END, object, untilRead } from '../../../fakes/followed.ts';
+import { ToldTransport, ToldWatch } from '../../../fakes/toldTransport.ts';
+import { watching } from '../../../fakes/watching.ts';
 
 const NODES = '/api/v1/nodes';
 const NODE = `${NODES}/node-1`;

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { heartbeatClient } from '../../../actors/cluster/heartbeat.ts';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { KubeClient } from '../../../kubeclient/client.ts';
-import { NODE } from '../../../kubeclient/paths.ts';
-import { answered, brokenOff, type Reply, refused, silent, ToldTransport } from '../../fakes/toldTransport.ts';
-import { joiningNode, LEASE } from './support/joiningNode.ts';
+import { heartbeatClient } from '../../../../actors/cluster/node/heartbeat.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { KubeClient } from '../../../../kubeclient/client.ts';
+import { NODE } from '../../../../kubeclient/paths.ts';
+import { answered, brokenOff, type Reply, refused, silent, ToldTransport } from '../../../fakes/toldTransport.ts';
+import { joiningNode, LEASE } from '../support/joiningNode.ts';
 
 class CountingTransport extends ToldTransport {
   resets = 0;

@@ -1,7 +1,7 @@
 /** What the API server has of the node's pods, as far as the node has heard: what it says of them is for these. */
-import type { KubeObject, ReflectorStep } from '../../kubeclient/reflector.ts';
-import type { PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
-import type { ObservedMirror } from '../../kubernetes/mirror.ts';
+import type { KubeObject, ReflectorStep } from '../../../kubeclient/reflector.ts';
+import type { PodIdentity } from '../../../kubernetes/lifecycle/observed.ts';
+import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import { ToldStatuses } from './toldStatuses.ts';
 
 /** So many of those that are gone are remembered: others are asked for once more than needed. */

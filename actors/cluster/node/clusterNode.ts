@@ -1,20 +1,20 @@
 /** The Node, its lease and its CSINode at the API server: what fills the ports of the machines that keep them. */
 
-import type { Clock } from '../../base/clock.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import type { CallOptions, KubeClient } from '../../kubeclient/client.ts';
-import { isConflict, isForbidden } from '../../kubeclient/kubeError.ts';
-import { CSI_NODE, CSI_NODES, csiNodePath, NODE, NODES, nodePath } from '../../kubeclient/paths.ts';
-import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
-import { conditionEvents } from '../../kubernetes/node/nodeConditions.ts';
-import type { NodeImage, NodeObject } from '../../kubernetes/node/nodeObject.ts';
-import { registeredNode, registrationPatch } from '../../kubernetes/node/registeredNode.ts';
-import type { CertificatePorts } from '../../machines/certificate/ports.ts';
-import type { Services } from '../boundary.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { lookUp } from '../../../base/lookUp.ts';
+import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
+import { isConflict, isForbidden } from '../../../kubeclient/kubeError.ts';
+import { CSI_NODE, CSI_NODES, csiNodePath, NODE, NODES, nodePath } from '../../../kubeclient/paths.ts';
+import type { CloudSettings } from '../../../kubernetes/node/cloud.ts';
+import { conditionEvents } from '../../../kubernetes/node/nodeConditions.ts';
+import type { NodeImage, NodeObject } from '../../../kubernetes/node/nodeObject.ts';
+import { registeredNode, registrationPatch } from '../../../kubernetes/node/registeredNode.ts';
+import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
+import type { Services } from '../../boundary.ts';
+import { type FoundCsiNode, type FoundNode, orNone, ownerNode, readCsiNode, readNode } from '../nodeObjects.ts';
+import type { MirrorPort } from '../pods/mirrorPods.ts';
 import { heartbeatClient } from './heartbeat.ts';
-import type { MirrorPort } from './mirrorPods.ts';
 import { NodeLease } from './nodeLease.ts';
-import { type FoundCsiNode, type FoundNode, orNone, ownerNode, readCsiNode, readNode } from './nodeObjects.ts';
 import { NodeStatus } from './nodeStatus.ts';
 import { type OwnNode, seenNode } from './ownNode.ts';
 

@@ -1,14 +1,14 @@
 /** The API server as a sink of statuses: a pod's status is patched, and what has ended on its account is deleted (C12). */
 import * as z from 'zod/mini';
-import { parseResponse } from '../../kubeclient/answer.ts';
-import type { CallOptions, KubeClient } from '../../kubeclient/client.ts';
-import { isConflict, isForbidden, isInvalid, isNotFound } from '../../kubeclient/kubeError.ts';
-import { POD, podPath } from '../../kubeclient/paths.ts';
-import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
-import { mirroredHash } from '../../kubernetes/mirror.ts';
-import { mergedStatus } from '../../kubernetes/status/mergedStatus.ts';
-import { type StatusJson, statusPatch } from '../../kubernetes/status/statusPatch.ts';
-import type { StatusReport, StatusSink } from '../status/statusReports.ts';
+import { parseResponse } from '../../../kubeclient/answer.ts';
+import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
+import { isConflict, isForbidden, isInvalid, isNotFound } from '../../../kubeclient/kubeError.ts';
+import { POD, podPath } from '../../../kubeclient/paths.ts';
+import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import { mirroredHash } from '../../../kubernetes/mirror.ts';
+import { mergedStatus } from '../../../kubernetes/status/mergedStatus.ts';
+import { type StatusJson, statusPatch } from '../../../kubernetes/status/statusPatch.ts';
+import type { StatusReport, StatusSink } from '../../status/statusReports.ts';
 import type { PodCache } from './podCache.ts';
 
 const podSchema = z.looseObject({

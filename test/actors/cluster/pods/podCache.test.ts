@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { PodCache } from '../../../actors/cluster/podCache.ts';
+import { PodCache } from '../../../../actors/cluster/pods/podCache.ts';
 
 const object = (uid: string) => ({ metadata: { uid, namespace: 'default', name: uid, resourceVersion: '1' } });
 const identity = (uid: string) => ({ uid, namespace: 'default', name: uid });

@@ -1,8 +1,8 @@
 /** The images of a node, as its status lists them: looked at now and then (`image_gc_manager.go` of `pkg/kubelet/images`). */
 
-import { type Clock, steadyClock } from '../../base/clock.ts';
-import type { Cri } from '../../cri/calls.ts';
-import type { NodeImage } from '../../kubernetes/node/nodeObject.ts';
+import { type Clock, steadyClock } from '../../../base/clock.ts';
+import type { Cri } from '../../../cri/calls.ts';
+import type { NodeImage } from '../../../kubernetes/node/nodeObject.ts';
 
 export interface NodeImagesParts {
   readonly cri: Pick<Cri, 'listImages'>;

@@ -1,11 +1,11 @@
 /** The lease of a node at the API server (`component-helpers/apimachinery/lease` of Kubernetes). */
 
-import type { Clock } from '../../base/clock.ts';
-import type { CallOptions } from '../../kubeclient/client.ts';
-import { isConflict } from '../../kubeclient/kubeError.ts';
-import { LEASE, LEASES, leasePath, NODE, nodePath } from '../../kubeclient/paths.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { CallOptions } from '../../../kubeclient/client.ts';
+import { isConflict } from '../../../kubeclient/kubeError.ts';
+import { LEASE, LEASES, leasePath, NODE, nodePath } from '../../../kubeclient/paths.ts';
+import { type FoundLease, orNone, ownerNode, readLease, readNode } from '../nodeObjects.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
-import { type FoundLease, orNone, ownerNode, readLease, readNode } from './nodeObjects.ts';
 
 export interface NodeLeaseParts {
   /** Its own, so that no other traffic holds the lease up. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ClusterPort, noCluster } from '../../../actors/cluster/clusterNode.ts';
-import { joiningNode, LABELS, NODE, NODES } from './support/joiningNode.ts';
+import { type ClusterPort, noCluster } from '../../../../actors/cluster/node/clusterNode.ts';
+import { joiningNode, LABELS, NODE, NODES } from '../support/joiningNode.ts';
 
 const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
 const CSI_NODE = `${CSI_NODES}/node-1`;
