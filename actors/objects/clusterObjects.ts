@@ -6,11 +6,11 @@ import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { isInMemory } from '../../host/files/inMemory.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { OwnNode } from '../cluster/node/ownNode.ts';
-import { FetchedObject } from './fetchedObject.ts';
-import type { HoldObject } from './heldObject.ts';
-import { KeptObjects } from './keptObjects.ts';
+import { FetchedObject } from './cache/fetchedObject.ts';
+import type { HoldObject } from './cache/heldObject.ts';
+import { KeptObjects } from './cache/keptObjects.ts';
+import { WatchedObject } from './cache/watchedObject.ts';
 import { ObjectStore } from './objectStore.ts';
-import { WatchedObject } from './watchedObject.ts';
 
 /** How objects are kept up to date: `configMapAndSecretChangeDetectionStrategy` of a kubelet. */
 export interface ObjectSettings {

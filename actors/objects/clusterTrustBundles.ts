@@ -16,7 +16,7 @@ import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { withinLimit } from '../services/timeLimit.ts';
 import { tellingSteps } from '../sources/sourceNews.ts';
-import { SharedCall } from './sharedCall.ts';
+import { SharedCall } from './cache/sharedCall.ts';
 
 interface BundleParts {
   readonly client: KubeClient;

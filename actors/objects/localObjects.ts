@@ -9,8 +9,8 @@ import type { ConfigKind, ConfigObject } from '../../kubernetes/objects/configOb
 import { ObjectNotFound, type ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 import { referencesOf } from '../../kubernetes/objects/references.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import { KeptObjects } from './keptObjects.ts';
-import { KeptOfSource, keyOf, type LocalObject } from './keptOfSource.ts';
+import { KeptObjects } from './cache/keptObjects.ts';
+import { KeptOfSource, keyOf, type LocalObject } from './cache/keptOfSource.ts';
 import { ObjectNews } from './objectNews.ts';
 
 type ByKey = ReadonlyMap<string, LocalObject>;

@@ -3,7 +3,7 @@
 import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 import { formatObjectName } from '../../kubernetes/shownName.ts';
 import type { Lack, ObjectCounts } from '../../machines/node/objectCounts.ts';
-import type { HeldStep } from './heldObject.ts';
+import type { HeldStep } from './cache/heldObject.ts';
 
 /** Why an object cannot be had or followed, and since when, in milliseconds since the epoch. */
 export interface Lacking {

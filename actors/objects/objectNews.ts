@@ -7,7 +7,7 @@ import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { SourceState, SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { tellingSteps } from '../sources/sourceNews.ts';
-import type { HeldStep } from './heldObject.ts';
+import type { HeldStep } from './cache/heldObject.ts';
 import { countsOf, type Lacking } from './objectCounts.ts';
 
 interface Told {

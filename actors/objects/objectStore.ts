@@ -8,8 +8,8 @@ import { referencesOf } from '../../kubernetes/objects/references.ts';
 import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm } from '../alarm.ts';
-import type { HeldObject, HeldStep, HoldObject } from './heldObject.ts';
-import type { KeptObjects } from './keptObjects.ts';
+import type { HeldObject, HeldStep, HoldObject } from './cache/heldObject.ts';
+import type { KeptObjects } from './cache/keptObjects.ts';
 import { type Lacking, lackingOf } from './objectCounts.ts';
 import { ObjectNews } from './objectNews.ts';
 

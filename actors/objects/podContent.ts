@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ClusterParts } from '../node/nodeParts.ts';
 import { ClusterTrustBundles, type FollowedBundles, noTrustBundles } from './clusterTrustBundles.ts';
-import { ServiceAccountTokens } from './serviceAccountTokens.ts';
+import { ServiceAccountTokens } from './tokens/serviceAccountTokens.ts';
 
 interface ContentParts {
   readonly clock: Clock;

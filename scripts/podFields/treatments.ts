@@ -409,7 +409,7 @@ const pod: [string, FieldTreatment][] = [
   ['dnsConfig.searches[]', acts('cri/dns.ts', 'further search domains')],
   ['dnsConfig.options[].name', acts('cri/dns.ts', 'option of the resolver')],
   ['dnsConfig.options[].value', acts('cri/dns.ts', 'its value')],
-  ['serviceAccountName', acts('actors/objects/tokenRequest.ts', 'account of the tokens')],
+  ['serviceAccountName', acts('actors/objects/tokens/tokenRequest.ts', 'account of the tokens')],
   ['serviceAccount', actsWhole(API_SERVER, 'old name of `serviceAccountName`, which the API server sets from it')],
   ['automountServiceAccountToken', actsWhole(API_SERVER, 'whether the API server adds a volume with a token')],
   ['nodeName', acts('kubernetes/admission/decide.ts', 'NodeName if it is another node')],

@@ -18,7 +18,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
   {
     name: 'object-not-seen',
     breaks: 'what was not there when it was looked for first is never seen',
-    file: 'actors/objects/watchedObject.ts',
+    file: 'actors/objects/cache/watchedObject.ts',
     find: '    this.#object = object ?? null;',
     put: '    this.#object = this.#object === null ? null : (object ?? null);',
     story: told('a pod waits for a ConfigMap, and then for a key of it'),
@@ -26,7 +26,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
   {
     name: 'object-not-looked-at',
     breaks: 'what a volume shows is not looked at again where nobody watches it',
-    file: 'actors/objects/fetchedObject.ts',
+    file: 'actors/objects/cache/fetchedObject.ts',
     find: 'if (!isShown || now',
     put: 'if (isShown || now',
     story: told('objects are looked at now and then'),
@@ -85,7 +85,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
   {
     name: 'token-of-another-pod',
     breaks: 'pods of one service account share a token',
-    file: 'actors/objects/serviceAccountTokens.ts',
+    file: 'actors/objects/tokens/serviceAccountTokens.ts',
     find: '    const { uid } = pod.metadata;\n',
     put: "    const uid = '';\n",
     story: told('tokens are renewed for an hour'),
@@ -93,7 +93,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
   {
     name: 'token-for-the-gone',
     breaks: 'a token is asked for a pod that is gone from the API server',
-    file: 'actors/objects/serviceAccountTokens.ts',
+    file: 'actors/objects/tokens/serviceAccountTokens.ts',
     find: 'if (this.#parts.isGone(pod.metadata)) {',
     put: 'if (this.#parts.isGone(pod.metadata) && now.monotonic < 0) {',
     story: told('a pod is taken away by force, and runs on for longer than its token holds'),
@@ -101,7 +101,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
   {
     name: 'token-each-time',
     breaks: 'another token is asked for whenever a volume is looked at',
-    file: 'actors/objects/serviceAccountTokens.ts',
+    file: 'actors/objects/tokens/serviceAccountTokens.ts',
     find: 'if (held.dueIn(now) > EARLY_MS) return false;',
     put: 'if (held.dueIn(now) > EARLY_MS * 3_600) return false;',
     story: told('a pod shows everything that a cluster has for it, and all of it changes'),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LocalObject } from '../../../actors/objects/keptOfSource.ts';
+import type { LocalObject } from '../../../actors/objects/cache/keptOfSource.ts';
 import { LocalObjects } from '../../../actors/objects/localObjects.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';

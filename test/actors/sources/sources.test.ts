@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { LocalObject } from '../../../actors/objects/keptOfSource.ts';
+import type { LocalObject } from '../../../actors/objects/cache/keptOfSource.ts';
 import { hostNetwork as network } from '../../../actors/services/http/hostNetwork.ts';
 import { sourcesFeed } from '../../../actors/sources/sources.ts';
 import { type NodeStore, openNodeStore } from '../../../actors/store/durableFacts.ts';

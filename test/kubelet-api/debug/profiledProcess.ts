@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HeldToken } from '../../../actors/objects/heldToken.ts';
+import { HeldToken } from '../../../actors/objects/tokens/heldToken.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { tokenPredicate } from '../../../host/sameToken.ts';
 import type { Secret } from '../../../host/secretText.ts';

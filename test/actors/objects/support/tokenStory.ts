@@ -1,5 +1,5 @@
 /** The tokens of a node's pods, over a test API server in memory. */
-import { ServiceAccountTokens } from '../../../../actors/objects/serviceAccountTokens.ts';
+import { ServiceAccountTokens } from '../../../../actors/objects/tokens/serviceAccountTokens.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { TokenRequest } from '../../../../kubernetes/objects/podObjects.ts';
 import type { Fault } from '../../../../testing/apiserver/faults.ts';

@@ -2,7 +2,7 @@
  * What pods that run have of the manifests of one source, kept over a restart of the agent as what they have of an API
  * server is: of a manifest that is broken then, or cannot be read, it stands as the last good version.
  */
-import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
+import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
 import type { KeptObjects } from './keptObjects.ts';
 
 /** An object, and the manifest that it is of. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { HeldToken, momentOf } from '../../../actors/objects/heldToken.ts';
-import { SettableClock } from '../../fakes/settableClock.ts';
+import { HeldToken, momentOf } from '../../../../actors/objects/tokens/heldToken.ts';
+import { SettableClock } from '../../../fakes/settableClock.ts';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 

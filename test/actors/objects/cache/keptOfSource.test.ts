@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { KeptObject } from '../../../actors/objects/keptObjects.ts';
-import { KeptOfSource, keyOf, type LocalObject } from '../../../actors/objects/keptOfSource.ts';
-import type { ConfigReference } from '../../../kubernetes/objects/configObject.ts';
-import { objectOfManifest } from '../../../kubernetes/objects/objectManifest.ts';
+import type { KeptObject } from '../../../../actors/objects/cache/keptObjects.ts';
+import { KeptOfSource, keyOf, type LocalObject } from '../../../../actors/objects/cache/keptOfSource.ts';
+import type { ConfigReference } from '../../../../kubernetes/objects/configObject.ts';
+import { objectOfManifest } from '../../../../kubernetes/objects/objectManifest.ts';
 
 const FILE = '/pods/a.yaml';
 

@@ -3,18 +3,18 @@
  * alone for as long as they are good, and renewed before they are not. One that cannot be renewed is kept until it expires.
  */
 
-import type { Clock } from '../../base/clock.ts';
-import { type Failure, messageOf, NodeFailure } from '../../base/failure.ts';
-import { UnexpectedResponse } from '../../kubeclient/answer.ts';
-import type { KubeClient } from '../../kubeclient/client.ts';
-import { KubeError } from '../../kubeclient/kubeError.ts';
-import { tokenPath } from '../../kubeclient/paths.ts';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { nextBackOff } from '../../kubernetes/lifecycle/backoff.ts';
-import type { PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
-import type { PodToken, PodTokens, TokenRequest } from '../../kubernetes/objects/podObjects.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { type Failure, messageOf, NodeFailure } from '../../../base/failure.ts';
+import { UnexpectedResponse } from '../../../kubeclient/answer.ts';
+import type { KubeClient } from '../../../kubeclient/client.ts';
+import { KubeError } from '../../../kubeclient/kubeError.ts';
+import { tokenPath } from '../../../kubeclient/paths.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { nextBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
+import type { PodIdentity } from '../../../kubernetes/lifecycle/observed.ts';
+import type { PodToken, PodTokens, TokenRequest } from '../../../kubernetes/objects/podObjects.ts';
+import { SharedCall } from '../cache/sharedCall.ts';
 import { HeldToken, type Moment, momentOf } from './heldToken.ts';
-import { SharedCall } from './sharedCall.ts';
 import { accountOf, readToken, tokenCalled, tokenRequestOf } from './tokenRequest.ts';
 
 interface TokensParts {

@@ -1,10 +1,10 @@
 /** One ConfigMap or Secret that pods have in use, however it is kept up to date. */
 
-import type { Clock } from '../../base/clock.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
-import { configMapsPath, type ObjectType, secretsPath } from '../../kubeclient/paths.ts';
-import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
-import { withinLimit } from '../services/timeLimit.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { unlessAborted } from '../../../base/unlessAborted.ts';
+import { configMapsPath, type ObjectType, secretsPath } from '../../../kubeclient/paths.ts';
+import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
+import { withinLimit } from '../../services/timeLimit.ts';
 
 export interface HeldObject {
   /**

@@ -1,11 +1,11 @@
 /** An object that is asked for where it is needed (`util/manager/cache_based_manager.go` of the kubelet). */
 
-import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/failure.ts';
-import type { KubeClient } from '../../kubeclient/client.ts';
-import { errorSummary, KubeError } from '../../kubeclient/kubeError.ts';
-import { type ConfigObject, type ConfigReference, readConfigObject } from '../../kubernetes/objects/configObject.ts';
-import { cacheSyncTimeout } from '../../kubernetes/objects/podObjects.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { messageOf } from '../../../base/failure.ts';
+import type { KubeClient } from '../../../kubeclient/client.ts';
+import { errorSummary, KubeError } from '../../../kubeclient/kubeError.ts';
+import { type ConfigObject, type ConfigReference, readConfigObject } from '../../../kubernetes/objects/configObject.ts';
+import { cacheSyncTimeout } from '../../../kubernetes/objects/podObjects.ts';
 import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
 
 export interface FetchedParts {

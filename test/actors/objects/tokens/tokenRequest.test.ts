@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { accountOf, readToken, tokenCalled, tokenRequestOf } from '../../../actors/objects/tokenRequest.ts';
-import { aPod } from '../../kubernetes/fixtures.ts';
+import { accountOf, readToken, tokenCalled, tokenRequestOf } from '../../../../actors/objects/tokens/tokenRequest.ts';
+import { aPod } from '../../../kubernetes/fixtures.ts';
 
 const pod = aPod({ serviceAccountName: 'builder' }, { name: 'web', namespace: 'shop', uid: 'u-1' });
 

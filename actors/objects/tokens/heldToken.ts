@@ -9,8 +9,8 @@
  * but it may be that of the API server too, to which the token is then one of the future: so it is renewed as well.
  */
 
-import type { Clock } from '../../base/clock.ts';
-import { Secret } from '../../host/secretText.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { Secret } from '../../../host/secretText.ts';
 
 /** A moment by both clocks, in milliseconds. */
 export interface Moment {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { SharedCall } from '../../../actors/objects/sharedCall.ts';
+import { SharedCall } from '../../../../actors/objects/cache/sharedCall.ts';
 
 function called() {
   const { promise, resolve, reject } = Promise.withResolvers<string>();

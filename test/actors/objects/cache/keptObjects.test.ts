@@ -2,11 +2,11 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { KeptObjects } from '../../../actors/objects/keptObjects.ts';
-import { withinSecond } from '../../../actors/services/objectLimit.ts';
-import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
-import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
-import { heldCluster, reads } from './support/heldCluster.ts';
+import { KeptObjects } from '../../../../actors/objects/cache/keptObjects.ts';
+import { withinSecond } from '../../../../actors/services/objectLimit.ts';
+import { type FileSystem, hostFiles } from '../../../../host/files/fileSystem.ts';
+import type { ConfigObject } from '../../../../kubernetes/objects/configObject.ts';
+import { heldCluster, reads } from '../support/heldCluster.ts';
 
 let folder = '';
 beforeEach(async () => {

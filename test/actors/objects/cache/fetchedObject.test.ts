@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { FetchedObject } from '../../../actors/objects/fetchedObject.ts';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { heldCluster, reads, shows } from './support/heldCluster.ts';
+import { FetchedObject } from '../../../../actors/objects/cache/fetchedObject.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { heldCluster, reads, shows } from '../support/heldCluster.ts';
 
 describe.each(['Cache', 'Get'] as const)('%s', (strategy) => {
   test('an object is asked for by name, and is missing where there is none', async () => {

@@ -5,11 +5,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { parsedJson } from '../../base/parsedJson.ts';
-import { errorCode, isMissing } from '../../host/files/fileErrors.ts';
-import type { FileSystem } from '../../host/files/fileSystem.ts';
-import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
+import { messageOf, NodeFailure } from '../../../base/failure.ts';
+import { parsedJson } from '../../../base/parsedJson.ts';
+import { errorCode, isMissing } from '../../../host/files/fileErrors.ts';
+import type { FileSystem } from '../../../host/files/fileSystem.ts';
+import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
 
 /** An object, and the pods that had it. */
 export interface KeptObject {

@@ -1,7 +1,7 @@
 /** What an API server is asked for a token with, and what it answers. */
 import * as z from 'zod/mini';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import type { TokenRequest } from '../../kubernetes/objects/podObjects.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { TokenRequest } from '../../../kubernetes/objects/podObjects.ts';
 
 const SECOND_MS = 1_000;
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { ServiceAccountTokens } from '../../../actors/objects/serviceAccountTokens.ts';
-import { KubeClient } from '../../../kubeclient/client.ts';
-import { SettableClock } from '../../fakes/settableClock.ts';
-import { answered, ToldTransport } from '../../fakes/toldTransport.ts';
-import { aPod } from '../../kubernetes/fixtures.ts';
-import { claimsOf, MOUNTED, tokenStory, VAULT } from './support/tokenStory.ts';
+import { ServiceAccountTokens } from '../../../../actors/objects/tokens/serviceAccountTokens.ts';
+import { KubeClient } from '../../../../kubeclient/client.ts';
+import { SettableClock } from '../../../fakes/settableClock.ts';
+import { answered, ToldTransport } from '../../../fakes/toldTransport.ts';
+import { aPod } from '../../../kubernetes/fixtures.ts';
+import { claimsOf, MOUNTED, tokenStory, VAULT } from '../support/tokenStory.ts';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 

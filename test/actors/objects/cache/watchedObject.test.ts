@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { heldCluster, reads, shows } from './support/heldCluster.ts';
+import { heldCluster, reads, shows } from '../support/heldCluster.ts';
 
 const MINUTE = 60_000;
 

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { unlessAborted } from '../../../base/unlessAborted.ts';
 
 /** A call that several wait for: it is given up when nobody does any more. */
 export class SharedCall<T> {

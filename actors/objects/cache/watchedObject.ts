@@ -1,10 +1,10 @@
 /** An object that has a watch of its own (`util/manager/watch_based_manager.go` of the kubelet). */
 
-import type { Clock } from '../../base/clock.ts';
-import type { KubeClient } from '../../kubeclient/client.ts';
-import { Reflector } from '../../kubeclient/reflector.ts';
-import { type ConfigObject, type ConfigReference, readConfigObject } from '../../kubernetes/objects/configObject.ts';
-import { cacheSyncTimeout } from '../../kubernetes/objects/podObjects.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { KubeClient } from '../../../kubeclient/client.ts';
+import { Reflector } from '../../../kubeclient/reflector.ts';
+import { type ConfigObject, type ConfigReference, readConfigObject } from '../../../kubernetes/objects/configObject.ts';
+import { cacheSyncTimeout } from '../../../kubernetes/objects/podObjects.ts';
 import { collectionPath, type HeldListeners, type HeldObject, typeOf, untilHeard } from './heldObject.ts';
 
 export interface WatchedParts {
