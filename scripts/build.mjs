@@ -131,7 +131,7 @@ const library = {
 const worker = {
   ...common,
   entryPoints: {
-    manifestWorker: join(root, 'actors/sources/manifestWorker.ts'),
+    manifestWorker: join(root, 'actors/sources/manifest/manifestWorker.ts'),
     volumeChild: join(root, 'volume/volumeChild.ts'),
     usageChild: join(root, 'stats/usageChild.ts'),
     pastWorker: join(root, 'inspect/pastWorker.ts'),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { settled } from '../actors/sources/settledTexts.ts';
+import { settled } from '../actors/sources/manifest/settledTexts.ts';
 import { EMPTY_TEXT, takenIn } from '../actors/sources/textDocuments.ts';
 import { withDefaults } from '../kubernetes/api/defaults.ts';
 import { readManifest } from '../kubernetes/api/manifest.ts';

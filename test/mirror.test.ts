@@ -5,7 +5,7 @@ import { productFiles, type Source, sources } from './support/tree.ts';
 
 /** Files that run as a program of their own, each with the test that runs it. */
 const RUN_BY: Readonly<Record<string, string>> = {
-  'actors/sources/manifestWorker.ts': 'test/actors/sources/manifestReader.test.ts',
+  'actors/sources/manifest/manifestWorker.ts': 'test/actors/sources/manifest/manifestReader.test.ts',
   'cli/bin.mjs': 'test/cli/launcher.test.ts',
   'cli/main.ts': 'test/cli/process.test.ts',
   'stats/usageChild.ts': 'test/stats/volumeUsage.test.ts',

@@ -27,7 +27,7 @@ import type { Relist } from '../runtime/relist.ts';
 import type { RestartRuntime } from '../services/containers/lostTasks.ts';
 import type { Network } from '../services/http/network.ts';
 import type { FindCredentials } from '../services/images/nodeCredentials.ts';
-import type { StartThread } from '../sources/manifestReader.ts';
+import type { StartThread } from '../sources/manifest/manifestReader.ts';
 import type { OnManifestProblem } from '../sources/sourceNews.ts';
 import type { Move } from '../status/since.ts';
 import type { StatusSink } from '../status/statusReports.ts';

@@ -1,5 +1,5 @@
-import type { StartThread } from '../sources/manifestReader.ts';
-import { allManifestsIn } from '../sources/manifestText.ts';
+import type { StartThread } from '../sources/manifest/manifestReader.ts';
+import { allManifestsIn } from '../sources/manifest/manifestText.ts';
 
 /** Reads large manifests where it stands, without a thread. */
 export const readInPlace: StartThread = () => ({

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { NodeFact, PodChange, SourceProblem } from '../../machines/shared/events.ts';
-import type { ManifestSet } from './manifestSet.ts';
+import type { ManifestSet } from './manifest/manifestSet.ts';
 
 /** A function that takes a source's sets one after the other; a set that is as the one before is no fact at all. */
 export function changesOf(source: string, clock: Pick<Clock, 'now'>): (set: ManifestSet) => readonly NodeFact[] {

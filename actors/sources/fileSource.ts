@@ -8,9 +8,9 @@ import type { DirectoryChange, DirectoryWatcher, FileSystem } from '../../host/f
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
 import type { SourceStep } from '../../machines/node/source.ts';
 import { createAlarm } from '../alarm.ts';
-import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
-import { LARGEST_TEXT } from './manifestLimits.ts';
-import { type Beside, ManifestFiles, type ManifestFilesOptions, type ManifestSet } from './manifestSet.ts';
+import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifest/manifestDirectory.ts';
+import { LARGEST_TEXT } from './manifest/manifestLimits.ts';
+import { type Beside, ManifestFiles, type ManifestFilesOptions, type ManifestSet } from './manifest/manifestSet.ts';
 import { A_DIRECTORY, type FoundText, isUnread, orAbsent, readTextFile, TooLargeFile } from './yaml/textFile.ts';
 
 const FIRST_RETRY_MS = 1_000;

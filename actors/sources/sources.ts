@@ -16,11 +16,11 @@ import type { Network } from '../services/http/network.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
 import { changesOf } from './changes.ts';
 import { watchManifests } from './fileSource.ts';
-import { type ManifestUrl, watchManifestUrl } from './httpSource.ts';
-import { createManifestReader, type ReadManifests, type StartThread } from './manifestReader.ts';
-import type { ManifestSet } from './manifestSet.ts';
+import { type ManifestUrl, watchManifestUrl } from './http/httpSource.ts';
+import { keyOf, withoutSecrets } from './http/urlSecrets.ts';
+import { createManifestReader, type ReadManifests, type StartThread } from './manifest/manifestReader.ts';
+import type { ManifestSet } from './manifest/manifestSet.ts';
 import { type OnManifestProblem, tellingProblems, tellingState } from './sourceNews.ts';
-import { keyOf, withoutSecrets } from './urlSecrets.ts';
 
 const FILE_CHECK_MS = 20_000;
 

@@ -8,7 +8,7 @@ import type { RequiredObject } from '../../kubernetes/api/validation/static.ts';
 import { podUpdate } from '../../kubernetes/lifecycle/update.ts';
 import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
 import { type ObjectManifest, objectOfManifest } from '../../kubernetes/objects/objectManifest.ts';
-import { keyOf, type ReadManifest } from './manifestText.ts';
+import { keyOf, type ReadManifest } from './manifest/manifestText.ts';
 import { problemsToTell } from './problemsToTell.ts';
 
 /** A mistake in a text, and the pod that it is about, `NAMESPACE/NAME`. */

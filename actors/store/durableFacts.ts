@@ -6,7 +6,7 @@ import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { Probed } from '../../machines/container/context.ts';
-import type { GoodManifest } from '../sources/manifestSet.ts';
+import type { GoodManifest } from '../sources/manifest/manifestSet.ts';
 import { openStore, type Store, type StoreOptions } from './store.ts';
 
 const hostPort = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });

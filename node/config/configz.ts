@@ -2,7 +2,7 @@
  * The configuration at `/configz`: the kubelet's defaults (`SetDefaults_KubeletConfiguration` in
  * `pkg/kubelet/apis/config/v1beta1/defaults.go`), replaced by the fields of the file, replaced by the values in effect.
  */
-import { withoutSecrets } from '../../actors/sources/urlSecrets.ts';
+import { withoutSecrets } from '../../actors/sources/http/urlSecrets.ts';
 import { goDuration } from '../../base/duration.ts';
 import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
 import type { NodeConfig } from './nodeConfig.ts';

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import type { EventRecorder } from '../../actors/events/eventRecorder.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { readLatestLog, readLogTails } from '../../actors/services/containers/logTails.ts';
-import { withoutSecrets } from '../../actors/sources/urlSecrets.ts';
+import { withoutSecrets } from '../../actors/sources/http/urlSecrets.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { sourceOf } from '../../kubernetes/api/staticPod.ts';

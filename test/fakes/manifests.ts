@@ -1,12 +1,12 @@
-import type { ManifestFile, ManifestOrigin } from '../../actors/sources/manifestFile.ts';
-import { loopLimits } from '../../actors/sources/manifestLimits.ts';
-import type { ReadManifests } from '../../actors/sources/manifestReader.ts';
+import type { ManifestFile, ManifestOrigin } from '../../actors/sources/manifest/manifestFile.ts';
+import { loopLimits } from '../../actors/sources/manifest/manifestLimits.ts';
+import type { ReadManifests } from '../../actors/sources/manifest/manifestReader.ts';
 import {
   allManifestsIn,
   type ManifestText,
   manifestsIn,
   type ReadManifest,
-} from '../../actors/sources/manifestText.ts';
+} from '../../actors/sources/manifest/manifestText.ts';
 
 const nowhere: ManifestOrigin = {
   source: 'file',

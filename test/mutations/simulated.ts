@@ -130,7 +130,7 @@ const others: readonly SeededFault[] = [
   {
     name: 'last-good-lost',
     breaks: 'a manifest that is invalid when an agent starts takes the place of the last good one',
-    file: 'actors/sources/manifestSet.ts',
+    file: 'actors/sources/manifest/manifestSet.ts',
     find: 'const standing = before?.standing ?? EMPTY_TEXT;',
     put: 'const standing = (before?.read === undefined ? undefined : before.standing) ?? EMPTY_TEXT;',
   },

@@ -11,7 +11,7 @@ import { type ObservedMirror, readMirror } from '../../../kubernetes/mirror.ts';
 import { foreignConditions } from '../../../kubernetes/status/conditions.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
-import type { ManifestSet } from '../../sources/manifestSet.ts';
+import type { ManifestSet } from '../../sources/manifest/manifestSet.ts';
 
 /**
  * A pod to run, or a mirror, which shows what the node runs by itself and is never run, whoever has made it. A pod with

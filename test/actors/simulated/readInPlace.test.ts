@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readInPlace } from '../../../actors/simulated/readInPlace.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
+import { createManifestReader } from '../../../actors/sources/manifest/manifestReader.ts';
 
 const clock = new SimulatedClock();
 const { signal } = new AbortController();

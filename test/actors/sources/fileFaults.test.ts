@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
-import type { GoodManifest, ManifestSet } from '../../../actors/sources/manifestSet.ts';
+import type { GoodManifest, ManifestSet } from '../../../actors/sources/manifest/manifestSet.ts';
 import { failuresOf, type Trouble, TroubledDisk } from '../../fakes/disk.ts';
 import { readAtOnce } from '../../fakes/manifests.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
-import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifestSet.ts';
+import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifest/manifestSet.ts';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import { nextTurn } from '../../../base/nextTurn.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { podOf } from '../../../actors/sources/manifestFile.ts';
+import { podOf } from '../../../actors/sources/manifest/manifestFile.ts';
 import { readManifest } from '../../../kubernetes/api/manifest.ts';
 import { answers } from '../../kubernetes/api/answers/answers.ts';
 

@@ -1,7 +1,7 @@
 /** What the node would take: what it refuses is nothing that anybody can expect to run. */
 
-import type { ManifestFile } from '../../../actors/sources/manifestFile.ts';
-import { allManifestsIn } from '../../../actors/sources/manifestText.ts';
+import type { ManifestFile } from '../../../actors/sources/manifest/manifestFile.ts';
+import { allManifestsIn } from '../../../actors/sources/manifest/manifestText.ts';
 import { printable } from '../../../base/printable.ts';
 import { sameValue } from '../../../base/sameValue.ts';
 import { readApiPod } from '../../../kubernetes/api/apiPod.ts';

@@ -10,7 +10,7 @@ import {
   runtimeHandlerOf,
 } from '../../../../actors/services/sandboxes/runtimeClasses.ts';
 import { watchManifests } from '../../../../actors/sources/fileSource.ts';
-import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../../actors/sources/manifestSet.ts';
+import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../../actors/sources/manifest/manifestSet.ts';
 import { systemClock } from '../../../../base/clock.ts';
 import { nextTurn } from '../../../../base/nextTurn.ts';
 import { type FileSystem, hostFiles } from '../../../../host/files/fileSystem.ts';

@@ -1,6 +1,6 @@
 /** How large what brings pods may be. A kubelet reads 10 MiB of either (`config/file.go`), and bounds nothing else. */
-import type { TextLimits } from '../../kubernetes/yaml/boundedYaml.ts';
-import { LARGEST_FILE } from './yaml/textFile.ts';
+import type { TextLimits } from '../../../kubernetes/yaml/boundedYaml.ts';
+import { LARGEST_FILE } from '../yaml/textFile.ts';
 
 /** The largest file of manifests, and the largest answer of their URL, in bytes: as escapes or base64 data takes room. */
 export const LARGEST_TEXT = 10 * 1024 * 1024;

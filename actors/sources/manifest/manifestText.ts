@@ -1,18 +1,18 @@
-import { readManifest } from '../../kubernetes/api/manifest.ts';
-import type { Problem } from '../../kubernetes/api/problem.ts';
-import { staticPodName } from '../../kubernetes/api/staticPod.ts';
-import type { ConfigKind } from '../../kubernetes/objects/configObject.ts';
-import { readObjectManifest } from '../../kubernetes/objects/objectManifest.ts';
-import { unsupportedKindProblem } from '../../kubernetes/objects/unsupportedKinds.ts';
+import { readManifest } from '../../../kubernetes/api/manifest.ts';
+import type { Problem } from '../../../kubernetes/api/problem.ts';
+import { staticPodName } from '../../../kubernetes/api/staticPod.ts';
+import type { ConfigKind } from '../../../kubernetes/objects/configObject.ts';
+import { readObjectManifest } from '../../../kubernetes/objects/objectManifest.ts';
+import { unsupportedKindProblem } from '../../../kubernetes/objects/unsupportedKinds.ts';
 import {
   type BoundedDocument,
   findExcess,
   parseDocuments,
   type TextLimits,
-} from '../../kubernetes/yaml/boundedYaml.ts';
+} from '../../../kubernetes/yaml/boundedYaml.ts';
+import { problemsToTell } from '../problemsToTell.ts';
 import { type ManifestFile, type ManifestOrigin, podOf } from './manifestFile.ts';
 import { answerLimits, fileLimits, objectLimits, podLimits } from './manifestLimits.ts';
-import { problemsToTell } from './problemsToTell.ts';
 
 /** Where a text comes from. */
 export type TextKind = 'file' | 'answer';

@@ -1,5 +1,5 @@
 /** Reads manifests without holding up the event loop: small ones on it, large ones in a thread. */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { loopLimits } from './manifestLimits.ts';
 import { type ManifestText, manifestsIn, type ReadManifest } from './manifestText.ts';
 import { ManifestThread } from './manifestThread.ts';

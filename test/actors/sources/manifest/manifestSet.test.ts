@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { type GoodManifest, ManifestFiles, type ManifestToStore } from '../../../actors/sources/manifestSet.ts';
-import { documents, ofSecret, podText, readAtOnce, secretText } from '../../fakes/manifests.ts';
+import {
+  type GoodManifest,
+  ManifestFiles,
+  type ManifestToStore,
+} from '../../../../actors/sources/manifest/manifestSet.ts';
+import { documents, ofSecret, podText, readAtOnce, secretText } from '../../../fakes/manifests.ts';
 
 const FILE = '/pods/a.yaml';
 const text = (more = '') =>

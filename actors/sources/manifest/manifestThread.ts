@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/failure.ts';
-import { nextTurn } from '../../base/nextTurn.ts';
-import { errorCode, isDiskFault, isHostRefusal } from '../../host/files/fileErrors.ts';
-import { scriptPath } from '../../host/ownScript.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { messageOf } from '../../../base/failure.ts';
+import { nextTurn } from '../../../base/nextTurn.ts';
+import { errorCode, isDiskFault, isHostRefusal } from '../../../host/files/fileErrors.ts';
+import { scriptPath } from '../../../host/ownScript.ts';
 import { type ManifestText, type ReadManifest, refused } from './manifestText.ts';
 import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
 

@@ -1,11 +1,11 @@
 /** Where a manifest is read, and what becomes of the thread that reads large ones. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import type { ManifestOrigin } from '../../../actors/sources/manifestFile.ts';
-import { createManifestReader, type ReadManifests } from '../../../actors/sources/manifestReader.ts';
-import type { ManifestText, TextKind } from '../../../actors/sources/manifestText.ts';
-import { ManifestThread } from '../../../actors/sources/manifestThread.ts';
-import { readFileText } from '../../fakes/manifests.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import type { ManifestOrigin } from '../../../../actors/sources/manifest/manifestFile.ts';
+import { createManifestReader, type ReadManifests } from '../../../../actors/sources/manifest/manifestReader.ts';
+import type { ManifestText, TextKind } from '../../../../actors/sources/manifest/manifestText.ts';
+import { ManifestThread } from '../../../../actors/sources/manifest/manifestThread.ts';
+import { readFileText } from '../../../fakes/manifests.ts';
 
 const origin: ManifestOrigin = {
   source: 'file',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { configText, documents, podText, readAnswer, readDocuments, secretText } from '../../fakes/manifests.ts';
+import { configText, documents, podText, readAnswer, readDocuments, secretText } from '../../../fakes/manifests.ts';
 
 const found = (text: string) => readDocuments(text).map(({ path, key }) => [path, key]);
 const problems = (text: string, read = readDocuments) =>

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { basename, dirname, join } from 'node:path';
-import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { orAbsent } from './yaml/textFile.ts';
+import type { FileSystem } from '../../../host/files/fileSystem.ts';
+import { orAbsent } from '../yaml/textFile.ts';
 
 /** Where a source's files are: all of a directory, or one file of it. `id` tells one directory from another. */
 export interface ManifestPlace {

@@ -1,18 +1,22 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { LocalObject } from '../../../actors/objects/cache/keptOfSource.ts';
-import { hostNetwork as network } from '../../../actors/services/http/hostNetwork.ts';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { type HttpSourceOptions, type ManifestUrl, watchManifestUrl } from '../../../actors/sources/httpSource.ts';
-import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
-import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
-import { type Clock, systemClock } from '../../../base/clock.ts';
-import { nextTurn } from '../../../base/nextTurn.ts';
-import type { RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
-import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import type { SourceProblem } from '../../../machines/shared/events.ts';
-import { documents, ofSecret, podText, secretText } from '../../fakes/manifests.ts';
+import type { LocalObject } from '../../../../actors/objects/cache/keptOfSource.ts';
+import { hostNetwork as network } from '../../../../actors/services/http/hostNetwork.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import {
+  type HttpSourceOptions,
+  type ManifestUrl,
+  watchManifestUrl,
+} from '../../../../actors/sources/http/httpSource.ts';
+import { createManifestReader } from '../../../../actors/sources/manifest/manifestReader.ts';
+import type { ManifestSet } from '../../../../actors/sources/manifest/manifestSet.ts';
+import { type Clock, systemClock } from '../../../../base/clock.ts';
+import { nextTurn } from '../../../../base/nextTurn.ts';
+import type { RuntimeClasses } from '../../../../kubernetes/api/runtimeClass.ts';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
+import type { SourceProblem } from '../../../../machines/shared/events.ts';
+import { documents, ofSecret, podText, secretText } from '../../../fakes/manifests.ts';
 
 const manifest = (name: string, more: object = {}) => ({
   apiVersion: 'v1',

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { admissionsOf, type RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
-import type { SourceProblem } from '../../machines/shared/events.ts';
-import type { LocalObject } from '../objects/cache/keptOfSource.ts';
+import { admissionsOf, type RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
+import type { SourceProblem } from '../../../machines/shared/events.ts';
+import type { LocalObject } from '../../objects/cache/keptOfSource.ts';
+import { EMPTY_TEXT, podsIn, type StandingText, takenIn, textOf } from '../textDocuments.ts';
 import type { ReadManifests } from './manifestReader.ts';
 import { type Holders, settled } from './settledTexts.ts';
-import { EMPTY_TEXT, podsIn, type StandingText, takenIn, textOf } from './textDocuments.ts';
 
 /** The full set of a source's pods, why what else there is gives none, and what is odd, all as it is now. */
 export interface ManifestSet {

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { hostNetwork as network } from '../../../actors/services/http/hostNetwork.ts';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { fetchText } from '../../../actors/sources/fetchText.ts';
-import { LARGEST_TEXT } from '../../../actors/sources/manifestLimits.ts';
-import { type Clock, systemClock } from '../../../base/clock.ts';
+import { hostNetwork as network } from '../../../../actors/services/http/hostNetwork.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { fetchText } from '../../../../actors/sources/http/fetchText.ts';
+import { LARGEST_TEXT } from '../../../../actors/sources/manifest/manifestLimits.ts';
+import { type Clock, systemClock } from '../../../../base/clock.ts';
 
 let server: Server;
 let url: string;

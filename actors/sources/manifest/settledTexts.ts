@@ -1,13 +1,12 @@
 /** What the texts of one source give together: which pods and objects are used, and why others are not. */
 
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import type { RequiredObject } from '../../kubernetes/api/validation/static.ts';
-import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
-import { formatObjectName } from '../../kubernetes/shownName.ts';
-import type { SourceProblem } from '../../machines/shared/events.ts';
-import type { LocalObject } from '../objects/cache/keptOfSource.ts';
-import { keyOf } from './manifestText.ts';
-import { problemsToTell, shortProblem } from './problemsToTell.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { RequiredObject } from '../../../kubernetes/api/validation/static.ts';
+import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
+import { formatObjectName } from '../../../kubernetes/shownName.ts';
+import type { SourceProblem } from '../../../machines/shared/events.ts';
+import type { LocalObject } from '../../objects/cache/keptOfSource.ts';
+import { problemsToTell, shortProblem } from '../problemsToTell.ts';
 import {
   type StandingDocument,
   type StandingText,
@@ -15,7 +14,8 @@ import {
   type TextProblem,
   type WantedPod,
   within,
-} from './textDocuments.ts';
+} from '../textDocuments.ts';
+import { keyOf } from './manifestText.ts';
 
 /** Who has what only one can have: the place of a document, by the uid of its pod or by what object it is. */
 export type Holders = ReadonlyMap<string, string>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Holders, settled } from '../../../actors/sources/settledTexts.ts';
-import { EMPTY_TEXT, type StandingText, takenIn } from '../../../actors/sources/textDocuments.ts';
+import { type Holders, settled } from '../../../../actors/sources/manifest/settledTexts.ts';
+import { EMPTY_TEXT, type StandingText, takenIn } from '../../../../actors/sources/textDocuments.ts';
 import {
   configText,
   documents,
@@ -9,7 +9,7 @@ import {
   podText,
   readDocuments,
   secretText,
-} from '../../fakes/manifests.ts';
+} from '../../../fakes/manifests.ts';
 
 const [A, B] = ['/pods/a.yaml', '/pods/b.yaml'];
 

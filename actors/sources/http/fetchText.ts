@@ -1,7 +1,7 @@
-import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/failure.ts';
-import type { FetchedAnswer, Network } from '../services/http/network.ts';
-import { LARGEST_TEXT } from './manifestLimits.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { messageOf } from '../../../base/failure.ts';
+import type { FetchedAnswer, Network } from '../../services/http/network.ts';
+import { LARGEST_TEXT } from '../manifest/manifestLimits.ts';
 import { splitCredentials } from './urlSecrets.ts';
 
 const ANSWER_WITHIN_MS = 10_000;

@@ -1,22 +1,22 @@
 /** Follows the pods that a URL lists: asked every so often, the last good answer stands until a better one comes. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../base/clock.ts';
-import { goDuration } from '../../base/duration.ts';
-import { messageOf } from '../../base/failure.ts';
-import { admissionsOf, type RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
-import type { SourceStep } from '../../machines/node/source.ts';
-import type { SourceProblem } from '../../machines/shared/events.ts';
-import { createAlarm } from '../alarm.ts';
-import type { LocalObject } from '../objects/cache/keptOfSource.ts';
-import type { Network } from '../services/http/network.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { goDuration } from '../../../base/duration.ts';
+import { messageOf } from '../../../base/failure.ts';
+import { admissionsOf, type RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
+import type { SourceStep } from '../../../machines/node/source.ts';
+import type { SourceProblem } from '../../../machines/shared/events.ts';
+import { createAlarm } from '../../alarm.ts';
+import type { LocalObject } from '../../objects/cache/keptOfSource.ts';
+import type { Network } from '../../services/http/network.ts';
+import type { ReadManifests } from '../manifest/manifestReader.ts';
+import type { ManifestSet } from '../manifest/manifestSet.ts';
+import { type Holders, settled } from '../manifest/settledTexts.ts';
+import { shortProblem } from '../problemsToTell.ts';
+import { EMPTY_TEXT, podsIn, type StandingText, type TextProblem, takenIn, textOf } from '../textDocuments.ts';
 import { fetchText } from './fetchText.ts';
-import type { ReadManifests } from './manifestReader.ts';
-import type { ManifestSet } from './manifestSet.ts';
-import { shortProblem } from './problemsToTell.ts';
-import { type Holders, settled } from './settledTexts.ts';
-import { EMPTY_TEXT, podsIn, type StandingText, type TextProblem, takenIn, textOf } from './textDocuments.ts';
 import { hideSecrets, splitCredentials, withoutSecrets } from './urlSecrets.ts';
 
 export interface ManifestUrl {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readFileText } from '../../fakes/manifests.ts';
+import { readFileText } from '../../../fakes/manifests.ts';
 
 const DEADLINE = {
   path: 'spec.activeDeadlineSeconds',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hideSecrets, keyOf, splitCredentials, withoutSecrets } from '../../../actors/sources/urlSecrets.ts';
+import { hideSecrets, keyOf, splitCredentials, withoutSecrets } from '../../../../actors/sources/http/urlSecrets.ts';
 
 const url = 'https://me:s%40cret@host:8443/pods?token=abcdef&node=a';
 

@@ -1,14 +1,14 @@
-import { withDefaults } from '../../kubernetes/api/defaults.ts';
-import type { ManifestResult, NamedMetadata } from '../../kubernetes/api/manifest.ts';
-import type { Problem } from '../../kubernetes/api/problem.ts';
-import { type AdmittedPod, type RuntimeClasses, withRuntimeClass } from '../../kubernetes/api/runtimeClass.ts';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { staticPod, staticPodName } from '../../kubernetes/api/staticPod.ts';
-import { validatePod } from '../../kubernetes/api/validate.ts';
-import { schedulerWarnings } from '../../kubernetes/api/validation/scheduling.ts';
-import { type RequiredObject, requiredObjects } from '../../kubernetes/api/validation/static.ts';
-import type { ObjectManifest } from '../../kubernetes/objects/objectManifest.ts';
-import { problemsToTell } from './problemsToTell.ts';
+import { withDefaults } from '../../../kubernetes/api/defaults.ts';
+import type { ManifestResult, NamedMetadata } from '../../../kubernetes/api/manifest.ts';
+import type { Problem } from '../../../kubernetes/api/problem.ts';
+import { type AdmittedPod, type RuntimeClasses, withRuntimeClass } from '../../../kubernetes/api/runtimeClass.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { staticPod, staticPodName } from '../../../kubernetes/api/staticPod.ts';
+import { validatePod } from '../../../kubernetes/api/validate.ts';
+import { schedulerWarnings } from '../../../kubernetes/api/validation/scheduling.ts';
+import { type RequiredObject, requiredObjects } from '../../../kubernetes/api/validation/static.ts';
+import type { ObjectManifest } from '../../../kubernetes/objects/objectManifest.ts';
+import { problemsToTell } from '../problemsToTell.ts';
 
 /** What a manifest gives: the static pod to run, an object that pods may name, or all that is wrong with it. */
 export type ManifestFile =
