@@ -35,8 +35,8 @@ export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store
 export { type Clock, systemClock } from './base/clock.ts';
 export { type Failure, NodeFailure } from './base/failure.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
-export type { CallOptions, Cri, RuntimeEvent } from './cri/calls.ts';
-export { type CriEndpoints, connectCri } from './cri/grpc.ts';
+export type { CallOptions, Cri, RuntimeEvent } from './cri/client/calls.ts';
+export { type CriEndpoints, connectCri } from './cri/client/grpc.ts';
 export type { NodeDescription } from './cri/nodeDescription.ts';
 export { inProcessCri } from './cri/simulated/inProcess.ts';
 export type { SimulatedRuntimeOptions } from './cri/simulated/options.ts';

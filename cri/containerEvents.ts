@@ -1,10 +1,10 @@
 import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { NodeFailure } from '../base/failure.ts';
-import type { Cri, RuntimeEvent } from './calls.ts';
-import { closedConnectionFailure, runtimeFailure } from './failure.ts';
+import type { Cri, RuntimeEvent } from './client/calls.ts';
+import { closedConnectionFailure, runtimeFailure } from './client/failure.ts';
+import { type Method, methodName } from './client/method.ts';
 import { type Envelope, EventsService, TaskExit } from './generated/containerd_events.ts';
 import { type ContainerEventResponse, ContainerEventType, RuntimeServiceService } from './generated/runtime.ts';
-import { type Method, methodName } from './method.ts';
 
 /** Filter for exits of CRI containers. containerd's event service otherwise delivers the events of all its clients. */
 const EXITS_OF_CRI_CONTAINERS = 'namespace==k8s.io,topic=="/tasks/exit"';

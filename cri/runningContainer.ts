@@ -1,6 +1,6 @@
-import type { CallOptions, Cri } from './calls.ts';
+import type { CallOptions, Cri } from './client/calls.ts';
+import { containerNameOf, POD_UID_LABEL } from './config/labels.ts';
 import { ContainerState } from './generated/runtime.ts';
-import { containerNameOf, POD_UID_LABEL } from './labels.ts';
 
 interface ContainerName {
   readonly podUid: string;

@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import { parseLogLine } from '../host/logs/logLine.ts';
 import { neverStarted } from '../kubernetes/lifecycle/restart.ts';
+import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from './config/labels.ts';
 import type { ContainerStatus } from './generated/runtime.ts';
-import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from './labels.ts';
 
 export interface TerminationMessageSource {
   /** Host path of the termination log. */

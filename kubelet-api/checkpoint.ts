@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../base/failure.ts';
-import type { Cri } from '../cri/calls.ts';
-import { rpcErrorText } from '../cri/failure.ts';
+import type { Cri } from '../cri/client/calls.ts';
+import { rpcErrorText } from '../cri/client/failure.ts';
 import { findRunningContainer } from '../cri/runningContainer.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import { containerNamed } from '../kubernetes/api/containers.ts';

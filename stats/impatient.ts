@@ -1,5 +1,5 @@
 /** Reduces the timeouts of a runtime that hangs, because Prometheus gives up on a scrape after 10 s. */
-import type { Cri, CriCall } from '../cri/calls.ts';
+import type { Cri, CriCall } from '../cri/client/calls.ts';
 import type { StatsClock } from './statsClock.ts';
 
 type StatsCri = Pick<

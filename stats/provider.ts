@@ -5,7 +5,7 @@
 
 import { startTimeLimit } from '../base/timeLimit.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
-import type { Cri } from '../cri/calls.ts';
+import type { Cri } from '../cri/client/calls.ts';
 import { type FileSystemUsage, readFileSystemUsage } from '../host/usage/fileSystemUsage.ts';
 import { cgroupStats } from './cgroupStats.ts';
 import type { Collector } from './collector.ts';

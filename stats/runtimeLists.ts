@@ -1,7 +1,7 @@
 /** Lists the running pods and containers of the node. */
-import type { Cri } from '../cri/calls.ts';
+import type { Cri } from '../cri/client/calls.ts';
+import { containerNameOf } from '../cri/config/labels.ts';
 import { ContainerState, PodSandboxState } from '../cri/generated/runtime.ts';
-import { containerNameOf } from '../cri/labels.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 
 export interface RunningContainer {

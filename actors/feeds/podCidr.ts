@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { toFailure } from '../../base/failure.ts';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
 import { nextPodCidr, type PodCidrState } from '../../machines/node/podCidr.ts';
 import { type Alarm, createAlarm } from '../alarm.ts';
 import type { Feed } from '../boundary.ts';

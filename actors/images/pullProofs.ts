@@ -3,7 +3,7 @@
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
 import {
   defaultVerification,
   type ImageVerification,

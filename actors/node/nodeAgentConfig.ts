@@ -1,6 +1,6 @@
 /** What a node is told once, with defaults for what a program does not care about. */
 import { join } from 'node:path';
-import { ownerMark } from '../../cri/labels.ts';
+import { ownerMark } from '../../cri/config/labels.ts';
 import type { CgroupFacts, NodeDescription } from '../../cri/nodeDescription.ts';
 import type { ImageVerification } from '../../kubernetes/images/imageVerification.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';

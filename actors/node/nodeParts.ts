@@ -1,7 +1,7 @@
 /** What a node is made of beside its configuration; whatever is absent is as on a real node with nothing special. */
 import type { InspectionEvent } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';

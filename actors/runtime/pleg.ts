@@ -5,9 +5,9 @@
 
 import { type Clock, steadyClock } from '../../base/clock.ts';
 import { NodeFailure, toFailure } from '../../base/failure.ts';
-import type { Cri, RuntimeEvent } from '../../cri/calls.ts';
+import type { Cri, RuntimeEvent } from '../../cri/client/calls.ts';
+import { observedPods } from '../../cri/client/observe.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
-import { observedPods } from '../../cri/observe.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { ObservedContainer, ObservedPod, PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
 import { newPleg, nextPleg, type PlegChange } from '../../machines/node/pleg.ts';

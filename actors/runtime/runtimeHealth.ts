@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { sameValue } from '../../base/sameValue.ts';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
 import type { RuntimeCondition, StatusResponse } from '../../cri/generated/runtime.ts';
 import type { RuntimeHandler } from '../../kubernetes/node/runtimeReport.ts';
 import type { RuntimeHealth } from '../../machines/shared/events.ts';

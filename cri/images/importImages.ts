@@ -5,7 +5,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
 import { findProgram } from '../../host/program.ts';
-import type { Cri } from '../calls.ts';
+import type { Cri } from '../client/calls.ts';
 import { CRI_NAMESPACE } from '../managed/layout.ts';
 import type { Pause } from '../managed/process.ts';
 import { run } from '../managed/program.ts';

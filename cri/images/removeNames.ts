@@ -1,7 +1,7 @@
 /** Removes some of the names of an image, for which the CRI has no call. */
 import { NodeFailure } from '../../base/failure.ts';
 import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
-import type { Cri } from '../calls.ts';
+import type { Cri } from '../client/calls.ts';
 import type { Image } from '../generated/runtime.ts';
 import type { Pause } from '../managed/process.ts';
 import { imageSpec } from './imageSpec.ts';

@@ -1,8 +1,8 @@
 import { access, readFile } from 'node:fs/promises';
 import { NodeFailure } from '../../base/failure.ts';
 import { mayRun } from '../../host/runningProcess.ts';
-import type { Cri } from '../calls.ts';
-import { connectCri } from '../grpc.ts';
+import type { Cri } from '../client/calls.ts';
+import { connectCri } from '../client/grpc.ts';
 import { hasCgroup } from './cgroups.ts';
 import { prepareDirectories, refuseForeignDirectory } from './directories.ts';
 import { chooseSnapshotter, managedContainerdObstacle } from './host.ts';

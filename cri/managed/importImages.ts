@@ -1,4 +1,4 @@
-import type { Cri } from '../calls.ts';
+import type { Cri } from '../client/calls.ts';
 import { imageSpec } from '../images/imageSpec.ts';
 import type { Layout } from './layout.ts';
 import { type BuiltImage, ociArchive } from './ociArchive.ts';

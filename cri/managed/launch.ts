@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { NodeFailure } from '../../base/failure.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import { mayRun, type RunningProcess } from '../../host/runningProcess.ts';
-import type { Cri } from '../calls.ts';
+import type { Cri } from '../client/calls.ts';
 import { containerdConfig } from './config.ts';
 import { type Lease, listLeases, releaseLeases } from './halfMade.ts';
 import { canLowerOomScore, findCniPluginDirectory } from './host.ts';

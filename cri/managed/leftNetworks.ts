@@ -6,7 +6,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
-import type { Cri } from '../calls.ts';
+import type { Cri } from '../client/calls.ts';
 import type { Layout } from './layout.ts';
 import { mountPointsBelow } from './mounts.ts';
 import { run } from './program.ts';

@@ -1,5 +1,5 @@
 import { createConnection } from 'node:net';
-import type { Cri } from '../calls.ts';
+import type { Cri } from '../client/calls.ts';
 import type { Layout } from './layout.ts';
 import type { Pause } from './process.ts';
 

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Cri } from '../calls.ts';
+import type { Cri } from '../client/calls.ts';
 import { listPodCgroups, removeCgroups } from './cgroups.ts';
 import { CRI_NAMESPACE, type Layout } from './layout.ts';
 import { removeShimSocket } from './leftTasks.ts';

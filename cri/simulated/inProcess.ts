@@ -1,5 +1,5 @@
-import type { CallOptions, Cri, CriCall } from '../calls.ts';
-import { cancelledFailure, runtimeFailure, timeoutFailure } from '../failure.ts';
+import type { CallOptions, Cri, CriCall } from '../client/calls.ts';
+import { cancelledFailure, runtimeFailure, timeoutFailure } from '../client/failure.ts';
 import { CallError } from './faults/callError.ts';
 import type { CallName, RequestOf, ResponseOf } from './faults/callNames.ts';
 import { withEitherSignal } from './faults/underBoth.ts';

@@ -2,10 +2,10 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { containerNameOf, POD_UID_LABEL } from '../../cri/config/labels.ts';
 import type * as wire from '../../cri/generated/runtime.ts';
 import { ContainerState, PodSandboxState } from '../../cri/generated/runtime.ts';
-import { containerNameOf, POD_UID_LABEL } from '../../cri/labels.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { sendJson } from '../answers.ts';
 import type { HttpResponse, Route } from '../exchange.ts';

@@ -2,8 +2,8 @@
 
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { quoted } from '../../base/quoted.ts';
-import type { Cri } from '../../cri/calls.ts';
-import { runtimeMessageWithCode } from '../../cri/failure.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { runtimeMessageWithCode } from '../../cri/client/failure.ts';
 import { ContainerState, type ContainerStatus } from '../../cri/generated/runtime.ts';
 import type { Pause } from '../../host/logs/logChanges.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';

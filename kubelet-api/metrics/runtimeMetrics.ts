@@ -1,6 +1,6 @@
 /** What is asked of the runtime, how long that takes, and how often it is listed (`pkg/kubelet/kuberuntime/instrumented_services.go`). */
 import type { Relist } from '../../actors/runtime/relist.ts';
-import type { CriOperation, TimedCall } from '../../cri/timedCri.ts';
+import type { CriOperation, TimedCall } from '../../cri/client/timedCri.ts';
 import { OF_RUNTIME, USUAL } from './buckets.ts';
 import { alpha, type Registry } from './registry.ts';
 

@@ -1,5 +1,5 @@
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { isExhausted, rpcErrorText } from '../../cri/failure.ts';
+import { isExhausted, rpcErrorText } from '../../cri/client/failure.ts';
 import { NOSNIFF, sendText } from '../answers.ts';
 import type { HttpResponse } from '../exchange.ts';
 

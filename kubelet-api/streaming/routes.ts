@@ -1,9 +1,9 @@
 /** Routes for exec, attach, port-forward and run (`pkg/kubelet/server/server.go`). */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { POD_UID_LABEL } from '../../cri/config/labels.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
-import { POD_UID_LABEL } from '../../cri/labels.ts';
 import { findRunningContainer } from '../../cri/runningContainer.ts';
 import { parseStreamingUrl } from '../../cri/streaming/streamingUrl.ts';
 import { COMMAND_SUBPROTOCOL, offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../cri/streaming/webSocketCommand.ts';

@@ -2,11 +2,11 @@
 import { cpus, totalmem } from 'node:os';
 import type { NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { localResolver, resolvConfReader } from '../../cri/config/resolvConf.ts';
 import { CgroupDriver } from '../../cri/generated/runtime.ts';
 import { canLowerOomScore } from '../../cri/managed/host.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
-import { localResolver, resolvConfReader } from '../../cri/resolvConf.ts';
 import type { Hierarchy } from '../../host/cgroup/hierarchies.ts';
 import { type Machine, readMachine } from '../../host/usage/machine.ts';
 import { allocatable } from '../../kubernetes/resources/allocatable.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
 import { type Disk, type LocalFileSystem, parseDiskStats, parseFileSystems } from '../../host/usage/disks.ts';
 import { readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
 import { parseBootTime, parseMemoryTotals } from '../../host/usage/hostFacts.ts';

@@ -2,7 +2,7 @@
 import { waitOnce } from '../../actors/alarm.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { type Clock, systemJitter } from '../../base/clock.ts';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
 import { readAgentCgroup } from '../../host/cgroup/agentCgroup.ts';
 import { hostCgroupfs } from '../../host/cgroup/cgroupfs.ts';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';

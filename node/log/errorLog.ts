@@ -1,7 +1,7 @@
 /** The log of what goes wrong beside the pods: what a pod's own actors meet is told with its status. */
 import type { Logger } from 'pino';
 import { NodeFailure } from '../../base/failure.ts';
-import { isServiceError, isUnreachable } from '../../cri/failure.ts';
+import { isServiceError, isUnreachable } from '../../cri/client/failure.ts';
 
 /** What must never fail: the root of the actors, what outlives a restart, the feeds, and those that look on. */
 const NEVER = new Set(

@@ -1,7 +1,7 @@
 /** The log as a sink: what becomes of each pod, what its events tell, and what else fails on the way, once each. */
 import type { Logger } from 'pino';
 import type { Failure } from '../../base/failure.ts';
-import { isCallTimeoutMessage } from '../../cri/failure.ts';
+import { isCallTimeoutMessage } from '../../cri/client/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { CoreEvent } from '../../kubernetes/events/event.ts';
 import { displayName } from '../../kubernetes/shownName.ts';

@@ -6,7 +6,7 @@ import { writePrivate } from '../../actors/cluster/certificates/privateFiles.ts'
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { tokenPredicate } from '../../host/sameToken.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';

@@ -1,6 +1,6 @@
 import { NodeFailure } from '../../base/failure.ts';
-import type { Cri } from '../../cri/calls.ts';
-import { runtimeMessage } from '../../cri/failure.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { runtimeMessage } from '../../cri/client/failure.ts';
 import { findRunningContainer } from '../../cri/runningContainer.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

@@ -3,7 +3,7 @@ import type { EventRecorder } from '../../actors/events/eventRecorder.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { readLatestLog, readLogTails } from '../../actors/services/containers/logTails.ts';
 import { withoutSecrets } from '../../actors/sources/http/urlSecrets.ts';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { sourceOf } from '../../kubernetes/api/staticPod.ts';
 import type { NodeObject } from '../../kubernetes/node/nodeObject.ts';

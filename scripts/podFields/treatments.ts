@@ -32,10 +32,10 @@ const holds = (by: string, text: string): FieldTreatment => ({
 const DEFAULTS_MODE = 'mode of files without their own';
 const PROJECTION = 'kubernetes/environment/projection.ts';
 const FIELD_REF = 'kubernetes/environment/fieldRef.ts';
-const MOUNTS = 'cri/mounts.ts';
-const CONTAINER = 'cri/containerConfig.ts';
-const SECURITY = 'cri/securityContext.ts';
-const PROFILES = 'cri/securityProfiles.ts';
+const MOUNTS = 'cri/config/mounts.ts';
+const CONTAINER = 'cri/config/containerConfig.ts';
+const SECURITY = 'cri/config/securityContext.ts';
+const PROFILES = 'cri/config/securityProfiles.ts';
 const PROBES = 'actors/services/probes/probes.ts';
 const HTTP_GET = 'actors/services/http/httpGet.ts';
 const HOOKS = 'actors/services/containers/hooks.ts';
@@ -194,7 +194,7 @@ const securityFields: [string, FieldTreatment][] = [
   ['containers[].securityContext.runAsGroup', acts(SECURITY, 'primary group')],
   [
     'containers[].securityContext.runAsNonRoot',
-    acts('cri/imageUser.ts', 'CreateContainerConfigError if the user is root'),
+    acts('cri/config/imageUser.ts', 'CreateContainerConfigError if the user is root'),
   ],
   ['containers[].securityContext.readOnlyRootFilesystem', acts(SECURITY, 'read-only root file system')],
   ['containers[].securityContext.allowPrivilegeEscalation', acts(SECURITY, 'no_new_privs if false')],
@@ -215,10 +215,10 @@ const containers: [string, FieldTreatment][] = [
   ['containers[].args[]', acts('kubernetes/environment/environment.ts', 'arguments, with variables expanded')],
   ['containers[].workingDir', acts(CONTAINER, 'working directory')],
   ['containers[].ports[].name', acts('kubernetes/api/containers.ts', 'name of the port for probes and hooks')],
-  ['containers[].ports[].hostPort', acts('cri/sandboxConfig.ts', 'port of the node; NodePorts if it is taken')],
-  ['containers[].ports[].containerPort', acts('cri/sandboxConfig.ts', 'port that the host port leads to')],
-  ['containers[].ports[].protocol', acts('cri/sandboxConfig.ts', 'protocol of the host port')],
-  ['containers[].ports[].hostIP', acts('cri/sandboxConfig.ts', 'address of the host port')],
+  ['containers[].ports[].hostPort', acts('cri/config/sandboxConfig.ts', 'port of the node; NodePorts if it is taken')],
+  ['containers[].ports[].containerPort', acts('cri/config/sandboxConfig.ts', 'port that the host port leads to')],
+  ['containers[].ports[].protocol', acts('cri/config/sandboxConfig.ts', 'protocol of the host port')],
+  ['containers[].ports[].hostIP', acts('cri/config/sandboxConfig.ts', 'address of the host port')],
   ['containers[].envFrom[].prefix', acts('kubernetes/environment/environment.ts', 'prefix of the variables')],
   ['containers[].envFrom[].configMapRef.name', acts('kubernetes/environment/configValues.ts', 'the ConfigMap')],
   [
@@ -232,7 +232,7 @@ const containers: [string, FieldTreatment][] = [
   ],
   ['containers[].env[].name', acts('kubernetes/environment/environment.ts', 'name of the variable')],
   ['containers[].env[].value', acts('kubernetes/environment/environment.ts', 'its value, with variables expanded')],
-  ...fieldRefs('containers[].env[].valueFrom', 'cri/environment.ts'),
+  ...fieldRefs('containers[].env[].valueFrom', 'cri/config/environment.ts'),
   [
     'containers[].env[].valueFrom.configMapKeyRef.name',
     acts('kubernetes/environment/configValues.ts', 'the ConfigMap'),
@@ -248,8 +248,8 @@ const containers: [string, FieldTreatment][] = [
     'containers[].env[].valueFrom.secretKeyRef.optional',
     acts('kubernetes/environment/configValues.ts', 'whether it may be missing'),
   ],
-  ['containers[].env[].valueFrom.fileKeyRef.volumeName', acts('cri/environment.ts', 'volume of the file')],
-  ['containers[].env[].valueFrom.fileKeyRef.path', acts('cri/environment.ts', 'file of variables')],
+  ['containers[].env[].valueFrom.fileKeyRef.volumeName', acts('cri/config/environment.ts', 'volume of the file')],
+  ['containers[].env[].valueFrom.fileKeyRef.path', acts('cri/config/environment.ts', 'file of variables')],
   [
     'containers[].env[].valueFrom.fileKeyRef.key',
     acts('kubernetes/environment/environment.ts', 'variable of the file'),
@@ -343,7 +343,7 @@ const podSecurity: [string, FieldTreatment][] = [
   ['securityContext.windowsOptions', rejects('kubernetes/admission/decide.ts', WINDOWS)],
   ['securityContext.runAsUser', acts(SECURITY, 'user of containers without their own')],
   ['securityContext.runAsGroup', acts(SECURITY, 'primary group of containers without their own')],
-  ['securityContext.runAsNonRoot', acts('cri/imageUser.ts', 'CreateContainerConfigError if a user is root')],
+  ['securityContext.runAsNonRoot', acts('cri/config/imageUser.ts', 'CreateContainerConfigError if a user is root')],
   ['securityContext.supplementalGroups[]', acts(SECURITY, 'further groups')],
   [
     'securityContext.supplementalGroupsPolicy',
@@ -351,8 +351,11 @@ const podSecurity: [string, FieldTreatment][] = [
   ],
   ['securityContext.fsGroup', acts('volume/emptyDir.ts', 'group that owns the volumes')],
   ['securityContext.fsGroupChangePolicy', acts('volume/emptyDir.ts', 'whether a right root is enough')],
-  ['securityContext.sysctls[].name', acts('cri/sandboxConfig.ts', 'sysctl; SysctlForbidden if it is not allowed')],
-  ['securityContext.sysctls[].value', acts('cri/sandboxConfig.ts', 'its value')],
+  [
+    'securityContext.sysctls[].name',
+    acts('cri/config/sandboxConfig.ts', 'sysctl; SysctlForbidden if it is not allowed'),
+  ],
+  ['securityContext.sysctls[].value', acts('cri/config/sandboxConfig.ts', 'its value')],
   ['securityContext.seccompProfile.type', acts(PROFILES, 'profile of containers without their own')],
   ['securityContext.seccompProfile.localhostProfile', acts(PROFILES, 'its file')],
   [
@@ -404,18 +407,18 @@ const pod: [string, FieldTreatment][] = [
   ['restartPolicy', acts('kubernetes/lifecycle/restart.ts', 'restart policy of containers without their own')],
   ['terminationGracePeriodSeconds', acts('machines/pod/termination.ts', 'grace period of the stop')],
   ['activeDeadlineSeconds', acts('machines/pod/activeDeadline.ts', 'DeadlineExceeded after this time')],
-  ['dnsPolicy', acts('cri/dns.ts', 'source of the resolver configuration')],
-  ['dnsConfig.nameservers[]', acts('cri/dns.ts', 'further name servers')],
-  ['dnsConfig.searches[]', acts('cri/dns.ts', 'further search domains')],
-  ['dnsConfig.options[].name', acts('cri/dns.ts', 'option of the resolver')],
-  ['dnsConfig.options[].value', acts('cri/dns.ts', 'its value')],
+  ['dnsPolicy', acts('cri/config/dns.ts', 'source of the resolver configuration')],
+  ['dnsConfig.nameservers[]', acts('cri/config/dns.ts', 'further name servers')],
+  ['dnsConfig.searches[]', acts('cri/config/dns.ts', 'further search domains')],
+  ['dnsConfig.options[].name', acts('cri/config/dns.ts', 'option of the resolver')],
+  ['dnsConfig.options[].value', acts('cri/config/dns.ts', 'its value')],
   ['serviceAccountName', acts('actors/objects/tokens/tokenRequest.ts', 'account of the tokens')],
   ['serviceAccount', actsWhole(API_SERVER, 'old name of `serviceAccountName`, which the API server sets from it')],
   ['automountServiceAccountToken', actsWhole(API_SERVER, 'whether the API server adds a volume with a token')],
   ['nodeName', acts('kubernetes/admission/decide.ts', 'NodeName if it is another node')],
-  ['hostNetwork', acts('cri/namespaces.ts', 'network namespace of the node')],
-  ['hostPID', acts('cri/namespaces.ts', 'process namespace of the node')],
-  ['hostIPC', acts('cri/namespaces.ts', 'IPC namespace of the node')],
+  ['hostNetwork', acts('cri/config/namespaces.ts', 'network namespace of the node')],
+  ['hostPID', acts('cri/config/namespaces.ts', 'process namespace of the node')],
+  ['hostIPC', acts('cri/config/namespaces.ts', 'IPC namespace of the node')],
   [
     'hostUsers',
     acts(
@@ -423,7 +426,7 @@ const pod: [string, FieldTreatment][] = [
       'user namespace if false; FailedCreatePodSandBox where the runtime has none, PodFeatureUnsupported with hostNetwork',
     ),
   ],
-  ['shareProcessNamespace', acts('cri/namespaces.ts', 'one process namespace for all containers')],
+  ['shareProcessNamespace', acts('cri/config/namespaces.ts', 'one process namespace for all containers')],
   ...podSecurity,
   ['imagePullSecrets[].name', acts('kubernetes/images/pullSecrets.ts', 'credentials for pulls')],
   ['hostname', acts('kubernetes/environment/hostname.ts', 'host name')],
@@ -444,7 +447,7 @@ const pod: [string, FieldTreatment][] = [
     'enableServiceLinks',
     acts('kubernetes/environment/serviceVariables.ts', 'variables for the services of the namespace'),
   ],
-  ['overhead{}', acts('cri/linuxResources.ts', 'added to the requests and to the cgroup of the pod')],
+  ['overhead{}', acts('cri/config/linuxResources.ts', 'added to the requests and to the cgroup of the pod')],
   ['os.name', acts('kubernetes/admission/decide.ts', 'PodOSNotSupported if it is `windows`')],
   [
     'resourceClaims[]',

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { symlink, unlink, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
-import { containerConfig } from '../../cri/containerConfig.ts';
-import { OWNER } from '../../cri/labels.ts';
-import { sandboxConfig } from '../../cri/sandboxConfig.ts';
+import { containerConfig } from '../../cri/config/containerConfig.ts';
+import { OWNER } from '../../cri/config/labels.ts';
+import { sandboxConfig } from '../../cri/config/sandboxConfig.ts';
 import type { CallName } from '../../cri/simulated/faults/callNames.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
 import { startTestContainerd } from '../e2e/support/containerd.ts';
 import { type AgentOptions, type AgentPlace, type AgentProcess, agentPlace, startAgent } from './agentProcess.ts';
 import { type Kind, nodeName, prepareManifests, removeManifests } from './manifests.ts';

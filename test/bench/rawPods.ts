@@ -1,11 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Cri } from '../../cri/calls.ts';
-import { containerConfig } from '../../cri/containerConfig.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { containerConfig } from '../../cri/config/containerConfig.ts';
+import { sandboxConfig } from '../../cri/config/sandboxConfig.ts';
 import type { ContainerConfig, PodSandboxConfig } from '../../cri/generated/runtime.ts';
 import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
-import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { createTerminationLog, preparePodDirectory } from '../../host/pods/podDirectory.ts';
 import { noAbort } from '../e2e/support/containerd.ts';

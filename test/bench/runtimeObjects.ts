@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod/mini';
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
 import { noAbort } from '../e2e/support/containerd.ts';
 import type { AgentPlace } from './agentProcess.ts';
 import { preciseNow } from './statistics.ts';

@@ -1,9 +1,9 @@
 import type { ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Cri, RuntimeEvent } from '../../cri/calls.ts';
+import type { Cri, RuntimeEvent } from '../../cri/client/calls.ts';
+import { connectCri } from '../../cri/client/grpc.ts';
 import * as events from '../../cri/generated/containerd_events.ts';
 import * as wire from '../../cri/generated/runtime.ts';
-import { connectCri } from '../../cri/grpc.ts';
 import { type RuntimeServer, runtimeServer, type Served } from './runtimeServer.ts';
 
 type CriStream = ServerWritableStream<wire.GetEventsRequest, wire.ContainerEventResponse>;

@@ -1,4 +1,4 @@
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
 import {
   ContainerConfig,
   ContainerFilter,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from '../../cri/config/labels.ts';
 import { ContainerStatus, Mount } from '../../cri/generated/runtime.ts';
-import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from '../../cri/labels.ts';
 import { lastLogLines, terminationMessageSource } from '../../cri/terminationMessage.ts';
 
 const ended = (policy: string, more: Partial<ContainerStatus> = {}): ContainerStatus =>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { connectCri } from '../../cri/grpc.ts';
+import { connectCri } from '../../cri/client/grpc.ts';
 import { containerdTraces, removeContainerd, startManagedContainerd } from '../../cri/managed/containerd.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { noAbort } from './support/containerd.ts';

@@ -1,5 +1,5 @@
 import { NodeFailure } from '../../base/failure.ts';
-import type { CallOptions, Cri, CriCall } from '../../cri/calls.ts';
+import type { CallOptions, Cri, CriCall } from '../../cri/client/calls.ts';
 import type { CallName } from '../../cri/simulated/faults/callNames.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntime } from '../../cri/simulated/runtime.ts';

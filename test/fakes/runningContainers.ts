@@ -1,6 +1,6 @@
-import type { Cri } from '../../cri/calls.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/config/labels.ts';
 import { Container } from '../../cri/generated/runtime.ts';
-import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
 
 /** Answers a list of running containers of a pod, whose IDs are given by their names. */
 export function runningContainers(podUid: string, ids: Readonly<Record<string, string>>): Cri['listContainers'] {

@@ -54,7 +54,7 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C16',
     breaks: 'a registry that does not answer counts as an unavailable runtime',
-    file: 'cri/failure.ts',
+    file: 'cri/client/failure.ts',
     find: "call === 'PullImage' &&",
     put: 'call === undefined &&',
   },
@@ -117,7 +117,7 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C20',
     breaks: "the cluster's search domains are missing",
-    file: 'cri/dns.ts',
+    file: 'cri/config/dns.ts',
     find: 'searches: unique(namespaceSearches, clusterSearches, resolvConf.searches)',
     put: 'searches: unique(clusterSearches.slice(1), namespaceSearches.slice(2), resolvConf.searches)',
   },

@@ -75,7 +75,7 @@ export const nodeMutations: readonly Mutation[] = [
   {
     rule: 'C25',
     breaks: 'a container may use the processor without a limit',
-    file: 'cri/linuxResources.ts',
+    file: 'cri/config/linuxResources.ts',
     find: 'BigInt(cpuQuota(limitMilli, cfsPeriod))',
     put: 'BigInt(cpuQuota(limitMilli * 0, cfsPeriod))',
   },

@@ -180,7 +180,7 @@ export const podLifeMutations: readonly Mutation[] = [
   {
     rule: 'C10',
     breaks: 'a preStop hook is not read from the annotation',
-    file: 'cri/observe.ts',
+    file: 'cri/client/observe.ts',
     find: '...(annotations[PRE_STOP_HANDLER] ? { preStop: annotations[PRE_STOP_HANDLER] } : {}),',
     put: '',
   },

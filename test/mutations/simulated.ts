@@ -67,14 +67,14 @@ const others: readonly SeededFault[] = [
   {
     name: 'no-mounts-given',
     breaks: 'containers are made without what they mount',
-    file: 'cri/containerConfig.ts',
+    file: 'cri/config/containerConfig.ts',
     find: 'withIdMappings(mount, users)),',
     put: 'withIdMappings(mount, users)).slice(Infinity),',
   },
   {
     name: 'mounts-of-nowhere',
     breaks: 'containers mount something else than their volumes',
-    file: 'cri/containerConfig.ts',
+    file: 'cri/config/containerConfig.ts',
     find: 'withIdMappings(mount, users)),',
     put: "withIdMappings({ ...mount, hostPath: '/nowhere' }, users)),",
   },

@@ -1,7 +1,7 @@
 /** The images of a node, as its status lists them: looked at now and then (`image_gc_manager.go` of `pkg/kubelet/images`). */
 
 import { type Clock, steadyClock } from '../../../base/clock.ts';
-import type { Cri } from '../../../cri/calls.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
 import type { NodeImage } from '../../../kubernetes/node/nodeObject.ts';
 
 export interface NodeImagesParts {

@@ -1,8 +1,8 @@
 /** Reads what the runtime shows of a container; of one that has ended with its last words (C22). */
 
 import { messageOf } from '../../../base/failure.ts';
-import type { CallOptions, Cri } from '../../../cri/calls.ts';
-import { observedContainerStatus } from '../../../cri/observe.ts';
+import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
+import { observedContainerStatus } from '../../../cri/client/observe.ts';
 import {
   lastLogLines,
   type TerminationMessageSource,

@@ -3,12 +3,12 @@
 import { type Clock, secondsLeft } from '../../../base/clock.ts';
 import { type FailureReason, messageOf, NodeFailure } from '../../../base/failure.ts';
 import { orderedPodIps } from '../../../base/ipAddress.ts';
-import type { CallOptions, Cri } from '../../../cri/calls.ts';
-import { containerConfig } from '../../../cri/containerConfig.ts';
-import { runtimeMessage } from '../../../cri/failure.ts';
-import { type ImageUser, runAsNonRootFailure } from '../../../cri/imageUser.ts';
+import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
+import { runtimeMessage } from '../../../cri/client/failure.ts';
+import { containerConfig } from '../../../cri/config/containerConfig.ts';
+import { type ImageUser, runAsNonRootFailure } from '../../../cri/config/imageUser.ts';
+import { sandboxConfig } from '../../../cri/config/sandboxConfig.ts';
 import { type NodeDescription, withCurrentResolvConf } from '../../../cri/nodeDescription.ts';
-import { sandboxConfig } from '../../../cri/sandboxConfig.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { writeHostsFile } from '../../../host/pods/hostsFile.ts';
 import type { Layout } from '../../../host/pods/layout.ts';

@@ -1,7 +1,7 @@
 /** What the runtime has of a container, also where it has come back with another id for it. */
-import type { CallOptions, Cri } from '../../../cri/calls.ts';
-import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../../cri/labels.ts';
-import { observedContainer } from '../../../cri/observe.ts';
+import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
+import { observedContainer } from '../../../cri/client/observe.ts';
+import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../../cri/config/labels.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { hasChangedId } from '../../../kubernetes/lifecycle/changedId.ts';

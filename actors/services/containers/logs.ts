@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../../base/clock.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';
-import type { Cri } from '../../../cri/calls.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { nextRunByLogs } from '../../../host/pods/loggedRuns.ts';
 import { rotateIfNeeded } from '../../../host/pods/logRotation.ts';

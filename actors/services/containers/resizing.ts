@@ -1,8 +1,8 @@
 /** Fills the ports of an in-place resize: containers over the CRI, the pod's cgroup by its files. */
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
-import type { CallOptions, Cri } from '../../../cri/calls.ts';
-import { containerResources } from '../../../cri/linuxResources.ts';
+import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
+import { containerResources } from '../../../cri/config/linuxResources.ts';
 import type { NodeDescription } from '../../../cri/nodeDescription.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import { containerSize } from '../../../kubernetes/resources/resources.ts';

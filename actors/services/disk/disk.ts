@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { goDuration } from '../../../base/duration.ts';
 import { type FailureReason, NodeFailure } from '../../../base/failure.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';
-import type { Cri } from '../../../cri/calls.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
 import { allocatableOf, type NodeDescription } from '../../../cri/nodeDescription.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { Layout } from '../../../host/pods/layout.ts';

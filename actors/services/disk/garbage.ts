@@ -3,7 +3,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { toFailure } from '../../../base/failure.ts';
 import { sameValue } from '../../../base/sameValue.ts';
-import type { CallOptions, Cri } from '../../../cri/calls.ts';
+import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { removeLogSymlink } from '../../../host/pods/logLinks.ts';
 import { removeRunLogs } from '../../../host/pods/podDirectory.ts';

@@ -2,10 +2,10 @@
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { lookUp } from '../../../base/lookUp.ts';
-import type { Cri } from '../../../cri/calls.ts';
-import type { ContainerConfigInput } from '../../../cri/containerConfig.ts';
-import { envFilesOf, environmentOf } from '../../../cri/environment.ts';
-import { type SubPathRequest, subPathsOf } from '../../../cri/mounts.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
+import type { ContainerConfigInput } from '../../../cri/config/containerConfig.ts';
+import { envFilesOf, environmentOf } from '../../../cri/config/environment.ts';
+import { type SubPathRequest, subPathsOf } from '../../../cri/config/mounts.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import type { Mounter } from '../../../volume/mounter.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from '../sandboxes/runtimeClasses.ts';

@@ -1,5 +1,5 @@
 /** Whose the cgroup of a pod is: at the end of the pod all that is in it is killed. */
-import type { CallOptions, Cri } from '../../../cri/calls.ts';
+import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Ownership } from '../../store/ownership.ts';

@@ -1,7 +1,7 @@
 /** Cgroups of the names of pods that this agent did not make, and in which nobody seems to run anything. */
 
 import type { Clock } from '../../../base/clock.ts';
-import type { CallOptions, Cri } from '../../../cri/calls.ts';
+import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Ownership } from '../../store/ownership.ts';

@@ -1,9 +1,9 @@
 /** Whom images run as. */
 
 import { NodeFailure } from '../../../base/failure.ts';
-import type { CallOptions, Cri } from '../../../cri/calls.ts';
+import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
+import { type ImageUser, imageUser } from '../../../cri/config/imageUser.ts';
 import { imageSpec } from '../../../cri/images/imageSpec.ts';
-import { type ImageUser, imageUser } from '../../../cri/imageUser.ts';
 
 /** Gives the user of an image that is there; rejects with `NotFound` when it is gone. */
 export type FindImageUser = (imageRef: string, options: CallOptions) => Promise<ImageUser>;

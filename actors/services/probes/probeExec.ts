@@ -1,7 +1,7 @@
 /** Tries a probe by a command in the container. */
 
 import { NodeFailure } from '../../../base/failure.ts';
-import type { Cri } from '../../../cri/calls.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import { expandAll } from '../../../kubernetes/environment/environment.ts';
 import type { Try } from './probeTry.ts';

@@ -3,7 +3,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { MAX_TIMER_MS } from '../../../base/duration.ts';
 import { messageOf } from '../../../base/failure.ts';
-import type { Cri } from '../../../cri/calls.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
 import type { NodeDescription } from '../../../cri/nodeDescription.ts';
 import { probeOf } from '../../../machines/probe/context.ts';
 import type { ProbeRun } from '../../../machines/shared/ports.ts';

@@ -1,7 +1,7 @@
 /** The sandboxes that the runtime has of one pod as it is asked, whatever its last list has shown. */
-import type { CallOptions, Cri } from '../../../cri/calls.ts';
-import { POD_UID_LABEL } from '../../../cri/labels.ts';
-import { observedSandbox } from '../../../cri/observe.ts';
+import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
+import { observedSandbox } from '../../../cri/client/observe.ts';
+import { POD_UID_LABEL } from '../../../cri/config/labels.ts';
 import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
 
 /** In any order. */

@@ -2,7 +2,7 @@
 
 import { NodeFailure } from '../../../base/failure.ts';
 import { lookUp } from '../../../base/lookUp.ts';
-import type { CallOptions, Cri } from '../../../cri/calls.ts';
+import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { VersionResponse } from '../../../cri/generated/runtime.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { MountedVolumes } from '../../../kubernetes/mountedVolume.ts';

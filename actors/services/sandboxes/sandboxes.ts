@@ -2,11 +2,11 @@
 
 import { type Clock, steadyClock } from '../../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
-import type { CallOptions, Cri } from '../../../cri/calls.ts';
-import { dnsWarnings } from '../../../cri/dns.ts';
+import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
+import { observedSandboxStatus } from '../../../cri/client/observe.ts';
+import { dnsWarnings } from '../../../cri/config/dns.ts';
+import { sandboxConfig } from '../../../cri/config/sandboxConfig.ts';
 import { type NodeDescription, withCurrentResolvConf } from '../../../cri/nodeDescription.ts';
-import { observedSandboxStatus } from '../../../cri/observe.ts';
-import { sandboxConfig } from '../../../cri/sandboxConfig.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { requireLogDirectory } from '../../../host/pods/takePodDirectory.ts';

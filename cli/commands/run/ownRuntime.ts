@@ -1,8 +1,8 @@
 import { createAlarm } from '../../../actors/alarm.ts';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
-import { connectCri } from '../../../cri/grpc.ts';
-import { nodeNameInMark, OWNER } from '../../../cri/labels.ts';
+import { connectCri } from '../../../cri/client/grpc.ts';
+import { nodeNameInMark, OWNER } from '../../../cri/config/labels.ts';
 import {
   containerdEndpoint,
   containerdTraces,

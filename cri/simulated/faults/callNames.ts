@@ -1,4 +1,4 @@
-import type { Cri, CriCall } from '../../calls.ts';
+import type { Cri, CriCall } from '../../client/calls.ts';
 import type * as wire from '../../generated/runtime.ts';
 
 /** The simulated calls: those of the node agent and those that only `crictl` uses. */

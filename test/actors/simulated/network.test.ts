@@ -5,7 +5,7 @@ import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
 import { SimulatedNetwork } from '../../../actors/simulated/network.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { fetchText } from '../../../actors/sources/http/fetchText.ts';
-import type { Cri } from '../../../cri/calls.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
 import { type Gate, openGate } from '../../../host/simulated/gate.ts';
 import type { Container, Probe } from '../../../kubernetes/api/schema/container.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';

@@ -9,9 +9,9 @@ import { isOwnCgroup, isSafeToKill } from '../../../actors/services/disk/ownCgro
 import { openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { makerOf, ownedByFact, podsLeftOnDisk } from '../../../actors/store/leftOnDisk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
-import type { Cri } from '../../../cri/calls.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
+import { OWNER } from '../../../cri/config/labels.ts';
 import { ListPodSandboxResponse } from '../../../cri/generated/runtime.ts';
-import { OWNER } from '../../../cri/labels.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { createLayout } from '../../../host/pods/layout.ts';

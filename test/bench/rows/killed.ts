@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Cri } from '../../../cri/calls.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
 import { ContainerState } from '../../../cri/generated/runtime.ts';
 import { noAbort } from '../../e2e/support/containerd.ts';
 import type { AgentProcess } from '../agentProcess.ts';

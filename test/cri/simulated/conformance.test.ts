@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { connectCri } from '../../../cri/grpc.ts';
+import { connectCri } from '../../../cri/client/grpc.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { serveSimulatedRuntime } from '../../../cri/simulated/server.ts';

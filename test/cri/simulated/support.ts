@@ -1,5 +1,5 @@
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import type { Cri, RuntimeEvent } from '../../../cri/calls.ts';
+import type { Cri, RuntimeEvent } from '../../../cri/client/calls.ts';
 import { ContainerConfig, PodSandboxConfig } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntimeOptions } from '../../../cri/simulated/options.ts';

@@ -1,5 +1,5 @@
 import { messageOf } from '../../../base/failure.ts';
-import type { Cri } from '../../../cri/calls.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
 import {
   CreateContainerRequest,
   ExecSyncRequest,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Cri } from '../../../cri/calls.ts';
-import { runtimeFailure } from '../../../cri/failure.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
+import { runtimeFailure } from '../../../cri/client/failure.ts';
 import { CallError } from '../../../cri/simulated/faults/callError.ts';
 import { streamPlace } from '../../../node/serve/streamPlace.ts';
 import type { StreamRequest } from '../../../socket/agent.ts';

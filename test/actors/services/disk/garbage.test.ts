@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { garbageServices } from '../../../../actors/services/disk/garbage.ts';
 import { createOwnership } from '../../../../actors/store/ownership.ts';
 import { NodeFailure } from '../../../../base/failure.ts';
-import type { Cri } from '../../../../cri/calls.ts';
+import type { Cri } from '../../../../cri/client/calls.ts';
 import type { Layout } from '../../../../host/pods/layout.ts';
 import { MARK_FILE } from '../../../../host/pods/podMark.ts';
 import { claimPodDirectory } from '../../../../host/pods/takePodDirectory.ts';

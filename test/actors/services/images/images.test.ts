@@ -4,7 +4,7 @@ import type { PullProofs } from '../../../../actors/images/pullProofs.ts';
 import { imageServices } from '../../../../actors/services/images/images.ts';
 import { systemClock } from '../../../../base/clock.ts';
 import { NodeFailure } from '../../../../base/failure.ts';
-import type { Cri } from '../../../../cri/calls.ts';
+import type { Cri } from '../../../../cri/client/calls.ts';
 import { Image, PullImageResponse } from '../../../../cri/generated/runtime.ts';
 import type { Credential } from '../../../../kubernetes/images/keyring.ts';
 import { ObjectNotFound, type PodObjects } from '../../../../kubernetes/objects/podObjects.ts';

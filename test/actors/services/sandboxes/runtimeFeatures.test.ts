@@ -7,7 +7,7 @@ import {
   requireUserNamespaces,
 } from '../../../../actors/services/sandboxes/runtimeFeatures.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import type { Cri } from '../../../../cri/calls.ts';
+import type { Cri } from '../../../../cri/client/calls.ts';
 import { StatusResponse } from '../../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../../../cri/simulated/runtime.ts';

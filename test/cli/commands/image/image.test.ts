@@ -8,7 +8,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { systemClock } from '../../../../base/clock.ts';
 import { importImage, listImages, pullImages, removeImages } from '../../../../cli/commands/image/image.ts';
-import type { Cri } from '../../../../cri/calls.ts';
+import type { Cri } from '../../../../cri/client/calls.ts';
 import { ContainerConfig, PodSandboxConfig, VersionResponse } from '../../../../cri/generated/runtime.ts';
 import { namesToRemove, removeNames } from '../../../../cri/images/removeNames.ts';
 import { buildImage, ociArchive } from '../../../../cri/managed/ociArchive.ts';

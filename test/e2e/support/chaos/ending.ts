@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readPodList } from '../../../../cli/commands/get/readPods.ts';
-import type { Cri } from '../../../../cri/calls.ts';
+import type { Cri } from '../../../../cri/client/calls.ts';
 import { layoutOf } from '../../../../cri/managed/layout.ts';
 import { hierarchyOf, readHierarchies } from '../../../../host/cgroup/hierarchies.ts';
 import { mountsUnder } from '../../../../host/files/mountinfo.ts';

@@ -1,0 +1,87 @@
+/** The CRI as an interface with one function per call. The gRPC client and the simulated runtime both implement it. */
+import type * as wire from '../generated/runtime.ts';
+
+export interface CallOptions {
+  /** Cancels the call on the client's side. The runtime may still complete it. */
+  readonly signal: AbortSignal;
+  /**
+   * Timeout in milliseconds. Defaults to the configured runtime request timeout, plus the timeout in a stop or exec
+   * request. A pull, and an exec without a timeout, have no limit by default.
+   */
+  readonly timeoutMs?: number;
+}
+
+export type CriCall<Request, Response> = (request: Request, options: CallOptions) => Promise<Response>;
+
+/** Notification that a container may have exited. The receiver must query the runtime for the actual state. */
+export interface RuntimeEvent {
+  readonly containerId: string;
+  /** In milliseconds since the epoch. Undefined if the runtime does not report it. */
+  readonly createdAt?: number | undefined;
+}
+
+/**
+ * Client of a container runtime. Every call rejects with a `NodeFailure`, whose reason is `RuntimeUnavailable` if the
+ * runtime is down or does not respond.
+ */
+export interface Cri {
+  readonly version: CriCall<wire.VersionRequest, wire.VersionResponse>;
+  readonly status: CriCall<wire.StatusRequest, wire.StatusResponse>;
+  /** Sends the pod CIDR to the runtime, which writes its CNI configuration from it if it has a template. */
+  readonly updateRuntimeConfig: CriCall<wire.UpdateRuntimeConfigRequest, wire.UpdateRuntimeConfigResponse>;
+  readonly runtimeConfig: CriCall<wire.RuntimeConfigRequest, wire.RuntimeConfigResponse>;
+  readonly runPodSandbox: CriCall<wire.RunPodSandboxRequest, wire.RunPodSandboxResponse>;
+  readonly stopPodSandbox: CriCall<wire.StopPodSandboxRequest, wire.StopPodSandboxResponse>;
+  readonly removePodSandbox: CriCall<wire.RemovePodSandboxRequest, wire.RemovePodSandboxResponse>;
+  readonly podSandboxStatus: CriCall<wire.PodSandboxStatusRequest, wire.PodSandboxStatusResponse>;
+  readonly listPodSandbox: CriCall<wire.ListPodSandboxRequest, wire.ListPodSandboxResponse>;
+  readonly createContainer: CriCall<wire.CreateContainerRequest, wire.CreateContainerResponse>;
+  readonly startContainer: CriCall<wire.StartContainerRequest, wire.StartContainerResponse>;
+  readonly stopContainer: CriCall<wire.StopContainerRequest, wire.StopContainerResponse>;
+  readonly removeContainer: CriCall<wire.RemoveContainerRequest, wire.RemoveContainerResponse>;
+  readonly listContainers: CriCall<wire.ListContainersRequest, wire.ListContainersResponse>;
+  readonly containerStatus: CriCall<wire.ContainerStatusRequest, wire.ContainerStatusResponse>;
+  readonly reopenContainerLog: CriCall<wire.ReopenContainerLogRequest, wire.ReopenContainerLogResponse>;
+  readonly updateContainerResources: CriCall<
+    wire.UpdateContainerResourcesRequest,
+    wire.UpdateContainerResourcesResponse
+  >;
+  /**
+   * Writes a running container to an archive, including the memory of its processes. Not every runtime implements this
+   * call.
+   */
+  readonly checkpointContainer: CriCall<wire.CheckpointContainerRequest, wire.CheckpointContainerResponse>;
+  readonly containerStats: CriCall<wire.ContainerStatsRequest, wire.ContainerStatsResponse>;
+  readonly listContainerStats: CriCall<wire.ListContainerStatsRequest, wire.ListContainerStatsResponse>;
+  /**
+   * Returns the stats of sandboxes. Not every runtime implements this call, and it may fail if one of the requested
+   * sandboxes has stopped.
+   */
+  readonly listPodSandboxStats: CriCall<wire.ListPodSandboxStatsRequest, wire.ListPodSandboxStatsResponse>;
+  readonly execSync: CriCall<wire.ExecSyncRequest, wire.ExecSyncResponse>;
+  /**
+   * Returns a URL, valid for one minute, at which the runtime streams a command in a container. `attach` does the same
+   * for the container's main process.
+   */
+  readonly exec: CriCall<wire.ExecRequest, wire.ExecResponse>;
+  readonly attach: CriCall<wire.AttachRequest, wire.AttachResponse>;
+  /**
+   * Returns the URL at which the runtime streams the ports of a sandbox. For WebSocket clients, the request names the
+   * ports.
+   */
+  readonly portForward: CriCall<wire.PortForwardRequest, wire.PortForwardResponse>;
+  readonly listImages: CriCall<wire.ListImagesRequest, wire.ListImagesResponse>;
+  readonly imageStatus: CriCall<wire.ImageStatusRequest, wire.ImageStatusResponse>;
+  readonly pullImage: CriCall<wire.PullImageRequest, wire.PullImageResponse>;
+  readonly removeImage: CriCall<wire.RemoveImageRequest, wire.RemoveImageResponse>;
+  readonly imageFsInfo: CriCall<wire.ImageFsInfoRequest, wire.ImageFsInfoResponse>;
+  /**
+   * Reports container exits until the signal aborts, and rejects if the stream breaks. `onOpen` is called once the
+   * runtime has accepted the subscription; no exit is missed after that.
+   */
+  readonly containerEvents: (
+    onEvent: (event: RuntimeEvent) => void,
+    options: { signal: AbortSignal; onOpen: () => void },
+  ) => Promise<void>;
+  readonly close: () => void;
+}

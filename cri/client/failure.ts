@@ -1,0 +1,147 @@
+import { type ServiceError, status } from '@grpc/grpc-js';
+import { type FailureReason, NodeFailure } from '../../base/failure.ts';
+
+/** Converts the gRPC error of a call to a failure. */
+export function runtimeFailure(call: string, error: ServiceError): NodeFailure {
+  const details = detailsOf(error);
+  return new NodeFailure(reasonOf(call, error, details), `${call}: ${details}`, { cause: error });
+}
+
+/** Message of the gRPC library for a failed connection. The first group captures the system's error. */
+const CONNECTION_ERROR = /^No connection established\. Last error: (?:Error: )?(.*?)\.? (?:Resolution note: ?.*)?$/s;
+
+/** System error for a socket that cannot be connected to. Captures the error code and the path. */
+const SOCKET_ERROR = /^connect (ENOENT|ECONNREFUSED|EACCES) (\/.*)$/;
+
+/** Message of a gRPC server without the CRI services. */
+const UNKNOWN_CRI_SERVICE = /^unknown service runtime\.v1\.(?:Runtime|Image)Service$/;
+
+function detailsOf({ details, message }: ServiceError): string {
+  const detail = details === '' ? message : details.replace(CONNECTION_ERROR, '$1');
+  const [, code, socket] = SOCKET_ERROR.exec(detail) ?? [];
+  if (code === 'ENOENT') return `there is no socket ${socket}: start the container runtime (${detail})`;
+  if (code === 'ECONNREFUSED') return `no container runtime listens on ${socket}: start it (${detail})`;
+  if (code === 'EACCES') return `permission denied on ${socket}: only root may use the container runtime (${detail})`;
+  if (!UNKNOWN_CRI_SERVICE.test(detail)) return detail;
+  return `the runtime does not offer CRI v1: remove "cri" from disabled_plugins in /etc/containerd/config.toml, and restart containerd (${detail})`;
+}
+
+/** Returns the failure of a call that exceeded its timeout. */
+export function timeoutFailure(call: string, timeoutMs: number, cause: unknown): NodeFailure {
+  return new NodeFailure('RuntimeUnavailable', `${call}: the runtime did not answer within ${timeoutMs} ms`, { cause });
+}
+
+/**
+ * Whether a message is about a single call that timed out, at this agent's limit or at the runtime's. Other calls may
+ * still succeed.
+ */
+export const isCallTimeoutMessage = (message: string): boolean =>
+  /: the runtime did not answer within \d+ ms$|deadline exceeded/i.test(message);
+
+/** Returns the failure of a call on a closed connection. */
+export function closedConnectionFailure(call: string, cause: unknown): NodeFailure {
+  return new NodeFailure('RuntimeUnavailable', `${call}: the connection to the runtime is closed`, { cause });
+}
+
+/** Returns the failure of a call that the caller aborted. */
+export function cancelledFailure(call: string, cause: unknown): NodeFailure {
+  return new NodeFailure('Cancelled', `${call} was cancelled`, { cause });
+}
+
+/** Returns the runtime's own message without our prefix, which is the message that the kubelet shows. */
+export function runtimeMessage(failure: NodeFailure): string {
+  const { cause } = failure;
+  return isServiceError(cause) ? cause.details : failure.message;
+}
+
+/**
+ * Returns the runtime's message, prefixed with its gRPC status code unless the code is UNKNOWN. The kubelet reports
+ * failed pulls in this form.
+ */
+export function runtimeMessageWithCode(failure: NodeFailure): string {
+  const { cause } = failure;
+  if (!isServiceError(cause) || cause.code === status.UNKNOWN) return runtimeMessage(failure);
+  return rpcErrorText(failure);
+}
+
+/** Formats the error of a call as Go's gRPC library does, with the status code and the details. */
+export function rpcErrorText(failure: NodeFailure): string {
+  const { cause } = failure;
+  if (!isServiceError(cause)) return failure.message;
+  return `rpc error: code = ${CODE_NAMES[cause.code] ?? 'Unknown'} desc = ${cause.details}`;
+}
+
+/** Names of the gRPC status codes in Go's spelling. */
+const CODE_NAMES: Readonly<Partial<Record<status, string>>> = {
+  [status.CANCELLED]: 'Canceled',
+  [status.INVALID_ARGUMENT]: 'InvalidArgument',
+  [status.DEADLINE_EXCEEDED]: 'DeadlineExceeded',
+  [status.NOT_FOUND]: 'NotFound',
+  [status.ALREADY_EXISTS]: 'AlreadyExists',
+  [status.PERMISSION_DENIED]: 'PermissionDenied',
+  [status.RESOURCE_EXHAUSTED]: 'ResourceExhausted',
+  [status.FAILED_PRECONDITION]: 'FailedPrecondition',
+  [status.ABORTED]: 'Aborted',
+  [status.UNIMPLEMENTED]: 'Unimplemented',
+  [status.INTERNAL]: 'Internal',
+  [status.UNAVAILABLE]: 'Unavailable',
+  [status.UNAUTHENTICATED]: 'Unauthenticated',
+};
+
+/** Whether the runtime rejected the call because it has reached a limit (RESOURCE_EXHAUSTED). */
+export const isExhausted = ({ cause }: NodeFailure): boolean =>
+  isServiceError(cause) && cause.code === status.RESOURCE_EXHAUSTED;
+
+/** Whether an error is a gRPC status. */
+export function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && 'details' in error && typeof error.details === 'string' && 'code' in error;
+}
+
+/** Whether the call did not reach a CRI server, in which case every other call fails in the same way. */
+export const isUnreachable = ({ reason, cause }: NodeFailure): boolean =>
+  reason === 'RuntimeUnavailable' &&
+  isServiceError(cause) &&
+  (cause.code === status.UNAVAILABLE || cause.code === status.UNIMPLEMENTED);
+
+/**
+ * Message for a name that is in use. The message contains the ID of the object that has the name, and no status code
+ * exists for this case.
+ */
+const NAME_RESERVED = /is reserved for|already exists/;
+
+/** containerd's message when another call is starting the container, possibly one from a client that has exited. */
+const ALREADY_STARTING = /is already in starting state/;
+
+/** Message of containerd 1.6 when it has lost track of a container because the client was killed during the start. */
+const LOST_TASK = /cannot delete running task/;
+
+/**
+ * Whether the error is the status of a failed pull as sent by the runtime. Such a status describes the registry, even
+ * if its code normally means an unavailable runtime: containerd returns DEADLINE_EXCEEDED when the registry does not
+ * respond and CANCELLED when a pull makes no progress. Only a response has headers; errors of the gRPC library have
+ * none.
+ */
+const describesRegistry = (call: string, { metadata }: ServiceError): boolean =>
+  call === 'PullImage' && metadata.get('content-type').length > 0;
+
+function reasonOf(call: string, error: ServiceError, details: string): FailureReason {
+  if (describesRegistry(call, error)) return 'RuntimeError';
+  switch (error.code) {
+    case status.UNAVAILABLE:
+    // The server cancelled, because it stopped during the call. Cancellations by this client are handled elsewhere.
+    case status.CANCELLED:
+      return 'RuntimeUnavailable';
+    case status.DEADLINE_EXCEEDED:
+      // An ExecSync that exceeds its deadline says something about the command, not about the runtime.
+      return call === 'ExecSync' ? 'DeadlineExceeded' : 'RuntimeUnavailable';
+    case status.NOT_FOUND:
+      return 'NotFound';
+    case status.UNIMPLEMENTED:
+      // A missing service affects all calls until the runtime is reconfigured and restarted.
+      return UNKNOWN_CRI_SERVICE.test(error.details) ? 'RuntimeUnavailable' : 'Unimplemented';
+    default:
+      if (LOST_TASK.test(details)) return 'TaskLost';
+      if (ALREADY_STARTING.test(details)) return 'AlreadyStarting';
+      return NAME_RESERVED.test(details) ? 'NameReserved' : 'RuntimeError';
+  }
+}

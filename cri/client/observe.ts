@@ -1,0 +1,233 @@
+/**
+ * Converts the runtime's responses to the types of `kubernetes/lifecycle/observed.ts`. Timestamps change from
+ * nanoseconds to milliseconds.
+ */
+
+import { orderedPodIps } from '../../base/ipAddress.ts';
+import { readPorts } from '../../kubernetes/api/schema/container.ts';
+import type {
+  CreatedContainer,
+  ObservedContainer,
+  ObservedPod,
+  ObservedSandbox,
+} from '../../kubernetes/lifecycle/observed.ts';
+import {
+  CONTAINER_HASH,
+  CONTAINER_PORTS,
+  containerNameOf,
+  OWNER,
+  POD_GRACE_PERIOD,
+  POD_NAME_LABEL,
+  POD_NAMESPACE_LABEL,
+  POD_UID_LABEL,
+  PRE_STOP_HANDLER,
+} from '../config/labels.ts';
+import { signalName } from '../config/stopSignal.ts';
+import {
+  type Container,
+  ContainerState,
+  type ContainerStatus,
+  type LinuxContainerUser,
+  type Mount,
+  NamespaceMode,
+  type PodSandbox,
+  type PodSandboxNetworkStatus,
+  PodSandboxState,
+  type PodSandboxStatus,
+} from '../generated/runtime.ts';
+
+/** Converts a sandbox from a list or a status. Returns undefined if its labels do not name a pod. */
+export function observedSandbox(sandbox: PodSandbox | PodSandboxStatus): ObservedSandbox | undefined {
+  const { id, metadata, labels, annotations } = sandbox;
+  const podUid = labels[POD_UID_LABEL];
+  if (!podUid) return undefined;
+  const owner = annotations[OWNER];
+  return {
+    id,
+    podUid,
+    namespace: labels[POD_NAMESPACE_LABEL] ?? metadata?.namespace ?? '',
+    podName: labels[POD_NAME_LABEL] ?? metadata?.name ?? '',
+    attempt: metadata?.attempt ?? 0,
+    state: sandbox.state === PodSandboxState.SANDBOX_READY ? 'ready' : 'notReady',
+    createdAt: milliseconds(sandbox.createdAt),
+    ...(owner ? { owner } : {}),
+  };
+}
+
+/**
+ * Converts the status of a sandbox, ordering its IPs like those of the node (`hostIps`). A sandbox on the host network
+ * has no IPs, and a runtime may omit them. Returns undefined if the labels do not name a pod.
+ */
+export function observedSandboxStatus(
+  status: PodSandboxStatus,
+  hostIps: readonly string[] = [],
+): ObservedSandbox | undefined {
+  const sandbox = observedSandbox(status);
+  if (!sandbox) return undefined;
+  const network = status.linux?.namespaces?.options?.network;
+  return {
+    ...sandbox,
+    ...(status.network ? { ips: addressesOf(status.network, hostIps) } : {}),
+    hostNetwork: network === NamespaceMode.NODE,
+  };
+}
+
+function addressesOf({ ip, additionalIps }: PodSandboxNetworkStatus, hostIps: readonly string[]): string[] {
+  const ips = [ip, ...additionalIps.map((additional) => additional.ip)].filter((address) => address !== '');
+  const ordered = orderedPodIps(ips, hostIps);
+  // A sandbox without any IP would be recreated, so IPs that cannot be parsed are preserved.
+  return ordered.length > 0 ? ordered : ips;
+}
+
+/** Converts a container from a list. Returns undefined if its labels do not name a pod. */
+export function observedContainer(container: Container): ObservedContainer | undefined {
+  return commonFields(container, container.podSandboxId);
+}
+
+/**
+ * Reason of a container whose state containerd could not load when it restarted (`unknownExitReason` in
+ * `internal/cri/server/helpers.go`). Its startedAt is 0 even if it has run.
+ */
+const UNKNOWN_EXIT_REASON = 'Unknown';
+
+/**
+ * Converts the status of a container, which does not name the sandbox. Returns undefined if the labels do not name a
+ * pod.
+ */
+export function observedContainerStatus(status: ContainerStatus, sandboxId: string): ObservedContainer | undefined {
+  const container = commonFields(status, sandboxId);
+  if (!container) return undefined;
+  const hasExited = status.state === ContainerState.CONTAINER_EXITED;
+  const isStateLost = status.reason === UNKNOWN_EXIT_REASON;
+  return {
+    ...container,
+    // Like the kubelet, report 0 (1970-01-01T00:00:00Z) for a container that could not be started.
+    ...(status.startedAt > 0n || (hasExited && !isStateLost) ? { startedAt: milliseconds(status.startedAt) } : {}),
+    ...(status.finishedAt > 0n ? { finishedAt: milliseconds(status.finishedAt) } : {}),
+    ...(hasExited ? { exitCode: status.exitCode } : {}),
+    ...(status.reason ? { reason: status.reason } : {}),
+    ...(status.message ? { message: status.message } : {}),
+    made: creationDetails(status),
+  };
+}
+
+/**
+ * Groups listed sandboxes and containers by the UID of the pod, running containers first and then the newest. Omits
+ * objects without a pod.
+ */
+export function observedPods(
+  sandboxes: readonly PodSandbox[],
+  containers: readonly Container[],
+): Map<string, ObservedPod> {
+  const sandboxesByUid = Map.groupBy(
+    newestFirst(sandboxes).map(observedSandbox).filter(isDefined),
+    ({ podUid }) => podUid,
+  );
+  const podContainers = runningFirst(newestFirst(containers)).filter(({ labels }) => labels[POD_UID_LABEL]);
+  const containersByUid = Map.groupBy(podContainers, ({ labels }) => labels[POD_UID_LABEL] ?? '');
+  const pods = new Map<string, ObservedPod>();
+  for (const uid of new Set([...sandboxesByUid.keys(), ...containersByUid.keys()])) {
+    const podSandboxes = sandboxesByUid.get(uid) ?? [];
+    const containers = containersByUid.get(uid) ?? [];
+    pods.set(uid, {
+      uid,
+      namespace: podSandboxes[0]?.namespace ?? containers[0]?.labels[POD_NAMESPACE_LABEL] ?? '',
+      name: podSandboxes[0]?.podName ?? containers[0]?.labels[POD_NAME_LABEL] ?? '',
+      sandboxes: podSandboxes,
+      containers: containers.map(observedContainer).filter(isDefined),
+    });
+  }
+  return pods;
+}
+
+function creationDetails({ image, imageRef, imageId, user, stopSignal, mounts }: ContainerStatus): CreatedContainer {
+  const notableMounts = mounts.filter((mount) => mount.recursiveReadOnly || mount.image?.image);
+  const signal = signalName(stopSignal);
+  return {
+    image: image?.image ?? '',
+    imageRef: imageRef || imageId,
+    ...(user?.linux ? { user: userOf(user.linux) } : {}),
+    ...(signal ? { stopSignal: signal } : {}),
+    ...(notableMounts.length > 0 ? { mounts: Object.fromEntries(notableMounts.map(notableMountEntry)) } : {}),
+  };
+}
+
+function userOf({ uid, gid, supplementalGroups }: LinuxContainerUser): NonNullable<CreatedContainer['user']> {
+  const groups = supplementalGroups.map(Number);
+  return { uid: Number(uid), gid: Number(gid), ...(groups.length > 0 ? { supplementalGroups: groups } : {}) };
+}
+
+function notableMountEntry({ containerPath, image, recursiveReadOnly }: Mount) {
+  const details = {
+    ...(image?.image ? { image: image.image } : {}),
+    ...(recursiveReadOnly ? { recursiveReadOnly } : {}),
+  };
+  return [containerPath, details] as const;
+}
+
+function commonFields(container: Container | ContainerStatus, sandboxId: string): ObservedContainer | undefined {
+  const { id, metadata, labels, annotations, image } = container;
+  const podUid = labels[POD_UID_LABEL];
+  if (!podUid) return undefined;
+  return {
+    id,
+    sandboxId,
+    podUid,
+    name: containerNameOf(container),
+    attempt: metadata?.attempt ?? 0,
+    state: stateOf(container.state),
+    createdAt: milliseconds(container.createdAt),
+    hash: annotations[CONTAINER_HASH] ?? '',
+    ...(annotations[CONTAINER_PORTS] ? { ports: readPorts(annotations[CONTAINER_PORTS]) } : {}),
+    ...(annotations[PRE_STOP_HANDLER] ? { preStop: annotations[PRE_STOP_HANDLER] } : {}),
+    ...parsePodGrace(annotations[POD_GRACE_PERIOD]),
+    image: image?.userSpecifiedImage || image?.image || '',
+    imageRef: container.imageRef || container.imageId,
+  };
+}
+
+/**
+ * Parses the grace period in an annotation. Any client can write annotations, so a value that is not a number of
+ * seconds is ignored.
+ */
+const parsePodGrace = (text = ''): Pick<ObservedContainer, 'podGraceSeconds'> =>
+  /^\d{1,9}$/.test(text) ? { podGraceSeconds: Number(text) } : {};
+
+function stateOf(state: ContainerState): ObservedContainer['state'] {
+  switch (state) {
+    case ContainerState.CONTAINER_CREATED:
+      return 'created';
+    case ContainerState.CONTAINER_RUNNING:
+      return 'running';
+    case ContainerState.CONTAINER_EXITED:
+      return 'exited';
+    default:
+      return 'unknown';
+  }
+}
+
+function milliseconds(nanoseconds: bigint): number {
+  return Number(nanoseconds / 1_000_000n);
+}
+
+/** Sorts by attempt and then by the runtime's timestamps, because attempts do not depend on the clock. */
+function newestFirst<T extends PodSandbox | Container>(items: readonly T[]): T[] {
+  return items.toSorted((a, b) => {
+    const attemptDifference = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
+    if (attemptDifference !== 0 || a.createdAt === b.createdAt) return attemptDifference;
+    return a.createdAt > b.createdAt ? -1 : 1;
+  });
+}
+
+/**
+ * Sorts running containers first. A container that the runtime lost and recovered may have a higher attempt than the
+ * running one.
+ */
+function runningFirst(containers: readonly Container[]): Container[] {
+  const rank = ({ state }: Container) => (state === ContainerState.CONTAINER_RUNNING ? 0 : 1);
+  return containers.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function isDefined<T>(item: T | undefined): item is T {
+  return item !== undefined;
+}

@@ -1,0 +1,122 @@
+import { textToBytes } from '../../base/byteText.ts';
+import { containerHash } from '../../kubernetes/api/identity.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { ResolvedObjects } from '../../kubernetes/environment/configValues.ts';
+import { expandedCommand } from '../../kubernetes/environment/environment.ts';
+import type { MountedVolumes } from '../../kubernetes/mountedVolume.ts';
+import { ContainerConfig, type Mount } from '../generated/runtime.ts';
+import type { NodeDescription } from '../nodeDescription.ts';
+import { environmentOf } from './environment.ts';
+import type { ImageUser } from './imageUser.ts';
+import * as labels from './labels.ts';
+import { containerResources } from './linuxResources.ts';
+import { containerDevices, containerMounts } from './mounts.ts';
+import { idMappings, type UserRange, withTargetPidNamespace } from './namespaces.ts';
+import { containerSecurity } from './securityContext.ts';
+import { stopSignal } from './stopSignal.ts';
+
+export interface ContainerConfigInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  /** Number of times that the container has been restarted. */
+  readonly attempt: number;
+  /** Image reference as returned by the runtime. */
+  readonly imageRef: string;
+  /** User of the image. Required if the pod sets a group but no user. */
+  readonly imageUser?: ImageUser;
+  readonly volumes: MountedVolumes;
+  /** Host paths of the prepared subPaths, by the index of the volume mount (C26). */
+  readonly subPaths?: Readonly<Record<number, string>>;
+  /** Contents of env files in volumes, keyed by `<volume>/<path>`. Missing files are absent from the map. */
+  readonly envFiles?: ReadonlyMap<string, string>;
+  /** Whether the runtime supports recursive read-only mounts. Defaults to false. */
+  readonly recursiveReadOnlyMounts?: boolean;
+  /** ConfigMaps and Secrets that the variables refer to. Defaults to none. */
+  readonly objects?: ResolvedObjects;
+  /** Environment variables for services. Defaults to none. */
+  readonly services?: Readonly<Record<string, string>>;
+  /** IP addresses of the pod, the primary one first. Empty for a pod on the host network. */
+  readonly sandboxIps: readonly string[];
+  /** Host path of the termination log (C22). The file must exist. Undefined if the container has none. */
+  readonly terminationLog?: string;
+  /** ID of the target container, whose PID namespace an ephemeral container joins. */
+  readonly targetId?: string;
+  /** User namespace of the pod. Undefined if the pod uses the host's users. */
+  readonly users?: UserRange;
+  readonly node: NodeDescription;
+}
+
+/**
+ * Returns the CRI configuration of a container. Throws `CreateContainerConfigError` if the container cannot be
+ * configured.
+ */
+export function containerConfig(input: ContainerConfigInput): ContainerConfig {
+  const { pod, container, attempt, imageRef, imageUser, targetId, users, node } = input;
+  const securityContext = containerSecurity(pod, container, node, imageUser, users);
+  const { namespaceOptions } = securityContext;
+  const environment = environmentOf(input);
+  return ContainerConfig.fromPartial({
+    metadata: { name: container.name, attempt },
+    image: { image: imageRef, userSpecifiedImage: container.image },
+    ...expandedCommand(container, environment),
+    workingDir: container.workingDir ?? '',
+    envs: environment.map(({ name, value }) => ({ key: name, value: textToBytes(value) })),
+    mounts: containerMounts({ ...input, environment }).map((mount) => withIdMappings(mount, users)),
+    devices: containerDevices(input),
+    labels: containerLabels(pod, container),
+    annotations: containerAnnotations(pod, container, attempt),
+    logPath: `${container.name}/${attempt}.log`,
+    stdin: container.stdin ?? false,
+    stdinOnce: container.stdinOnce ?? false,
+    tty: container.tty ?? false,
+    stopSignal: stopSignal(container.lifecycle?.stopSignal),
+    linux: {
+      resources: containerResources(pod, container, node),
+      securityContext: {
+        ...securityContext,
+        namespaceOptions:
+          targetId && namespaceOptions ? withTargetPidNamespace(namespaceOptions, targetId) : namespaceOptions,
+      },
+    },
+  });
+}
+
+/**
+ * Adds the ID mappings of the pod's user namespace to a mount, so that files owned by host IDs in a volume appear with
+ * the same IDs in the pod.
+ */
+function withIdMappings(mount: Mount, users: UserRange | undefined): Mount {
+  const ids = users && idMappings(users);
+  return ids === undefined ? mount : { ...mount, uidMappings: ids, gidMappings: ids };
+}
+
+function containerLabels({ metadata: { name, namespace, uid } }: Pod, container: Container): Record<string, string> {
+  return {
+    [labels.POD_NAME_LABEL]: name,
+    [labels.POD_NAMESPACE_LABEL]: namespace,
+    [labels.POD_UID_LABEL]: uid,
+    [labels.CONTAINER_NAME_LABEL]: container.name,
+  };
+}
+
+/** Annotations from which the agent can stop the container correctly when its pod is no longer known. */
+function containerAnnotations(pod: Pod, container: Container, attempt: number): Record<string, string> {
+  const { lifecycle, ports = [], terminationMessagePath = '', terminationMessagePolicy = '' } = container;
+  const { terminationGracePeriodSeconds } = pod.spec;
+  const { deletionGracePeriodSeconds } = pod.metadata;
+  return {
+    [labels.CONTAINER_HASH]: containerHash(container),
+    [labels.RESTART_COUNT]: String(attempt),
+    [labels.TERMINATION_MESSAGE_PATH]: terminationMessagePath,
+    [labels.TERMINATION_MESSAGE_POLICY]: terminationMessagePolicy,
+    ...(terminationGracePeriodSeconds === undefined
+      ? {}
+      : { [labels.POD_GRACE_PERIOD]: String(terminationGracePeriodSeconds) }),
+    ...(deletionGracePeriodSeconds === undefined
+      ? {}
+      : { [labels.POD_DELETION_GRACE_PERIOD]: String(deletionGracePeriodSeconds) }),
+    ...(lifecycle?.preStop ? { [labels.PRE_STOP_HANDLER]: JSON.stringify(lifecycle.preStop) } : {}),
+    ...(ports.length > 0 ? { [labels.CONTAINER_PORTS]: JSON.stringify(ports) } : {}),
+  };
+}

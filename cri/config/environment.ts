@@ -1,0 +1,58 @@
+import { orderedPodIps } from '../../base/ipAddress.ts';
+import type { Container, EnvVarSource } from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { allValues, type ResolvedObjects, valueOfKey } from '../../kubernetes/environment/configValues.ts';
+import { envFileValue } from '../../kubernetes/environment/envFile.ts';
+import { containerEnvironment, type EnvVariable } from '../../kubernetes/environment/environment.ts';
+import { fieldValue, resourceValue } from '../../kubernetes/environment/fieldRef.ts';
+import { allocatableOf, type NodeDescription } from '../nodeDescription.ts';
+
+interface EnvironmentInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly sandboxIps: readonly string[];
+  readonly node: NodeDescription;
+  /** Contents of env files in volumes, keyed by `<volume>/<path>`. Missing files are absent from the map. */
+  readonly envFiles?: ReadonlyMap<string, string>;
+  /** ConfigMaps and Secrets that the variables refer to. Defaults to none. */
+  readonly objects?: ResolvedObjects;
+  /** Environment variables for services. Defaults to none. */
+  readonly services?: Readonly<Record<string, string>>;
+}
+
+/** Returns the files in volumes from which a container takes variables. */
+export function envFilesOf({ env = [] }: Container): { readonly volume: string; readonly path: string }[] {
+  return env.flatMap(({ valueFrom }) => {
+    const { fileKeyRef } = valueFrom ?? {};
+    return fileKeyRef ? [{ volume: fileKeyRef.volumeName, path: fileKeyRef.path }] : [];
+  });
+}
+
+/** Returns the environment of a container (C21). On the host network, the pod's IPs are the node's. */
+export function environmentOf({
+  pod,
+  container,
+  sandboxIps,
+  node,
+  envFiles,
+  objects = new Map(),
+  services = {},
+}: EnvironmentInput): EnvVariable[] {
+  const { hostIps } = node;
+  const addresses = {
+    hostIps: hostIps.slice(0, 2),
+    podIps: pod.spec.hostNetwork ? hostIps : orderedPodIps(sandboxIps, hostIps),
+  };
+  const allocatable = allocatableOf(node);
+  const resolveSource = (from: EnvVarSource) => {
+    const { fieldRef, resourceFieldRef, fileKeyRef } = from;
+    if (fieldRef) return fieldValue(pod, fieldRef.fieldPath, addresses);
+    if (fileKeyRef) {
+      const fileContents = envFiles?.get(`${fileKeyRef.volumeName}/${fileKeyRef.path}`);
+      return fileContents === undefined ? undefined : envFileValue(fileContents, fileKeyRef);
+    }
+    if (from.configMapKeyRef ?? from.secretKeyRef) return valueOfKey(from, objects, pod.metadata.namespace);
+    return resourceFieldRef && resourceValue(pod, resourceFieldRef, { self: container, allocatable });
+  };
+  return containerEnvironment(container, { source: resolveSource, all: (from) => allValues(from, objects), services });
+}

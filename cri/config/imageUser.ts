@@ -1,0 +1,37 @@
+import { NodeFailure } from '../../base/failure.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { Image } from '../generated/runtime.ts';
+
+/** User that an image runs as: a UID, or a name that only the image can resolve. */
+export type ImageUser = { readonly uid: bigint } | { readonly username: string };
+
+/** Returns the user of an image. An image without a user runs as root. */
+export function imageUser({ uid, username }: Image): ImageUser {
+  if (uid) return { uid: uid.value };
+  return username ? { username } : { uid: 0n };
+}
+
+/**
+ * Returns the reason why runAsNonRoot forbids a container, or undefined if it may run. The user of the image applies if
+ * the pod sets none.
+ */
+export function runAsNonRootFailure(pod: Pod, container: Container, image: ImageUser): NodeFailure | undefined {
+  const context = { ...pod.spec.securityContext, ...container.securityContext };
+  if (!context.runAsNonRoot) return undefined;
+  const violation = violationOf(context.runAsUser, image);
+  if (violation === undefined) return undefined;
+  const { name, namespace, uid } = pod.metadata;
+  const subject = `(pod: "${name}_${namespace}(${uid})", container: ${container.name})`;
+  return new NodeFailure('CreateContainerConfigError', `${violation} ${subject}`);
+}
+
+function violationOf(runAsUser: number | undefined, image: ImageUser): string | undefined {
+  if (runAsUser !== undefined) {
+    return runAsUser === 0 ? "container's runAsUser breaks non-root policy" : undefined;
+  }
+  if ('username' in image) {
+    return `container has runAsNonRoot and image has non-numeric user (${image.username}), cannot verify user is non-root`;
+  }
+  return image.uid === 0n ? 'container has runAsNonRoot and image will run as root' : undefined;
+}

@@ -1,0 +1,91 @@
+import { lookUp } from '../../base/lookUp.ts';
+import type { Container } from '../../kubernetes/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import { cpuQuota, cpuShares, oomScoreAdj } from '../../kubernetes/resources/cgroup.ts';
+import { hugepages } from '../../kubernetes/resources/cgroupLimits.ts';
+import { aggregate, amountOf, containerSize } from '../../kubernetes/resources/resources.ts';
+import { canUseSwap } from '../../kubernetes/resources/swap.ts';
+import { LinuxContainerResources } from '../generated/runtime.ts';
+import type { NodeDescription } from '../nodeDescription.ts';
+
+/**
+ * Returns the cgroup settings of a container (C25): CPU shares and quota, memory limit in bytes, oom_score_adj, huge
+ * pages and swap.
+ */
+export function containerResources(pod: Pod, container: Container, node: NodeDescription): LinuxContainerResources {
+  const { resources = {} } = container;
+  const { cgroups } = node;
+  const { cpuRequest, cpuLimit, memoryLimit } = containerSize(pod.spec, container);
+  const adjustment = oomScoreAdj(pod.spec, container, node.capacity.memoryBytes);
+  // A page size that the container does not limit is limited by the pod's resources.
+  const limitsByPageSize = { ...hugepages(pod.spec.resources?.limits ?? {}), ...hugepages(resources.limits ?? {}) };
+  const pageSizes = new Set([...cgroups.pageSizes, ...Object.keys(limitsByPageSize)]);
+  return LinuxContainerResources.fromPartial({
+    ...cpuSettings(cpuRequest, cpuLimit, node),
+    memoryLimitInBytes: BigInt(memoryLimit),
+    // Without permission to lower oom_score_adj, a container with a value below its parent's would not start.
+    oomScoreAdj: BigInt(node.canLowerOomScoreAdj ? adjustment : Math.max(0, adjustment)),
+    // Huge pages of sizes without a limit are set to 0.
+    hugepageLimits: [...pageSizes].map((pageSize) => ({
+      pageSize,
+      limit: BigInt(lookUp(limitsByPageSize, pageSize) ?? 0),
+    })),
+    ...swapSettings(memoryLimit, swapLimitBytes(pod, container, node), cgroups),
+  });
+}
+
+/**
+ * Returns the swap limits of a container. On cgroup v1, memory plus swap is limited to the memory limit, so the
+ * container cannot swap.
+ */
+function swapSettings(
+  memoryLimit: number,
+  swapBytes: number,
+  { version, countsSwap, killsWhole }: NodeDescription['cgroups'],
+) {
+  const oomSettings: Record<string, string> = killsWhole ? { 'memory.oom.group': '1' } : {};
+  if (!countsSwap) return { unified: oomSettings };
+  if (version === 'v1') return { unified: oomSettings, memorySwapLimitInBytes: BigInt(memoryLimit) };
+  return { unified: { ...oomSettings, 'memory.swap.max': String(swapBytes) } };
+}
+
+/**
+ * Returns the number of bytes that a container may swap under LimitedSwap (C25): the share of the node's swap that
+ * corresponds to the container's share of the node's memory.
+ */
+function swapLimitBytes(
+  pod: Pod,
+  container: Container,
+  { cgroups, capacity: { memoryBytes } }: NodeDescription,
+): number {
+  const { version, swapBytes = 0 } = cgroups;
+  const request = amountOf(container.resources, 'requests', 'memory');
+  if (version === 'v1' || !canUseSwap(pod, container) || request > memoryBytes) return 0;
+  return Math.trunc((request / memoryBytes) * swapBytes);
+}
+
+/** Returns the total resources of the pod's containers, by which some runtimes size the sandbox. */
+export function sandboxResources(spec: PodSpec, node: NodeDescription): LinuxContainerResources {
+  const amount = (kind: 'requests' | 'limits', resource: string) =>
+    lookUp(spec.resources?.[kind], resource) === undefined
+      ? aggregate(spec, kind, resource)
+      : amountOf(spec.resources, kind, resource);
+  return LinuxContainerResources.fromPartial({
+    ...cpuSettings(amount('requests', 'cpu'), amount('limits', 'cpu'), node),
+    memoryLimitInBytes: BigInt(amount('limits', 'memory')),
+  });
+}
+
+/** Returns the overhead of the sandbox, or undefined if the pod sets none. */
+export function sandboxOverhead({ overhead }: PodSpec, node: NodeDescription): LinuxContainerResources | undefined {
+  if (overhead === undefined) return undefined;
+  const milliCpu = amountOf({ limits: overhead }, 'limits', 'cpu');
+  const memoryLimitInBytes = BigInt(amountOf({ limits: overhead }, 'limits', 'memory'));
+  return LinuxContainerResources.fromPartial({ ...cpuSettings(milliCpu, milliCpu, node), memoryLimitInBytes });
+}
+
+function cpuSettings(requestMilli: number, limitMilli: number, { cgroups: { cfsQuota, cfsPeriod } }: NodeDescription) {
+  const shares = { cpuShares: BigInt(cpuShares(requestMilli)) };
+  if (!cfsQuota) return shares;
+  return { ...shares, cpuQuota: BigInt(cpuQuota(limitMilli, cfsPeriod)), cpuPeriod: BigInt(cfsPeriod) };
+}

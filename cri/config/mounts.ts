@@ -1,0 +1,179 @@
+import { posix } from 'node:path';
+import { NodeFailure } from '../../base/failure.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import type { Container, VolumeMount } from '../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { type EnvVariable, expand, expandAll } from '../../kubernetes/environment/environment.ts';
+import { isReadOnly } from '../../kubernetes/environment/projection.ts';
+import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
+import { type Device, Mount, MountPropagation } from '../generated/runtime.ts';
+import type { NodeDescription } from '../nodeDescription.ts';
+
+const CONFIG_ERROR = 'CreateContainerConfigError';
+const HOSTS_FILE = '/etc/hosts';
+
+const PROPAGATIONS = {
+  None: MountPropagation.PROPAGATION_PRIVATE,
+  HostToContainer: MountPropagation.PROPAGATION_HOST_TO_CONTAINER,
+  Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
+} as const;
+
+/** Request for a subPath of a volume. `index` is the position of the mount in the container's `volumeMounts`. */
+export interface SubPathRequest {
+  readonly index: number;
+  readonly volume: string;
+  readonly hostPath: string;
+  readonly own?: true;
+  readonly subPath: string;
+}
+
+export interface MountsInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly environment: readonly EnvVariable[];
+  readonly volumes: MountedVolumes;
+  /** Host paths of the prepared subPaths, by the index of the volume mount (C26). */
+  readonly subPaths?: Readonly<Record<number, string>>;
+  /** Whether the runtime supports recursive read-only mounts. Defaults to false. */
+  readonly recursiveReadOnlyMounts?: boolean;
+  /** Host path of the termination log. Undefined if the container has none. */
+  readonly terminationLog?: string;
+  readonly node: NodeDescription;
+}
+
+/**
+ * Returns the mounts of a container: its volumes, the pod's hosts file unless a volume mount replaces it (C18), and the
+ * termination log.
+ */
+export function containerMounts(input: MountsInput): Mount[] {
+  const { container, terminationLog, node } = input;
+  const mounts = (container.volumeMounts ?? []).map((mount, index) => volumeMount(mount, index, input));
+  if (!mounts.some(({ containerPath }) => containerPath === HOSTS_FILE)) {
+    mounts.push(fileMount(HOSTS_FILE, `${node.podDirectory(input.pod.metadata.uid)}/etc-hosts`));
+  }
+  const { terminationMessagePath } = container;
+  if (terminationLog && terminationMessagePath)
+    mounts.push(fileMount(absolutePath(terminationMessagePath), terminationLog));
+  return mounts;
+}
+
+/**
+ * Returns the subPaths that must exist before the container is created. Throws if a subPath points outside its volume
+ * (C26).
+ */
+export function subPathsOf(input: Pick<MountsInput, 'container' | 'environment' | 'volumes'>): SubPathRequest[] {
+  const { container, environment, volumes } = input;
+  return (container.volumeMounts ?? []).flatMap((mount, index) => {
+    const subPath = subPathOf(mount, environment);
+    if (subPath === '') return [];
+    const mounted = mountedVolume(mount, volumes);
+    // A subPath in an image volume is resolved by the runtime.
+    if (mounted.kind !== 'path') return [];
+    const { kind: _, ...location } = mounted;
+    return [{ index, volume: mount.name, ...location, subPath }];
+  });
+}
+
+/** Returns the path within the volume that a mount exposes, or an empty string for the whole volume. */
+function subPathOf(mount: VolumeMount, environment: readonly EnvVariable[]): string {
+  const path = mount.subPath || expandSubPathExpr(mount, environment);
+  if (path === '') return '';
+  if (path.startsWith('/')) throw mountFailure(mount, `subPath ${path} must not be an absolute path`);
+  if (path.split('/').includes('..')) throw mountFailure(mount, `subPath ${path} must not contain ".."`);
+  return posix.normalize(path);
+}
+
+/** Returns the block devices of a container, which are its volumes with volumeMode Block. */
+export function containerDevices({ container, volumes }: Pick<MountsInput, 'container' | 'volumes'>): Device[] {
+  return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
+    const mounted = lookUp(volumes, name);
+    if (mounted?.kind === 'device') {
+      return { containerPath: devicePath, hostPath: mounted.hostPath, permissions: mounted.readOnly ? 'r' : 'mrw' };
+    }
+    const message = `cannot find volume "${name}" to pass into container "${container.name}"`;
+    throw new NodeFailure(CONFIG_ERROR, message);
+  });
+}
+
+/** Returns the mounted volume that a volume mount refers to. */
+function mountedVolume(mount: VolumeMount, volumes: MountedVolumes): Exclude<MountedVolume, { kind: 'device' }> {
+  const mounted = lookUp(volumes, mount.name);
+  if (mounted !== undefined && mounted.kind !== 'device') return mounted;
+  throw mountFailure(mount, `cannot find volume "${mount.name}" to mount into the container`);
+}
+
+function mountFailure(mount: VolumeMount, message: string): NodeFailure {
+  return new NodeFailure(CONFIG_ERROR, `volumeMount ${mount.mountPath}: ${message}`);
+}
+
+/**
+ * Returns the CRI mount of a volume mount. The runtime relabels the contents for the container's SELinux label, unless
+ * the path belongs to the host (`Managed` and `SELinuxRelabel` in the attributes of the plugins in `pkg/volume`). A
+ * pod's `seLinuxChangePolicy` has no effect, because only volume types that the node does not support can be mounted
+ * with a label.
+ */
+function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Mount {
+  const volume = input.pod.spec.volumes?.find(({ name }) => name === mount.name);
+  const mounted = mountedVolume(mount, input.volumes);
+  return Mount.fromPartial({
+    containerPath: absolutePath(mount.mountPath),
+    ...(mounted.kind === 'path'
+      ? { hostPath: hostPathOf(mount, index, { volumePath: mounted.hostPath, ...input }) }
+      : {
+          // The runtime mounts the image itself.
+          image: { image: mounted.imageRef, userSpecifiedImage: volume?.image?.reference ?? '' },
+          imageSubPath: subPathOf(mount, input.environment),
+        }),
+    readonly: mount.readOnly || (volume !== undefined && isReadOnly(volume)),
+    propagation: PROPAGATIONS[mount.mountPropagation ?? 'None'],
+    selinuxRelabel: mounted.kind === 'image' || mounted.own === true,
+    recursiveReadOnly: isRecursivelyReadOnly(mount, input),
+  });
+}
+
+function hostPathOf(
+  mount: VolumeMount,
+  index: number,
+  { volumePath, subPaths = {} }: { readonly volumePath: string } & Pick<MountsInput, 'subPaths'>,
+): string {
+  if (!mount.subPath && !mount.subPathExpr) return volumePath;
+  const path = subPaths[index];
+  if (path === undefined) throw mountFailure(mount, 'its subPath was not prepared');
+  return path;
+}
+
+/**
+ * Whether the mount is recursively read-only. Throws if the runtime does not support it, because such a runtime ignores
+ * the field and would leave submounts writable.
+ */
+function isRecursivelyReadOnly(mount: VolumeMount, { recursiveReadOnlyMounts = false }: MountsInput): boolean {
+  const mode = mount.readOnly ? (mount.recursiveReadOnly ?? 'Disabled') : 'Disabled';
+  if (mode === 'Enabled' && !recursiveReadOnlyMounts) {
+    const message = `volume "${mount.name}" requested recursive read-only mode, but it is not supported by the runtime`;
+    throw mountFailure(mount, message);
+  }
+  return mode !== 'Disabled' && recursiveReadOnlyMounts;
+}
+
+/**
+ * Expands a subPathExpr. Throws on an unknown variable, because the unexpanded expression would name a different
+ * directory.
+ */
+function expandSubPathExpr(mount: VolumeMount, environment: readonly EnvVariable[]): string {
+  const values = new Map(environment.map(({ name, value }) => [name, value]));
+  const expression = mount.subPathExpr ?? '';
+  expand(expression, (name) => {
+    if (!values.has(name)) throw mountFailure(mount, `subPathExpr: missing value for "${name}"`);
+    return '';
+  });
+  const [expanded = ''] = expandAll([expression], values, `volumeMount "${mount.name}": subPathExpr`);
+  return expanded;
+}
+
+function fileMount(containerPath: string, hostPath: string): Mount {
+  return Mount.fromPartial({ containerPath, hostPath });
+}
+
+function absolutePath(path: string): string {
+  return posix.resolve('/', path);
+}

@@ -1,0 +1,62 @@
+import { type Stats, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { ResolvConf } from '../nodeDescription.ts';
+
+/**
+ * DNS configuration of pods when the node is configured without a resolv.conf, which uses a resolver in the pod itself.
+ */
+export const localResolver: ResolvConf = { servers: ['127.0.0.1'], searches: ['.'], options: [] };
+
+/**
+ * Returns a function that reads the host's resolv.conf. The function rejects if the file cannot be read or parsed. It
+ * stats the file first and returns the cached contents if the file is unchanged, because every pod reads it twice.
+ */
+export function resolvConfReader(file: string): () => Promise<ResolvConf> {
+  let cached: { readonly version: string; readonly conf: ResolvConf } | undefined;
+  return async () => {
+    const version = fileVersion(file);
+    if (cached !== undefined && cached.version === version) return cached.conf;
+    const conf = parseResolvConf(await readFile(file, 'utf8'));
+    cached = version === undefined ? undefined : { version, conf };
+    return conf;
+  };
+}
+
+/** Returns a string that changes with the file's contents or metadata, or undefined if the file cannot be accessed. */
+function fileVersion(file: string): string | undefined {
+  try {
+    return formatVersion(statSync(file));
+  } catch {
+    // Reading the file reports the error.
+    return undefined;
+  }
+}
+
+const formatVersion = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string =>
+  [dev, ino, size, mtimeMs, ctimeMs].join(' ');
+
+/**
+ * Parses a resolv.conf: all name servers, the last search list and all options. Throws if a name server has no address.
+ */
+export function parseResolvConf(contents: string): ResolvConf {
+  const lines = contents.split('\n').map((line) => line.trim().split(/\s+/));
+  const argumentsOf = (keyword: string) => lines.filter(([first]) => first === keyword).map(([, ...words]) => words);
+  return {
+    servers: argumentsOf('nameserver').map(([address]) => {
+      if (address !== undefined) return address;
+      throw new Error('Encountered error while parsing resolv conf file. Error: nameserver list is empty');
+    }),
+    // A trailing dot makes no difference to a domain, and the root domain alone is ignored.
+    searches: (argumentsOf('search').at(-1) ?? []).flatMap((search) =>
+      search === '.' ? [] : [search.replace(/\.$/, '')],
+    ),
+    // The last option of each name applies.
+    options: [
+      ...new Map(
+        argumentsOf('options')
+          .flat()
+          .map((option) => [option.split(':', 1)[0], option]),
+      ).values(),
+    ],
+  };
+}

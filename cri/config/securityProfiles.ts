@@ -1,0 +1,38 @@
+import { NodeFailure } from '../../base/failure.ts';
+import type { SecurityProfile as ApiProfile } from '../../kubernetes/api/schema/security.ts';
+import { SecurityProfile_ProfileType as ProfileType, type SecurityProfile } from '../generated/runtime.ts';
+import type { NodeDescription } from '../nodeDescription.ts';
+
+export const RUNTIME_DEFAULT: SecurityProfile = { profileType: ProfileType.RuntimeDefault, localhostRef: '' };
+const UNCONFINED: SecurityProfile = { profileType: ProfileType.Unconfined, localhostRef: '' };
+
+/** Returns the seccomp profile, by default the node's. Localhost profiles are files in `<root>/seccomp`. */
+export function seccompProfile(profile: ApiProfile | undefined, node: NodeDescription): SecurityProfile {
+  if (profile === undefined) return node.seccompDefault ? RUNTIME_DEFAULT : UNCONFINED;
+  return toCriProfile(profile, (name) => `${node.rootDir}/seccomp/${name}`, 'seccompProfile');
+}
+
+/**
+ * Returns the AppArmor profile. A Localhost profile is a name under which the profile is loaded in the kernel.
+ * Undefined if the runtime chooses the profile.
+ */
+export function apparmorProfile(profile: ApiProfile | undefined): SecurityProfile | undefined {
+  return profile && toCriProfile(profile, (name) => name, 'appArmorProfile');
+}
+
+/** Returns the AppArmor profile in the format of the deprecated string field. */
+export function apparmorName({ profileType, localhostRef }: SecurityProfile): string {
+  if (profileType === ProfileType.Localhost) return `localhost/${localhostRef}`;
+  return profileType === ProfileType.Unconfined ? 'unconfined' : 'runtime/default';
+}
+
+function toCriProfile(profile: ApiProfile, refOf: (name: string) => string, field: string): SecurityProfile {
+  if (profile.type === 'RuntimeDefault') return RUNTIME_DEFAULT;
+  if (profile.type === 'Unconfined') return UNCONFINED;
+  const name = profile.localhostProfile;
+  if (!name || name.startsWith('/') || name.split('/').includes('..')) {
+    const message = `${field}: type Localhost needs a localhostProfile: a name, or a path without ".."`;
+    throw new NodeFailure('CreateContainerConfigError', message);
+  }
+  return { profileType: ProfileType.Localhost, localhostRef: refOf(name) };
+}

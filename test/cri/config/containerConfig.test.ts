@@ -1,0 +1,171 @@
+import { describe, expect, test } from '@jest/globals';
+import { type ContainerConfigInput, containerConfig } from '../../../cri/config/containerConfig.ts';
+import { ContainerConfig } from '../../../cri/generated/runtime.ts';
+import type { Container, EnvVar } from '../../../kubernetes/api/schema/container.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import { container, node, pod } from '../nodeAndPod.ts';
+
+function configOf(more: Partial<Container>, spec: Partial<PodSpec> = {}, input: Partial<ContainerConfigInput> = {}) {
+  const one = container(more);
+  return containerConfig({
+    pod: pod({ containers: [one], ...spec }, { labels: { app: 'web' }, annotations: { team: 'a' } }),
+    container: one,
+    attempt: 3,
+    imageRef: 'sha256:abc',
+    volumes: {},
+    sandboxIps: ['10.0.0.5', 'fd00::5'],
+    node: node(),
+    ...input,
+  });
+}
+
+function envOf(env: EnvVar[], more: Partial<Container> = {}, spec: Partial<PodSpec> = {}): Record<string, string> {
+  const { envs } = configOf({ ...more, env }, spec);
+  return Object.fromEntries(envs.map(({ key, value }) => [key, value.toString()]));
+}
+
+test('a minimal container', () => {
+  expect(configOf({})).toEqual({
+    metadata: { name: 'main', attempt: 3 },
+    image: { image: 'sha256:abc', annotations: {}, userSpecifiedImage: 'busybox:1', runtimeHandler: '', imageRef: '' },
+    command: [],
+    args: [],
+    workingDir: '',
+    envs: [],
+    mounts: [expect.objectContaining({ containerPath: '/etc/hosts', hostPath: '/var/lib/kubelet/pods/u-1/etc-hosts' })],
+    devices: [],
+    labels: {
+      'io.kubernetes.pod.name': 'web',
+      'io.kubernetes.pod.namespace': 'shop',
+      'io.kubernetes.pod.uid': 'u-1',
+      'io.kubernetes.container.name': 'main',
+    },
+    annotations: {
+      'io.kubernetes.container.hash': expect.stringMatching(/^[0-9a-f]+$/),
+      'io.kubernetes.container.restartCount': '3',
+      'io.kubernetes.container.terminationMessagePath': '',
+      'io.kubernetes.container.terminationMessagePolicy': '',
+    },
+    logPath: 'main/3.log',
+    stdin: false,
+    stdinOnce: false,
+    tty: false,
+    linux: {
+      resources: {
+        cpuPeriod: 100_000n,
+        cpuQuota: 0n,
+        cpuShares: 2n,
+        memoryLimitInBytes: 0n,
+        oomScoreAdj: 1000n,
+        cpusetCpus: '',
+        cpusetMems: '',
+        hugepageLimits: [],
+        unified: {},
+        memorySwapLimitInBytes: 0n,
+      },
+      securityContext: expect.objectContaining({ privileged: false, noNewPrivs: false }),
+    },
+    windows: undefined,
+    CDIDevices: [],
+    stopSignal: 0,
+  });
+});
+
+test('a container with all fields', () => {
+  const preStop = { exec: { command: ['sleep', '1'] } };
+  const ports = [{ containerPort: 80, protocol: 'TCP' as const }];
+  const config = configOf(
+    {
+      workingDir: '/srv',
+      stdin: true,
+      stdinOnce: true,
+      tty: true,
+      ports,
+      lifecycle: { preStop, stopSignal: 'SIGRTMIN+1' },
+      terminationMessagePath: '/dev/termination-log',
+      terminationMessagePolicy: 'File',
+    },
+    { terminationGracePeriodSeconds: 7 },
+    { terminationLog: '/var/lib/kubelet/pods/u-1/containers/main/3' },
+  );
+  expect(config).toMatchObject({ workingDir: '/srv', stdin: true, stdinOnce: true, tty: true, stopSignal: 36 });
+  expect(config.annotations).toMatchObject({
+    'io.kubernetes.container.terminationMessagePath': '/dev/termination-log',
+    'io.kubernetes.container.terminationMessagePolicy': 'File',
+    'io.kubernetes.container.preStopHandler': JSON.stringify(preStop),
+    'io.kubernetes.container.ports': JSON.stringify(ports),
+    'io.kubernetes.pod.terminationGracePeriod': '7',
+  });
+  expect(config.mounts.at(-1)).toMatchObject({
+    containerPath: '/dev/termination-log',
+    hostPath: '/var/lib/kubelet/pods/u-1/containers/main/3',
+    readonly: false,
+  });
+  expect(ContainerConfig.decode(ContainerConfig.encode(config).finish())).toEqual(config);
+});
+
+test('C6: only the name and the image affect the hash', () => {
+  const hash = (more: Partial<Container>) => configOf(more).annotations['io.kubernetes.container.hash'];
+  expect(hash({ args: ['x'] })).toBe(hash({}));
+  expect(hash({ image: 'busybox:2' })).not.toBe(hash({}));
+});
+
+test('rejects an invalid signal', () => {
+  expect(() => configOf({ lifecycle: { stopSignal: 'SIGNOPE' } })).toThrow('SIGNOPE is not a signal');
+});
+
+describe('C21: the environment', () => {
+  test('expands $(VAR) in command, args and env', () => {
+    const env = [
+      { name: 'A', value: 'one' },
+      { name: 'B', value: '$(A)-$(C)-$$(A)' },
+    ];
+    const config = configOf({ env, command: ['$(A)'], args: ['--b=$(B)', '$(NONE)'] });
+    expect(config.command).toEqual(['one']);
+    expect(config.args).toEqual(['--b=one-$(C)-$(A)', '$(NONE)']);
+  });
+
+  test.each([
+    ['metadata.name', 'web'],
+    ['metadata.namespace', 'shop'],
+    ['metadata.uid', 'u-1'],
+    ["metadata.labels['app']", 'web'],
+    ["metadata.annotations['team']", 'a'],
+    ['spec.nodeName', 'node-1'],
+    ['spec.serviceAccountName', 'sa'],
+    ['status.hostIP', '192.168.1.10'],
+    ['status.hostIPs', '192.168.1.10,fd01::10'],
+    ['status.podIP', '10.0.0.5'],
+    ['status.podIPs', '10.0.0.5,fd00::5'],
+  ])('fieldRef %s is %s', (fieldPath, expected) => {
+    const spec = { nodeName: 'node-1', serviceAccountName: 'sa' };
+    expect(envOf([{ name: 'X', valueFrom: { fieldRef: { fieldPath } } }], {}, spec)).toEqual({ X: expected });
+  });
+
+  test("a pod on the host network has the host's addresses", () => {
+    const env = [{ name: 'X', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } }];
+    expect(envOf(env, {}, { hostNetwork: true })).toEqual({ X: '192.168.1.10,fd01::10' });
+  });
+
+  test.each([
+    ['limits.cpu', undefined, '2'],
+    ['limits.memory', '1Mi', '4096'],
+    ['requests.cpu', '1m', '250'],
+  ])('resourceFieldRef %s by %s is %s', (resource, divisor, expected) => {
+    const resourceFieldRef = { resource, ...(divisor ? { divisor } : {}) };
+    const resources = { requests: { cpu: '250m' } };
+    expect(envOf([{ name: 'X', valueFrom: { resourceFieldRef } }], { resources })).toEqual({ X: expected });
+  });
+
+  test('encodes text beyond ASCII as UTF-8', () => {
+    expect(envOf([{ name: 'X', value: 'grüß' }])).toEqual({ X: 'grüß' });
+  });
+
+  test('an unresolvable reference is a configuration error unless it is optional', () => {
+    const secretKeyRef = { name: 's', key: 'k' };
+    expect(() => envOf([{ name: 'X', valueFrom: { secretKeyRef } }])).toThrow(
+      expect.objectContaining({ reason: 'CreateContainerConfigError' }),
+    );
+    expect(envOf([{ name: 'X', valueFrom: { secretKeyRef: { ...secretKeyRef, optional: true } } }])).toEqual({});
+  });
+});
