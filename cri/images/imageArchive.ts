@@ -12,7 +12,7 @@ import { parsedJson } from '../../base/parsedJson.ts';
 import { goArchitecture } from '../../kubernetes/admission/node.ts';
 import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
 import { decimalSize } from '../../show/imageTable.ts';
-import { tar } from '../managed/tar.ts';
+import { tar } from '../managed/images/tar.ts';
 import { unpackedLayerSize } from './layerSize.ts';
 import { listTarMembers, readAt, TarError, type TarMember, type TarMembers } from './tarMembers.ts';
 

@@ -3,7 +3,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
 import type { Cri } from '../client/calls.ts';
 import type { Image } from '../generated/runtime.ts';
-import type { Pause } from '../managed/process.ts';
+import type { Pause } from '../managed/containerd/process.ts';
 import { imageSpec } from './imageSpec.ts';
 import { ctrImages, MAX_POLLS, POLL_INTERVAL_MS, requireCtr } from './importImages.ts';
 

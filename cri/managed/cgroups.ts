@@ -1,8 +1,8 @@
 import { access, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
+import { kill, type Pause } from './containerd/process.ts';
 import type { Layout } from './layout.ts';
-import { kill, type Pause } from './process.ts';
 
 const CGROUP_ROOT = '/sys/fs/cgroup';
 

@@ -1,6 +1,6 @@
 import { rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images/images.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { readFileText } from '../fakes/manifests.ts';
 import { preciseNow } from './statistics.ts';

@@ -4,7 +4,7 @@ import type { Cri } from '../../cri/client/calls.ts';
 import { containerConfig } from '../../cri/config/containerConfig.ts';
 import { sandboxConfig } from '../../cri/config/sandboxConfig.ts';
 import type { ContainerConfig, PodSandboxConfig } from '../../cri/generated/runtime.ts';
-import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images/images.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { createTerminationLog, preparePodDirectory } from '../../host/pods/podDirectory.ts';

@@ -1,6 +1,6 @@
 /** A simulated runtime in a process of its own, on the socket that the argument names, with calls that take no time. */
 import { systemClock } from '../../base/clock.ts';
-import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images/images.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { serveSimulatedRuntime } from '../../cri/simulated/server.ts';
 

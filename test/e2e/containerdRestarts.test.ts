@@ -6,10 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { connectCri } from '../../cri/client/grpc.ts';
 import { imageSpec } from '../../cri/images/imageSpec.ts';
-import { removeContainerd, startManagedContainerd } from '../../cri/managed/containerd.ts';
-import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
+import { removeContainerd, startManagedContainerd } from '../../cri/managed/containerd/containerd.ts';
+import { findContainerd, spawnContainerd } from '../../cri/managed/containerd/process.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images/images.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
-import { findContainerd, spawnContainerd } from '../../cri/managed/process.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images/images.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';
 import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';

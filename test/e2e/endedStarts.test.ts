@@ -2,9 +2,9 @@
 import { access, chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { containerdTraces } from '../../cri/managed/containerd.ts';
+import { containerdTraces } from '../../cri/managed/containerd/containerd.ts';
+import { findContainerd } from '../../cri/managed/containerd/process.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
-import { findContainerd } from '../../cri/managed/process.ts';
 import { isRunning } from '../../host/runningProcess.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { eventually } from './support/eventually.ts';

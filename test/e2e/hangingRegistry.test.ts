@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images/images.ts';
 import { noAbort } from './support/containerd.ts';
 import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
 import { loopbackServer } from './support/loopbackServer.ts';

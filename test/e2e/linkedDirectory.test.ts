@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { connectCri } from '../../cri/client/grpc.ts';
-import { containerdTraces, removeContainerd, startManagedContainerd } from '../../cri/managed/containerd.ts';
+import { containerdTraces, removeContainerd, startManagedContainerd } from '../../cri/managed/containerd/containerd.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import { ContainerStatusRequest } from '../../cri/generated/runtime.ts';
-import { startManagedContainerd } from '../../cri/managed/containerd.ts';
+import { startManagedContainerd } from '../../cri/managed/containerd/containerd.ts';
 import { noAbort, type TestContainerd, withContainerd } from './support/containerd.ts';
 import { freePort } from './support/freePort.ts';
 import { execIn, runRawPod } from './support/rawPod.ts';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { PAUSE_IMAGE } from '../../cri/managed/images.ts';
+import { PAUSE_IMAGE } from '../../cri/managed/images/images.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';

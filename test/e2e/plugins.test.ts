@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images/images.ts';
 import { noAbort } from './support/containerd.ts';
 import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';

@@ -2,8 +2,8 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { spawnContainerd } from '../../cri/managed/containerd/process.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
-import { spawnContainerd } from '../../cri/managed/process.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';

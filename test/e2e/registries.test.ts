@@ -9,7 +9,7 @@ import type { FindCredentials } from '../../actors/services/images/nodeCredentia
 import { systemClock } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
 import { imageSpec } from '../../cri/images/imageSpec.ts';
-import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE, buildHostImages } from '../../cri/managed/images/images.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { ObjectNotFound, type PodObjects } from '../../kubernetes/objects/podObjects.ts';
 import { credentialsOn } from '../../node/credentials/credentialsOn.ts';

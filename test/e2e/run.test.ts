@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images/images.ts';
 import { containerHash } from '../../kubernetes/api/identity.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';

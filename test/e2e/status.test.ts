@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { BUSYBOX_IMAGE } from '../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../cri/managed/images/images.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';

@@ -55,7 +55,7 @@ async function seenWith(left: number, look: string): Promise<unknown> {
   const product = new URL('../../', import.meta.url);
   const program = `
     import { closeSync, openSync } from 'node:fs';
-    const { findContainerd, findShims } = await import('${product}cri/managed/process.ts');
+    const { findContainerd, findShims } = await import('${product}cri/managed/containerd/process.ts');
     const { isRunning, mayRun, findProcess } = await import('${product}host/runningProcess.ts');
     const layout = { pidFile: '/none', config: '/none', socket: '/none' };
     const self = await findProcess(process.pid);

@@ -9,7 +9,7 @@ import {
   type ManagedContainerd,
   removeContainerd,
   startManagedContainerd,
-} from '../../../cri/managed/containerd.ts';
+} from '../../../cri/managed/containerd/containerd.ts';
 import { assertDirectoryOrMissing } from '../../../host/files/expectDirectory.ts';
 import type { DownParts } from './down.ts';
 import type { UpParts } from './up.ts';

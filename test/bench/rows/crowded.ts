@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { BUSYBOX_IMAGE } from '../../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../../cri/managed/images/images.ts';
 import { freePort } from '../../e2e/support/freePort.ts';
 import type { AgentPlace } from '../agentProcess.ts';
 import { withProcess } from '../childProcess.ts';

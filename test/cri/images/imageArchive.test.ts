@@ -7,7 +7,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { type ImageArchive, readImageArchive } from '../../../cri/images/imageArchive.ts';
 import { listTarMembers, readAt } from '../../../cri/images/tarMembers.ts';
-import { tar } from '../../../cri/managed/tar.ts';
+import { tar } from '../../../cri/managed/images/tar.ts';
 
 let directory: string;
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { listTarMembers, readAt } from '../../../cri/images/tarMembers.ts';
-import { tar } from '../../../cri/managed/tar.ts';
+import { tar } from '../../../cri/managed/images/tar.ts';
 
 let directory: string;
 beforeEach(async () => {

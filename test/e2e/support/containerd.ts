@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { connectCri } from '../../../cri/client/grpc.ts';
-import { type ManagedContainerd, startManagedContainerd } from '../../../cri/managed/containerd.ts';
+import { type ManagedContainerd, startManagedContainerd } from '../../../cri/managed/containerd/containerd.ts';
+import { spawnContainerd } from '../../../cri/managed/containerd/process.ts';
+import { waitUntilReady } from '../../../cri/managed/containerd/ready.ts';
 import { layoutOf } from '../../../cri/managed/layout.ts';
-import { spawnContainerd } from '../../../cri/managed/process.ts';
-import { waitUntilReady } from '../../../cri/managed/ready.ts';
 import { isRunning } from '../../../host/runningProcess.ts';
 
 /** A private containerd in a temporary directory, with a connection to it. */

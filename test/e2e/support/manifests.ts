@@ -1,4 +1,4 @@
-import { BUSYBOX_IMAGE } from '../../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../../cri/managed/images/images.ts';
 import { withDefaults } from '../../../kubernetes/api/defaults.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';

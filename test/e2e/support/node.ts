@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readPodList } from '../../../cli/commands/get/readPods.ts';
-import { startManagedContainerd } from '../../../cri/managed/containerd.ts';
+import { startManagedContainerd } from '../../../cri/managed/containerd/containerd.ts';
 import { managedContainerdObstacle } from '../../../cri/managed/host.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../../kubernetes/api/schema/status.ts';

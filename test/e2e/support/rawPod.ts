@@ -7,7 +7,7 @@ import {
   PodSandboxStatusRequest,
   RunPodSandboxRequest,
 } from '../../../cri/generated/runtime.ts';
-import { BUSYBOX_IMAGE } from '../../../cri/managed/images.ts';
+import { BUSYBOX_IMAGE } from '../../../cri/managed/images/images.ts';
 import { noAbort } from './containerd.ts';
 
 interface RawPodInput {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type BuiltImage, OCI_MANIFEST_TYPE } from '../../../cri/managed/ociArchive.ts';
+import { type BuiltImage, OCI_MANIFEST_TYPE } from '../../../cri/managed/images/ociArchive.ts';
 import { loopbackServer } from './loopbackServer.ts';
 import { registryCertificate as cert, registryKey as key } from './registryCertificate.ts';
 

@@ -11,7 +11,7 @@ import { importImage, listImages, pullImages, removeImages } from '../../../../c
 import type { Cri } from '../../../../cri/client/calls.ts';
 import { ContainerConfig, PodSandboxConfig, VersionResponse } from '../../../../cri/generated/runtime.ts';
 import { namesToRemove, removeNames } from '../../../../cri/images/removeNames.ts';
-import { buildImage, ociArchive } from '../../../../cri/managed/ociArchive.ts';
+import { buildImage, ociArchive } from '../../../../cri/managed/images/ociArchive.ts';
 import { inProcessCri } from '../../../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntimeOptions } from '../../../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../../cri/simulated/runtime.ts';

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SIMULATED } from '../../../../actors/store/leftOnDisk.ts';
 import { NodeFailure } from '../../../../base/failure.ts';
 import { type DownParts, down } from '../../../../cli/commands/run/down.ts';
-import { removeContainerd } from '../../../../cri/managed/containerd.ts';
+import { removeContainerd } from '../../../../cri/managed/containerd/containerd.ts';
 import { createLayout } from '../../../../host/pods/layout.ts';
 import { createMarked } from '../../../../host/pods/podMark.ts';
 import { socketPath } from '../../../../socket/socketPath.ts';

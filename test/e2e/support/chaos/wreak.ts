@@ -1,7 +1,7 @@
 /** Has it all happen: to the API server, the requests of the node, its agent and its runtime. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { findContainerd } from '../../../../cri/managed/containerd/process.ts';
 import { layoutOf } from '../../../../cri/managed/layout.ts';
-import { findContainerd } from '../../../../cri/managed/process.ts';
 import type { Attributes } from '../../../../testing/apiserver/authorization/attributes.ts';
 import type { TestCluster } from '../cluster.ts';
 import { eventually } from '../eventually.ts';

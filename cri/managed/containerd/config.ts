@@ -1,4 +1,4 @@
-import type { Layout } from './layout.ts';
+import type { Layout } from '../layout.ts';
 
 interface ConfigInput {
   readonly layout: Layout;

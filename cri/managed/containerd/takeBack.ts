@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RunningProcess } from '../../host/runningProcess.ts';
-import type { Cri } from '../client/calls.ts';
-import type { Layout } from './layout.ts';
+import type { RunningProcess } from '../../../host/runningProcess.ts';
+import type { Cri } from '../../client/calls.ts';
+import type { Layout } from '../layout.ts';
 import { findContainerd, findShims, type Pause, terminateProcess } from './process.ts';
 import { tearDown } from './teardown.ts';
 

@@ -1,9 +1,9 @@
-import type { Cri } from '../client/calls.ts';
-import { imageSpec } from '../images/imageSpec.ts';
-import type { Layout } from './layout.ts';
+import type { Cri } from '../../client/calls.ts';
+import { imageSpec } from '../../images/imageSpec.ts';
+import type { Pause } from '../containerd/process.ts';
+import type { Layout } from '../layout.ts';
+import { run } from '../program.ts';
 import { type BuiltImage, ociArchive } from './ociArchive.ts';
-import type { Pause } from './process.ts';
-import { run } from './program.ts';
 
 interface ImportInput {
   readonly layout: Layout;

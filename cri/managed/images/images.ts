@@ -1,7 +1,7 @@
-import { NodeFailure } from '../../base/failure.ts';
+import { NodeFailure } from '../../../base/failure.ts';
+import { run } from '../program.ts';
+import { findStaticProgram } from '../staticProgram.ts';
 import { type BuiltImage, buildImage } from './ociArchive.ts';
-import { run } from './program.ts';
-import { findStaticProgram } from './staticProgram.ts';
 import type { TarEntry } from './tar.ts';
 
 /** Image of all sandboxes. Its process only reaps orphaned processes of the pod. */

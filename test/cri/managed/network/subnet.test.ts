@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { candidateSubnets, overlaps, parseRoutes, parseSubnet } from '../../../cri/managed/subnet.ts';
+import { candidateSubnets, overlaps, parseRoutes, parseSubnet } from '../../../../cri/managed/network/subnet.ts';
 
 const table = [
   'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT',

@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Container, type PodSandbox, PodSandboxState } from '../generated/runtime.ts';
-import { killContainer } from './cgroups.ts';
-import { CRI_NAMESPACE, type Layout } from './layout.ts';
-import { mountPointsBelow } from './mounts.ts';
+import { type Container, type PodSandbox, PodSandboxState } from '../../generated/runtime.ts';
+import { killContainer } from '../cgroups.ts';
+import { CRI_NAMESPACE, type Layout } from '../layout.ts';
+import { mountPointsBelow } from '../mounts.ts';
+import { run } from '../program.ts';
 import { findShims, killShim } from './process.ts';
-import { run } from './program.ts';
 
 /** Lists the IDs of the sandboxes and containers with a shim or a bundle. */
 export async function listTasks(layout: Layout): Promise<readonly string[]> {

@@ -4,9 +4,9 @@
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../../base/failure.ts';
-import type { Layout } from './layout.ts';
-import { run } from './program.ts';
+import { messageOf } from '../../../base/failure.ts';
+import type { Layout } from '../layout.ts';
+import { run } from '../program.ts';
 
 /** IP address allocated to a sandbox, with the file that records the allocation. */
 export interface Lease {

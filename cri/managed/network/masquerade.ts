@@ -1,7 +1,7 @@
-import { NodeFailure } from '../../base/failure.ts';
-import { ProgramFailure } from '../../host/program.ts';
-import type { Layout } from './layout.ts';
-import { run } from './program.ts';
+import { NodeFailure } from '../../../base/failure.ts';
+import { ProgramFailure } from '../../../host/program.ts';
+import type { Layout } from '../layout.ts';
+import { run } from '../program.ts';
 
 /**
  * Ensures that traffic from a subnet to other networks is masqueraded, with a single iptables rule for all pods. The

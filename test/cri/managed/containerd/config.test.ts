@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { cniConfig, containerdConfig } from '../../../cri/managed/config.ts';
-import { layoutOf } from '../../../cri/managed/layout.ts';
+import { cniConfig, containerdConfig } from '../../../../cri/managed/containerd/config.ts';
+import { layoutOf } from '../../../../cri/managed/layout.ts';
 
 const layout = layoutOf('/nodes/one');
 const config = containerdConfig({

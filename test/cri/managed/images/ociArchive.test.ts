@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
-import { buildImage, ociArchive } from '../../../cri/managed/ociArchive.ts';
-import { type TarEntry, tar } from '../../../cri/managed/tar.ts';
+import { buildImage, ociArchive } from '../../../../cri/managed/images/ociArchive.ts';
+import { type TarEntry, tar } from '../../../../cri/managed/images/tar.ts';
 
 const files: TarEntry[] = [
   { type: 'directory', path: 'tmp', mode: 0o1777 },

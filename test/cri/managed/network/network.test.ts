@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { mountPointsBelow } from '../../../cri/managed/mounts.ts';
-import { ruleRemovalInput } from '../../../cri/managed/network.ts';
+import { mountPointsBelow } from '../../../../cri/managed/mounts.ts';
+import { ruleRemovalInput } from '../../../../cri/managed/network/network.ts';
 
 const comment = (network: string, id: string) => `-m comment --comment "name: \\"${network}\\" id: \\"${id}\\""`;
 const dnat = (network: string, chain: string) =>

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, writeFile } from 'node:fs/promises';
-import { NodeFailure } from '../../base/failure.ts';
-import { orElse } from '../../host/files/fileErrors.ts';
-import { programEnvironment } from '../../host/program.ts';
+import { NodeFailure } from '../../../base/failure.ts';
+import { orElse } from '../../../host/files/fileErrors.ts';
+import { programEnvironment } from '../../../host/program.ts';
 import {
   findProcess,
   isRunning,
@@ -12,8 +12,8 @@ import {
   type RunningProcess,
   readCommandLine,
   readProcessStat,
-} from '../../host/runningProcess.ts';
-import type { Layout } from './layout.ts';
+} from '../../../host/runningProcess.ts';
+import type { Layout } from '../layout.ts';
 
 /** Waits for a number of milliseconds. */
 export type Pause = (ms: number) => Promise<void>;

@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findProgram } from '../../host/program.ts';
-import { cniConfig } from './config.ts';
-import { readUplinkMtu } from './host.ts';
-import type { Layout } from './layout.ts';
-import { run } from './program.ts';
+import { findProgram } from '../../../host/program.ts';
+import { cniConfig } from '../containerd/config.ts';
+import { readUplinkMtu } from '../host.ts';
+import type { Layout } from '../layout.ts';
+import { run } from '../program.ts';
 import { releaseSubnet, reserveSubnet } from './subnet.ts';
 
 /** Writes the CNI configuration of the pod network and returns the subnet that is reserved for it. */

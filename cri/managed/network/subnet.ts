@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { NodeFailure } from '../../base/failure.ts';
-import { type Layout, SHARED_DIRECTORY } from './layout.ts';
+import { NodeFailure } from '../../../base/failure.ts';
+import { type Layout, SHARED_DIRECTORY } from '../layout.ts';
 
 /** A block of IPv4 addresses: those whose bits under the mask equal `base`. */
 interface Block {

@@ -1,13 +1,13 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Cri } from '../client/calls.ts';
-import { listPodCgroups, removeCgroups } from './cgroups.ts';
-import { CRI_NAMESPACE, type Layout } from './layout.ts';
+import type { Cri } from '../../client/calls.ts';
+import { listPodCgroups, removeCgroups } from '../cgroups.ts';
+import { CRI_NAMESPACE, type Layout } from '../layout.ts';
+import { unmountAll } from '../mounts.ts';
+import { removeNetwork } from '../network/network.ts';
+import { run } from '../program.ts';
 import { removeShimSocket } from './leftTasks.ts';
-import { unmountAll } from './mounts.ts';
-import { removeNetwork } from './network.ts';
 import { findContainerd, findShims, killShim, type Pause, terminateProcess } from './process.ts';
-import { run } from './program.ts';
 
 interface TeardownInput {
   readonly layout: Layout;

@@ -5,11 +5,11 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
-import { NodeFailure } from '../../base/failure.ts';
-import type { Cri } from '../client/calls.ts';
-import type { Layout } from './layout.ts';
-import { mountPointsBelow } from './mounts.ts';
-import { run } from './program.ts';
+import { NodeFailure } from '../../../base/failure.ts';
+import type { Cri } from '../../client/calls.ts';
+import type { Layout } from '../layout.ts';
+import { mountPointsBelow } from '../mounts.ts';
+import { run } from '../program.ts';
 
 /** Lists the existing network namespaces by the files on which they are mounted. */
 export async function listNetNamespaces({ netNamespaces: directory }: Layout): Promise<readonly string[]> {

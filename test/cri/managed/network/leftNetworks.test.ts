@@ -2,9 +2,9 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { NodeFailure } from '../../../base/failure.ts';
-import { PodSandboxStatusResponse } from '../../../cri/generated/runtime.ts';
-import { removeNetNamespaces } from '../../../cri/managed/leftNetworks.ts';
+import { NodeFailure } from '../../../../base/failure.ts';
+import { PodSandboxStatusResponse } from '../../../../cri/generated/runtime.ts';
+import { removeNetNamespaces } from '../../../../cri/managed/network/leftNetworks.ts';
 
 let directory: string;
 

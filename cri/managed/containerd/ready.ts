@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
-import type { Cri } from '../client/calls.ts';
-import type { Layout } from './layout.ts';
+import type { Cri } from '../../client/calls.ts';
+import type { Layout } from '../layout.ts';
 import type { Pause } from './process.ts';
 
 interface ReadyInput {

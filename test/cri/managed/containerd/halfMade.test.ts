@@ -3,8 +3,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { releaseLeases } from '../../../cri/managed/halfMade.ts';
-import { layoutOf } from '../../../cri/managed/layout.ts';
+import { releaseLeases } from '../../../../cri/managed/containerd/halfMade.ts';
+import { layoutOf } from '../../../../cri/managed/layout.ts';
 
 const { signal } = new AbortController();
 let directory: string;
