@@ -3,7 +3,7 @@ import { messageOf } from '../base/failure.ts';
 import { failure } from '../socket/status.ts';
 import { readAsset, readPage } from './assets.ts';
 import { type Inspected, NotInspected } from './inspected.ts';
-import type { LiveText } from './liveText.ts';
+import type { LiveText } from './live/liveText.ts';
 
 /** A complete response. */
 export interface PageResponse {

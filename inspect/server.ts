@@ -15,9 +15,9 @@ import { failure } from '../socket/status.ts';
 import { refuseAccess, SECURITY_HEADERS, tokenCookie } from './access.ts';
 import { authorityOf, type InspectAddress } from './address.ts';
 import type { Inspected } from './inspected.ts';
-import { LiveText } from './liveText.ts';
+import { LiveText } from './live/liveText.ts';
+import { Viewers } from './live/viewers.ts';
 import { respondToPage } from './routes.ts';
-import { Viewers } from './viewers.ts';
 
 interface PageServerOptions {
   readonly address: InspectAddress;

@@ -4,8 +4,8 @@ import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ActorNode, LimiterView } from '../show/actorNode.ts';
 import { podUidOf } from '../show/actorPath.ts';
 import { podRow } from '../show/table.ts';
+import { NODE } from './live/touched.ts';
 import type { ShownActor, ShownGate, ShownPod } from './protocol.ts';
-import { NODE } from './touched.ts';
 
 /** The kubelet's annotation for the source of a pod. */
 const SOURCE_ANNOTATION = 'kubernetes.io/config.source';

@@ -134,7 +134,7 @@ const worker = {
     manifestWorker: join(root, 'actors/sources/manifest/manifestWorker.ts'),
     volumeChild: join(root, 'volume/volumeChild.ts'),
     usageChild: join(root, 'stats/usageChild.ts'),
-    pastWorker: join(root, 'inspect/pastWorker.ts'),
+    pastWorker: join(root, 'inspect/past/pastWorker.ts'),
   },
   banner: withRequire,
   sourcemap: false,

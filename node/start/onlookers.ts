@@ -1,6 +1,6 @@
 /** Combines the onlookers of a node into the one that its parts take. */
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
-import type { Audience } from '../../inspect/audience.ts';
+import type { Audience } from '../../inspect/live/audience.ts';
 import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 
 const KINDS = ['record', 'calls', 'answers', 'moves', 'inspect', 'events', 'decisions', 'deeds'] as const;

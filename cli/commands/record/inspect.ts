@@ -2,8 +2,8 @@
 import { systemClock } from '../../../base/clock.ts';
 import { isLoopback, type PageAddress, parsePageAddress } from '../../../inspect/address.ts';
 import { NotInspected } from '../../../inspect/inspected.ts';
-import { PastThread } from '../../../inspect/pastThread.ts';
-import { createRecordedNode } from '../../../inspect/recordedNode.ts';
+import { PastThread } from '../../../inspect/past/pastThread.ts';
+import { createRecordedNode } from '../../../inspect/past/recordedNode.ts';
 import { servePage } from '../../../inspect/server.ts';
 import { isoTime } from '../../../kubernetes/api/rfc3339.ts';
 import { ConfigError } from '../../../node/config/configError.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createAudience } from '../../../inspect/audience.ts';
+import { createAudience } from '../../../inspect/live/audience.ts';
 import { onlookersOf, watchersOf } from '../../../node/start/onlookers.ts';
 
 test('all are told, in their order', () => {

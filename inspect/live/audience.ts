@@ -1,0 +1,64 @@
+/**
+ * Passes the events of a running node to the observers that are currently subscribed. Without observers the cost is one
+ * check of an empty set per event.
+ */
+import type { InspectionEvent } from 'xstate';
+import type { NodeParts } from '../../actors/node/nodeParts.ts';
+import type { Redaction } from '../../actors/replay/redaction.ts';
+import type { Line } from '../../recording/lines.ts';
+
+/** An observer of a node. If a callback throws, the error is reported and the node continues. */
+interface Observer {
+  /** Called with each line that a recorder would write. */
+  readonly line?: (line: Line) => void;
+  /** Called with each inspection event of XState. */
+  readonly inspect?: (event: InspectionEvent) => void;
+}
+
+/** The set of a node's observers. */
+export interface Audience {
+  /** Adds an observer until the returned function is called. */
+  add(onlooker: Observer): () => void;
+  /** Listeners that the node calls. */
+  readonly listeners: {
+    readonly [K in 'record' | 'calls' | 'moves' | 'inspect' | 'events']: NonNullable<NodeParts[K]>;
+  };
+}
+
+/** Creates an empty audience. `redact` removes secrets from events. */
+export function createAudience(redact: Redaction['redact']): Audience {
+  const observers = new Set<Observer>();
+  const publish = (line: () => Line) => {
+    if (observers.size === 0) return;
+    const published = line();
+    callEach(observers, (onlooker) => onlooker.line?.(published));
+  };
+  return {
+    add: (onlooker) => {
+      observers.add(onlooker);
+      return () => void observers.delete(onlooker);
+    },
+    listeners: {
+      record: (entry) => publish(() => entry),
+      calls: (call) => publish(() => ({ kind: 'asked', ...call })),
+      moves: (move) => publish(() => ({ kind: 'state', ...move })),
+      events: ({ type: _, ...event }) => publish(() => ({ kind: 'event', ...redact(event) })),
+      inspect: (event) => callEach(observers, (onlooker) => onlooker.inspect?.(event)),
+    },
+  };
+}
+
+/** Calls all observers even if some of them throw, then rethrows the first error. */
+function callEach(onlookers: ReadonlySet<Observer>, call: (onlooker: Observer) => void): void {
+  // Fast path, because this runs on each step of each actor and there are usually no observers.
+  if (onlookers.size === 0) return;
+  let firstError: { readonly error: unknown } | undefined;
+  for (const onlooker of onlookers) {
+    try {
+      call(onlooker);
+    } catch (error) {
+      firstError ??= { error };
+    }
+  }
+  if (firstError) throw firstError.error;
+}

@@ -1,0 +1,54 @@
+/** Serializes snapshots and frames of a running node once for all viewers. */
+import type { Clock } from '../../base/clock.ts';
+import type { LiveUpdates } from '../inspected.ts';
+
+/** Lifetime of a cached snapshot without viewers. Equals the interval between frames. */
+const UNFOLLOWED_TTL_MS = 100;
+/**
+ * Maximum lifetime of a cached snapshot with viewers. Usually the next frame invalidates it earlier, unless that frame
+ * fails.
+ */
+const FOLLOWED_TTL_MS = 1_000;
+
+interface CachedSnapshot {
+  readonly json: string;
+  readonly until: number;
+}
+
+export class LiveText {
+  readonly #live: LiveUpdates;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #cached: CachedSnapshot | undefined;
+  #isFollowed = false;
+
+  constructor(live: LiveUpdates, clock: Pick<Clock, 'monotonic'>) {
+    this.#live = live;
+    this.#clock = clock;
+  }
+
+  /** Returns the state after the last frame if there is a viewer, or else the current state. */
+  snapshot(): string {
+    if (this.#cached && this.#clock.monotonic() < this.#cached.until) return this.#cached.json;
+    const json = JSON.stringify(this.#live.snapshot());
+    this.#cached = { json, until: this.#clock.monotonic() + (this.#isFollowed ? FOLLOWED_TTL_MS : UNFOLLOWED_TTL_MS) };
+    return json;
+  }
+
+  /**
+   * Calls `tell` with each frame until the returned function is called. The first frame continues the snapshot at this
+   * time.
+   */
+  follow(send: (json: string) => void): () => void {
+    this.#cached = undefined;
+    this.#isFollowed = true;
+    const unfollow = this.#live.follow((frame) => {
+      this.#cached = undefined;
+      send(JSON.stringify(frame));
+    });
+    return () => {
+      this.#cached = undefined;
+      this.#isFollowed = false;
+      unfollow();
+    };
+  }
+}

@@ -1,0 +1,43 @@
+/** Measures the delay of the event loop while the page has viewers. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Clock } from '../../base/clock.ts';
+import type { ShownNode } from '../protocol.ts';
+
+export interface LoopMonitor {
+  now(): NonNullable<ShownNode['loop']>;
+  stop(): void;
+}
+
+const SAMPLE_INTERVAL_MS = 3_000;
+/** Number of samples in one minute. */
+const MAX_SAMPLES = 20;
+const RESOLUTION_MS = 10;
+
+/** Starts measuring. `onSample` is called after each sample. */
+export function startLoopMonitor(clock: Clock, onSample: () => void): LoopMonitor {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  histogram.enable();
+  const recent: number[] = [];
+  let timer: unknown;
+  const sample = () => {
+    recent.push(toP99Ms(histogram.percentile(99)));
+    if (recent.length > MAX_SAMPLES) recent.shift();
+    histogram.reset();
+    timer = clock.setTimeout(sample, SAMPLE_INTERVAL_MS);
+    onSample();
+  };
+  timer = clock.setTimeout(sample, SAMPLE_INTERVAL_MS);
+  return {
+    now: () => ({ p99Ms: Math.max(0, ...recent), recentMs: [...recent] }),
+    stop: () => {
+      clock.clearTimeout(timer);
+      histogram.disable();
+    },
+  };
+}
+
+/**
+ * Converts to milliseconds with one decimal. The histogram measures the time between two timers, so subtract the
+ * timer's interval.
+ */
+const toP99Ms = (nanoseconds: number): number => Math.round(Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS) * 10) / 10;

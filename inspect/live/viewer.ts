@@ -1,0 +1,77 @@
+/**
+ * Sends frames to one viewer as server-sent events. A viewer that reads too slowly gets a new snapshot instead of a
+ * backlog.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
+
+/** Maximum number of unread bytes, in addition to the snapshot. */
+const MAX_UNREAD_BYTES = 2 ** 20;
+/**
+ * Maximum time that data may stay unread, in milliseconds. A viewer that exceeds it is disconnected, so that another
+ * one can connect.
+ */
+const READ_TIMEOUT_MS = 30_000;
+
+/** Formats a server-sent event. */
+export const formatServerSentEvent = (name: string, json: string): string => `event: ${name}\ndata: ${json}\n\n`;
+
+interface ViewerOptions {
+  readonly response: ServerResponse;
+  /** Returns the snapshot as JSON. */
+  readonly snapshot: () => string;
+  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
+  /** Called when the stream fails. Its connection is closed, and the browser reconnects. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class Viewer {
+  readonly #parts: ViewerOptions;
+  #limit = MAX_UNREAD_BYTES;
+  #isBehind = false;
+  #readTimer: unknown;
+
+  /** Sends a snapshot at once. */
+  constructor(parts: ViewerOptions) {
+    this.#parts = parts;
+    this.#sendSnapshot();
+    parts.response.on('drain', () => this.#catchUp());
+  }
+
+  /** Sends a text that is the same for all viewers. */
+  send(text: string): void {
+    if (this.#isBehind) return;
+    if (this.#parts.response.writableLength > this.#limit) this.#isBehind = true;
+    else this.#write(text);
+  }
+
+  /** Stops the timeout. */
+  stopTimer(): void {
+    this.#parts.clock.clearTimeout(this.#readTimer);
+    this.#readTimer = undefined;
+  }
+
+  #catchUp(): void {
+    this.stopTimer();
+    if (!this.#isBehind) return;
+    this.#isBehind = false;
+    try {
+      this.#sendSnapshot();
+    } catch (error) {
+      // This runs in an event handler of the connection, so no caller can handle the error.
+      this.#parts.onError(error);
+      this.#parts.response.destroy();
+    }
+  }
+
+  #sendSnapshot(): void {
+    this.#write(formatServerSentEvent('snapshot', this.#parts.snapshot()));
+    this.#limit = this.#parts.response.writableLength + MAX_UNREAD_BYTES;
+  }
+
+  #write(text: string): void {
+    const { response, clock } = this.#parts;
+    if (response.write(text)) return;
+    this.#readTimer ??= clock.setTimeout(() => response.destroy(), READ_TIMEOUT_MS);
+  }
+}

@@ -1,0 +1,80 @@
+/** The viewers of a running node. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
+import type { LiveText } from './liveText.ts';
+import { formatServerSentEvent, Viewer } from './viewer.ts';
+
+interface ViewersOptions {
+  readonly live: LiveText;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Maximum number of viewers. */
+const MAX_VIEWERS = 16;
+
+/** Follows the node while there is a viewer. */
+export class Viewers {
+  readonly #parts: ViewersOptions;
+  readonly #viewers = new Map<Viewer, ServerResponse>();
+  #leave: (() => void) | undefined;
+
+  constructor(parts: ViewersOptions) {
+    this.#parts = parts;
+  }
+
+  /** Adds a viewer. Returns the reason if that is not possible. Does nothing if the client has already disconnected. */
+  add(request: IncomingMessage, response: ServerResponse): string | undefined {
+    // A closed connection emits no further event.
+    if (response.closed || request.socket.destroyed) return undefined;
+    // A pipelined response waits for the previous one and would not emit `close`.
+    if (response.socket === null) return 'a stream cannot be asked for before the last answer has come';
+    if (this.#viewers.size >= MAX_VIEWERS) return `${MAX_VIEWERS} are looking already`;
+    this.#startViewer(request, response);
+    return undefined;
+  }
+
+  close(): void {
+    for (const [viewer, response] of this.#viewers) {
+      response.end();
+      this.#remove(viewer);
+    }
+  }
+
+  #startViewer(request: IncomingMessage, response: ServerResponse): void {
+    const { live, clock, onError } = this.#parts;
+    try {
+      this.#leave ??= live.follow((json) => this.#sendFrame(json));
+      // Create the snapshot before the headers are sent, so that an error can still be sent as a response.
+      live.snapshot();
+    } catch (error) {
+      this.#stopIfUnwatched();
+      throw error;
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+    const viewer = new Viewer({ response, clock, onError, snapshot: () => live.snapshot() });
+    this.#viewers.set(viewer, response);
+    const remove = () => this.#remove(viewer);
+    response.on('close', remove);
+    request.socket.once('close', remove);
+  }
+
+  /** Formats the event once for all viewers. */
+  #sendFrame(json: string): void {
+    const text = formatServerSentEvent('frame', json);
+    for (const viewer of this.#viewers.keys()) viewer.send(text);
+  }
+
+  #remove(viewer: Viewer): void {
+    viewer.stopTimer();
+    this.#viewers.delete(viewer);
+    this.#stopIfUnwatched();
+  }
+
+  /** Stops following if there are no viewers. */
+  #stopIfUnwatched(): void {
+    if (this.#viewers.size > 0) return;
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+}

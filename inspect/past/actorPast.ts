@@ -1,0 +1,72 @@
+/** The history of one actor: its transitions, its time in each state, and the runs of its container. */
+import type { InspectionEvent } from 'xstate';
+import type { Move } from '../../actors/status/since.ts';
+import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { ActorView } from '../../show/actorNode.ts';
+import { containerNameOf } from '../../show/actorPath.ts';
+import type { ActorHistory } from '../protocol.ts';
+import { uidIn } from '../shown.ts';
+import { Runs } from './runs.ts';
+import { TransitionHistory } from './takenWays.ts';
+
+export type CollectedHistory = Pick<ActorHistory, 'taken' | 'tried'>;
+
+/** Collects the history from live or replayed events. */
+export class ActorPast {
+  readonly #uid: string;
+  readonly #transitions: TransitionHistory;
+  #runs: Runs;
+  readonly #container: string | undefined;
+  /**
+   * Whether the pod's current life started during the collection, so that earlier history belongs to a previous life.
+   */
+  #sawLifeStart = false;
+  #startTime: string | undefined;
+
+  /** `from` is the time of the first event to be collected. */
+  constructor(path: string, from: number) {
+    this.#uid = uidIn(path);
+    this.#transitions = new TransitionHistory(path, from);
+    this.#container = containerNameOf(path);
+    this.#runs = new Runs(this.#container);
+  }
+
+  /** Sets the current state. */
+  setInitialState({ state, since }: Pick<ActorView, 'state' | 'since'>): void {
+    this.#transitions.setInitialState(state, since);
+  }
+
+  inspect(event: InspectionEvent, at: number): void {
+    this.#transitions.inspect(event, at);
+  }
+
+  move(move: Move): void {
+    this.#transitions.move(move);
+  }
+
+  /**
+   * `status` is undefined if the pod was removed. A later start time belongs to the pod's next life under the same UID.
+   */
+  addStatus(uid: string, status: PodStatus | undefined): void {
+    if (uid !== this.#uid) return;
+    const { startTime } = status ?? {};
+    const isNextLife = startTime !== undefined && this.#startTime !== undefined && startTime !== this.#startTime;
+    if (status === undefined || isNextLife) {
+      this.#runs = new Runs(this.#container);
+      this.#sawLifeStart = true;
+    }
+    if (startTime !== undefined) this.#startTime = startTime;
+    if (status) this.#runs.addStatus(status);
+  }
+
+  /** Adds the history before `from`, unless the pod's current life started later. */
+  addEarlier({ taken, tried }: CollectedHistory): void {
+    if (this.#sawLifeStart) return;
+    this.#transitions.addEarlier(taken);
+    this.#runs.addEarlier(tried);
+  }
+
+  history(): CollectedHistory {
+    return { taken: this.#transitions.taken(), tried: this.#runs.completedRuns() };
+  }
+}

@@ -1,0 +1,136 @@
+/** Answers the page's requests for the past of a node. */
+import { isMissing } from '../../host/files/fileErrors.ts';
+import { containerNameOf } from '../../show/actorPath.ts';
+import { createDetail, partAtPath } from '../detail.ts';
+import { NotInspected } from '../inspected.ts';
+import type {
+  ActorHistory,
+  Detail,
+  Rail,
+  ShownEvent,
+  ShownObject,
+  ShownPayload,
+  Snapshot,
+  Story,
+} from '../protocol.ts';
+import { uidIn } from '../shown.ts';
+import { ActorPast, type CollectedHistory } from './actorPast.ts';
+import type { History, ReplayedState } from './history.ts';
+
+/** Each method rejects with `NotInspected` if the requested object does not exist. */
+export interface Past {
+  /** Returns the time range of the recording. */
+  recorded(): Promise<Snapshot['recorded']>;
+  moment(at: number): Promise<Snapshot>;
+  story(uid: string, from: number, to: number): Promise<Story>;
+  /** Returns the overview of the recording. `now` is the end of a recording in progress. */
+  rail(now?: number): Promise<Rail>;
+  detail(path: string, at: number): Promise<Detail>;
+  actorHistory(path: string, at: number): Promise<ActorHistory>;
+  object(uid: string, at: number): Promise<ShownObject>;
+  /** Returns the payload of an actor's input. */
+  entry(actor: string, source: string, at: number): Promise<ShownPayload>;
+  /** Returns the transitions and container runs of an actor up to a time. */
+  actorPast(path: string, at: number): Promise<CollectedHistory>;
+}
+
+/** Maximum age of events, in milliseconds. An agent retains them as long. */
+const MAX_EVENT_AGE_MS = 3_600_000;
+
+/**
+ * Creates the past from a recording. `mode` is `past` if its node is still running, or `file` for a recording alone.
+ */
+export function createPast(history: History, mode: 'past' | 'file'): Past {
+  return {
+    recorded: withRetry(() => history.recordedSpan()),
+    moment: withRetry(async (at) => {
+      const moment = await history.snapshotAt(at);
+      const recorded = await history.recordedSpan();
+      const clampedAt = recorded ? Math.min(Math.max(at, recorded.from), recorded.to) : at;
+      return { at: clampedAt, mode, ...moment, ...(recorded === undefined ? {} : { recorded }) };
+    }),
+    story: withRetry((uid, from, to) => history.story(uid, from, to)),
+    rail: withRetry((now) => history.rail(now)),
+    object: withRetry((uid, at) => history.replayTo(at, ({ agent }) => splitPod(agent.pods(), uid))),
+    entry: withRetry((actor, source, at) => history.entry({ actor, source, at })),
+    detail: withRetry((path, at) => pastDetail(history, path, at)),
+    actorHistory: withRetry((path, at) => pastHistory(history, path, at)),
+    actorPast: withRetry(async (path, at) => (await collectHistory(history, path, at, () => undefined)).history),
+  };
+}
+
+/**
+ * Retries once, because the recorder may delete its oldest file during the request. The second attempt uses the
+ * remaining files.
+ */
+const withRetry =
+  <A extends readonly unknown[], T>(ask: (...args: A) => Promise<T>) =>
+  async (...args: A): Promise<T> => {
+    try {
+      return await ask(...args);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+    return ask(...args).catch((cause: unknown) => {
+      throw isMissing(cause) ? new NotInspected('it is no longer recorded', { cause }) : cause;
+    });
+  };
+
+function pastDetail(history: History, path: string, at: number): Promise<Detail> {
+  const [uid, part] = [uidIn(path), partAtPath(path)];
+  return history.replayTo(at, ({ agent }) =>
+    createDetail({
+      path,
+      at,
+      explanation: uid === '' ? undefined : agent.explainUid(uid),
+      part: part && agent.explainPart(uid, part),
+      node: agent.explainNode(),
+      tree: uid === '' ? undefined : agent.tree(uid),
+    }),
+  );
+}
+
+async function pastHistory(history: History, path: string, at: number): Promise<ActorHistory> {
+  const [uid, container] = [uidIn(path), containerNameOf(path)];
+  const story = uid === '' ? undefined : await history.story(uid, at - MAX_EVENT_AGE_MS, at);
+  const { history: actorHistory } = await collectHistory(history, path, at, () => undefined);
+  return { path, at, ...actorHistory, events: story ? aggregateEvents(story, container) : [] };
+}
+
+/** Replays to a time and collects the history of an actor on the way. */
+async function collectHistory<T>(history: History, path: string, at: number, use: (moment: ReplayedState) => T) {
+  const past = new ActorPast(path, await history.historyStart(at));
+  const uid = uidIn(path);
+  if (containerNameOf(path) !== undefined) await history.statuses(uid, at, (status) => past.addStatus(uid, status));
+  const result = await history.replayTo(at, use, {
+    inspect: (event, when) => past.inspect(event, when),
+    moves: (move) => past.move(move),
+  });
+  return { result, history: past.history() };
+}
+
+/** Splits a pod into its manifest and its status. */
+export function splitPod(
+  pods: readonly { readonly metadata: { readonly uid: string }; readonly status?: unknown }[],
+  uid: string,
+): ShownObject {
+  const pod = pods.find(({ metadata }) => metadata.uid === uid);
+  if (pod === undefined) throw new NotInspected(`there is no pod of UID ${uid}`);
+  const { status, ...manifest } = pod;
+  return { manifest, status: status ?? null };
+}
+
+/** Returns the events of the pod's last life in a story. Repetitions are counted, as in a Kubernetes event. */
+function aggregateEvents({ lines }: Story, container: string | undefined): ShownEvent[] {
+  const events = new Map<string, ShownEvent>();
+  for (const line of lines) {
+    if (line.kind === 'gone') events.clear();
+    if (line.kind !== 'event' || (container !== undefined && line.container !== container)) continue;
+    const { eventType: type, reason, message, at } = line;
+    const key = JSON.stringify([type, reason, message]);
+    const count = (events.get(key)?.count ?? 0) + 1;
+    events.delete(key);
+    events.set(key, { type, reason, message, at, count });
+  }
+  return [...events.values()];
+}

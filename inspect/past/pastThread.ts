@@ -1,0 +1,159 @@
+/** Reads and replays the past in a worker thread, which runs only while there are requests. */
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../base/clock.ts';
+import { scriptPath } from '../../host/ownScript.ts';
+import { NotInspected } from '../inspected.ts';
+import type { Past } from './past.ts';
+import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
+
+interface PastThreadOptions extends PastWorkerData {
+  readonly clock: Clock;
+  /** Called before each request, to flush what is being recorded. */
+  readonly before?: () => Promise<void>;
+}
+
+/** Time without requests after which the thread is terminated. */
+const IDLE_MS = 60_000;
+/** Timeout of a request. It far exceeds the duration for the largest recording. A slower thread is terminated. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const MAX_HEAP_MEGABYTES = 512;
+const CLOSED_MESSAGE = 'the page has been closed';
+
+/** Maximum number of concurrent requests. The page never sends as many. */
+const MAX_CONCURRENT_REQUESTS = 8;
+
+/** Requests that a reader waits for. They are served before all requests for history, even older ones. */
+const URGENT_METHODS: ReadonlySet<keyof Past> = new Set(['moment', 'detail']);
+
+interface PendingRequest {
+  readonly task: PastTask;
+  readonly resolve: (json: string) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Sends requests to the thread sequentially, urgent ones first. Starts the thread on demand. */
+export class PastThread implements Past {
+  readonly #parts: PastThreadOptions;
+  readonly #waiting: PendingRequest[] = [];
+  /** The request that the thread is processing, and its timeout. */
+  #running: (PendingRequest & { readonly timer: unknown }) | undefined;
+  #worker: Worker | undefined;
+  #lastId = 0;
+  /** Number of requests in progress, including those that still wait for `before`. */
+  #requestCount = 0;
+  #idleTimer: unknown;
+  #isClosed = false;
+
+  constructor(parts: PastThreadOptions) {
+    this.#parts = parts;
+  }
+
+  recorded = () => this.#request('recorded');
+  moment = (at: number) => this.#request('moment', at);
+  story = (uid: string, from: number, to: number) => this.#request('story', uid, from, to);
+  rail = (now?: number) => this.#request('rail', now);
+  detail = (path: string, at: number) => this.#request('detail', path, at);
+  actorHistory = (path: string, at: number) => this.#request('actorHistory', path, at);
+  object = (uid: string, at: number) => this.#request('object', uid, at);
+  entry = (actor: string, source: string, at: number) => this.#request('entry', actor, source, at);
+  actorPast = (path: string, at: number) => this.#request('actorPast', path, at);
+
+  /** Rejects all pending and future requests. */
+  close(): void {
+    this.#isClosed = true;
+    this.#terminateWorker();
+    for (const { reject } of [this.#takeRunning(), ...this.#waiting.splice(0)].flatMap((asked) => asked ?? []))
+      reject(new Error(CLOSED_MESSAGE));
+  }
+
+  async #request<K extends keyof Past>(ask: K, ...args: Parameters<Past[K]>): Promise<Awaited<ReturnType<Past[K]>>> {
+    if (this.#isClosed) throw new Error(CLOSED_MESSAGE);
+    if (this.#requestCount >= MAX_CONCURRENT_REQUESTS) throw new Error('too much is asked of the recording at a time');
+    this.#requestCount += 1;
+    try {
+      await this.#parts.before?.();
+      if (this.#isClosed) throw new Error(CLOSED_MESSAGE);
+      const json: unknown = JSON.parse(await this.#enqueue(ask, args));
+      // Safe cast, because the thread runs the same program. JSON turns undefined into null.
+      return (json ?? undefined) as Awaited<ReturnType<Past[K]>>;
+    } finally {
+      this.#requestCount -= 1;
+    }
+  }
+
+  #enqueue(ask: keyof Past, args: readonly unknown[]): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    this.#lastId += 1;
+    this.#waiting.push({ task: { id: this.#lastId, method: ask, args }, resolve, reject });
+    this.#sendNext();
+    return promise;
+  }
+
+  /** Sends the next request if the thread is idle. */
+  #sendNext(): void {
+    if (this.#running) return;
+    const { clock } = this.#parts;
+    clock.clearTimeout(this.#idleTimer);
+    const urgent = this.#waiting.findIndex(({ task }) => URGENT_METHODS.has(task.method));
+    const [next] = this.#waiting.splice(Math.max(0, urgent), 1);
+    if (next) {
+      const timer = clock.setTimeout(
+        () => this.#failRunning(`no answer within ${REQUEST_TIMEOUT_MS / 1_000} s`),
+        REQUEST_TIMEOUT_MS,
+      );
+      this.#running = { ...next, timer };
+      this.#startWorker().postMessage(next.task);
+    } else if (this.#worker) this.#idleTimer = clock.setTimeout(() => this.#terminateWorker(), IDLE_MS);
+  }
+
+  /** Terminates the thread and rejects its current request. A new thread serves the remaining requests. */
+  #failRunning(why: string): void {
+    this.#terminateWorker();
+    this.#takeRunning()?.reject(new Error(why));
+    this.#sendNext();
+  }
+
+  #terminateWorker(): void {
+    this.#parts.clock.clearTimeout(this.#idleTimer);
+    this.#worker?.terminate().catch(() => {});
+    this.#worker = undefined;
+  }
+
+  /** Returns the current request and clears it. */
+  #takeRunning(): PendingRequest | undefined {
+    const running = this.#running;
+    this.#parts.clock.clearTimeout(running?.timer);
+    this.#running = undefined;
+    return running;
+  }
+
+  #startWorker(): Worker {
+    if (this.#worker) return this.#worker;
+    const { path, machines, mode } = this.#parts;
+    const workerData: PastWorkerData = { path, machines, mode };
+    const worker = new Worker(scriptPath(import.meta.dirname, 'pastWorker'), {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
+    });
+    worker.unref();
+    // The only sender is our worker.
+    worker.on('message', (response: PastResponse) => this.#handleResponse(response));
+    worker.on('error', (error) => this.#handleWorkerLoss(worker, error.message));
+    worker.on('exit', () => this.#handleWorkerLoss(worker, 'the thread that reads the recording exited'));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #handleResponse(news: PastResponse): void {
+    // The response belongs to a thread that has been terminated.
+    if (news.id !== this.#running?.task.id) return;
+    const request = this.#takeRunning();
+    if ('json' in news) request?.resolve(news.json);
+    else request?.reject(news.isMissing ? new NotInspected(news.errorMessage) : new Error(news.errorMessage));
+    this.#sendNext();
+  }
+
+  #handleWorkerLoss(worker: Worker, why: string): void {
+    if (worker === this.#worker) this.#failRunning(why);
+  }
+}

@@ -1,0 +1,39 @@
+/** The worker thread that reads and replays the past of a node, so that page requests do not block the node. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { gunzipSync } from 'node:zlib';
+import { systemClock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import { NotInspected } from '../inspected.ts';
+import { History } from './history.ts';
+import { createPast, type Past } from './past.ts';
+import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
+
+// Safe cast, because only `PastThread` starts this worker.
+const { path, machines, mode } = workerData as PastWorkerData;
+// Decompress in this thread, because Node's pool of four threads is shared with the node.
+const past = createPast(new History({ path, machines, expand: gunzipSync }), mode);
+
+/** A time after all recorded times. */
+const MAX_DATE_MS = 8.64e15;
+/** Time within which the first requests of a page complete. */
+const WARM_UP_DELAY_MS = 1_000;
+let isWarm = false;
+
+parentPort?.on('message', async ({ id, method: ask, args }: PastTask) => {
+  parentPort?.postMessage(await respond(id, past[ask], args));
+  if (isWarm || ask !== 'rail') return;
+  isWarm = true;
+  // Warm up after the first request for the rail. A user who sees the rail may go back in time, usually not far, and
+  // the first replay has to compile all of this code.
+  systemClock.setTimeout(() => void past.moment(MAX_DATE_MS).catch(() => {}), WARM_UP_DELAY_MS);
+});
+
+async function respond(id: number, question: Past[keyof Past], args: readonly unknown[]): Promise<PastResponse> {
+  try {
+    // Safe cast, because the sender is typed so that `args` match the method.
+    const result = await (question as (...given: readonly unknown[]) => Promise<unknown>)(...args);
+    return { id, json: JSON.stringify(result ?? null) };
+  } catch (error) {
+    return { id, errorMessage: messageOf(error), isMissing: error instanceof NotInspected };
+  }
+}

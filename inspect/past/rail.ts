@@ -1,0 +1,49 @@
+/** Computes the overview of a recording from the headers of its members. */
+import type { Member } from '../../recording/recordingFile.ts';
+import type { Stretch } from '../../recording/stretches.ts';
+import type { Rail, Snapshot } from '../protocol.ts';
+
+/** Maximum number of bars. Each covers a whole number of seconds. */
+const MAX_BUCKETS = 240;
+
+/** Returns undefined if the recording is empty. `now` is the end of a recording in progress. */
+export function createRail(members: readonly Member[], stretches: readonly Stretch[], now?: number): Rail | undefined {
+  const span = timeRange(members, stretches);
+  if (span === undefined) return undefined;
+  const { from } = span;
+  const to = Math.max(from + 1_000, now ?? 0, span.to);
+  const bucketMs = Math.max(1_000, Math.ceil((to - from) / MAX_BUCKETS / 1_000) * 1_000);
+  const counts = new Array<number>(Math.ceil((to - from) / bucketMs)).fill(0);
+  // The earliest failure in each bar.
+  const failures = new Map<number, number>();
+  for (const { at, entries, failures: failed } of members) {
+    // The last bar includes the end of the range.
+    const bucket = Math.min(Math.floor((at - from) / bucketMs), counts.length - 1);
+    if (bucket < 0) continue;
+    counts[bucket] = (counts[bucket] ?? 0) + entries;
+    if (failed > 0) failures.set(bucket, Math.min(at, failures.get(bucket) ?? at));
+  }
+  const marks = [...failures.values()].sort((one, other) => one - other);
+  return { from, to, bucketMs, counts, failures: marks, restarts: lifeStarts(stretches) };
+}
+
+/**
+ * Returns the time range from the first keyframe to the start of the last member. Undefined if there is none. Takes the
+ * minimum and maximum, because a clock that was set back can leave members out of order.
+ */
+export function timeRange(members: readonly Member[], stretches: readonly Stretch[]): Snapshot['recorded'] {
+  let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { beginnings } of stretches) for (const { at } of beginnings) from = Math.min(from, at);
+  for (const { at } of members) to = Math.max(to, at);
+  return from > to ? undefined : { from, to };
+}
+
+/** Returns the start times of the lives. */
+function lifeStarts(stretches: readonly Stretch[]): number[] {
+  const seenLives = new Set<string>();
+  return stretches.flatMap(({ life, beginnings: [first] }) => {
+    if (seenLives.has(life) || first === undefined) return [];
+    seenLives.add(life);
+    return [first.at];
+  });
+}

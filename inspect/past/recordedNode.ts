@@ -1,0 +1,18 @@
+/** Serves the page of a recording without a running node. */
+import type { Inspected } from '../inspected.ts';
+import type { Past } from './past.ts';
+
+/** A time after all recorded times. */
+const MAX_DATE_MS = 8.64e15;
+
+/** Requests without a time refer to the end of the recording. */
+export const createRecordedNode = (past: Past, close: () => Promise<void>): Inspected => ({
+  moment: (at = MAX_DATE_MS) => past.moment(at),
+  story: past.story,
+  rail: () => past.rail(),
+  detail: (path, at = MAX_DATE_MS) => past.detail(path, at),
+  actorHistory: (path, at = MAX_DATE_MS) => past.actorHistory(path, at),
+  object: (uid, at = MAX_DATE_MS) => past.object(uid, at),
+  entry: past.entry,
+  close,
+});

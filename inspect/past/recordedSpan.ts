@@ -1,0 +1,60 @@
+/** The time range of a recording in progress, refreshed in the background so that the page never waits for it. */
+import type { Clock } from '../../base/clock.ts';
+import type { LiveUpdates } from '../inspected.ts';
+import type { Snapshot } from '../protocol.ts';
+import type { Past } from './past.ts';
+
+interface RecordedSpanOptions {
+  readonly past: Pick<Past, 'recorded'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+/** Interval at which the start is read again, because the recorder deletes old files. */
+const REFRESH_INTERVAL_MS = 300_000;
+
+/** Caches the start of the recording. */
+export class RecordedSpan {
+  readonly #parts: RecordedSpanOptions;
+  #from: number;
+  #refreshAt = 0;
+
+  /** The start is the current time until the recording has been read. */
+  constructor(parts: RecordedSpanOptions) {
+    this.#parts = parts;
+    this.#from = parts.clock.now();
+    this.now();
+  }
+
+  now(): NonNullable<Snapshot['recorded']> {
+    const { clock } = this.#parts;
+    if (clock.monotonic() >= this.#refreshAt) this.#refresh();
+    return { from: this.#from, to: Math.max(this.#from, clock.now()) };
+  }
+
+  /** Wraps a live node so that a frame includes the recorded range whenever its start has changed. */
+  addTo(live: LiveUpdates): LiveUpdates {
+    return {
+      snapshot: () => live.snapshot(),
+      follow: (viewer) => {
+        let { from } = this.now();
+        return live.follow((frame) => {
+          const recorded = this.now();
+          viewer(recorded.from === from ? frame : { ...frame, recorded });
+          from = recorded.from;
+        });
+      },
+    };
+  }
+
+  #refresh(): void {
+    const { past, clock } = this.#parts;
+    this.#refreshAt = clock.monotonic() + REFRESH_INTERVAL_MS;
+    past.recorded().then(
+      (recorded) => {
+        if (recorded) this.#from = recorded.from;
+      },
+      // Retain the previous value.
+      () => {},
+    );
+  }
+}

@@ -1,0 +1,70 @@
+/** The completed runs of a container, collected from the statuses of its pod. */
+import type { ContainerStatus, PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { TriedRun } from '../protocol.ts';
+
+const MAX_RUNS = 10;
+
+interface CompletedRun extends Omit<TriedRun, 'waitedMs'> {
+  readonly endedAt: number;
+}
+
+/** Collects runs from statuses, which must be in chronological order. */
+export class Runs {
+  readonly #container: string | undefined;
+  readonly #completed = new Map<string, CompletedRun>();
+  #startedAt: number | undefined;
+
+  /** Without a container it collects nothing. */
+  constructor(container: string | undefined) {
+    this.#container = container;
+  }
+
+  addStatus(status: PodStatus | undefined): void {
+    const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+    const own = statuses.find(({ name }) => name === this.#container);
+    if (own === undefined) return;
+    // The restart count increases only when the next container is created, so add one while the container waits for
+    // that.
+    this.#addRun(own.lastState?.terminated, own.restartCount + (own.state?.waiting ? 1 : 0));
+    this.#addRun(own.state?.terminated, own.restartCount + 1);
+    const startedAt = own.state?.running?.startedAt ?? undefined;
+    this.#startedAt = startedAt === undefined ? undefined : Date.parse(startedAt);
+  }
+
+  /** Adds runs before the collection started. */
+  addEarlier(runs: readonly TriedRun[]): void {
+    for (const { waitedMs: _, ...run } of runs)
+      if (!this.#completed.has(keyOf(run)))
+        this.#completed.set(keyOf(run), { ...run, endedAt: run.startedAt + run.ranMs });
+  }
+
+  /** Returns the runs from latest to earliest. */
+  completedRuns(): readonly TriedRun[] {
+    const runs = [...this.#completed.values()].sort(
+      (one, other) => one.startedAt - other.startedAt || one.run - other.run,
+    );
+    return runs
+      .map(({ endedAt, ...run }, index): TriedRun => {
+        const next = runs[index + 1]?.startedAt ?? this.#startedAt;
+        return { ...run, ...(next === undefined ? {} : { waitedMs: Math.max(0, next - endedAt) }) };
+      })
+      .reverse()
+      .slice(0, MAX_RUNS);
+  }
+
+  #addRun(ended: NonNullable<ContainerStatus['state']>['terminated'], run: number): void {
+    const { startedAt, finishedAt, exitCode, reason = '' } = ended ?? {};
+    const to = Date.parse(finishedAt ?? '');
+    const started = Date.parse(startedAt ?? '');
+    // A container that could not be started has the runtime's zero time.
+    const from = started === 0 ? to : started;
+    if (exitCode === undefined || Number.isNaN(from) || Number.isNaN(to)) return;
+    const completed = { run, startedAt: from, endedAt: to, ranMs: to - from, exitCode, reason };
+    this.#completed.set(keyOf(completed), completed);
+  }
+}
+
+/**
+ * Statuses have a resolution of one second, in which a container may run twice. So the start time alone is not unique.
+ */
+const keyOf = ({ run, startedAt }: Pick<TriedRun, 'run' | 'startedAt'>): string => `${run} ${startedAt}`;

@@ -1,0 +1,161 @@
+/** Converts lines of a recording to story lines for the page, without payloads. */
+import * as z from 'zod/mini';
+import { hasTag, machineAt, tagOf } from '../../machines/drawing/stateTags.ts';
+import type { Line } from '../../recording/lines.ts';
+import { podUidOf } from '../../show/actorPath.ts';
+import type { EnteredLine, StoryLine } from '../protocol.ts';
+
+/** Converts lines in order. Tracks the calls in progress and the last state of each container. */
+export class StoryConverter {
+  readonly #callStartedAt = new Map<string, number>();
+  /** The last observed state of each container, by container ID. */
+  readonly #lastStates = new Map<string, string>();
+
+  /** Returns one line for each pod of a fact. */
+  convert(line: Line): readonly StoryLine[] {
+    switch (line.kind) {
+      case 'asked':
+        return this.#convertCall(line);
+      case 'answer':
+      case 'failure':
+      case 'elapsed':
+        return [this.#createEntered(line, describeResult(line.value))];
+      case 'fact':
+        return this.#convertFact(line);
+      case 'state': {
+        const { at, actor, state } = line;
+        const tag = tagOf(machineAt(actor), state);
+        const moved: StoryLine = { kind: 'state', at, actor, state, ...(tag === undefined ? {} : { tag }) };
+        const uid = endsPodLife(actor, state) ? podUidOf(actor) : undefined;
+        return uid === undefined ? [moved] : [moved, { kind: 'gone', at, uid }];
+      }
+      case 'event':
+        return [eventLine(line)];
+      case 'began':
+        this.#callStartedAt.clear();
+        return line.from === undefined ? [{ kind: 'began', at: line.at }] : [];
+      case 'ended':
+        return [{ kind: 'ended', at: line.at }];
+      case 'status':
+        return [];
+    }
+  }
+
+  #convertCall({ at, actor, port, about = '', isGivenUp }: Extract<Line, { kind: 'asked' }>): StoryLine[] {
+    if (isGivenUp) {
+      this.#callStartedAt.delete(actor);
+      return [];
+    }
+    if (this.#callStartedAt.size > MAX_TRACKED) this.#callStartedAt.clear();
+    this.#callStartedAt.set(actor, at);
+    return [{ kind: 'asked', at, actor, port, about }];
+  }
+
+  #createEntered({ at, actor, kind, source }: EntryLine, what: string | undefined, uid?: string): EnteredLine {
+    const since = this.#callStartedAt.get(actor);
+    this.#callStartedAt.delete(actor);
+    return {
+      kind: 'entered',
+      at,
+      actor,
+      outcome: kind,
+      source,
+      ...(since === undefined ? {} : { tookMs: at - since }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(what === undefined ? {} : { what }),
+    };
+  }
+
+  #convertFact(line: EntryLine): StoryLine[] {
+    const { type, pods, pod, uid, container } = factShape.safeParse(line.value).data ?? {};
+    const createLine = (what: string | undefined, about?: string) => this.#createEntered(line, what, about);
+    if (type === 'runtime.podsObserved')
+      return (pods ?? []).map((each) => createLine(this.#describeChanges(each.containers ?? []), each.uid));
+    if (type === 'runtime.containerSeen' && container)
+      return [createLine(this.#describeChanges([container]), container.podUid)];
+    if (type === 'config.podsListed') return (pods ?? []).map(({ metadata }) => createLine('listed', metadata?.uid));
+    // The status line itself reports what is sent to the sinks.
+    if (type === 'status.changed') return [];
+    if (type === 'config.podChanged') return [createLine(describeResult(line.value), uid ?? pod?.metadata?.uid)];
+    return [createLine(type)];
+  }
+
+  /** Describes the containers whose state has changed, e.g. `api exit 3`. */
+  #describeChanges(containers: readonly ObservedContainer[]): string | undefined {
+    const changed = containers.filter(({ id = '', state = '' }) => {
+      const isSame = this.#lastStates.get(id) === state;
+      this.#lastStates.set(id, state);
+      return !isSame;
+    });
+    if (this.#lastStates.size > MAX_TRACKED) this.#lastStates.clear();
+    const words = changed.map(({ name, state, exitCode }) =>
+      state === 'exited' ? `${name} exit ${exitCode ?? '?'}` : `${name} ${state}`,
+    );
+    return words.length === 0 ? undefined : words.join(', ');
+  }
+}
+
+/** Whether the new state of an actor ends the life of a pod. */
+const endsPodLife = (actor: string, state: string): boolean =>
+  /^pod\/[^/]+$/.test(actor) && hasTag('pod', state, 'terminated');
+
+/** Maximum number of entries of each map. After a map is cleared, an unchanged state may be reported once more. */
+const MAX_TRACKED = 10_000;
+
+type EntryLine = Extract<Line, { source: string }>;
+
+function eventLine({ at, involved, eventType, reason, message }: Extract<Line, { kind: 'event' }>): StoryLine {
+  const container = /\{(.*)\}$/.exec(involved.fieldPath ?? '')?.[1];
+  return {
+    kind: 'event',
+    at,
+    uid: involved.uid,
+    eventType,
+    reason,
+    message,
+    ...(container ? { container } : {}),
+  };
+}
+
+const containerShape = z.looseObject({
+  id: z.optional(z.string()),
+  podUid: z.optional(z.string()),
+  name: z.optional(z.string()),
+  state: z.optional(z.string()),
+  exitCode: z.optional(z.number()),
+});
+
+type ObservedContainer = z.infer<typeof containerShape>;
+
+/** The fields of a fact that identify its subject. */
+const factShape = z.looseObject({
+  type: z.optional(z.string()),
+  uid: z.optional(z.string()),
+  container: z.optional(containerShape),
+  pod: z.optional(z.looseObject({ metadata: z.optional(z.looseObject({ uid: z.string() })) })),
+  pods: z.optional(
+    z.array(
+      z.looseObject({
+        uid: z.optional(z.string()),
+        metadata: z.optional(z.looseObject({ uid: z.string() })),
+        containers: z.optional(z.array(containerShape)),
+      }),
+    ),
+  ),
+});
+
+/** The fields of a response or a failure that describe the result. */
+const resultShape = z.looseObject({
+  change: z.optional(z.string()),
+  reason: z.optional(z.string()),
+  message: z.optional(z.string()),
+  outcome: z.optional(z.string()),
+  exitCode: z.optional(z.number()),
+});
+
+function describeResult(value: unknown): string | undefined {
+  const { change, reason, message, outcome, exitCode } = resultShape.safeParse(value).data ?? {};
+  if (reason !== undefined && message !== undefined) return `${reason}: ${message}`;
+  if (exitCode !== undefined) return `exit ${exitCode}`;
+  return change ?? outcome;
+}

@@ -1,0 +1,85 @@
+/** The WebSocket server for the Stately inspector's protocol. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { type Clock, every } from '../../base/clock.ts';
+import type { Audience } from '../live/audience.ts';
+import type { ShownTree } from '../shown.ts';
+import { describeActors, toStatelyEvent } from './stately.ts';
+import { StatelyFollower } from './statelyFollower.ts';
+
+interface StatelySocketsOptions {
+  readonly audience: Audience;
+  readonly trees: () => Iterable<ShownTree>;
+  readonly clock: Clock;
+}
+
+/** Maximum number of clients. */
+const MAX_SOCKETS = 8;
+/** Maximum size of a message from a client, in bytes. Clients have nothing to send. */
+const MAX_MESSAGE_BYTES = 1024;
+/** Interval between pings, in milliseconds. A client that has not responded by the next ping is disconnected. */
+const PING_INTERVAL_MS = 30_000;
+
+/** Observes the actors while there is a client. */
+export class StatelySockets {
+  readonly #parts: StatelySocketsOptions;
+  readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
+  readonly #followers = new Map<WebSocket, StatelyFollower>();
+  #leave: (() => void) | undefined;
+
+  constructor(parts: StatelySocketsOptions) {
+    this.#parts = parts;
+  }
+
+  /** Accepts a WebSocket upgrade. */
+  add(request: IncomingMessage, connection: Duplex, head: Buffer): void {
+    if (this.#followers.size >= MAX_SOCKETS) {
+      const text = 'HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n';
+      connection.end(text, () => connection.destroy());
+      return;
+    }
+    this.#server.handleUpgrade(request, connection, head, (socket) => this.#addFollower(socket));
+  }
+
+  close(): void {
+    for (const socket of this.#followers.keys()) socket.close(1001);
+    this.#server.close();
+    this.#stopObserving();
+  }
+
+  #addFollower(socket: WebSocket): void {
+    const { trees, clock } = this.#parts;
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.#followers.delete(socket);
+      if (this.#followers.size === 0) this.#stopObserving();
+    });
+    this.#followers.set(socket, new StatelyFollower(socket, describeActors(trees(), clock.now())));
+    this.#leave ??= this.#observe();
+  }
+
+  #observe(): () => void {
+    const { audience, clock } = this.#parts;
+    const leave = audience.add({
+      inspect: (event) => {
+        const statelyMessage = toStatelyEvent(event, clock.now());
+        if (statelyMessage === undefined) return;
+        const text = JSON.stringify(statelyMessage);
+        for (const follower of this.#followers.values()) follower.send(text);
+      },
+    });
+    const stopPings = every(clock, PING_INTERVAL_MS, () => {
+      for (const follower of this.#followers.values()) follower.ping();
+    });
+    return () => {
+      leave();
+      stopPings();
+    };
+  }
+
+  #stopObserving(): void {
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+}

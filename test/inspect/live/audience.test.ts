@@ -1,0 +1,82 @@
+import { expect, test } from '@jest/globals';
+import { createAudience } from '../../../inspect/live/audience.ts';
+import type { Line } from '../../../recording/lines.ts';
+
+const event = {
+  ...({ type: 'event.recorded', at: 1, eventType: 'Normal', reason: 'Started', message: 'secret' } as const),
+  involved: { kind: 'Pod', apiVersion: 'v1', namespace: 'default', name: 'web', uid: 'u' },
+};
+
+test('with nobody there nothing is made of what happens, and secrets are looked for in nothing', () => {
+  let redacted = 0;
+  const { listeners: parts } = createAudience((value) => {
+    redacted += 1;
+    return value;
+  });
+  const entry = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error('it is looked into');
+      },
+      ownKeys: () => {
+        throw new Error('it is copied');
+      },
+    },
+  );
+  for (const tell of Object.values(parts)) {
+    // Whatever it is told of.
+    if (tell !== parts.events) tell(entry as never);
+  }
+  parts.events(event as never);
+  expect(redacted).toBe(0);
+});
+
+test('each hears what it wants to hear, without secrets, until it leaves', () => {
+  // Each text is one.
+  const audience = createAudience((value) => JSON.parse(JSON.stringify(value).replaceAll('secret', 'held back')));
+  const lines: Line[] = [];
+  const inspected: unknown[] = [];
+  const leaveLines = audience.add({ line: (line) => lines.push(line) });
+  const leaveInspected = audience.add({ inspect: (each) => inspected.push(each) });
+  const tell = () => {
+    audience.listeners.record({ kind: 'answer', at: 1, actor: 'a', source: 's', value: 1 });
+    audience.listeners.calls({ at: 2, actor: 'a', port: 'pullImage', about: 'image' });
+    audience.listeners.moves({ at: 3, actor: 'a', state: 'running' });
+    audience.listeners.events(event as never);
+    audience.listeners.inspect({ type: '@xstate.snapshot' } as never);
+  };
+  tell();
+  expect(lines).toEqual([
+    { kind: 'answer', at: 1, actor: 'a', source: 's', value: 1 },
+    { kind: 'asked', at: 2, actor: 'a', port: 'pullImage', about: 'image' },
+    { kind: 'state', at: 3, actor: 'a', state: 'running' },
+    { kind: 'event', at: 1, eventType: 'Normal', reason: 'Started', message: 'held back', involved: event.involved },
+  ]);
+  expect(inspected).toHaveLength(1);
+  leaveLines();
+  tell();
+  expect([lines.length, inspected.length]).toEqual([4, 2]);
+  leaveInspected();
+  tell();
+  expect(inspected).toHaveLength(2);
+});
+
+test('what one throws keeps nothing from the others', () => {
+  const audience = createAudience((value) => value);
+  const heard: string[] = [];
+  for (const name of ['first', 'second'])
+    audience.add({
+      line: () => {
+        throw new Error(`line of the ${name}`);
+      },
+      inspect: () => {
+        throw new Error(`inspected by the ${name}`);
+      },
+    });
+  audience.add({ line: ({ kind }) => heard.push(kind), inspect: ({ type }) => heard.push(type) });
+  // Whoever tells reports it.
+  expect(() => audience.listeners.moves({ at: 3, actor: 'a', state: 'running' })).toThrow('line of the first');
+  expect(() => audience.listeners.inspect({ type: '@xstate.snapshot' } as never)).toThrow('inspected by the first');
+  expect(heard).toEqual(['state', '@xstate.snapshot']);
+});

@@ -1,0 +1,212 @@
+import { isDeepStrictEqual } from 'node:util';
+import { afterEach, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { InspectionEvent } from 'xstate';
+import { LiveView } from '../../../inspect/live/liveView.ts';
+import type { Frame } from '../../../inspect/protocol.ts';
+import { type World, withFrame, worldOf } from '../../../web/model/world.ts';
+import { podRunning, podWith } from '../../fakes/pods.ts';
+import { type Simulation, simulation } from '../support/simulation.ts';
+
+/** A viewer with what it has been told. */
+interface Following {
+  world: World;
+  readonly frames: Frame[];
+  readonly leave: () => void;
+}
+
+const followings: Following[] = [];
+
+afterEach(() => {
+  for (const { leave } of followings.splice(0)) leave();
+});
+
+/** As the server does it. After each frame the viewer knows what is so. */
+function follow(node: Simulation): Following {
+  const { view } = node.page();
+  const frames: Frame[] = [];
+  const leave = view.follow((frame) => {
+    frames.push(frame);
+    following.world = withFrame(following.world, frame);
+    expect(inOrder(following.world)).toEqual(inOrder(worldOf(node.now())));
+  });
+  const following: Following = { world: worldOf(view.snapshot()), frames, leave };
+  followings.push(following);
+  return following;
+}
+
+/** All of a world but its moment and how late the event loop was, in an order of its own. */
+const inOrder = ({ node: { loop: _, ...node }, pods, actors, children }: World) => ({
+  node,
+  pods: [...pods].sort(byKey),
+  actors: [...actors].sort(byKey),
+  children: [...children].sort(byKey),
+});
+
+const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) => (one < other ? -1 : 1);
+
+/** What every viewer knows is what is so, once the frame that is due has come. */
+async function expectSameWorlds(node: Simulation, viewers: readonly Following[]): Promise<void> {
+  const differs = () => {
+    const now = inOrder(worldOf(node.now()));
+    return viewers.some(({ world }) => !isDeepStrictEqual(inOrder(world), now));
+  };
+  // Less than the time until it is looked how late the event loop is.
+  for (let tries = 0; tries < 20 && differs(); tries += 1) await node.node.advance('100ms');
+  expect(differs()).toBe(false);
+}
+
+type Deed = (node: Simulation) => Promise<unknown>;
+
+const deeds: readonly Deed[] = [
+  ({ node }) => node.advance('30ms'),
+  ({ node }) => node.advance('1s'),
+  ({ node }) => node.advance('13s'),
+  async ({ node }) => node.apply(podWith('web')),
+  async ({ node }) => node.apply(podRunning('bad', 'exit 1')),
+  async ({ node }) => node.apply(podRunning('brief', 'sleep 0')),
+  async ({ node }) => node.remove('bad'),
+  async ({ node }) => node.remove('web', 'brief'),
+];
+
+test('a snapshot and the frames after it give the same world as a new snapshot, whenever a viewer joined', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ deed: fc.constantFrom(...deeds), joins: fc.boolean() }), { minLength: 3, maxLength: 8 }),
+      async (steps) => {
+        const node = await simulation({ pods: [podWith('first')] });
+        const viewers: Following[] = [];
+        for (const { deed, joins } of steps) {
+          await deed(node);
+          if (joins) viewers.push(follow(node));
+        }
+        await expectSameWorlds(node, viewers);
+        for (const { leave } of viewers) leave();
+        node.node.killAgent();
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+test('who joins between two frames keeps nothing that was there only between them', async () => {
+  const node = await simulation();
+  await node.node.advance('5s');
+  const first = follow(node);
+  await node.node.advance('1s');
+  node.node.apply(podWith('brief'));
+  await node.node.advance('0ms');
+  const second = follow(node);
+  node.node.remove('brief');
+  await expectSameWorlds(node, [first, second]);
+  await node.node.advance('2m');
+  await expectSameWorlds(node, [first, second]);
+});
+
+test('there are ten frames a second at most, and none where nothing happens', async () => {
+  const node = await simulation({ pods: [podWith('web'), podRunning('bad', 'exit 1')] });
+  const { frames } = follow(node);
+  await node.node.advance('1m');
+  const moments = frames.map(({ at }) => at);
+  expect(moments.length).toBeGreaterThan(5);
+  for (const [index, at] of moments.slice(1).entries()) expect(at - (moments[index] ?? 0)).toBeGreaterThanOrEqual(100);
+});
+
+test('what happened is told once, and lines that are too many are counted', async () => {
+  const node = await simulation();
+  await node.node.advance('5s');
+  const { frames } = follow(node);
+  const told: string[] = [];
+  node.page().audience.add({ line: ({ kind }) => told.push(kind) });
+  const { moves } = node.page().audience.listeners;
+  for (let count = 0; count < 250; count += 1) moves({ at: node.node.clock.now(), actor: 'pod/x', state: 'running' });
+  await node.node.advance('100ms');
+  expect(frames.map(({ lines, unsaid }) => [lines.length, unsaid])).toEqual([[200, 50]]);
+  moves({ at: node.node.clock.now(), actor: 'pod/x', state: 'running' });
+  await node.node.advance('100ms');
+  expect(frames.slice(1).map(({ lines, unsaid }) => [lines.length, unsaid])).toEqual([[1, undefined]]);
+  expect(told).toHaveLength(251);
+});
+
+test('nobody looks on, and no timer waits, before the first viewer and after the last one', async () => {
+  const node = await simulation({ pods: [podWith('web')] });
+  await node.node.advance('1m');
+  node.now();
+  const { pending } = node.node.clock;
+  expect(node.onlookers()).toBe(0);
+  const viewers = [follow(node), follow(node)];
+  expect(node.onlookers()).toBe(1);
+  expect(node.node.clock.pending).toBeGreaterThan(pending);
+  expect(viewers[0]?.world.node.loop).toEqual({ p99Ms: 0, recentMs: [] });
+  await node.node.advance('4s');
+  expect(viewers[1]?.world.node.loop?.recentMs).toHaveLength(1);
+  for (const { leave } of viewers) leave();
+  expect(node.onlookers()).toBe(0);
+  expect(node.node.clock.pending).toBe(pending);
+  expect(node.page().view.snapshot().node).not.toHaveProperty('loop');
+});
+
+test('frames of pods alone do not explain the node again, but for once a second', async () => {
+  const node = await simulation({ pods: [podWith('web')] });
+  await node.node.advance('1m');
+  const { view, agent, audience } = node.page();
+  let times = 0;
+  const { explainNode } = agent;
+  agent.explainNode = () => {
+    times += 1;
+    return explainNode();
+  };
+  const frames: Frame[] = [];
+  const leave = view.follow((frame) => frames.push(frame));
+  times = 0;
+  const { moves, inspect } = audience.listeners;
+  // What is asked of an actor that has moved is only where it is.
+  const container = { id: 'container/web', _parent: { id: 'pod/x', _parent: { id: 'nodeAgent' } } };
+  for (let count = 0; count < 20; count += 1) {
+    moves({ at: node.node.clock.now(), actor: 'pod/x', state: 'running' });
+    inspect({ type: '@xstate.snapshot', actorRef: container } as unknown as InspectionEvent);
+    await node.node.advance('100ms');
+  }
+  leave();
+  expect(frames.length).toBeGreaterThanOrEqual(20);
+  expect(times).toBeGreaterThanOrEqual(1);
+  expect(times).toBeLessThan(6);
+});
+
+test('what a frame that could not be made would have told, the next one tells', async () => {
+  const node = await simulation({ pods: [podRunning('bad', 'exit 1'), podWith('web')] });
+  await node.node.advance('5s');
+  const { agent, audience } = node.page();
+  let isFailing = false;
+  const errors: unknown[] = [];
+  const redact: typeof agent.redact = (value) => {
+    if (isFailing) throw new Error('it cannot be made');
+    return agent.redact(value);
+  };
+  const view = new LiveView({
+    agent: { ...agent, redact },
+    audience,
+    clock: node.node.clock,
+    version: '0.1.0',
+    recorded: () => undefined,
+    onError: (error) => void errors.push(error),
+  });
+  let world = worldOf(view.snapshot());
+  let unsaid = 0;
+  const leave = view.follow((frame) => {
+    world = withFrame(world, frame);
+    unsaid += frame.unsaid ?? 0;
+  });
+  isFailing = true;
+  node.node.remove('web');
+  node.node.apply(podWith('late'));
+  await node.node.advance('5s');
+  expect(errors.length).toBeGreaterThan(1);
+  isFailing = false;
+  // The frame of what happens at its end is due by then.
+  await node.node.advance('10300ms');
+  leave();
+  expect(inOrder(world)).toEqual(inOrder(worldOf(node.now())));
+  expect([...world.pods.values()].map(({ name }) => name).sort()).toEqual(['bad', 'late']);
+  expect(unsaid).toBeGreaterThan(0);
+});

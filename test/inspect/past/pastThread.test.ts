@@ -1,0 +1,147 @@
+import { appendFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { NotInspected } from '../../../inspect/inspected.ts';
+import { PastThread } from '../../../inspect/past/pastThread.ts';
+import { podWith } from '../../fakes/pods.ts';
+import { MACHINES, recordedNode } from '../../recording/recorded.ts';
+import { until } from '../support/served.ts';
+
+const threads: PastThread[] = [];
+
+afterEach(() => {
+  for (const thread of threads.splice(0)) thread.close();
+});
+
+const workers = () =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort' || kind === 'Worker').length;
+
+async function recordedThread(options: Partial<ConstructorParameters<typeof PastThread>[0]> = {}) {
+  const recorded = await recordedNode({ pods: [podWith('web')] });
+  await recorded.live(1);
+  const clock = new SimulatedClock();
+  const thread = new PastThread({ path: recorded.directory, machines: MACHINES, mode: 'past', clock, ...options });
+  threads.push(thread);
+  return { recorded, clock, thread };
+}
+
+describe('the thread of the past', () => {
+  test('answers, after what goes on has been written down', async () => {
+    let written = 0;
+    const { thread, recorded } = await recordedThread({
+      before: async () => {
+        written += 1;
+      },
+    });
+    const span = await thread.recorded();
+    expect(span?.to).toBeGreaterThan(span?.from ?? 0);
+    const moment = await thread.moment(8.64e15);
+    expect(moment.pods).toMatchObject([{ name: 'web', phase: 'Running' }]);
+    expect((await thread.story('web-uid', 0, 8.64e15)).lines.length).toBeGreaterThan(5);
+    expect((await thread.rail(moment.at + 60_000)).to).toBe(moment.at + 60_000);
+    expect((await thread.detail('pod/web-uid', moment.at)).answer).toContain('web');
+    expect((await thread.object('web-uid', moment.at)).status).toMatchObject({ phase: 'Running' });
+    expect((await thread.actorPast('pod/web-uid', moment.at)).taken.ways.length).toBeGreaterThan(0);
+    expect(written).toBe(7);
+    // It reads what has come since.
+    await recorded.live(1);
+    expect((await thread.recorded())?.to).toBeGreaterThanOrEqual(span?.to ?? 0);
+  });
+
+  test('says what is not there, and what has failed, each as such', async () => {
+    const { thread, recorded } = await recordedThread();
+    await expect(thread.object('constructor', 8.64e15)).rejects.toThrow(NotInspected);
+    await expect(thread.detail('pod/nobody', 8.64e15)).rejects.toThrow(NotInspected);
+    // What no caller gives it.
+    const failed = await thread.story('web-uid', 0, 5n as never).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(Error);
+    expect(failed).not.toBeInstanceOf(NotInspected);
+    // A torn end is no end of it.
+    const [file = ''] = await readdir(recorded.directory);
+    await appendFile(join(recorded.directory, file), 'torn');
+    expect((await thread.moment(8.64e15)).pods).toHaveLength(1);
+    const none = new PastThread({ path: '/nothing/here', machines: '', mode: 'file', clock: new SimulatedClock() });
+    threads.push(none);
+    await expect(none.recorded()).rejects.toThrow(NotInspected);
+  });
+
+  test('is there only while somebody asks: a minute later it has ended, and is started anew', async () => {
+    await until(() => workers() === 0);
+    const { clock, thread } = await recordedThread();
+    expect(workers()).toBe(0);
+    await thread.recorded();
+    await clock.advance(59_000);
+    await thread.recorded();
+    await clock.advance(59_000);
+    expect(clock.pending).toBe(1);
+    expect(workers()).toBeGreaterThan(0);
+    await clock.advance(1_000);
+    expect(clock.pending).toBe(0);
+    await until(() => workers() === 0);
+    expect((await thread.moment(8.64e15)).pods).toHaveLength(1);
+  });
+
+  test('works on one question at a time: one that takes too long ends alone, and the others are asked of another one', async () => {
+    const timers = new Map<unknown, { readonly fn: () => void; readonly ms: number }>();
+    const { thread } = await recordedThread({
+      clock: {
+        now: () => 0,
+        monotonic: () => 0,
+        setTimeout: (fn, ms) => {
+          const id = {};
+          timers.set(id, { fn, ms });
+          return id;
+        },
+        clearTimeout: (id) => void timers.delete(id),
+      },
+    });
+    await thread.recorded();
+    expect([...timers.values()]).toMatchObject([{ ms: 60_000 }]);
+    const outcomes = Promise.allSettled([thread.moment(0), thread.moment(8.64e15), thread.recorded()]);
+    // All have been asked, and nothing has come back.
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+    // That of the first: whoever waits for its turn is not late.
+    expect([...timers.values()]).toMatchObject([{ ms: 60_000 }]);
+    for (const { fn } of [...timers.values()]) fn();
+    expect(await outcomes).toMatchObject([
+      { status: 'rejected', reason: { message: 'no answer within 60 s' } },
+      { status: 'fulfilled', value: { pods: [{ name: 'web' }] } },
+      { status: 'fulfilled', value: { to: expect.any(Number) } },
+    ]);
+    expect(timers.size).toBe(1);
+  });
+
+  test('that is closed answers nobody, and is not started again', async () => {
+    const { clock, thread } = await recordedThread();
+    const outcomes = [thread.moment(0), thread.moment(0)].map((asked) =>
+      asked.then(
+        () => 'answered',
+        ({ message }: Error) => message,
+      ),
+    );
+    for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+    thread.close();
+    expect(await Promise.all(outcomes)).toEqual(['the page has been closed', 'the page has been closed']);
+    await expect(thread.moment(0)).rejects.toThrow('the page has been closed');
+    thread.close();
+    expect(clock.pending).toBe(0);
+    await until(() => workers() === 0);
+  });
+
+  test('is asked for no more than it can hold', async () => {
+    let written = 0;
+    const { thread } = await recordedThread({
+      before: async () => {
+        written += 1;
+      },
+    });
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => thread.recorded()));
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(12);
+    expect(refused[0]).toMatchObject({ reason: { message: 'too much is asked of the recording at a time' } });
+    // For whoever gets no answer nothing is done.
+    expect(written).toBe(8);
+    expect(await thread.recorded()).toBeDefined();
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, test } from '@jest/globals';
+import { StoryConverter } from '../../../inspect/past/storyLines.ts';
+import type { Line } from '../../../recording/lines.ts';
+import { podWith } from '../../fakes/pods.ts';
+
+const call = 'pod/u/container/web/0.container.launching.making.creating';
+
+const fact = (value: unknown): Line => ({ kind: 'fact', at: 1, actor: 'runtime', source: 'runtime', value });
+
+describe('what entered', () => {
+  test('says how long a call took, and in a word or two what came of it', () => {
+    const teller = new StoryConverter();
+    const asked = { kind: 'asked', at: 100, actor: call, port: 'createContainer' } as const;
+    expect(teller.convert({ ...asked, about: 'web' })).toEqual([{ ...asked, about: 'web' }]);
+    const value = { reason: 'CreateContainerError', message: 'no space', secret: 'payload' };
+    const failed = { kind: 'failure', at: 168, actor: call, source: 'createContainer', value } as const;
+    expect(teller.convert(failed)).toEqual([
+      {
+        kind: 'entered',
+        at: 168,
+        actor: call,
+        outcome: 'failure',
+        source: 'createContainer',
+        tookMs: 68,
+        what: 'CreateContainerError: no space',
+      },
+    ]);
+    // It was asked once.
+    expect(teller.convert({ ...failed, kind: 'answer', value: { exitCode: 3 } })).toEqual([
+      { kind: 'entered', at: 168, actor: call, outcome: 'answer', source: 'createContainer', what: 'exit 3' },
+    ]);
+  });
+
+  test('after a call was given up, or the agent began anew, was not waited for since then', () => {
+    for (const between of [
+      { kind: 'asked', at: 2, actor: call, port: 'pullImage', isGivenUp: true },
+      { kind: 'began', at: 2 },
+    ]) {
+      const teller = new StoryConverter();
+      teller.convert({ kind: 'asked', at: 1, actor: call, port: 'pullImage' });
+      // Of what a life begins with, it looks at nothing but its moment.
+      const told = teller.convert(between as Line);
+      expect(told).toEqual(between.kind === 'began' ? [{ kind: 'began', at: 2 }] : []);
+      const [line] = teller.convert({ kind: 'answer', at: 3, actor: call, source: 'pullImage', value: {} });
+      expect(line).not.toHaveProperty('tookMs');
+    }
+  });
+
+  test('about several pods is a line for each, with what is new of it', () => {
+    const teller = new StoryConverter();
+    const observed = (state: string, exitCode?: number) => ({
+      type: 'runtime.podsObserved',
+      pods: [
+        { uid: 'a', containers: [{ id: '1', name: 'web', state, exitCode }] },
+        { uid: 'b', containers: [{ id: '2', name: '__proto__', state: 'running' }] },
+      ],
+    });
+    const whats = (value: unknown) =>
+      teller.convert(fact(value)).map((line) => (line.kind === 'entered' ? [line.uid, line.what] : line));
+    expect(whats(observed('running'))).toEqual([
+      ['a', 'web running'],
+      ['b', '__proto__ running'],
+    ]);
+    expect(whats(observed('exited', 3))).toEqual([
+      ['a', 'web exit 3'],
+      ['b', undefined],
+    ]);
+    expect(
+      whats({ type: 'runtime.containerSeen', container: { id: '3', podUid: 'c', name: 'x', state: 'exited' } }),
+    ).toEqual([['c', 'x exit ?']]);
+    const listed = { type: 'config.podsListed', source: 'file', pods: [podWith('web'), podWith('db')] };
+    expect(whats(listed)).toEqual([
+      ['web-uid', 'listed'],
+      ['db-uid', 'listed'],
+    ]);
+    expect(whats({ type: 'config.podChanged', change: 'removed', uid: 'u' })).toEqual([['u', 'removed']]);
+  });
+
+  test('and is nothing that it knows is told by its type alone', () => {
+    const teller = new StoryConverter();
+    for (const value of [null, 5, 'text', [], { type: 5 }, { pods: 'none' }])
+      expect(teller.convert(fact(value))).toEqual([expect.not.objectContaining({ what: expect.anything() })]);
+    expect(teller.convert(fact({ type: 'runtime.lost', secret: 'payload' }))).toMatchObject([{ what: 'runtime.lost' }]);
+  });
+});
+
+test('states have their tags, events their container, and what begins in the midst of a life nothing to tell', () => {
+  const teller = new StoryConverter();
+  expect(teller.convert({ kind: 'state', at: 1, actor: 'pod/u/container/web', state: 'ended.backingOff' })).toEqual([
+    { kind: 'state', at: 1, actor: 'pod/u/container/web', state: 'ended.backingOff', tag: 'retrying' },
+  ]);
+  expect(teller.convert({ kind: 'state', at: 1, actor: 'constructor', state: '__proto__' })).toEqual([
+    { kind: 'state', at: 1, actor: 'constructor', state: '__proto__' },
+  ]);
+  // What is not looked at need not be there.
+  expect(teller.convert({ kind: 'began', at: 1, from: {} } as unknown as Line)).toEqual([]);
+  expect(teller.convert({ kind: 'ended', at: 1 })).toEqual([{ kind: 'ended', at: 1 }]);
+  expect(teller.convert({ kind: 'status', at: 1, uid: 'u', pod: 'default/web' })).toEqual([]);
+  const event = {
+    ...({ kind: 'event', at: 1, eventType: 'Warning', reason: 'BackOff', message: 'said' } as const),
+    involved: {
+      kind: 'Pod',
+      apiVersion: 'v1',
+      namespace: 'default',
+      name: 'web',
+      uid: 'u',
+      fieldPath: 'spec.containers{web}',
+    },
+  } as Line;
+  expect(teller.convert(event)).toEqual([
+    { kind: 'event', at: 1, uid: 'u', container: 'web', eventType: 'Warning', reason: 'BackOff', message: 'said' },
+  ]);
+});
+
+test('a pod that has terminated is gone, and what comes later is about its next life; one that is rebuilt is not', () => {
+  const teller = new StoryConverter();
+  const kinds = (actor: string, state: string) =>
+    teller.convert({ kind: 'state', at: 1, actor, state }).map(({ kind }) => kind);
+  expect(teller.convert({ kind: 'state', at: 1, actor: 'pod/u', state: 'terminated' })[1]).toEqual({
+    kind: 'gone',
+    at: 1,
+    uid: 'u',
+  });
+  expect([kinds('pod/u', 'broken'), kinds('pod/u/container/web', 'removed')]).toEqual([['state'], ['state']]);
+});

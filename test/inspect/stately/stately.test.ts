@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createWebSocketReceiver } from '@statelyai/inspect';
+import { WebSocket } from 'ws';
+import type { StatelyEvent } from '../../../inspect/stately/stately.ts';
+import { podRunning, podWith } from '../../fakes/pods.ts';
+import { type ServedPage, servedPage, until } from '../support/served.ts';
+import { type Simulation, simulation } from '../support/simulation.ts';
+
+const sockets: WebSocket[] = [];
+
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.terminate();
+});
+
+async function served(): Promise<{ readonly node: Simulation; readonly page: ServedPage }> {
+  const pods = [
+    podWith('web', {
+      containers: [{ name: 'main', image: 'statelet.local/app:1', env: [{ name: 'A', value: 's3cret-v4lue' }] }],
+    }),
+  ];
+  const node = await simulation({ pods });
+  await node.node.advance('5s');
+  return { node, page: await servedPage({ inspected: node.page().inspected }) };
+}
+
+function follow({ port }: ServedPage): { readonly heard: StatelyEvent[]; readonly socket: WebSocket } {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/stately`);
+  sockets.push(socket);
+  const heard: StatelyEvent[] = [];
+  // The server speaks no other protocol.
+  socket.on('message', (data) => heard.push(JSON.parse(String(data)) as StatelyEvent));
+  return { heard, socket };
+}
+
+describe('in the protocol of the Stately inspector', () => {
+  test('its own client hears of all actors, parents first, then of each event and snapshot', async () => {
+    const { node, page } = await served();
+    const heard: StatelyEvent[] = [];
+    // It has the types of its own version.
+    createWebSocketReceiver({ server: `ws://127.0.0.1:${page.port}/stately` }).subscribe((event) => {
+      heard.push(event as unknown as StatelyEvent);
+    });
+    const { actors } = node.now();
+    await until(() => heard.length >= actors.length);
+    expect(heard.map(({ sessionId }) => sessionId)).toEqual(actors.map(({ path }) => path || 'nodeAgent'));
+    const known = new Set<string>();
+    for (const event of heard) {
+      if (event.type !== '@xstate.actor') throw new Error(`${event.type} before all actors`);
+      if (event.parentId !== undefined) expect(known).toContain(event.parentId);
+      known.add(event.sessionId);
+      expect(JSON.parse(event.definition)).toHaveProperty('id');
+    }
+    const container = heard.find(({ sessionId }) => sessionId === 'pod/web-uid/container/main');
+    expect(container).toMatchObject({
+      rootId: 'nodeAgent',
+      parentId: 'pod/web-uid',
+      snapshot: { status: 'active', value: { running: expect.anything() }, context: {} },
+    });
+    const before = heard.length;
+    node.node.apply(podRunning('bad', 'exit 1'));
+    await node.node.advance('1s');
+    await until(() =>
+      heard.some((event) => event.type === '@xstate.snapshot' && event.sessionId === 'pod/bad-uid/container/main'),
+    );
+    const kinds = new Set(heard.slice(before).map(({ type }) => type));
+    expect([...kinds].sort()).toEqual(['@xstate.actor', '@xstate.event', '@xstate.snapshot']);
+    for (const event of heard.slice(before)) {
+      if (event.type !== '@xstate.actor') expect(Object.keys(event.event)).toEqual(['type']);
+      if (event.type !== '@xstate.event') expect(event.snapshot.context).toEqual({});
+    }
+    expect(JSON.stringify(heard)).not.toContain('s3cret-v4lue');
+    await page.close();
+  });
+
+  test('nobody looks on once the last one has gone', async () => {
+    const { node, page } = await served();
+    expect(node.onlookers()).toBe(0);
+    const [one, other] = [follow(page), follow(page)];
+    await until(() => one.heard.length > 0 && other.heard.length > 0);
+    expect(node.onlookers()).toBe(1);
+    one.socket.close();
+    other.socket.terminate();
+    await until(() => node.onlookers() === 0);
+  });
+
+  test('eight may follow at a time, and what they say is not listened to', async () => {
+    const { page } = await served();
+    const eight = Array.from({ length: 8 }, () => follow(page));
+    await until(() => eight.every(({ heard }) => heard.length > 0));
+    const [error] = await once(follow(page).socket, 'error');
+    expect(String(error)).toContain('503');
+    const [first] = eight;
+    first?.socket.send('a'.repeat(2_000));
+    const [code] = first ? await once(first.socket, 'close') : [];
+    expect(code).toBe(1009);
+  });
+
+  test('one that does not read has a bounded queue, and is ended', async () => {
+    const { node, page } = await served();
+    const { heard, socket } = follow(page);
+    await until(() => heard.length > 0);
+    socket.pause();
+    const { inspect } = node.page().audience.listeners;
+    const before = process.memoryUsage().arrayBuffers;
+    const root = { id: 'x'.repeat(10_000), _parent: undefined, logic: {} };
+    const event = {
+      type: '@xstate.event',
+      actorRef: root,
+      sourceRef: undefined,
+      event: { type: 'x'.repeat(10_000) },
+      rootId: 'x',
+    };
+    for (let count = 0; count < 3_000; count += 1) {
+      // What of it is looked at, it has.
+      inspect(event as never);
+      if (count % 100 === 0) await new Promise(setImmediate);
+    }
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 2 ** 20);
+    const ended = once(socket, 'close');
+    socket.resume();
+    expect((await ended)[0]).toBe(1013);
+    expect(heard.length).toBeLessThan(2_500);
+  });
+
+  test('the end of the agent is that of its followers', async () => {
+    const { page } = await served();
+    const { socket, heard } = follow(page);
+    await until(() => heard.length > 0);
+    const ended = once(socket, 'close');
+    await page.close();
+    expect((await ended)[0]).toBe(1001);
+  });
+});

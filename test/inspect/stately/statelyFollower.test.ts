@@ -1,0 +1,73 @@
+import { EventEmitter } from 'node:events';
+import { expect, test } from '@jest/globals';
+import type { WebSocket } from 'ws';
+import type { StatelyEvent } from '../../../inspect/stately/stately.ts';
+import { StatelyFollower } from '../../../inspect/stately/statelyFollower.ts';
+import { until } from '../support/served.ts';
+
+/** A socket that takes what it is given only when a test says so. */
+function slowSocket() {
+  const sent: string[] = [];
+  const ends: unknown[] = [];
+  const waiting: (() => void)[] = [];
+  const socket = Object.assign(new EventEmitter(), {
+    OPEN: 1,
+    readyState: 1,
+    send: (text: string, taken?: () => void) => {
+      sent.push(text);
+      if (taken) waiting.push(taken);
+    },
+    close: (code: number) => {
+      socket.readyState = 2;
+      ends.push(code);
+    },
+    terminate: () => ends.push('terminated'),
+    ping: () => {},
+  });
+  const take = () => waiting.splice(0).map((taken) => taken());
+  // It is asked for nothing else.
+  return { socket: socket as unknown as WebSocket & EventEmitter, sent, ends, take };
+}
+
+/** Each of 50 kB. */
+const actors = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    name: String(index),
+    definition: 'x'.repeat(50_000),
+  })) as unknown[] as StatelyEvent[];
+
+test('the actors go a slice at a time, in their order, and what happens meanwhile after them', async () => {
+  const { socket, sent, take } = slowSocket();
+  const follower = new StatelyFollower(socket, actors(100));
+  follower.send('"event"');
+  await new Promise(setImmediate);
+  expect(sent.length).toBeLessThan(10);
+  await until(() => {
+    take();
+    return sent.length === 101;
+  });
+  expect(sent.slice(0, 100).map((text) => JSON.parse(text).name)).toEqual(actors(100).map((_, index) => String(index)));
+  expect(sent.at(-1)).toBe('"event"');
+});
+
+test('one that does not take them is ended, and nothing waits for it any more', async () => {
+  const { socket, sent, ends, take } = slowSocket();
+  const follower = new StatelyFollower(socket, actors(100));
+  const before = sent.length;
+  for (let count = 0; count < 1_000; count += 1) follower.send('x'.repeat(10_000));
+  expect(ends).toEqual([1013]);
+  take();
+  await new Promise(setImmediate);
+  expect(sent).toHaveLength(before);
+});
+
+test('one that does not answer from one ping to the next is ended at once', () => {
+  const { socket, ends } = slowSocket();
+  const follower = new StatelyFollower(socket, []);
+  follower.ping();
+  socket.emit('pong');
+  follower.ping();
+  expect(ends).toEqual([]);
+  follower.ping();
+  expect(ends).toEqual(['terminated']);
+});
