@@ -40,14 +40,14 @@ export const servedMutations: readonly Mutation[] = [
   {
     rule: 'C40',
     breaks: 'each part of a line has a timestamp',
-    file: 'kubelet-api/logs/logScan.ts',
+    file: 'kubelet-api/logs/container/logScan.ts',
     find: 'this.#countLine(end === this.#header.textAt || bytes[end - 1] === NEWLINE);',
     put: 'this.#counted(true);',
   },
   {
     rule: 'C40',
     breaks: 'a new file of a log is read from where the old one ended',
-    file: 'kubelet-api/logs/readLog.ts',
+    file: 'kubelet-api/logs/container/readLog.ts',
     find: '    this.#at = 0;\n',
     put: '',
   },

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach } from '@jest/globals';
 import { ContainerStatus } from '../../../cri/generated/runtime.ts';
 import type { Exchange, Route } from '../../../kubelet-api/exchange.ts';
-import { type ContainerLogsParts, containerLogsRoute } from '../../../kubelet-api/logs/containerLogs.ts';
+import { type ContainerLogsParts, containerLogsRoute } from '../../../kubelet-api/logs/container/containerLogs.ts';
 import type { ContainerState, ContainerStatus as PodContainerStatus } from '../../../kubernetes/api/schema/status.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 

@@ -1,6 +1,6 @@
 /** Parses the header of a line in CRI format without allocating memory in the common case. */
-import { formatTimestamp, parseLogLine } from '../../host/logs/logLine.ts';
-import { instant } from './instant.ts';
+import { formatTimestamp, parseLogLine } from '../../../host/logs/logLine.ts';
+import { instant } from '../instant.ts';
 
 /** Length of a timestamp such as `2026-05-04T12:00:00.123456789Z`, which runtimes write and the kubelet prints. */
 const TIME_LENGTH = 30;

@@ -1,12 +1,12 @@
 /** Reads the logs of the node's services from the journal, or else from files (kubelet: kubelet_server_journal.go). */
 import { Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
-import { isMissing, isTooLong } from '../../host/files/fileErrors.ts';
-import { plainBlocks } from '../../host/logs/logBlocks.ts';
-import { runProgram } from '../../host/program.ts';
-import { streamProgramOutput } from '../../host/programOutput.ts';
-import type { Exchange } from '../exchange.ts';
-import { writeAll } from '../writeAll.ts';
+import { isMissing, isTooLong } from '../../../host/files/fileErrors.ts';
+import { plainBlocks } from '../../../host/logs/logBlocks.ts';
+import { runProgram } from '../../../host/program.ts';
+import { streamProgramOutput } from '../../../host/programOutput.ts';
+import type { Exchange } from '../../exchange.ts';
+import { writeAll } from '../../writeAll.ts';
 import type { NodeLogOptions, NodeLogQuery } from './nodeLogQuery.ts';
 import { openInside, systemErrorMessage } from './openInside.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ask, ID, line, servedLogs, stamp } from './servedLogs.ts';
+import { ask, ID, line, servedLogs, stamp } from '../servedLogs.ts';
 
 const LOG =
   line(0, 'one') +

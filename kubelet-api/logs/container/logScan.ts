@@ -1,5 +1,5 @@
 /** Converts the bytes of a log file to the kubelet's output (cri-client, logs.go). */
-import { quoted } from '../../base/quoted.ts';
+import { quoted } from '../../../base/quoted.ts';
 import { CriHeader } from './criHeader.ts';
 import { dockerLine } from './dockerLine.ts';
 import type { LogStream } from './logQuery.ts';

@@ -1,9 +1,9 @@
 /** Opens the file of a container's log if it is in an allowed directory. */
 import { type FileHandle, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { quoted } from '../../base/quoted.ts';
-import { isMissing } from '../../host/files/fileErrors.ts';
-import { openInside, systemErrorMessage } from './openInside.ts';
+import { quoted } from '../../../base/quoted.ts';
+import { isMissing } from '../../../host/files/fileErrors.ts';
+import { openInside, systemErrorMessage } from '../node/openInside.ts';
 
 export interface LogFile {
   readonly handle: FileHandle;

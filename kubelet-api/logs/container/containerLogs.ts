@@ -1,18 +1,18 @@
 /** GET /containerLogs/{namespace}/{pod}/{container} (kubelet: server.go, kubelet_pods.go). */
 
-import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { quoted } from '../../base/quoted.ts';
-import type { Cri } from '../../cri/client/calls.ts';
-import { runtimeMessageWithCode } from '../../cri/client/failure.ts';
-import { ContainerState, type ContainerStatus } from '../../cri/generated/runtime.ts';
-import type { Pause } from '../../host/logs/logChanges.ts';
-import { containerNamed } from '../../kubernetes/api/containers.ts';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { selectRun } from '../../show/containerLog.ts';
-import { sendText } from '../answers.ts';
-import type { Exchange, HttpResponse, Route } from '../exchange.ts';
-import type { StreamSessions } from '../sessions.ts';
-import { writeAll } from '../writeAll.ts';
+import { messageOf, NodeFailure } from '../../../base/failure.ts';
+import { quoted } from '../../../base/quoted.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
+import { runtimeMessageWithCode } from '../../../cri/client/failure.ts';
+import { ContainerState, type ContainerStatus } from '../../../cri/generated/runtime.ts';
+import type { Pause } from '../../../host/logs/logChanges.ts';
+import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { selectRun } from '../../../show/containerLog.ts';
+import { sendText } from '../../answers.ts';
+import type { Exchange, HttpResponse, Route } from '../../exchange.ts';
+import type { StreamSessions } from '../../sessions.ts';
+import { writeAll } from '../../writeAll.ts';
 import { isRefusal, type LogQuery, logQuery, type Refusal } from './logQuery.ts';
 import { readLog } from './readLog.ts';
 

@@ -2,8 +2,8 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { readLog } from '../../../kubelet-api/logs/readLog.ts';
-import { line } from './servedLogs.ts';
+import { readLog } from '../../../../kubelet-api/logs/container/readLog.ts';
+import { line } from '../servedLogs.ts';
 
 const WRITTEN = line(0, 'a'.repeat(199));
 const LATER = line(0, 'b'.repeat(199));

@@ -1,8 +1,8 @@
 /** Parses and validates queries for the node's own logs (kubelet: kubelet_server_journal.go). */
 
-import { quoted } from '../../base/quoted.ts';
-import { instantOf } from './instant.ts';
-import type { Refusal } from './logQuery.ts';
+import { quoted } from '../../../base/quoted.ts';
+import type { Refusal } from '../container/logQuery.ts';
+import { instantOf } from '../instant.ts';
 
 export interface NodeLogQuery {
   readonly services: readonly string[];

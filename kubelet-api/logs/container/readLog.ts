@@ -1,7 +1,7 @@
 /** Reads and follows one file of a container's log like a kubelet (cri-client, logs.go). */
 import { dirname } from 'node:path';
-import { isMissing } from '../../host/files/fileErrors.ts';
-import { LogChanges, type Pause } from '../../host/logs/logChanges.ts';
+import { isMissing } from '../../../host/files/fileErrors.ts';
+import { LogChanges, type Pause } from '../../../host/logs/logChanges.ts';
 import { isReplaced, type LogFile, openLog } from './logFile.ts';
 import { LogScan, type ScanOptions } from './logScan.ts';
 import { tailStart } from './logTail.ts';

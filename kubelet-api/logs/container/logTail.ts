@@ -1,6 +1,6 @@
 /** Finds the start of the last lines of a file by reading backwards (cri-client, tail.go). */
 import type { FileHandle } from 'node:fs/promises';
-import { readBytesAt } from '../../host/logs/logBlocks.ts';
+import { readBytesAt } from '../../../host/logs/logBlocks.ts';
 
 const NEWLINE = 10;
 /** Size of the first read, which usually covers a few lines. Each further read doubles it up to the maximum. */

@@ -1,9 +1,9 @@
 /** Serves the files of a directory like Go's http.FileServer. Reveals nothing outside of the directory. */
 import { readdir } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { errorCode, isMissing, isTooLong } from '../../host/files/fileErrors.ts';
-import { sendError } from '../answers.ts';
-import type { Exchange } from '../exchange.ts';
+import { errorCode, isMissing, isTooLong } from '../../../host/files/fileErrors.ts';
+import { sendError } from '../../answers.ts';
+import type { Exchange } from '../../exchange.ts';
 import { answerFile, isUnmodified } from './fileAnswer.ts';
 import { type OpenedFile, openInside } from './openInside.ts';
 

@@ -1,5 +1,5 @@
 /** Parses the query of a request for a container's log according to PodLogOptions (server.go, getContainerLogs). */
-import { instantAt, instantOf } from './instant.ts';
+import { instantAt, instantOf } from '../instant.ts';
 
 export type LogStream = 'All' | 'Stdout' | 'Stderr';
 

@@ -1,10 +1,10 @@
 /** Serves a file like Go's http.ServeContent. */
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { plainBlocks, readBytesAt } from '../../host/logs/logBlocks.ts';
-import { sendError } from '../answers.ts';
-import type { Exchange } from '../exchange.ts';
-import { writeAll } from '../writeAll.ts';
+import { plainBlocks, readBytesAt } from '../../../host/logs/logBlocks.ts';
+import { sendError } from '../../answers.ts';
+import type { Exchange } from '../../exchange.ts';
+import { writeAll } from '../../writeAll.ts';
 import type { OpenedFile } from './openInside.ts';
 
 /** The built-in types of Go's mime package. */

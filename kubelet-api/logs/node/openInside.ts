@@ -1,9 +1,9 @@
 /** Opens files below a directory. Symlinks are followed if they stay inside. */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, readlink } from 'node:fs/promises';
-import { messageOf } from '../../base/failure.ts';
-import { errorCode } from '../../host/files/fileErrors.ts';
-import { openWithin } from '../../host/files/safeOpen.ts';
+import { messageOf } from '../../../base/failure.ts';
+import { errorCode } from '../../../host/files/fileErrors.ts';
+import { openWithin } from '../../../host/files/safeOpen.ts';
 
 export interface OpenedFile {
   /** The caller closes it. It is readable for regular files only. */

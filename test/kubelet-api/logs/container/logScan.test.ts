@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { LogScan, type ScanOptions } from '../../../kubelet-api/logs/logScan.ts';
-import { line, stamp } from './servedLogs.ts';
+import { LogScan, type ScanOptions } from '../../../../kubelet-api/logs/container/logScan.ts';
+import { line, stamp } from '../servedLogs.ts';
 
 /** What is told of a log that comes in blocks of this size. */
 function told(log: string, options: ScanOptions = {}, size = log.length): string {

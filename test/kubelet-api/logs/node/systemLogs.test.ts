@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type SystemLogsParts, systemLogsRoute } from '../../../kubelet-api/logs/systemLogs.ts';
-import { ask, begin, serve } from './servedLogs.ts';
+import { type SystemLogsParts, systemLogsRoute } from '../../../../kubelet-api/logs/node/systemLogs.ts';
+import { ask, begin, serve } from '../servedLogs.ts';
 
 let folder = '';
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 /** GET /logs/: the node's own logs as files, and through queries if they are enabled (kubelet: kubelet.go, Run). */
-import { sendError } from '../answers.ts';
-import type { Exchange, Route } from '../exchange.ts';
+import { sendError } from '../../answers.ts';
+import type { Exchange, Route } from '../../exchange.ts';
+import { isRefusal } from '../container/logQuery.ts';
 import { serveFile } from './fileServer.ts';
-import { isRefusal } from './logQuery.ts';
 import { type NodeLogQuery, nodeLogQuery, notAcceptable } from './nodeLogQuery.ts';
 import { answerServices, type NodeLogsParts } from './nodeLogs.ts';
 import { openInside, systemErrorMessage } from './openInside.ts';

@@ -1,5 +1,5 @@
 /** Parses a line of a log in Docker's JSON format (cri-client, logs.go). */
-import { instantOf } from './instant.ts';
+import { instantOf } from '../instant.ts';
 
 export interface DockerLine {
   readonly text: Buffer;
