@@ -2,8 +2,8 @@
 import type { StatsProvider } from '../../stats/provider.ts';
 import type { ContainerStats, NodeStats, PodStats, StatsTime, Summary } from '../../stats/summary.ts';
 import type { Route } from '../exchange.ts';
-import { answerMetrics } from './answerMetrics.ts';
 import { expositionChunks, type Family, labelText } from './exposition.ts';
+import { answerMetrics } from './requests/answerMetrics.ts';
 
 interface ResourceParts {
   readonly stats: Pick<StatsProvider, 'cpuAndMemory'>;

@@ -2,11 +2,11 @@
 
 import { sendText } from '../answers.ts';
 import type { Exchange, Route } from '../exchange.ts';
-import { answerMetrics } from './answerMetrics.ts';
+import type { NodeMetrics } from './agent/nodeMetrics.ts';
+import { processStart } from './agent/processMetrics.ts';
 import { expositionChunks } from './exposition.ts';
-import type { NodeMetrics } from './nodeMetrics.ts';
-import { processStart } from './processMetrics.ts';
 import type { Registry } from './registry.ts';
+import { answerMetrics } from './requests/answerMetrics.ts';
 
 /** `/metrics`, `/metrics/probes` and `/metrics/slis`: by any method, as a kubelet. */
 export function metricsRoutes({ all, probes, slis }: NodeMetrics['paths']): readonly Route[] {

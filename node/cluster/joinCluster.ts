@@ -7,7 +7,7 @@ import { KubeClient } from '../../kubeclient/client.ts';
 import type { KubeEndpoint } from '../../kubeclient/endpoint.ts';
 import { Http2Transport } from '../../kubeclient/http2/http2Transport.ts';
 import type { RequestObserver } from '../../kubeclient/requestObserver.ts';
-import type { CredentialObserver } from '../../kubelet-api/metrics/credentialMetrics.ts';
+import type { CredentialObserver } from '../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
 import type { ClusterConfig } from '../config/cluster.ts';
 import { type Kubeconfig, readKubeconfig } from '../config/kubeconfig.ts';

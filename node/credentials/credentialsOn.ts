@@ -5,7 +5,7 @@ import { credentialPlugins } from '../../actors/images/credentialPlugins.ts';
 import { type FindCredentials, nodeCredentials } from '../../actors/services/images/nodeCredentials.ts';
 import { systemClock } from '../../base/clock.ts';
 import { runProgram } from '../../host/program.ts';
-import type { ProviderObserver } from '../../kubelet-api/metrics/providerMetrics.ts';
+import type { ProviderObserver } from '../../kubelet-api/metrics/requests/providerMetrics.ts';
 import type { CredentialProvider } from '../../kubernetes/images/credentialProvider.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { readProviderConfig } from './credentialProviders.ts';

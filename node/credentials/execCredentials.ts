@@ -1,7 +1,7 @@
 /** What a program has given, for as long as it is good, and until a server says that it is not. */
 
 import { X509Certificate } from 'node:crypto';
-import type { ExecPluginObserver, ValidityPeriod } from '../../kubelet-api/metrics/credentialMetrics.ts';
+import type { ExecPluginObserver, ValidityPeriod } from '../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import type { ExecCredential } from './execProgram.ts';
 import { LastGood } from './lastGood.ts';
 

@@ -4,7 +4,7 @@ import { messageOf } from '../../base/failure.ts';
 import { printableLine } from '../../base/printable.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
-import type { ExecPluginCall, ExecPluginObserver } from '../../kubelet-api/metrics/credentialMetrics.ts';
+import type { ExecPluginCall, ExecPluginObserver } from '../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import type { ExecFields } from '../config/execFields.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 

@@ -5,7 +5,7 @@ import { printableLine } from '../../base/printable.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { Secret } from '../../host/secretText.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
-import type { CaReload, CredentialObserver } from '../../kubelet-api/metrics/credentialMetrics.ts';
+import type { CaReload, CredentialObserver } from '../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import { ConfigError } from '../config/configError.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 import { tokenIn, tokenOfFile } from './bearerToken.ts';

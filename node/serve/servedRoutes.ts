@@ -14,8 +14,8 @@ import { configzRoute, flagzRoute, statuszRoute } from '../../kubelet-api/listen
 import { podsRoute, runningPodsRoute } from '../../kubelet-api/listener/pods.ts';
 import { containerLogsRoute } from '../../kubelet-api/logs/container/containerLogs.ts';
 import { systemLogsRoute } from '../../kubelet-api/logs/node/systemLogs.ts';
+import type { NodeMetrics } from '../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import { cadvisorRoute } from '../../kubelet-api/metrics/cadvisor/cadvisor.ts';
-import type { NodeMetrics } from '../../kubelet-api/metrics/nodeMetrics.ts';
 import { resourceMetricsRoute } from '../../kubelet-api/metrics/resource.ts';
 import { metricsRoutes } from '../../kubelet-api/metrics/routes.ts';
 import type { StreamSessions } from '../../kubelet-api/sessions.ts';

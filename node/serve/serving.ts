@@ -16,7 +16,7 @@ import type { Caller, Route } from '../../kubelet-api/exchange.ts';
 import { healthRoutes, PING } from '../../kubelet-api/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../../kubelet-api/listener/listener.ts';
 import { issuedPair, readTextOrUndefined, selfSignedPair } from '../../kubelet-api/listener/servingCertificate.ts';
-import type { NodeMetrics } from '../../kubelet-api/metrics/nodeMetrics.ts';
+import type { NodeMetrics } from '../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
 import type { ServedView } from '../../show/explainServing.ts';
 import type { Summary } from '../../stats/summary.ts';

@@ -7,7 +7,7 @@ import type { Cri } from '../../cri/client/calls.ts';
 import { timedCri } from '../../cri/client/timedCri.ts';
 import { type Hierarchy, readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { parseBootTime } from '../../host/usage/hostFacts.ts';
-import { type NodeMetrics, nodeMetrics } from '../../kubelet-api/metrics/nodeMetrics.ts';
+import { type NodeMetrics, nodeMetrics } from '../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import type { NodeServing } from '../serve/serving.ts';

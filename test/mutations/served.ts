@@ -68,7 +68,7 @@ export const servedMutations: readonly Mutation[] = [
   {
     rule: 'C42',
     breaks: 'each path that anybody asks for is a series',
-    file: 'kubelet-api/metrics/requestMetrics.ts',
+    file: 'kubelet-api/metrics/requests/requestMetrics.ts',
     find: "return PATHS.includes(root) ? root : 'other';",
     put: 'return root;',
   },

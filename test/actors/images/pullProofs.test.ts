@@ -5,7 +5,7 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { Image, ListImagesResponse } from '../../../cri/generated/runtime.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
-import { deedMetrics } from '../../../kubelet-api/metrics/deedMetrics.ts';
+import { deedMetrics } from '../../../kubelet-api/metrics/agent/deedMetrics.ts';
 import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import type { ImageVerification } from '../../../kubernetes/images/imageVerification.ts';
 import type { Credential } from '../../../kubernetes/images/keyring.ts';

@@ -4,7 +4,7 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { type TimedCall, timedCri } from '../../../cri/client/timedCri.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
-import { operationName } from '../../../kubelet-api/metrics/runtimeMetrics.ts';
+import { operationName } from '../../../kubelet-api/metrics/requests/runtimeMetrics.ts';
 
 const signal = new AbortController().signal;
 

@@ -6,8 +6,8 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { acceptsGzip, answerMetrics } from '../../../kubelet-api/metrics/answerMetrics.ts';
 import { expositionChunks, type Family, goFloat, labelText } from '../../../kubelet-api/metrics/exposition.ts';
+import { acceptsGzip, answerMetrics } from '../../../kubelet-api/metrics/requests/answerMetrics.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { atEnd, listening, route } from '../listener/support/listening.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findProcess } from '../../../host/runningProcess.ts';
-import type { ExecPluginCall } from '../../../kubelet-api/metrics/credentialMetrics.ts';
+import type { ExecPluginCall } from '../../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import type { ExecFields } from '../../../node/config/execFields.ts';
 import { askProgram } from '../../../node/credentials/execProgram.ts';
 import { eventually } from '../../e2e/support/eventually.ts';

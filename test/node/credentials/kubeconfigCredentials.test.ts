@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
-import type { CaReload } from '../../../kubelet-api/metrics/credentialMetrics.ts';
+import type { CaReload } from '../../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import type { Kubeconfig } from '../../../node/config/kubeconfig.ts';
 import { KubeconfigCredentials } from '../../../node/credentials/kubeconfigCredentials.ts';

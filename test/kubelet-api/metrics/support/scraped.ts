@@ -1,7 +1,7 @@
 /** What a scrape shows, read back. */
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { type NodeMetrics, nodeMetrics } from '../../../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import { expositionChunks } from '../../../../kubelet-api/metrics/exposition.ts';
-import { type NodeMetrics, nodeMetrics } from '../../../../kubelet-api/metrics/nodeMetrics.ts';
 import type { Registry } from '../../../../kubelet-api/metrics/registry.ts';
 import { type Cluster, cluster } from '../../../fakes/cluster.ts';
 import { type SimulatedNode, type SimulatedNodeOptions, simulatedNode } from '../../../fakes/node.ts';

@@ -1,0 +1,85 @@
+/** What the process takes, under the names that all clients of Prometheus have for it. */
+import { readdir, readFile } from 'node:fs/promises';
+import { performance } from 'node:perf_hooks';
+import { alpha, plain, type Registry } from '../registry.ts';
+
+const PAGE_BYTES = 4096;
+const MICRO = 1e-6;
+
+/** When the process began, in seconds since the epoch. */
+export const processStart = (): number => Math.round(performance.timeOrigin) / 1_000;
+
+/** The text of `/proc/self/net/netstat`. Empty on a kernel that has no such file. */
+const readNetstat = (): Promise<string> => readFile('/proc/self/net/netstat', 'utf8').catch(() => '');
+
+/** Has them looked up for each scrape. */
+export function processMetrics(registry: Registry, netstat: () => Promise<string> = readNetstat): void {
+  const cpu = registry.counter(plain('process_cpu_seconds_total', 'Total user and system CPU time, in seconds.'));
+  const resident = registry.gauge(plain('process_resident_memory_bytes', 'Resident memory, in bytes.'));
+  const virtual = registry.gauge(plain('process_virtual_memory_bytes', 'Virtual memory, in bytes.'));
+  const open = registry.gauge(plain('process_open_fds', 'Open file descriptors.'));
+  const most = registry.gauge(plain('process_max_fds', 'How many file descriptors may be open.'));
+  const addresses = registry.gauge(
+    plain('process_virtual_memory_max_bytes', 'Maximum amount of virtual memory, in bytes.'),
+  );
+  const received = registry.counter(
+    plain('process_network_receive_bytes_total', 'Bytes that the network namespace of the process received over IP.'),
+  );
+  const sent = registry.counter(
+    plain('process_network_transmit_bytes_total', 'Bytes that the network namespace of the process sent over IP.'),
+  );
+  registry.gauge(plain('process_start_time_seconds', START)).set([], processStart());
+  registry.collect(async () => {
+    const { user, system } = process.cpuUsage();
+    cpu.set([], (user + system) * MICRO);
+    const [memory, files, limits, network] = await Promise.all([
+      readFile('/proc/self/statm', 'utf8'),
+      readdir('/proc/self/fd'),
+      readFile('/proc/self/limits', 'utf8'),
+      netstat(),
+    ]);
+    const [size = 0, pages = 0] = memory.split(' ').map(Number);
+    virtual.set([], size * PAGE_BYTES);
+    resident.set([], pages * PAGE_BYTES);
+    open.set([], files.length);
+    most.set([], limitOf(limits, 'Max open files'));
+    addresses.set([], limitOf(limits, 'Max address space'));
+    for (const [metric, name] of [
+      [received, 'InOctets'],
+      [sent, 'OutOctets'],
+    ] as const) {
+      const bytes = ipCounter(network, name);
+      if (bytes === undefined) metric.remove([]);
+      else metric.set([], bytes);
+    }
+  });
+}
+
+/** Prometheus' client for Go shows no limit as the largest number of 64 bits (`process_collector_procfsenabled.go`). */
+const NO_LIMIT = 2 ** 64;
+
+function limitOf(limits: string, name: string): number {
+  const limit = new RegExp(`^${name}\\s+(\\S+)`, 'm').exec(limits)?.[1];
+  return limit === 'unlimited' ? NO_LIMIT : Number(limit);
+}
+
+/**
+ * The value of a counter of the protocol IP in the text of `/proc/net/netstat`, whose lines come in pairs of names and values.
+ * Undefined if the kernel does not count it: Prometheus' client for Go leaves out the metric then.
+ */
+function ipCounter(netstat: string, name: string): number | undefined {
+  const [names = [], values = []] = netstat
+    .split('\n')
+    .filter((line) => line.startsWith('IpExt:'))
+    .map((line) => line.split(' '));
+  const value = Number(values[names.indexOf(name)] ?? Number.NaN);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+const START = 'When the process began, in seconds since the epoch.';
+
+/** Counters begin at 0 when the process does: each path says when that was. */
+export function startGauge(registry: Registry): void {
+  const gauge = registry.gauge(alpha('process_start_time_seconds', START, []));
+  registry.collect(() => gauge.set([], processStart()));
+}

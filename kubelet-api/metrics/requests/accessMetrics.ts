@@ -1,0 +1,81 @@
+/** The families about the authentication and authorization of requests to the node. */
+import type { AccessObserver } from '../../access/accessObserver.ts';
+import { OF_EXPIRATIONS, OF_REVIEWS, USUAL } from '../buckets.ts';
+import { alpha, type Registry } from '../registry.ts';
+
+interface MonotonicClock {
+  /** Milliseconds since some moment. */
+  monotonic(): number;
+}
+
+/** Creates the observer of `createAccess`. */
+export function accessMetrics(registry: Registry, clock: MonotonicClock): AccessObserver {
+  const certificates = registry.histogram(
+    alpha(
+      'apiserver_client_certificate_expiration_seconds',
+      'Remaining life of the client certificates that requests to the node come with.',
+    ),
+    OF_EXPIRATIONS,
+  );
+  const reviews = { authn: reviewFamilies(registry, 'authn'), authz: reviewFamilies(registry, 'authz') };
+  return {
+    certificateShown: (remainingMs) => certificates.observe([], remainingMs / 1_000),
+    reviewed: (kind, code, ms) => {
+      const labels = [code === undefined ? '<error>' : String(code)];
+      reviews[kind].total.add(labels);
+      reviews[kind].duration.observe(labels, ms / 1_000);
+    },
+    tokenCache: tokenCache(registry, clock),
+  };
+}
+
+const REVIEWS = { authn: 'TokenReviews', authz: 'SubjectAccessReviews' };
+
+/** Creates the families of one kind of review (`authenticatorfactory/metrics.go`, `authorizerfactory/metrics.go` of apiserver). */
+function reviewFamilies({ counter, histogram }: Registry, kind: 'authn' | 'authz') {
+  const name = `apiserver_delegated_${kind}_request`;
+  return {
+    total: counter(alpha(`${name}_total`, `${REVIEWS[kind]} requested from the API server, by status code.`, ['code'])),
+    duration: histogram(
+      alpha(`${name}_duration_seconds`, `Duration of requests for ${REVIEWS[kind]}, by status code.`, ['code']),
+      OF_REVIEWS,
+    ),
+  };
+}
+
+/** Creates the observer of the token cache (`token/cache/stats.go` of apiserver). */
+function tokenCache(registry: Registry, clock: MonotonicClock): AccessObserver['tokenCache'] {
+  const labels = ['status'];
+  const of = (name: string, help: string) => alpha(`authentication_token_cache_${name}`, help, labels);
+  const requests = registry.counter(of('request_total', 'Lookups of tokens in the cache of reviews, by hit or miss.'));
+  const duration = registry.histogram(
+    of('request_duration_seconds', 'Time until the owner of a token was known, by whether the cache had it.'),
+    USUAL,
+  );
+  const fetches = registry.counter(of('fetch_total', 'Reviews of tokens that the cache did not have, by outcome.'));
+  const active = registry.gauge(
+    of('active_fetch_count', 'Reviews of tokens in progress, and requests that wait for one.'),
+  );
+  const begun = (status: string) => {
+    active.add([status], 1);
+    return () => active.add([status], -1);
+  };
+  return {
+    lookedUp: () => {
+      const startedAt = clock.monotonic();
+      return (isHit) => {
+        const status = [isHit ? 'hit' : 'miss'];
+        requests.add(status);
+        duration.observe(status, (clock.monotonic() - startedAt) / 1_000);
+      };
+    },
+    blocked: () => begun('blocked'),
+    fetching: () => {
+      const ended = begun('in_flight');
+      return (isAnswered) => {
+        fetches.add([isAnswered ? 'ok' : 'error']);
+        ended();
+      };
+    },
+  };
+}

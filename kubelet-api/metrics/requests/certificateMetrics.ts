@@ -1,0 +1,50 @@
+/** The certificates that the node requests itself (`pkg/kubelet/certificate/kubelet.go`). */
+import type { PortAnswer } from '../../../actors/portAnswer.ts';
+import type { NodeCounts } from '../../../machines/node/counts.ts';
+import { OF_AGES } from '../buckets.ts';
+import { alpha, type Registry } from '../registry.ts';
+
+/** Creates the listener for answers of ports. */
+export function certificateMetrics(registry: Registry): (answer: PortAnswer) => void {
+  const of = (name: string, what: string) =>
+    registry.counter(alpha(name, `How often the ${what} certificate could not be renewed.`));
+  const errors = {
+    client: of('kubelet_certificate_manager_client_expiration_renew_errors', 'client'),
+    serving: of('kubelet_server_expiration_renew_errors', 'serving'),
+  };
+  const rotations = registry.histogram(
+    alpha(
+      'kubelet_certificate_manager_server_rotation_seconds',
+      'Age of serving certificates when they were replaced.',
+    ),
+    [60, ...OF_AGES],
+  );
+  /** The start of the serving certificate in use, in milliseconds since the epoch. */
+  let notBefore: number | undefined;
+  return ({ port, input, output, failure }) => {
+    if (failure && (port === 'requestCertificate' || port === 'awaitCertificate')) errors[input.name].add([]);
+    if (output === undefined || (port !== 'readCertificate' && port !== 'awaitCertificate')) return;
+    if (input.name !== 'serving') return;
+    if ('at' in output && notBefore !== undefined) rotations.observe([], (output.at - notBefore) / 1_000);
+    notBefore = output.certificate?.notBefore;
+  };
+}
+
+/**
+ * Creates the gauges of the remaining life. Infinite without a certificate, and truncated towards 0 as in a kubelet. `now` is
+ * in milliseconds since the epoch.
+ */
+export function certificateGauges(
+  registry: Registry,
+  now: () => number,
+): (counts: Pick<NodeCounts, 'certificates'>) => void {
+  const ttl = (name: string, of: string) =>
+    registry.gauge(alpha(name, `Seconds until the ${of} certificate expires. +Inf if the node requests none.`));
+  const client = ttl('kubelet_certificate_manager_client_ttl_seconds', 'client');
+  const server = ttl('kubelet_certificate_manager_server_ttl_seconds', 'serving');
+  const seconds = (until = Number.POSITIVE_INFINITY) => Math.trunc((until - now()) / 1_000);
+  return ({ certificates }) => {
+    client.set([], seconds(certificates.get('client')));
+    server.set([], seconds(certificates.get('serving')));
+  };
+}

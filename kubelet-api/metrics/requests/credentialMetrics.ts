@@ -1,0 +1,74 @@
+/** The families about the files and programs that a kubeconfig names (`component-base/metrics/prometheus/restclient/metrics.go`). */
+import { OF_AGES } from '../buckets.ts';
+import { alpha, type Registry } from '../registry.ts';
+
+/** The exit code of a program, or 1 if it could not be started (`plugin/pkg/client/auth/exec/metrics.go` of client-go). */
+export interface ExecPluginCall {
+  readonly status: 'no_error' | 'plugin_execution_error' | 'plugin_not_found_error' | 'client_internal_error';
+  readonly code: number;
+}
+
+/** The validity of a certificate, in milliseconds since the epoch. */
+export interface ValidityPeriod {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+export interface ExecPluginObserver {
+  called(call: ExecPluginCall): void;
+  /** A program printed a certificate for the first time, or a different one than before, or none any more. */
+  certificateChanged(plugin: object, certificate: ValidityPeriod | undefined): void;
+}
+
+/** The outcome of reading the file of certificate authorities again (`transport/ca_rotation.go` of client-go). */
+export type CaReload =
+  | { readonly result: 'success'; readonly reason: 'updated' | 'unchanged' }
+  | { readonly result: 'failure'; readonly reason: 'read_error' | 'empty' | 'ca_parse_error' };
+
+export interface CredentialObserver extends ExecPluginObserver {
+  caReloaded(reload: CaReload): void;
+}
+
+/** Creates the observer of all kubeconfigs. `now` is in milliseconds since the epoch. */
+export function credentialMetrics(registry: Registry, now: () => number): CredentialObserver {
+  const calls = registry.counter(
+    alpha('rest_client_exec_plugin_call_total', 'Runs of programs for credentials, by exit code and outcome.', [
+      'code',
+      'call_status',
+    ]),
+  );
+  const rotations = registry.histogram(
+    alpha(
+      'rest_client_exec_plugin_certificate_rotation_age',
+      'Age in seconds of client certificates of programs for credentials when they were replaced.',
+    ),
+    [600, 1_800, ...OF_AGES],
+  );
+  const ttl = registry.gauge(
+    alpha(
+      'rest_client_exec_plugin_ttl_seconds',
+      'Seconds until the first client certificate of a program for credentials expires. +Inf if there is none.',
+    ),
+  );
+  const caReloads = registry.counter(
+    alpha('rest_client_transport_ca_reload_total', 'Reads of the file of certificate authorities again, by outcome.', [
+      'result',
+      'reason',
+    ]),
+  );
+  const certificates = new Map<object, ValidityPeriod>();
+  registry.collect(() => {
+    const ends = [...certificates.values()].map(({ notAfter }) => (notAfter - now()) / 1_000);
+    ttl.set([], Math.min(...ends));
+  });
+  return {
+    caReloaded: ({ result, reason }) => caReloads.add([result, reason]),
+    called: ({ code, status }) => calls.add([String(code), status]),
+    certificateChanged: (plugin, certificate) => {
+      const previous = certificates.get(plugin);
+      if (previous) rotations.observe([], (now() - previous.notBefore) / 1_000);
+      if (certificate) certificates.set(plugin, certificate);
+      else certificates.delete(plugin);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** The families about credential providers for images (`pkg/credentialprovider/plugin/metrics.go`). */
+import { USUAL } from '../buckets.ts';
+import { alpha, type Registry } from '../registry.ts';
+
+/** A run of the program of a credential provider. */
+interface ProviderRun {
+  readonly provider: string;
+  readonly ms: number;
+  readonly hasFailed: boolean;
+}
+
+export interface ProviderObserver {
+  ran(run: ProviderRun): void;
+  /** The configuration of the providers was read. `hash` identifies its files. */
+  configured(hash: string): void;
+}
+
+export function providerMetrics(registry: Registry): ProviderObserver {
+  const info = registry.gauge(
+    alpha('kubelet_credential_provider_config_info', 'The configuration of credential providers, with the value 1.', [
+      'hash',
+    ]),
+  );
+  const labels = ['plugin_name'];
+  const errors = registry.counter(
+    alpha('kubelet_credential_provider_plugin_errors_total', 'Failed runs of credential providers.', labels),
+  );
+  const duration = registry.histogram(
+    alpha(
+      'kubelet_credential_provider_plugin_duration',
+      'Duration of runs of credential providers, in seconds.',
+      labels,
+    ),
+    USUAL,
+  );
+  return {
+    ran: ({ provider, ms, hasFailed }) => {
+      duration.observe([provider], ms / 1_000);
+      if (hasFailed) errors.add([provider]);
+    },
+    configured: (hash) => info.set([hash], 1),
+  };
+}

@@ -1,0 +1,124 @@
+/** Requests: those to the API server, and those that the node's own API is asked. */
+import type { RequestObserver } from '../../../kubeclient/requestObserver.ts';
+import type { RequestListener } from '../../listener/server.ts';
+import { OF_BODIES, OF_REQUESTS, USUAL } from '../buckets.ts';
+import { alpha, type Registry } from '../registry.ts';
+
+/** Creates the observer of the requests to a host (`component-base/metrics/prometheus/restclient/metrics.go`). */
+export function kubeRequests(registry: Registry): (host: string) => RequestObserver {
+  const [total, retries] = [
+    registry.counter(
+      alpha('rest_client_requests_total', 'Requests to the API server, by code and method.', [
+        'code',
+        'method',
+        'host',
+      ]),
+    ),
+    registry.counter(
+      alpha(
+        'rest_client_request_retries_total',
+        'Requests that were sent again to the API server, by code and method.',
+        ['code', 'verb', 'host'],
+      ),
+    ),
+  ];
+  const histogram = (name: string, help: string, bounds: readonly number[]) =>
+    registry.histogram(alpha(`rest_client_${name}`, help, ['verb', 'host']), bounds);
+  const duration = histogram(
+    'request_duration_seconds',
+    'Duration of requests to the API server with their waits and retries, by method.',
+    OF_REQUESTS,
+  );
+  const throttling = histogram(
+    'rate_limiter_duration_seconds',
+    'Time that requests to the API server waited for the rate limit of the node, by method.',
+    OF_REQUESTS,
+  );
+  const sent = histogram(
+    'request_size_bytes',
+    'Size of the bodies of requests to the API server, by method.',
+    OF_BODIES,
+  );
+  const received = histogram(
+    'response_size_bytes',
+    'Size of the bodies of responses of the API server, by method.',
+    OF_BODIES,
+  );
+  return (host) => ({
+    throttled: (method, ms) => throttling.observe([method, host], ms / 1_000),
+    attempted: ({ method, code, isRetry, sentBytes }) => {
+      const labels = [code === undefined ? '<error>' : String(code), method, host];
+      total.add(labels);
+      if (isRetry) retries.add(labels);
+      if (sentBytes !== undefined) sent.observe([method, host], sentBytes);
+    },
+    received: (method, bytes) => received.observe([method, host], bytes),
+    completed: (method, ms) => duration.observe([method, host], ms / 1_000),
+  });
+}
+
+const METHODS: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT'];
+/** The first parts of the paths that there are: whoever asks for others names no series. */
+const PATHS: readonly string[] = [
+  'attach',
+  'checkpoint',
+  'configz',
+  'containerLogs',
+  'debug',
+  'exec',
+  'flagz',
+  'healthz',
+  'logs',
+  'metrics',
+  'metrics/cadvisor',
+  'metrics/probes',
+  'metrics/resource',
+  'pods',
+  'portForward',
+  'run',
+  'runningpods',
+  'stats',
+  'statusz',
+];
+/** As a kubelet has them, where `portForward` is another name. */
+const LONG: readonly string[] = ['exec', 'attach', 'portforward', 'debug'];
+
+const STREAMS: readonly string[] = ['exec', 'attach', 'portForward'];
+
+/** The class of a path that a kubelet counts it in (`getMetricBucket` in `pkg/kubelet/server/server.go`). */
+export function pathClass(target: string): string {
+  const [first = '', second] = target
+    .replace(/[?#].*$/s, '')
+    .replace(/^\//, '')
+    .split('/', 2);
+  const root = first === 'metrics' && second !== undefined ? `${first}/${second}` : first;
+  return PATHS.includes(root) ? root : 'other';
+}
+
+/** Told of each request to a server of the node, be it the one that everybody may ask. */
+export function servedRequests(registry: Registry): (server: 'readonly' | 'readwrite') => RequestListener {
+  const labels = ['method', 'path', 'server_type', 'long_running'];
+  const total = registry.counter(alpha('kubelet_http_requests_total', 'Requests to the node.', labels));
+  const open = registry.gauge(alpha('kubelet_http_inflight_requests', 'Requests to the node that are open.', labels));
+  const duration = registry.histogram(
+    alpha('kubelet_http_requests_duration_seconds', 'How long requests to the node take.', labels),
+    USUAL,
+  );
+  const webSockets = registry.counter(
+    alpha('kubelet_websocket_streaming_requests_total', 'Requests for exec, attach and port-forward by WebSocket.', [
+      'subresource',
+    ]),
+  );
+  return (server) =>
+    ({ method, target, isWebSocket = false }) => {
+      const path = pathClass(target);
+      if (isWebSocket && STREAMS.includes(path)) webSockets.add([path.toLowerCase()]);
+      const values = [METHODS.includes(method) ? method : 'other', path, server, String(LONG.includes(path))];
+      total.add(values);
+      open.add(values, 1);
+      return (ms) => {
+        open.add(values, -1);
+        duration.observe(values, ms / 1_000);
+      };
+    };
+}

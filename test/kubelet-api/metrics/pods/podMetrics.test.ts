@@ -1,0 +1,137 @@
+/** What is counted of pods by the states of their actors and their statuses, and that nothing of it stays. */
+import { expect, test } from '@jest/globals';
+import { FollowedPods } from '../../../../kubelet-api/metrics/pods/followedPods.ts';
+import { PodMetrics } from '../../../../kubelet-api/metrics/pods/podMetrics.ts';
+import { pulledMs, rejectionLabel, startTimes } from '../../../../kubelet-api/metrics/pods/podStarts.ts';
+import { ProbeMetrics } from '../../../../kubelet-api/metrics/pods/probeMetrics.ts';
+import {
+  hasStarted,
+  initMs,
+  isFirstRoundOver,
+  newEnds,
+  ranBefore,
+} from '../../../../kubelet-api/metrics/pods/statusChanges.ts';
+import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
+import type { PodStatus } from '../../../../kubernetes/api/schema/status.ts';
+import { podWith } from '../../../fakes/pods.ts';
+import { samplesOf } from '../support/scraped.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const iso = (seconds: number) => new Date(NOW + seconds * 1_000).toISOString();
+const status = (state: object, more: object = {}): NonNullable<PodStatus['containerStatuses']>[number] => ({
+  name: 'main',
+  ready: false,
+  restartCount: 0,
+  image: '',
+  imageID: '',
+  state,
+  ...more,
+});
+const ended = (containerID: string, at = 5) => ({
+  terminated: { exitCode: 1, reason: 'Error', containerID, finishedAt: iso(at), startedAt: iso(at - 1) },
+});
+const of = (...containerStatuses: NonNullable<PodStatus['containerStatuses']>): PodStatus => ({ containerStatuses });
+
+test('a run that has ended counts once, whichever state shows it', () => {
+  const running = of(status({ running: { startedAt: iso(1) } }));
+  const over = of(status(ended('a')));
+  const waiting = of(status({ waiting: { reason: 'CrashLoopBackOff' } }, { lastState: ended('a') }));
+  const again = of(status(ended('b', 7), { lastState: ended('a') }));
+  const ids = (before: PodStatus | undefined, now: PodStatus, since = NOW) =>
+    newEnds(before, now, since).map(({ run }) => run.containerID);
+  expect(ids(running, over)).toEqual(['a']);
+  expect(ids(running, waiting)).toEqual(['a']);
+  expect(ids(over, waiting)).toEqual([]);
+  expect(ids(waiting, again)).toEqual(['b']);
+  expect(ids(undefined, over)).toEqual(['a']);
+  expect(ids(undefined, over, NOW + 6_000)).toEqual([]);
+  // A status tells no parts of seconds.
+  expect(ids(running, over, NOW + 5_900)).toEqual(['a']);
+  expect(ids({}, { initContainerStatuses: over.containerStatuses ?? [] })).toEqual(['a']);
+});
+
+test('when the first round of a pod is over, and it has started', () => {
+  const runs = status({ running: { startedAt: iso(1) } });
+  const [creating, failing] = ['ContainerCreating', 'ErrImagePull'].map((reason) => status({ waiting: { reason } }));
+  if (creating === undefined || failing === undefined) throw new Error('there are two');
+  expect(isFirstRoundOver(of(runs, creating))).toBe(false);
+  expect(isFirstRoundOver(of(runs, failing))).toBe(true);
+  expect(isFirstRoundOver(of())).toBe(false);
+  expect(isFirstRoundOver({ phase: 'Failed' })).toBe(true);
+  expect(isFirstRoundOver({ initContainerStatuses: [runs], containerStatuses: [creating] })).toBe(true);
+  expect(hasStarted(of(runs, creating))).toBe(false);
+  expect(hasStarted(of(runs))).toBe(true);
+  expect(hasStarted(of())).toBe(false);
+  expect(ranBefore(of(runs), NOW + 1_900)).toBe(false);
+  expect(ranBefore(of(runs), NOW + 2_000)).toBe(true);
+  expect(initMs({ initContainerStatuses: [status(ended('a')), runs] })).toBe(1_000);
+});
+
+test('pulls that overlap count once; a start is timed without them where all volumes end with the pod', () => {
+  const pulls = [[5, 8] as const, [0, 4] as const, [2, 6] as const];
+  expect(pulledMs(pulls)).toBe(8);
+  const metadata = { creationTimestamp: iso(0) };
+  const made = podWith('web', { volumes: [{ name: 'v', emptyDir: {} }] }, metadata);
+  expect(startTimes(made, { pulls: [[NOW, NOW + 2_000]] }, NOW + 3_000)).toEqual({ totalMs: 3_000, sliMs: 1_000 });
+  const kept = podWith('web', { volumes: [{ name: 'v', hostPath: { path: '/v', type: '' } }] }, metadata);
+  expect(startTimes(kept, { pulls: [] }, NOW + 3_000)).toEqual({ totalMs: 3_000 });
+  const annotations = { 'kubernetes.io/config.source': 'file' };
+  expect(startTimes(podWith('web', {}, { ...metadata, annotations }), { pulls: [] }, NOW)).toBe(undefined);
+});
+
+test('reasons of a refusal by their names, of which there are only so many', () => {
+  expect(['OutOfcpu', 'OutOfexample.com/gpu', 'NodeAffinity', 'SysctlForbidden'].map(rejectionLabel)).toEqual([
+    'OutOfcpu',
+    'OutOfExtendedResources',
+    'Other',
+    'SysctlForbidden',
+  ]);
+});
+
+test('thousands of pods that come and go leave nothing, be their end told or not', async () => {
+  let now = NOW;
+  const [registry, probeRegistry, pods] = [new Registry(), new Registry(), new FollowedPods()];
+  const metrics = new PodMetrics({
+    registry,
+    pods,
+    resizes: { updated: () => {}, statusChanged: () => {}, deferredAccepted: () => {} },
+    now: () => now,
+    isInCluster: true,
+  });
+  const probes = new ProbeMetrics(probeRegistry, pods);
+  const live = (name: string, isTold: boolean) => {
+    const pod = {
+      ...podWith(name),
+      status: { ...of(status({ running: { startedAt: iso(1) } })), phase: 'Running' as const },
+    };
+    const { uid } = pod.metadata;
+    const move = (state: string, part = '') => metrics.moved({ actor: `pod/${uid}${part}`, state, at: now });
+    for (const state of ['new', 'admitting', 'preparing', 'active.running.steady']) move(state);
+    for (const state of ['launching.making', 'running.ready']) move(state, '/container/main');
+    metrics.changed({ uid, pod, removed: false });
+    const input = { pod, container: 'main', kind: 'liveness', id: 'c', podIp: undefined } as const;
+    const output = { result: 'success', message: '', beganAt: now, at: now + 3 } as const;
+    probes.tried({ port: 'runProbe', input, ms: 3, output });
+    move('terminating.stopping');
+    move('terminated');
+    if (isTold) {
+      metrics.changed({ uid, pod, removed: true });
+      probes.forget(uid);
+    }
+    // A try that was under way.
+    probes.tried({ port: 'runProbe', input, ms: 3, output });
+  };
+  for (let each = 0; each < 3_000; each += 1) live(`pod-${each}`, each % 2 === 0);
+  expect(pods.size).toBe(1_500);
+  // Also what comes late has nothing stay of a pod whose end was told.
+  const tries = [...(await samplesOf(probeRegistry)).keys()].filter((each) => each.startsWith('prober_probe_total'));
+  expect(tries).toHaveLength(1_500);
+  now += 61_000;
+  pods.sweep(now);
+  probes.sweep();
+  expect(pods.size).toBe(0);
+  expect((await samplesOf(probeRegistry)).size).toBe(0);
+  const samples = await samplesOf(registry);
+  expect(samples.get('kubelet_pod_worker_duration_seconds_count{operation_type="create"}')).toBe(3_000);
+  expect(samples.size).toBeLessThan(200);
+});
