@@ -92,10 +92,10 @@ export type { LimiterEvent, TimerEvent } from './machines/shared/slots.ts';
 export type { GarbageEvent, LogsEvent } from './machines/shared/upkeepEvents.ts';
 export { statusSinkMachine } from './machines/statusSink/chart.ts';
 export { volumeMachine } from './machines/volume/chart.ts';
-export type { ActorNode } from './show/actorNode.ts';
+export type { ActorNode } from './show/actors/actorNode.ts';
+export type { PodWithTree as SeenPod } from './show/actors/podActors.ts';
+export { explainNode, type NodeExplanation } from './show/explain/explainNode.ts';
+export { formatExplanation, formatNodeExplanation } from './show/explain/formatExplanation.ts';
 export { type Explanation, explainPod } from './show/explain.ts';
-export { explainNode, type NodeExplanation } from './show/explainNode.ts';
-export { formatExplanation, formatNodeExplanation } from './show/formatExplanation.ts';
-export type { PodWithTree as SeenPod } from './show/podActors.ts';
 /** What mounts volumes, and works in them. */
 export type { Mounter } from './volume/mounter.ts';

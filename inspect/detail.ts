@@ -5,13 +5,13 @@ import type { CoreEvent } from '../kubernetes/events/event.ts';
 import { machines } from '../machines/drawing/charts.ts';
 import { nextWays } from '../machines/drawing/next.ts';
 import { stateValueOf } from '../machines/drawing/stateValue.ts';
-import type { ActorNode } from '../show/actorNode.ts';
-import { actorSteps } from '../show/actorPath.ts';
+import type { ActorNode } from '../show/actors/actorNode.ts';
+import { actorSteps } from '../show/actors/actorPath.ts';
 import { conditionText } from '../show/category.ts';
+import type { NodeExplanation } from '../show/explain/explainNode.ts';
+import type { PartExplanation, PodPart } from '../show/explain/explainPart.ts';
+import { actorTitle, endCause } from '../show/explain/explainText.ts';
 import type { ExplainedActor, Explanation } from '../show/explain.ts';
-import type { NodeExplanation } from '../show/explainNode.ts';
-import type { PartExplanation, PodPart } from '../show/explainPart.ts';
-import { actorTitle, endCause } from '../show/explainText.ts';
 import { NotInspected } from './inspected.ts';
 import type { Detail, ShownEvent } from './protocol.ts';
 

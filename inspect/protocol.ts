@@ -2,10 +2,10 @@
  * The JSON protocol between `inspect/` and `web/`. Times are milliseconds since the epoch. An actor is identified by
  * its path, i.e. the ids of its ancestors and its own.
  */
-import type { ActorNode } from '../show/actorNode.ts';
-import type { NextTransition } from '../show/nextTransition.ts';
+import type { ActorNode } from '../show/actors/actorNode.ts';
+import type { NextTransition } from '../show/explain/nextTransition.ts';
 
-export type { NextTransition as NextWay } from '../show/nextTransition.ts';
+export type { NextTransition as NextWay } from '../show/explain/nextTransition.ts';
 
 /** An actor without its children. The parent's path and the order among its children replace the tree. */
 export interface ShownActor extends Omit<ActorNode, 'children'> {

@@ -1,9 +1,9 @@
 /** Converts actors and pods to the format of the page and computes their changes. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import type { ActorNode, LimiterView } from '../show/actorNode.ts';
-import { podUidOf } from '../show/actorPath.ts';
-import { podRow } from '../show/table.ts';
+import type { ActorNode, LimiterView } from '../show/actors/actorNode.ts';
+import { podUidOf } from '../show/actors/actorPath.ts';
+import { podRow } from '../show/tables/table.ts';
 import { NODE } from './live/touched.ts';
 import type { ShownActor, ShownGate, ShownPod } from './protocol.ts';
 

@@ -5,7 +5,7 @@ import { lookUp } from '../base/lookUp.ts';
 import { containerNamed, containersOf, type PlacedContainer } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
-import { statusesOf } from './podActors.ts';
+import { statusesOf } from './actors/podActors.ts';
 
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 

@@ -1,11 +1,11 @@
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { PodPhase } from '../kubernetes/api/schema/status.ts';
-import type { ActorNode, LimiterView } from './actorNode.ts';
-import { answerOf } from './explainAnswer.ts';
-import { type QueuePosition, queuePositions } from './explainText.ts';
+import type { ActorNode, LimiterView } from './actors/actorNode.ts';
+import { containerNames, hasNetwork, type PodWithTree, podActors } from './actors/podActors.ts';
+import { answerOf } from './explain/explainAnswer.ts';
+import { type QueuePosition, queuePositions } from './explain/explainText.ts';
 import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
-import { containerNames, hasNetwork, type PodWithTree, podActors } from './podActors.ts';
-import { podRow } from './table.ts';
+import { podRow } from './tables/table.ts';
 
 /** An actor with the details that only an explanation shows. All times are in milliseconds since the epoch. */
 export interface ExplainedActor extends ActorNode {

@@ -1,7 +1,7 @@
 /** The last lines of a failed container's log. They are read on demand and never cached. */
 import { neverStarted } from '../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../kubernetes/status/view.ts';
-import type { ContainerWithActor, PodActors } from './podActors.ts';
+import type { ContainerWithActor, PodActors } from './actors/podActors.ts';
 
 export interface LogTail {
   /** Path of the log on the host. */

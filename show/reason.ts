@@ -1,8 +1,8 @@
 /** Reasons why an actor is not healthy, cause first and short enough for a table column. */
 import { humanDuration } from '../base/duration.ts';
-import type { ActorNode } from './actorNode.ts';
-import { endCause } from './explainText.ts';
-import type { ContainerWithActor, PodActors } from './podActors.ts';
+import type { ActorNode } from './actors/actorNode.ts';
+import type { ContainerWithActor, PodActors } from './actors/podActors.ts';
+import { endCause } from './explain/explainText.ts';
 
 /** Appends the time left until the deadline, e.g. `; retry in 17s`. Appends nothing if there is no deadline. */
 function withDeadline(text: string, { until }: ActorNode, action: string, now: number): string {

@@ -4,11 +4,11 @@ import type { CoreEvent } from '../kubernetes/events/event.ts';
 import type { ForeignPod } from '../kubernetes/lifecycle/observed.ts';
 import type { NodeObject } from '../kubernetes/node/nodeObject.ts';
 import type { SourceProblem } from '../machines/shared/events.ts';
-import type { ActorNode, RuntimeView } from '../show/actorNode.ts';
-import type { NodeActors } from '../show/actorRows.ts';
+import type { ActorNode, RuntimeView } from '../show/actors/actorNode.ts';
+import type { NodeActors } from '../show/actors/actorRows.ts';
+import type { NodeExplanation } from '../show/explain/explainNode.ts';
+import type { PartExplanation, PodPart } from '../show/explain/explainPart.ts';
 import type { Explanation } from '../show/explain.ts';
-import type { NodeExplanation } from '../show/explainNode.ts';
-import type { PartExplanation, PodPart } from '../show/explainPart.ts';
 import type { LogTails } from '../show/logTail.ts';
 
 /** An event was created, its count increased, or it was removed. */

@@ -1,10 +1,10 @@
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { withUse } from '../show/explain/explainNodeUse.ts';
+import { type PartExplanation, type PodPart, partNames } from '../show/explain/explainPart.ts';
+import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../show/explain/formatExplanation.ts';
 import type { Explanation } from '../show/explain.ts';
-import { withUse } from '../show/explainNodeUse.ts';
-import { type PartExplanation, type PodPart, partNames } from '../show/explainPart.ts';
-import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../show/formatExplanation.ts';
-import { podList } from '../show/podList.ts';
-import { ambiguityMessage, findPodsByName } from '../show/podsByName.ts';
+import { podList } from '../show/tables/podList.ts';
+import { ambiguityMessage, findPodsByName } from '../show/tables/podsByName.ts';
 import type { AgentPort } from './agent.ts';
 import { nearestPod, problemSentence, problemsOf } from './manifestProblems.ts';
 import { failure } from './status.ts';

@@ -8,7 +8,7 @@ import { listPodDirectories } from '../../host/pods/podDirectory.ts';
 import { createUserNamespaces } from '../../host/pods/userNamespaces.ts';
 import { involvedNode, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { NodeInput } from '../../machines/node/context.ts';
-import { withUnwrittenFiles } from '../../show/explainNode.ts';
+import { withUnwrittenFiles } from '../../show/explain/explainNode.ts';
 import { hostMounter } from '../../volume/hostMounter.ts';
 import type { ClusterContent } from '../../volume/plugin.ts';
 import { createBoundary, type World } from '../boundary.ts';

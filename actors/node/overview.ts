@@ -6,7 +6,7 @@ import { foreignPods } from '../../machines/node/own.ts';
 import { runtimeView } from '../../machines/node/view.ts';
 import { actorView } from '../../machines/shared/actorTree.ts';
 import { limiterView } from '../../machines/shared/views.ts';
-import type { ActorView, RuntimeView } from '../../show/actorNode.ts';
+import type { ActorView, RuntimeView } from '../../show/actors/actorNode.ts';
 import type { SinceMap } from '../status/since.ts';
 import type { RootActor } from './rootActor.ts';
 

@@ -2,7 +2,7 @@
 import { actorTree } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
 import type { PodRef } from '../../machines/shared/views.ts';
-import type { ActorNode } from '../../show/actorNode.ts';
+import type { ActorNode } from '../../show/actors/actorNode.ts';
 
 export interface PodTrees {
   /** Says that an actor of the pod has made a transition. */

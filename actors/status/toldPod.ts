@@ -5,7 +5,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { PodView } from '../../kubernetes/status/view.ts';
 import { type PodRef, podView } from '../../machines/shared/views.ts';
-import type { ActorNode } from '../../show/actorNode.ts';
+import type { ActorNode } from '../../show/actors/actorNode.ts';
 
 /** A pod as the board has it. */
 export interface Posted {

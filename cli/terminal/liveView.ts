@@ -1,5 +1,5 @@
 import { every, systemClock } from '../../base/clock.ts';
-import { type PodWithTree, pairWithTrees } from '../../show/podActors.ts';
+import { type PodWithTree, pairWithTrees } from '../../show/actors/podActors.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import { nodeReadiness, readinessText, settledReadiness } from './table/ready.ts';
 

@@ -11,7 +11,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
 import { goArchitecture } from '../../kubernetes/admission/node.ts';
 import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
-import { decimalSize } from '../../show/imageTable.ts';
+import { decimalSize } from '../../show/tables/imageTable.ts';
 import { tar } from '../managed/images/tar.ts';
 import { unpackedLayerSize } from './layerSize.ts';
 import { listTarMembers, readAt, TarError, type TarMember, type TarMembers } from './tarMembers.ts';

@@ -1,6 +1,6 @@
 /** Serves the page of a running node. Current state comes from the agent, and past state from its recording. */
 
-import { containerNameOf } from '../../show/actorPath.ts';
+import { containerNameOf } from '../../show/actors/actorPath.ts';
 import type { Explanation } from '../../show/explain.ts';
 import type { LogTails } from '../../show/logTail.ts';
 import { problemsOf } from '../../socket/manifestProblems.ts';

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
 import type { Line } from '../../recording/lines.ts';
-import type { ActorNode, LimiterView } from '../../show/actorNode.ts';
+import type { ActorNode, LimiterView } from '../../show/actors/actorNode.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import { StoryConverter } from '../past/storyLines.ts';
 import type { Frame, ShownNode, ShownPod, Snapshot, StoryLine } from '../protocol.ts';

@@ -1,6 +1,6 @@
 /** The state of the node in the bar at the top of the page. */
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
-import type { ActorNode, RuntimeView } from '../../show/actorNode.ts';
+import type { ActorNode, RuntimeView } from '../../show/actors/actorNode.ts';
 import type { ShownGate, ShownNode } from '../protocol.ts';
 import { shownGate } from '../shown.ts';
 

@@ -1,7 +1,7 @@
 /** Tracks which actor trees have changed. Most inputs of a node change the actors of one pod only. */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { pathOf } from '../../machines/shared/actorRefs.ts';
-import { podUidOf } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actors/actorPath.ts';
 
 /** The key of the node's own actors among the UIDs of pods. */
 export const NODE = '';

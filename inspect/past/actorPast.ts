@@ -2,8 +2,8 @@
 import type { InspectionEvent } from 'xstate';
 import type { Move } from '../../actors/status/since.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
-import type { ActorView } from '../../show/actorNode.ts';
-import { containerNameOf } from '../../show/actorPath.ts';
+import type { ActorView } from '../../show/actors/actorNode.ts';
+import { containerNameOf } from '../../show/actors/actorPath.ts';
 import type { ActorHistory } from '../protocol.ts';
 import { uidIn } from '../shown.ts';
 import { Runs } from './runs.ts';

@@ -1,6 +1,6 @@
 /** Answers the page's requests for the past of a node. */
 import { isMissing } from '../../host/files/fileErrors.ts';
-import { containerNameOf } from '../../show/actorPath.ts';
+import { containerNameOf } from '../../show/actors/actorPath.ts';
 import { createDetail, partAtPath } from '../detail.ts';
 import { NotInspected } from '../inspected.ts';
 import type {

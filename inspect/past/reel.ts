@@ -1,6 +1,6 @@
 /** Stores the states of a replay, so that any time that has been replayed can be shown at once. */
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
-import type { ActorNode } from '../../show/actorNode.ts';
+import type { ActorNode } from '../../show/actors/actorNode.ts';
 import { shownReplayedNode } from '../live/nodeBar.ts';
 import { type ChangedTrees, NODE } from '../live/touched.ts';
 import type { ShownActor, ShownNode, ShownPod, Snapshot } from '../protocol.ts';

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { hasTag, machineAt, tagOf } from '../../machines/drawing/stateTags.ts';
 import type { Line } from '../../recording/lines.ts';
-import { podUidOf } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actors/actorPath.ts';
 import type { EnteredLine, StoryLine } from '../protocol.ts';
 
 /** Converts lines in order. Tracks the calls in progress and the last state of each container. */

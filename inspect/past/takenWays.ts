@@ -3,7 +3,7 @@ import type { AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import type { Move } from '../../actors/status/since.ts';
 import { wayIdsOf } from '../../machines/drawing/ways.ts';
 import { pathOf } from '../../machines/shared/actorRefs.ts';
-import { podUidOf } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actors/actorPath.ts';
 import type { Taken } from '../protocol.ts';
 
 /** Collects transitions from XState's inspection events, and times from the node's moves. */

@@ -1,7 +1,7 @@
 /** What a container's actor shows: its state in the words of a ContainerStatus (C16), and its facts in the tree of actors. */
 import { mayLeaveTerminated, shouldRestart } from '../../kubernetes/lifecycle/restart.ts';
 import type { ContainerView, TerminatedRun, WaitReason } from '../../kubernetes/status/view.ts';
-import type { ReportedDetails } from '../../show/actorNode.ts';
+import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { handlerText } from '../../show/handlerText.ts';
 import { probeOf } from '../probe/context.ts';
 import { probeRefs, resultOf } from '../probe/view.ts';

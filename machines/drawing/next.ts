@@ -6,7 +6,7 @@ import {
   getStateNodes,
   type StateValue,
 } from 'xstate';
-import type { NextTransition } from '../../show/nextTransition.ts';
+import type { NextTransition } from '../../show/explain/nextTransition.ts';
 import { transitionsOf, wayOf } from './ways.ts';
 
 const TIMER = 'timer.elapsed';

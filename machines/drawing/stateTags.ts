@@ -1,6 +1,6 @@
 /** Which machine an actor runs, and how its states are told: found from names alone, for actors that are no more. */
 import type { AnyStateMachine } from 'xstate';
-import { actorSteps } from '../../show/actorPath.ts';
+import { actorSteps } from '../../show/actors/actorPath.ts';
 import { type Category, findCategory } from '../../show/category.ts';
 import { machines } from './charts.ts';
 

@@ -1,5 +1,5 @@
 /** What trees of actors show of what connects the node with its cluster beside its machines. */
-import type { FeedView } from '../../show/actorNode.ts';
+import type { FeedView } from '../../show/actors/actorNode.ts';
 import type { ClusterAccess } from './cluster.ts';
 import type { NodeContext } from './context.ts';
 import { eventQueueView, quietQueue } from './eventQueue.ts';

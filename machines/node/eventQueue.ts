@@ -1,6 +1,6 @@
 /** How events get on that are on their way to the API server: a plain state, told where events have to wait. */
 import type { Failure } from '../../base/failure.ts';
-import type { FeedView } from '../../show/actorNode.ts';
+import type { FeedView } from '../../show/actors/actorNode.ts';
 
 export interface EventQueueState {
   /** Since when they go out, or have had to wait, in milliseconds since the epoch. */

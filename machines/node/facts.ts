@@ -1,7 +1,7 @@
 /** What trees of actors show of the node beside its state. */
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import type { FeedView, ReportedDetails } from '../../show/actorNode.ts';
+import type { FeedView, ReportedDetails } from '../../show/actors/actorNode.ts';
 import { deadlineOf } from '../pod/termination.ts';
 import { childrenOf } from '../shared/actorTree.ts';
 import type { RuntimeHealth } from '../shared/events.ts';

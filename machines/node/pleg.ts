@@ -1,6 +1,6 @@
 /** How the PLEG learns of changes at the runtime: a plain reducer, whose state its feed tells and `explain node` shows. */
 import type { Failure } from '../../base/failure.ts';
-import type { FeedView } from '../../show/actorNode.ts';
+import type { FeedView } from '../../show/actors/actorNode.ts';
 
 export interface PlegState {
   /** Since when it is so, in milliseconds since the epoch; 0 before anything has happened. */

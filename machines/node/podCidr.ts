@@ -1,6 +1,6 @@
 /** Whether the runtime has the addresses of the node's pods: a plain reducer, which its feed sends and `explain node` shows. */
 import type { Failure } from '../../base/failure.ts';
-import type { FeedView } from '../../show/actorNode.ts';
+import type { FeedView } from '../../show/actors/actorNode.ts';
 
 export interface PodCidrState {
   /** The addresses that the node wants its pods to have, such as `10.1.0.0/24` or `10.1.0.0/24,fd00:1::/64`. */

@@ -1,7 +1,7 @@
 /** How a source of pods gets on: a plain state, which it tells when it changes and `explain node` shows. */
 import { goDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
-import type { FeedView } from '../../show/actorNode.ts';
+import type { FeedView } from '../../show/actors/actorNode.ts';
 import type { StateTag } from '../shared/stateMeta.ts';
 import { countFacts, type ObjectCounts } from './objectCounts.ts';
 

@@ -1,7 +1,7 @@
 /** The plain view of the node. */
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import { namespacedName } from '../../kubernetes/shownName.ts';
-import type { NodeView, RuntimeView } from '../../show/actorNode.ts';
+import type { NodeView, RuntimeView } from '../../show/actors/actorNode.ts';
 import { actorTree, childrenOf } from '../shared/actorTree.ts';
 import type { RuntimeHealth } from '../shared/events.ts';
 import type { SinceOf } from '../shared/stateMeta.ts';

@@ -1,8 +1,8 @@
 /** What trees of actors show of a pod beside its state. */
 import type { ActorRefFrom } from 'xstate';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
-import type { ReportedDetails } from '../../show/actorNode.ts';
-import { failureText, KIND_NAMES, UPDATE_AWAITS_ROOM } from '../../show/explainText.ts';
+import type { ReportedDetails } from '../../show/actors/actorNode.ts';
+import { failureText, KIND_NAMES, UPDATE_AWAITS_ROOM } from '../../show/explain/explainText.ts';
 import type { containerMachine } from '../container/chart.ts';
 import { childrenOf } from '../shared/actorTree.ts';
 import type { Seen } from '../shared/stateMeta.ts';

@@ -1,7 +1,7 @@
 /** One probe of one run of a container: tries again and again, and tells its container when the result changes. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedPod, type RecordedEvent, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
-import type { ReportedDetails } from '../../show/actorNode.ts';
+import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { parent } from '../shared/actorRefs.ts';
 import type { ProbeFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';

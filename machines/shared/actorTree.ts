@@ -2,7 +2,7 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import { type ActorNode, type ActorView, CALL, type ReportedDetails } from '../../show/actorNode.ts';
+import { type ActorNode, type ActorView, CALL, type ReportedDetails } from '../../show/actors/actorNode.ts';
 import { findCategory } from '../../show/category.ts';
 import { pathOf } from './actorRefs.ts';
 import { latestViews } from './latestViews.ts';

@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate';
-import type { ReportedDetails } from '../../show/actorNode.ts';
+import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { CATEGORIES, type Category } from '../../show/category.ts';
 
 /** Since when an actor has been in its present state, in milliseconds since the epoch. */

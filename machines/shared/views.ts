@@ -3,7 +3,7 @@ import type { ActorRefFrom } from 'xstate';
 import { volumeWaitingReason } from '../../kubernetes/api/containers.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerView, PodView, VolumeView } from '../../kubernetes/status/view.ts';
-import type { ActorNode, LimiterView } from '../../show/actorNode.ts';
+import type { ActorNode, LimiterView } from '../../show/actors/actorNode.ts';
 import type { containerMachine } from '../container/chart.ts';
 import { specOf } from '../container/context.ts';
 import { containerView } from '../container/view.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../kubernetes/events/recordedEvent.ts';
 import { nextBackOff, volumeBackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import type { MountedVolume } from '../../kubernetes/mountedVolume.ts';
-import type { ReportedDetails } from '../../show/actorNode.ts';
+import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { type AwaitedImage, awaitedImage } from '../image/awaited.ts';
 import { imageMachine } from '../image/chart.ts';
 import type { ImageInput } from '../image/setup.ts';

@@ -6,7 +6,7 @@ import { type Clock, every } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
-import type { LostRoot } from '../../show/explainNode.ts';
+import type { LostRoot } from '../../show/explain/explainNode.ts';
 
 const LOOK_MS = 10_000;
 

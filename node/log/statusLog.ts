@@ -5,8 +5,8 @@ import { isCallTimeoutMessage } from '../../cri/client/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { CoreEvent } from '../../kubernetes/events/event.ts';
 import { displayName } from '../../kubernetes/shownName.ts';
-import type { ActorNode } from '../../show/actorNode.ts';
-import { type PodWithTree, podActors } from '../../show/podActors.ts';
+import type { ActorNode } from '../../show/actors/actorNode.ts';
+import { type PodWithTree, podActors } from '../../show/actors/podActors.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 
 /**

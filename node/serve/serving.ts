@@ -18,7 +18,7 @@ import { type Listener, listen, listenPlain } from '../../kubelet-api/listener/l
 import { issuedPair, readTextOrUndefined, selfSignedPair } from '../../kubelet-api/listener/servingCertificate.ts';
 import type { NodeMetrics } from '../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
-import type { ServedView } from '../../show/explainServing.ts';
+import type { ServedView } from '../../show/explain/explainServing.ts';
 import type { Summary } from '../../stats/summary.ts';
 import { ApiUse } from '../cluster/apiUse.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';

@@ -4,7 +4,7 @@ import { runtimeMessage } from '../../cri/client/failure.ts';
 import { findRunningContainer } from '../../cri/runningContainer.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { statusesOf } from '../../show/podActors.ts';
+import { statusesOf } from '../../show/actors/podActors.ts';
 import type { StreamEndpoint, StreamRequest } from '../../socket/agent.ts';
 
 interface StreamParts {

@@ -12,7 +12,7 @@ import type {
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerState, ContainerStatus } from '../../kubernetes/api/schema/status.ts';
 import { fieldValue, resourceValue } from '../../kubernetes/environment/fieldRef.ts';
-import { importAdvice } from '../explainText.ts';
+import { importAdvice } from '../explain/explainText.ts';
 import type { LogTail, LogTails } from '../logTail.ts';
 import { indented } from './tabbed.ts';
 import { localTime } from './time.ts';

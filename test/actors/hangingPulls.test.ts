@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatExplanation } from '../../show/formatExplanation.ts';
+import { formatExplanation } from '../../show/explain/formatExplanation.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 

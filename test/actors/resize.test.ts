@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { podActors } from '../../show/podActors.ts';
+import { podActors } from '../../show/actors/podActors.ts';
 import { podReason } from '../../show/reason.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { problemsToTell } from '../../actors/sources/problemsToTell.ts';
 import { shortSentence, shortText, truncate } from '../../base/shortText.ts';
 import { describeIssues } from '../../node/config/configError.ts';
-import { shortenMessage } from '../../show/explainText.ts';
+import { shortenMessage } from '../../show/explain/explainText.ts';
 
 const path = `/var/lib/${'directory/'.repeat(400)}data`;
 const text = `cannot mount ${path}: it belongs to another pod; expected a path below ${path}`;

@@ -5,7 +5,7 @@ import { tablePrinter } from '../../cli/terminal/table/printer.ts';
 import { renderFrame, renderLast } from '../../cli/terminal/table/render.ts';
 import { TerminalText } from '../../cli/terminal/terminalText.ts';
 import { describePod } from '../../show/describe/pod.ts';
-import { displayWidth } from '../../show/displayWidth.ts';
+import { displayWidth } from '../../show/tables/displayWidth.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { exited, NOW, podView, seenPod } from '../kubernetes/views.ts';
 import { productFiles } from '../support/tree.ts';

@@ -1,9 +1,9 @@
 import { createEventRecorder, type EventRecorder } from '../../actors/events/eventRecorder.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { NodeFailure } from '../../base/failure.ts';
+import { explainNode } from '../../show/explain/explainNode.ts';
+import { explainPart } from '../../show/explain/explainPart.ts';
 import { explainPod } from '../../show/explain.ts';
-import { explainNode } from '../../show/explainNode.ts';
-import { explainPart } from '../../show/explainPart.ts';
 import type { LogTail } from '../../show/logTail.ts';
 import type { AgentPort, NodeSummary, PodPaths, StreamEndpoint, StreamRequest } from '../../socket/agent.ts';
 import { aNode } from '../kubernetes/nodes.ts';

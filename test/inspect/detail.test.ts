@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createDetail } from '../../inspect/detail.ts';
+import { explainNode } from '../../show/explain/explainNode.ts';
 import { explainPod } from '../../show/explain.ts';
-import { explainNode } from '../../show/explainNode.ts';
 import { backOff, NOW, nodeView, podView, run, seenPod } from '../kubernetes/views.ts';
 
 test('an actor that waits for nothing has its condition in its answer, and not the name of its state', () => {

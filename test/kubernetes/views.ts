@@ -10,8 +10,8 @@ import type {
   VolumeView,
   WaitReason,
 } from '../../kubernetes/status/view.ts';
-import type { ActorNode, ActorView, NodeView } from '../../show/actorNode.ts';
-import { type PodWithTree, podActors } from '../../show/podActors.ts';
+import type { ActorNode, ActorView, NodeView } from '../../show/actors/actorNode.ts';
+import { type PodWithTree, podActors } from '../../show/actors/podActors.ts';
 
 /** Combines the view for the status with the row of the actor tree. */
 export interface ShownPod extends PodView, ActorView {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Failure, FailureReason } from '../../base/failure.ts';
-import type { LimiterView } from '../../show/actorNode.ts';
+import type { LimiterView } from '../../show/actors/actorNode.ts';
+import { formatExplanation } from '../../show/explain/formatExplanation.ts';
 import { explainPod } from '../../show/explain.ts';
-import { formatExplanation } from '../../show/formatExplanation.ts';
 import {
   backOff,
   ending,

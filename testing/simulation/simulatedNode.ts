@@ -1,7 +1,7 @@
 /** A node in simulation as those see it who try their pods on it. */
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { NodeExplanation } from '../../show/explain/explainNode.ts';
 import type { Explanation } from '../../show/explain.ts';
-import type { NodeExplanation } from '../../show/explainNode.ts';
 import type { Recording } from './run/recording.ts';
 import type { Deed } from './stories/story.ts';
 

@@ -1,10 +1,10 @@
 /** The headline of the selected actor with its path, state and countdown. */
 
 import type { ShownActor, ShownPod } from '../../inspect/protocol.ts';
-import { actorSteps } from '../../show/actorPath.ts';
+import { actorSteps } from '../../show/actors/actorPath.ts';
+import { worstOf } from '../../show/actors/treeRows.ts';
 import { type Category, categoryOf, conditionText } from '../../show/category.ts';
-import { actorTitle } from '../../show/explainText.ts';
-import { worstOf } from '../../show/treeRows.ts';
+import { actorTitle } from '../../show/explain/explainText.ts';
 import type { Page } from './page.ts';
 import { podOf } from './selection.ts';
 import { nodeAt, ROOT } from './tree.ts';

@@ -3,7 +3,7 @@
  */
 import { signal } from '@preact/signals';
 import type { ShownLog } from '../../inspect/protocol.ts';
-import { containerNameOf, podUidOf } from '../../show/actorPath.ts';
+import { containerNameOf, podUidOf } from '../../show/actors/actorPath.ts';
 import { errorMessage } from './actions.ts';
 import type { Page } from './page.ts';
 import { requestOnChange } from './requestOnChange.ts';

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { ShownObject } from '../../inspect/protocol.ts';
-import { podUidOf } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actors/actorPath.ts';
 import { errorMessage } from './actions.ts';
 import { actorsOfPod } from './detail.ts';
 import { createLogTab } from './logTab.ts';

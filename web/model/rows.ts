@@ -1,11 +1,11 @@
 /** The rows of the tree on the page: expansion, filter, and a stable order while the user interacts with the list. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ShownPod } from '../../inspect/protocol.ts';
-import { type ActorFilter, parseFilter } from '../../show/actorFilter.ts';
-import type { ActorNode } from '../../show/actorNode.ts';
-import { rowText } from '../../show/actorRowText.ts';
+import { type ActorFilter, parseFilter } from '../../show/actors/actorFilter.ts';
+import type { ActorNode } from '../../show/actors/actorNode.ts';
+import { rowText } from '../../show/actors/actorRowText.ts';
+import { type ActorRow, type ActorTrees, countTree, treeRows, worstOf } from '../../show/actors/treeRows.ts';
 import { type Category, categoryOf, isHealthy } from '../../show/category.ts';
-import { type ActorRow, type ActorTrees, countTree, treeRows, worstOf } from '../../show/treeRows.ts';
 import type { Page } from './page.ts';
 import { podOf } from './selection.ts';
 import { actorTrees, ROOT } from './tree.ts';

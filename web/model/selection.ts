@@ -4,7 +4,7 @@ import { batch, effect } from '@preact/signals';
 import { nearest } from '../../base/nearest.ts';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { withoutNodeSuffix } from '../../kubernetes/shownName.ts';
-import { podUidOf } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actors/actorPath.ts';
 import { navigate } from './navigate.ts';
 import type { LastKnownActor, Page } from './page.ts';
 import type { PageLocation } from './pageLocation.ts';

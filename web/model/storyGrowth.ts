@@ -1,7 +1,7 @@
 /** Appends lines to a story, and removes the oldest lines when there are too many. */
 
 import type { Story, StoryLine } from '../../inspect/protocol.ts';
-import { podUidOf } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actors/actorPath.ts';
 import { findCategory } from '../../show/category.ts';
 import type { World } from './world.ts';
 

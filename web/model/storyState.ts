@@ -2,7 +2,7 @@
 
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { Story, StoryLine } from '../../inspect/protocol.ts';
-import { podUidOf } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actors/actorPath.ts';
 import { errorMessage } from './actions.ts';
 import type { Page } from './page.ts';
 import {

@@ -2,7 +2,7 @@
 
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { ShownActor } from '../../inspect/protocol.ts';
-import { podUidOf } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actors/actorPath.ts';
 import type { Page } from './page.ts';
 import { podName, podOf } from './selection.ts';
 import { type Burst, burstIndexAt, createBurstGrouper } from './storyBursts.ts';

@@ -1,6 +1,6 @@
 /** Determines the actor and the source of a line of the story. */
 import type { EnteredLine } from '../../inspect/protocol.ts';
-import { actorSteps } from '../../show/actorPath.ts';
+import { actorSteps } from '../../show/actors/actorPath.ts';
 
 /** The source of an input, as named in the story. */
 export type Source = 'timer' | 'runtime' | 'gate' | 'source' | 'cluster' | 'probe' | 'volume' | 'node';

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { StoryLine } from '../../inspect/protocol.ts';
-import { podUidOf } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actors/actorPath.ts';
 import { goLive, goToTime } from './actions.ts';
 import type { Page } from './page.ts';
 import { completeFrom } from './storyGrowth.ts';

@@ -1,9 +1,9 @@
 /** Builds the tree of actors for the page. Order, texts and filters are shared with the terminal commands. */
 import type { ShownActor } from '../../inspect/protocol.ts';
-import type { ActorNode } from '../../show/actorNode.ts';
+import type { ActorNode } from '../../show/actors/actorNode.ts';
+import { type ActorTrees, type RowPod, treeRows, worstOf } from '../../show/actors/treeRows.ts';
 import { categoryOf, compareSeverity } from '../../show/category.ts';
-import { type QueueLookup, queuePositions } from '../../show/explainText.ts';
-import { type ActorTrees, type RowPod, treeRows, worstOf } from '../../show/treeRows.ts';
+import { type QueueLookup, queuePositions } from '../../show/explain/explainText.ts';
 import type { World } from './world.ts';
 
 /** Path of the node agent, which is the root. */

@@ -2,7 +2,7 @@
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Drawing, ShownActor } from '../../inspect/protocol.ts';
-import { CALL, NODE_API } from '../../show/actorNode.ts';
+import { CALL, NODE_API } from '../../show/actors/actorNode.ts';
 import { select } from '../model/actions.ts';
 import { type Chart as ChartModel, createChart, resetChart } from '../model/chart/chart.ts';
 import { createDrawings, drawingKey, MACHINES_WITH_CHART, shownDrawing } from '../model/chart/drawings.ts';

@@ -1,9 +1,9 @@
 /** The pod page with the answer at full width, conditions, actors, manifest and status. */
-import type { ActorNode } from '../../show/actorNode.ts';
-import { CALL } from '../../show/actorNode.ts';
-import { rowTime } from '../../show/actorRowText.ts';
+import type { ActorNode } from '../../show/actors/actorNode.ts';
+import { CALL } from '../../show/actors/actorNode.ts';
+import { rowTime } from '../../show/actors/actorRowText.ts';
 import { categoryOf } from '../../show/category.ts';
-import { kindText } from '../../show/explainText.ts';
+import { kindText } from '../../show/explain/explainText.ts';
 import { select } from '../model/actions.ts';
 import { type Subject, subjectOf } from '../model/headline.ts';
 import { nodeAt } from '../model/tree.ts';

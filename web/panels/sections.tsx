@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { humanDuration } from '../../base/duration.ts';
 import type { ShownActor, TriedRun } from '../../inspect/protocol.ts';
-import { podUidOf } from '../../show/actorPath.ts';
+import { podUidOf } from '../../show/actors/actorPath.ts';
 import type { LoadedDetail } from '../model/detail.ts';
 import { nextLines } from '../model/next.ts';
 import { splitRedacted } from '../model/objectLines.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { lastLogLines } from '../../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { createLayout, type LayoutFolders } from '../../../host/pods/layout.ts';
+import { type PodWithTree, podActors } from '../../../show/actors/podActors.ts';
 import { type LogTail, type LogTails, lastFailedRun, latestRun } from '../../../show/logTail.ts';
-import { type PodWithTree, podActors } from '../../../show/podActors.ts';
 
 const LINES = 5;
 /** So much of a log's end is read for its last lines; a longer line is seen from where this begins. */

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../../node/config/configError.ts';
-import type { PodPart } from '../../../show/explainPart.ts';
+import type { PodPart } from '../../../show/explain/explainPart.ts';
 import { agentNamed } from '../../agent.ts';
 import { asText } from '../../output/output.ts';
 import { KINDS, resourceOf, unknownKind } from './resource.ts';

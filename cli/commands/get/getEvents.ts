@@ -7,7 +7,7 @@ import type { CoreEvent } from '../../../kubernetes/events/event.ts';
 import { eventTable } from '../../../kubernetes/events/eventTable.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { suggestion } from '../../../node/config/fields.ts';
-import { matchesName } from '../../../show/podsByName.ts';
+import { matchesName } from '../../../show/tables/podsByName.ts';
 import type { AgentClient } from '../../../socket/client.ts';
 import { agentNamed } from '../../agent.ts';
 import { type ObjectFormat, objectPrinter, readFormat } from '../../output/format/objectFormat.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { NodeActors } from '../../../show/actorRows.ts';
+import type { NodeActors } from '../../../show/actors/actorRows.ts';
 import { podShape } from './readPods.ts';
 
 const failureShape = z.looseObject({ reason: z.string(), message: z.string(), at: z.number() });

@@ -24,7 +24,7 @@ import { importArchive, runtimeConfig } from '../../../cri/images/importImages.t
 import { namesToRemove, removeNames } from '../../../cri/images/removeNames.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { credentialsOn } from '../../../node/credentials/credentialsOn.ts';
-import { decimalSize, imageTable, type ShownImage, shortId } from '../../../show/imageTable.ts';
+import { decimalSize, imageTable, type ShownImage, shortId } from '../../../show/tables/imageTable.ts';
 import type { CredentialSources, RuntimeEndpoints } from '../../../socket/agent.ts';
 import { agentNamed } from '../../agent.ts';
 import { objectPrinter, readFormat } from '../../output/format/objectFormat.ts';

@@ -9,10 +9,14 @@ import { RecordingError } from '../../../recording/recordingError.ts';
 import { RecordingFile } from '../../../recording/recordingFile.ts';
 import { formatStory } from '../../../recording/story.ts';
 import { linesIn, type Stretch, stretchesOf } from '../../../recording/stretches.ts';
-import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../../../show/formatExplanation.ts';
-import { podList } from '../../../show/podList.ts';
-import { ambiguityMessage, findPodsByName } from '../../../show/podsByName.ts';
-import { podTable } from '../../../show/table.ts';
+import {
+  formatExplanation,
+  formatNodeExplanation,
+  formatPartExplanation,
+} from '../../../show/explain/formatExplanation.ts';
+import { podList } from '../../../show/tables/podList.ts';
+import { ambiguityMessage, findPodsByName } from '../../../show/tables/podsByName.ts';
+import { podTable } from '../../../show/tables/table.ts';
 import { asText } from '../../output/output.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
 import { nodeOf, partOf, podNameOf, terminalWidth } from '../get/explain.ts';

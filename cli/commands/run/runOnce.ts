@@ -3,7 +3,7 @@
 import { createAlarm } from '../../../actors/alarm.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { endCause } from '../../../show/explainText.ts';
+import { endCause } from '../../../show/explain/explainText.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
 
 /** What became of a pod, or of a manifest that gave none. */

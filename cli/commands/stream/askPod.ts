@@ -1,6 +1,6 @@
 import { NodeFailure } from '../../../base/failure.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { ambiguityMessage, findPodsByName } from '../../../show/podsByName.ts';
+import { ambiguityMessage, findPodsByName } from '../../../show/tables/podsByName.ts';
 import type { AgentClient } from '../../../socket/client.ts';
 import { readPodList } from '../get/readPods.ts';
 

@@ -2,7 +2,7 @@
 import { constants } from 'node:os';
 import { systemClock } from '../../../base/clock.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
-import { parseFilter } from '../../../show/actorFilter.ts';
+import { parseFilter } from '../../../show/actors/actorFilter.ts';
 import { agentNamed } from '../../agent.ts';
 import { canDraw } from '../../terminal/liveTable.ts';
 import type { Output } from '../../terminal/liveView.ts';

@@ -1,7 +1,7 @@
 /** The command line of `top`: the actors of the agent, or the usage of pods and nodes as in kubectl. */
 import { type Command, Option } from 'commander';
 import { ConfigError } from '../../../node/config/configError.ts';
-import { SORT_FIELDS } from '../../../show/usageTable.ts';
+import { SORT_FIELDS } from '../../../show/tables/usageTable.ts';
 import { KINDS, resourceOf } from '../get/resource.ts';
 import { socketOptions } from '../stream/podCommands.ts';
 import type { TopOptions } from './top.ts';

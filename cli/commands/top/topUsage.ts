@@ -5,7 +5,7 @@ import { goDuration } from '../../../base/duration.ts';
 import { NodeFailure } from '../../../base/failure.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { nodeFields, podFields } from '../../../kubernetes/api/selection/selectableFields.ts';
-import { findPodsByName } from '../../../show/podsByName.ts';
+import { findPodsByName } from '../../../show/tables/podsByName.ts';
 import {
   type NodeUsage,
   nodeUsageTable,
@@ -13,7 +13,7 @@ import {
   podUsageTable,
   type SortField,
   type Usage,
-} from '../../../show/usageTable.ts';
+} from '../../../show/tables/usageTable.ts';
 import { agentNamed } from '../../agent.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
 import { askForNodes } from '../get/readNodes.ts';

@@ -3,8 +3,8 @@ import { humanDuration } from '../../../base/duration.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../../kubernetes/api/schema/status.ts';
 import { displayName } from '../../../kubernetes/shownName.ts';
-import type { ActorNode } from '../../../show/actorNode.ts';
-import { type PodActors, podActors } from '../../../show/podActors.ts';
+import type { ActorNode } from '../../../show/actors/actorNode.ts';
+import { type PodActors, podActors } from '../../../show/actors/podActors.ts';
 
 /** A change; or a pod as it is when somebody begins to look. */
 export type ToldPod = Omit<PodChange, 'hasFailures'>;

@@ -1,7 +1,7 @@
 /** Text in columns that fits a width: first columns are left out, then the others shrink. */
 
 import { printableLine } from '../../../base/printable.ts';
-import { displayWidth, padText, truncate } from '../../../show/displayWidth.ts';
+import { displayWidth, padText, truncate } from '../../../show/tables/displayWidth.ts';
 
 export interface Column {
   readonly header: string;

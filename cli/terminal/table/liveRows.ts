@@ -1,10 +1,15 @@
 import { humanDuration } from '../../../base/duration.ts';
 import { displayName } from '../../../kubernetes/shownName.ts';
-import type { ActorNode } from '../../../show/actorNode.ts';
+import type { ActorNode } from '../../../show/actors/actorNode.ts';
+import {
+  type ContainerWithActor,
+  type PodActors,
+  type PodWithTree,
+  podActors,
+} from '../../../show/actors/podActors.ts';
 import { categoryOf } from '../../../show/category.ts';
-import { type ContainerWithActor, type PodActors, type PodWithTree, podActors } from '../../../show/podActors.ts';
 import { containerReason, containerStatusWord, podReason, waitReason } from '../../../show/reason.ts';
-import { podRow as kubectlRow } from '../../../show/table.ts';
+import { podRow as kubectlRow } from '../../../show/tables/table.ts';
 import type { Controls, Sort } from './controls.ts';
 import { filterOf } from './controls.ts';
 

@@ -1,5 +1,5 @@
 import { printableLine } from '../../../base/printable.ts';
-import { displayWidth, padText, truncate } from '../../../show/displayWidth.ts';
+import { displayWidth, padText, truncate } from '../../../show/tables/displayWidth.ts';
 import { fittedWidths } from './layout.ts';
 
 const GAP = '   ';

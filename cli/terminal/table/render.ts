@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import { humanDuration } from '../../../base/duration.ts';
 import { printableLine } from '../../../base/printable.ts';
-import * as display from '../../../show/displayWidth.ts';
-import { drainProgress } from '../../../show/explainNode.ts';
-import type { PodWithTree } from '../../../show/podActors.ts';
+import type { PodWithTree } from '../../../show/actors/podActors.ts';
+import { drainProgress } from '../../../show/explain/explainNode.ts';
+import * as display from '../../../show/tables/displayWidth.ts';
 import type { NodeSummary } from '../../../socket/agent.ts';
 import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
 import { HELP } from './help.ts';

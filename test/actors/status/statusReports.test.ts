@@ -7,7 +7,7 @@ import type { StatusChange } from '../../../actors/status/statusBoard.ts';
 import { type StatusReport, StatusReports, type StatusSink } from '../../../actors/status/statusReports.ts';
 import type { NodeStore } from '../../../actors/store/durableFacts.ts';
 import type { ContainerState } from '../../../kubernetes/api/schema/status.ts';
-import type { NodeExplanation } from '../../../show/explainNode.ts';
+import type { NodeExplanation } from '../../../show/explain/explainNode.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
 

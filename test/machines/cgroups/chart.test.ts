@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { CgroupSetUp } from '../../../kubernetes/resources/cgroup.ts';
-import { explainNode } from '../../../show/explainNode.ts';
-import { formatNodeExplanation } from '../../../show/formatExplanation.ts';
+import { explainNode } from '../../../show/explain/explainNode.ts';
+import { formatNodeExplanation } from '../../../show/explain/formatExplanation.ts';
 import { nodeStory } from '../support/nodeStory.ts';
 
 const MINUTE = 60_000;

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { nextQueue, quietQueue } from '../../../machines/node/eventQueue.ts';
 import { nextSourceState } from '../../../machines/node/source.ts';
-import { explainNode } from '../../../show/explainNode.ts';
-import { formatNodeExplanation } from '../../../show/formatExplanation.ts';
+import { explainNode } from '../../../show/explain/explainNode.ts';
+import { formatNodeExplanation } from '../../../show/explain/formatExplanation.ts';
 import { nodeStory } from '../support/nodeStory.ts';
 
 const access = {

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { createActor, fromCallback, fromPromise, setup } from 'xstate';
 import { actorTree } from '../../../machines/shared/actorTree.ts';
 import type { Seen, StateMeta, StateTag } from '../../../machines/shared/stateMeta.ts';
-import type { NodeExplanation } from '../../../show/explainNode.ts';
-import { formatNodeExplanation } from '../../../show/formatExplanation.ts';
+import type { NodeExplanation } from '../../../show/explain/explainNode.ts';
+import { formatNodeExplanation } from '../../../show/explain/formatExplanation.ts';
 
 interface DiskContext {
   readonly retryAt: number;

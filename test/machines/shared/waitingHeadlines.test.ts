@@ -5,9 +5,9 @@ import { waitWithHook } from '../../../machines/container/view.ts';
 import { machines } from '../../../machines/drawing/charts.ts';
 import { imageMachine } from '../../../machines/image/chart.ts';
 import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
-import type { ActorNode, LimiterView } from '../../../show/actorNode.ts';
+import type { ActorNode, LimiterView } from '../../../show/actors/actorNode.ts';
+import { explainNode } from '../../../show/explain/explainNode.ts';
 import { explainPod } from '../../../show/explain.ts';
-import { explainNode } from '../../../show/explainNode.ts';
 import {
   ending,
   NOW,

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Clock } from '../../../base/clock.ts';
 import type { EventMessage } from '../../../kubernetes/events/recordedEvent.ts';
 import { type RootWatch, watchRoot } from '../../../node/host/rootWatch.ts';
-import { explainNode, withLostRoot } from '../../../show/explainNode.ts';
-import { formatNodeExplanation } from '../../../show/formatExplanation.ts';
+import { explainNode, withLostRoot } from '../../../show/explain/explainNode.ts';
+import { formatNodeExplanation } from '../../../show/explain/formatExplanation.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { NOW, nodeView } from '../../kubernetes/views.ts';
 

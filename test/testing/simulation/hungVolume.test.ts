@@ -1,6 +1,6 @@
 /** A volume that hangs when an agent adopts its pod: what can be seen of the pod meanwhile. */
 import { expect, test } from '@jest/globals';
-import { formatExplanation } from '../../../show/formatExplanation.ts';
+import { formatExplanation } from '../../../show/explain/formatExplanation.ts';
 import { PLACES } from '../../../testing/simulation/host/host.ts';
 import { invariants } from '../../../testing/simulation/invariants/all.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';

@@ -16,7 +16,7 @@ import type {
 } from '../../../inspect/protocol.ts';
 import { type PageServer, servePage } from '../../../inspect/server.ts';
 import { drawAll } from '../../../scripts/drawings/all.ts';
-import { actorSteps } from '../../../show/actorPath.ts';
+import { actorSteps } from '../../../show/actors/actorPath.ts';
 import { withFrame, worldOf } from '../../../web/model/world.ts';
 import { startBrowser } from './browser.ts';
 import { longDetail, longHistory, longLines, longObject, longSnapshot, longStory } from './longNames.ts';

@@ -3,7 +3,7 @@
 import { lookUp } from '../../../base/lookUp.ts';
 import { formatQuantity, nanosOf } from '../../../kubernetes/api/quantity.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
-import { podRow } from '../../../show/table.ts';
+import { podRow } from '../../../show/tables/table.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { objectsAt, specOf, statusOf } from '../registry/strategies/parts.ts';
 import { readPod } from '../registry/strategies/pods/readPod.ts';

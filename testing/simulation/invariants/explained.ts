@@ -1,7 +1,7 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
-import type { ActorNode } from '../../../show/actorNode.ts';
-import type { NodeExplanation } from '../../../show/explainNode.ts';
-import { formatExplanation, formatNodeExplanation } from '../../../show/formatExplanation.ts';
+import type { ActorNode } from '../../../show/actors/actorNode.ts';
+import type { NodeExplanation } from '../../../show/explain/explainNode.ts';
+import { formatExplanation, formatNodeExplanation } from '../../../show/explain/formatExplanation.ts';
 import type { Schedule } from '../run/schedule.ts';
 import { contradictions } from './contradictions.ts';
 import type { Invariant, Watched } from './invariant.ts';

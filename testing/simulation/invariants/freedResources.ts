@@ -5,7 +5,7 @@ import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
 import { podRequest } from '../../../kubernetes/resources/resources.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
-import type { ActorNode } from '../../../show/actorNode.ts';
+import type { ActorNode } from '../../../show/actors/actorNode.ts';
 import type { Invariant } from './invariant.ts';
 
 /** A pod that counts at admission: what it has requested at most, because a resize may not be done yet. */

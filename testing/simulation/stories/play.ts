@@ -1,7 +1,7 @@
 /** Tells a story to a node, and says what it broke. */
 
 import type { InspectionEvent } from 'xstate';
-import { formatExplanation } from '../../../show/formatExplanation.ts';
+import { formatExplanation } from '../../../show/explain/formatExplanation.ts';
 import type { MakeCluster } from '../cluster/simulatedCluster.ts';
 import { MANIFEST_URL } from '../host/manifestPlace.ts';
 import type { Invariant, Violation } from '../invariants/invariant.ts';

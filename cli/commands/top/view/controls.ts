@@ -1,8 +1,8 @@
 /** What is set by keys in `top`, and what each key does. */
 
 import { lookUp } from '../../../../base/lookUp.ts';
-import { type ActorFilter, parseFilter } from '../../../../show/actorFilter.ts';
-import { type ActorRow, ROW_ORDERS, type RowOrder } from '../../../../show/treeRows.ts';
+import { type ActorFilter, parseFilter } from '../../../../show/actors/actorFilter.ts';
+import { type ActorRow, ROW_ORDERS, type RowOrder } from '../../../../show/actors/treeRows.ts';
 import { type Key, scrollOf, typedText } from '../../../terminal/table/controls.ts';
 
 /** No help and no story is longer. */

@@ -1,7 +1,7 @@
 /** What is asked of one actor beside its row: why it is so, how its log ends, what was recorded of it. */
 import { messageOf } from '../../../../base/failure.ts';
+import type { ActorRow } from '../../../../show/actors/treeRows.ts';
 import type { LogTail } from '../../../../show/logTail.ts';
-import type { ActorRow } from '../../../../show/treeRows.ts';
 import type { AgentClient } from '../../../../socket/client.ts';
 import { readEventList } from '../../get/readEvents.ts';
 import { readAnswer } from '../../get/readExplanation.ts';

@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
 import { humanDuration } from '../../../../base/duration.ts';
 import { printableLine } from '../../../../base/printable.ts';
-import { actorRows, countActors } from '../../../../show/actorRows.ts';
-import { rowText } from '../../../../show/actorRowText.ts';
+import { actorRows, countActors } from '../../../../show/actors/actorRows.ts';
+import { rowText } from '../../../../show/actors/actorRowText.ts';
+import type { ActorRow } from '../../../../show/actors/treeRows.ts';
 import { CATEGORIES, type Category, isHealthy } from '../../../../show/category.ts';
-import * as display from '../../../../show/displayWidth.ts';
-import { clockTime } from '../../../../show/explainText.ts';
-import type { ActorRow } from '../../../../show/treeRows.ts';
+import { clockTime } from '../../../../show/explain/explainText.ts';
+import * as display from '../../../../show/tables/displayWidth.ts';
 import type { Surface } from '../../../terminal/table/render.ts';
 import { type DrawnTree, filterOf, filterText, firstControls, selectedIndex, type TopControls } from './controls.ts';
 import { TOP_HELP } from './help.ts';

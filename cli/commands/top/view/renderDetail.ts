@@ -1,9 +1,9 @@
 /** What is shown of the selected actor below the tree. */
 
 import { printableLine } from '../../../../base/printable.ts';
-import * as display from '../../../../show/displayWidth.ts';
-import { clockTime, forClause, untilClause } from '../../../../show/explainText.ts';
-import type { ActorRow } from '../../../../show/treeRows.ts';
+import type { ActorRow } from '../../../../show/actors/treeRows.ts';
+import { clockTime, forClause, untilClause } from '../../../../show/explain/explainText.ts';
+import * as display from '../../../../show/tables/displayWidth.ts';
 import type { Detail } from './detail.ts';
 import type { Told } from './story.ts';
 

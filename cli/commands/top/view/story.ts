@@ -1,10 +1,10 @@
 /** The story of each actor, as far as somebody who looks at all of them now and then can tell it. */
 import type { CoreEvent } from '../../../../kubernetes/events/event.ts';
-import { type ActorNode, CALL } from '../../../../show/actorNode.ts';
-import type { NodeActors } from '../../../../show/actorRows.ts';
+import { type ActorNode, CALL } from '../../../../show/actors/actorNode.ts';
+import type { NodeActors } from '../../../../show/actors/actorRows.ts';
+import { podActors } from '../../../../show/actors/podActors.ts';
 import { categoryOf, isHealthy, stableState } from '../../../../show/category.ts';
-import { failureText } from '../../../../show/explainText.ts';
-import { podActors } from '../../../../show/podActors.ts';
+import { failureText } from '../../../../show/explain/explainText.ts';
 
 /** One thing that happened. */
 export interface Told {

@@ -1,7 +1,7 @@
 /** The tree of actors on a terminal, with keys. */
 import { every, systemClock } from '../../../../base/clock.ts';
-import { actorRows } from '../../../../show/actorRows.ts';
-import type { ActorRow } from '../../../../show/treeRows.ts';
+import { actorRows } from '../../../../show/actors/actorRows.ts';
+import type { ActorRow } from '../../../../show/actors/treeRows.ts';
 import type { AgentClient } from '../../../../socket/client.ts';
 import type { Output } from '../../../terminal/liveView.ts';
 import type { Key } from '../../../terminal/table/controls.ts';

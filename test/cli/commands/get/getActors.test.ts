@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { isPrintable } from '../../../../base/printable.ts';
 import { type GetActorsOptions, getActors } from '../../../../cli/commands/get/getActors.ts';
-import { displayWidth } from '../../../../show/displayWidth.ts';
+import { displayWidth } from '../../../../show/tables/displayWidth.ts';
 import { type AgentSocket, serveSocket } from '../../../../socket/socket.ts';
 import { socketPath } from '../../../../socket/socketPath.ts';
 import { type FakeAgent, fakeAgent } from '../../../fakes/agent.ts';

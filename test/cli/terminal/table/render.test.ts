@@ -7,7 +7,7 @@ import {
   type Scene,
   type Surface,
 } from '../../../../cli/terminal/table/render.ts';
-import { displayWidth } from '../../../../show/displayWidth.ts';
+import { displayWidth } from '../../../../show/tables/displayWidth.ts';
 import type { NodeSummary } from '../../../../socket/agent.ts';
 import { fakeAgent } from '../../../fakes/agent.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
+import { formatExplanation } from '../../../../show/explain/formatExplanation.ts';
 import { explainPod } from '../../../../show/explain.ts';
-import { formatExplanation } from '../../../../show/formatExplanation.ts';
 import { contradictions } from '../../../../testing/simulation/invariants/contradictions.ts';
 import { NOW, podView, running, seenPod } from '../../../kubernetes/views.ts';
 

@@ -6,7 +6,7 @@ import {
   selectedIndex,
   type TopControls,
 } from '../../../../../cli/commands/top/view/controls.ts';
-import { actorRows } from '../../../../../show/actorRows.ts';
+import { actorRows } from '../../../../../show/actors/actorRows.ts';
 import { actorsOf, crashed, seen } from './scenes.ts';
 
 const actors = actorsOf([seen('a'), seen('b', crashed), seen('c')]);

@@ -1,8 +1,8 @@
 /** Actors to look at, for the tests of `top`. */
 import type { AnsweredActors } from '../../../../../cli/commands/get/readActors.ts';
 import type { Container } from '../../../../../kubernetes/api/schema/container.ts';
-import type { ActorNode } from '../../../../../show/actorNode.ts';
-import type { PodWithTree } from '../../../../../show/podActors.ts';
+import type { ActorNode } from '../../../../../show/actors/actorNode.ts';
+import type { PodWithTree } from '../../../../../show/actors/podActors.ts';
 import { NOW, nodeActor, nodeView } from '../../../../kubernetes/views.ts';
 
 /** A pod of one container, in these states. */

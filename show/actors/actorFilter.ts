@@ -1,0 +1,112 @@
+/** Filter expressions for actors, used by the page, `get actors` and `top`, e.g. `web is:retrying waits>30s`. */
+
+import { lookUp } from '../../base/lookUp.ts';
+import { nearest } from '../../base/nearest.ts';
+import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
+import { CATEGORIES, categoryOf, isHealthy } from '../category.ts';
+import { kindText } from '../explain/explainText.ts';
+import type { ActorNode } from './actorNode.ts';
+
+/** The data of an actor that a filter can test. */
+export interface FilteredActor {
+  readonly node: Pick<
+    ActorNode,
+    'machine' | 'kind' | 'name' | 'state' | 'tags' | 'since' | 'waitingFor' | 'lastFailure'
+  >;
+  /** Namespace and name of the actor's pod. Undefined for actors of the node. */
+  readonly namespace?: string | undefined;
+  readonly podName?: string | undefined;
+  /** Current time in milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export type ActorFilter = (actor: FilteredActor) => boolean;
+
+/** A parsed filter, or one sentence that describes the syntax error. */
+export type ParsedFilter = { readonly matches: ActorFilter } | { readonly problem: string };
+
+/** Filters by field name. Each one receives the value after the colon in lower case. */
+const FIELDS: Readonly<Record<string, (value: string) => ParsedFilter>> = {
+  state: (value) => ({ matches: ({ node }) => `.${lowerCase(node.state).replaceAll(' ', '.')}`.includes(`.${value}`) }),
+  ns: (value) => ({ matches: ({ namespace }) => lowerCase(namespace) === value }),
+  kind: (value) => ({ matches: ({ node }) => kindsOf(node).includes(value) }),
+  is: categoryFilter,
+};
+
+const DURATION_FILTERS: Readonly<Record<string, (node: FilteredActor['node']) => boolean>> = {
+  waits: ({ waitingFor }) => waitingFor !== undefined,
+  changed: () => true,
+};
+
+const FILTER_PREFIXES = ['state:', 'ns:', 'kind:', 'is:', 'waits>', 'waits<', 'changed<', 'changed>'];
+
+const lowerCase = (text = ''): string => text.toLowerCase();
+
+/** Returns the machine and the role, so that `kind:container` also matches init containers and sidecars. */
+const kindsOf = ({ machine, kind }: FilteredActor['node']): string[] => [machine, kind, kindText(kind)].map(lowerCase);
+
+function categoryFilter(value: string): ParsedFilter {
+  const category = CATEGORIES.find((each) => each === value);
+  if (category) return { matches: ({ node }) => categoryOf(node) === category };
+  return { problem: `is:${value}: expected one of ${CATEGORIES.join(', ')}${suggestion(value, CATEGORIES)}` };
+}
+
+const suggestion = (word: string, candidates: readonly string[]): string => {
+  const match = nearest(word, candidates);
+  return match === undefined ? '' : `; did you mean ${match}?`;
+};
+
+/** Filters by the time that an actor has been in its state. For a waiting actor this is the duration of the wait. */
+function durationFilter(word: string, [key, sign, duration]: readonly [string, string, string]): ParsedFilter {
+  const appliesTo = lookUp(DURATION_FILTERS, key);
+  if (appliesTo === undefined) return { problem: unknownKeyProblem(word, `${key}${sign}`) };
+  const ms = parseDuration(duration);
+  if (ms === undefined) return { problem: `${word}: expected a duration such as 30s or 1m30s after ${key}${sign}` };
+  const isInRange = (span: number) => (sign === '>' ? span > ms : span < ms);
+  return { matches: ({ node, now }) => appliesTo(node) && isInRange(now - node.since) };
+}
+
+const unknownKeyProblem = (word: string, key: string): string =>
+  `${word}: unknown filter ${key}${suggestion(key, FILTER_PREFIXES) || `; there are ${FILTER_PREFIXES.join(' ')}`}`;
+
+/** Matches actors whose name, state, wait or failure contains the text. */
+const textFilter =
+  (text: string): ActorFilter =>
+  ({ node, namespace, podName }) => {
+    const { kind, name, state, waitingFor, lastFailure } = node;
+    const podFullName = podName === undefined ? '' : `${namespace}/${podName}`;
+    const failure = isHealthy(categoryOf(node)) ? undefined : lastFailure;
+    const descriptions = [waitingFor, failure?.reason, failure?.message];
+    return [podFullName, kind, name, state, ...descriptions].some((each) => lowerCase(each).includes(text));
+  };
+
+function parseWord(word: string): ParsedFilter {
+  const [, key, colon = '', value = ''] = /^([a-z]+)(:)(.*)$/.exec(word) ?? [];
+  if (key !== undefined) {
+    const field = lookUp(FIELDS, key);
+    if (field === undefined) return { problem: unknownKeyProblem(word, `${key}${colon}`) };
+    return value === '' ? { problem: `${word}: expected a value after ${word}` } : field(value);
+  }
+  const [, durationKey, sign = '', duration = ''] = /^([a-z]+)([<>])(.*)$/.exec(word) ?? [];
+  return durationKey === undefined
+    ? { matches: textFilter(word) }
+    : durationFilter(word, [durationKey, sign, duration]);
+}
+
+/**
+ * Parses a filter, which is a list of case-insensitive words that must all match. A word that starts with one of `KEYS`
+ * tests that field. Any other word matches actors whose name, state or failure contains it. An empty filter matches
+ * every actor.
+ */
+export function parseFilter(text: string): ParsedFilter {
+  const words = lowerCase(text)
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const filters: ActorFilter[] = [];
+  for (const word of words) {
+    const parsed = parseWord(word);
+    if ('problem' in parsed) return parsed;
+    filters.push(parsed.matches);
+  }
+  return { matches: (actor) => filters.every((each) => each(actor)) };
+}

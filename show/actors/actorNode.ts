@@ -1,0 +1,113 @@
+/** The tree of all machines, feeds and calls of the running system, as printed by `explain`. */
+
+import type { Failure } from '../../base/failure.ts';
+import type { Refusal } from '../../kubernetes/admission/refusal.ts';
+import type { ForeignPod } from '../../kubernetes/lifecycle/observed.ts';
+import type { TerminatedRun, Termination } from '../../kubernetes/status/view.ts';
+
+/** The state of an actor. Times are in milliseconds since the epoch. */
+export interface ActorView {
+  /** The ids from the root to the actor, without the root's id: `pod/<uid>/container/web`. */
+  readonly path: string;
+  /** The active state with its parents, outermost first, separated by dots: `launching.making.queued`. */
+  readonly state: string;
+  /**
+   * Tags of the state. Exactly one of them is a category: `steady`, `working`, `waiting`, `retrying`, `done`, `failed`
+   * or `broken`.
+   */
+  readonly tags: readonly string[];
+  readonly since: number;
+  /** Description of what the actor is waiting for. Undefined in a state that does not wait. */
+  readonly waitingFor?: string;
+  /** The deadline of the wait. Undefined if there is none. */
+  readonly until?: number;
+  readonly lastFailure?: Failure;
+}
+
+/** Details of an actor beyond its state. */
+interface ActorDetails {
+  /** Short phrases such as `ready` or `3 restarts`. */
+  readonly facts: readonly string[];
+  /** Lists of names by heading, e.g. `queued`. */
+  readonly lists?: Readonly<Record<string, readonly string[]>>;
+  /** The last completed run. Only containers have one. */
+  readonly lastRun?: TerminatedRun;
+  /** Reason why the node rejects the pod. Only pods have one. */
+  readonly refused?: Refusal;
+  /** Reason why the pod is being terminated. Undefined for a pod that completes by itself. */
+  readonly termination?: Termination;
+}
+
+/** The details that a machine reports for its actor beyond its state. */
+export interface ReportedDetails extends Partial<ActorDetails> {
+  /** The kind and name shown to users. They default to the id of the machine and the last part of the actor's id. */
+  readonly kind?: string;
+  readonly name?: string;
+  /** Views reported by the actor's feeds, keyed by source. A single feed may report several. */
+  readonly feeds?: Readonly<Record<string, readonly FeedView[]>>;
+  /**
+   * Descriptions of the waits of children, keyed by child id, for waits that the parent can describe better than the
+   * child.
+   */
+  readonly waits?: Readonly<Record<string, string>>;
+}
+
+/** The state that a feed reports for itself. */
+export interface FeedView extends ActorView, Partial<ActorDetails> {
+  readonly kind?: string;
+  readonly name: string;
+}
+
+/** An actor with all of its descendants. */
+export interface ActorNode extends ActorView, ActorDetails {
+  readonly id: string;
+  /** The id of the machine, or the name of the port for a feed or a call in flight. */
+  readonly machine: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly children: readonly ActorNode[];
+}
+
+/** The kind of a call in flight. The state of the calling actor describes the purpose of the call. */
+export const CALL = 'call';
+
+/** The `machine` of the entries of the node's own API, which run no machine. */
+export const NODE_API = 'server';
+
+/** The container runtime as reported by its responses. */
+export interface RuntimeView {
+  /** Empty until the runtime has responded. */
+  readonly name: string;
+  readonly version: string;
+  readonly ready: boolean;
+  /** In milliseconds since the epoch. Undefined until the first response or failure. */
+  readonly since?: number;
+  /** Reason why the runtime is not ready. */
+  readonly message?: string;
+  /** Reason why pods cannot get a network. */
+  readonly networkNotReady?: string;
+}
+
+/** A limiter of concurrent operations on the node. Its keys are `<pod uid>/<actor>/<limiter>`, one for each request. */
+export interface LimiterView {
+  readonly capacity: number;
+  /** Keys of the requests that occupy a slot. */
+  readonly held: readonly string[];
+  /** The subset of `held` that is slow. Only requests for the same origin still wait for them. */
+  readonly slow?: readonly string[];
+  /** Keys of the waiting requests, the next one first. */
+  readonly queue: readonly string[];
+  /** For each waiting request, the purposes of the requests that it waits for, if they report one. */
+  readonly behind?: readonly (readonly string[])[];
+}
+
+/** The node agent and the actors that serve all of its pods. */
+export interface NodeView {
+  readonly tree: ActorNode;
+  /** Namespace and name of each pod that has an actor, keyed by UID. */
+  readonly pods: Readonly<Record<string, string>>;
+  /** The number of these pods that were rejected or have ended. */
+  readonly ended: number;
+  readonly runtime: RuntimeView;
+  readonly foreign: readonly ForeignPod[];
+}

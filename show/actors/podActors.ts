@@ -1,0 +1,91 @@
+/** Combines a pod object with the tree of its actors. Explanations, tables and the log are derived from both. */
+import { memoize } from '../../base/memoize.ts';
+import { containersOf } from '../../kubernetes/api/containers.ts';
+import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import type { ContainerStatus } from '../../kubernetes/api/schema/status.ts';
+import type { ContainerRole } from '../../kubernetes/status/view.ts';
+import type { ActorNode } from './actorNode.ts';
+
+export interface PodWithTree {
+  /** The pod object with its status. */
+  readonly pod: Pod;
+  readonly tree: ActorNode;
+}
+
+/** Pairs each pod with its actor tree, keyed by UID in `trees`. Pods without a tree are omitted. */
+export const pairWithTrees = (pods: readonly Pod[], trees: ReadonlyMap<string, ActorNode>): PodWithTree[] =>
+  pods.flatMap((pod) => {
+    const tree = trees.get(pod.metadata.uid);
+    return tree ? [{ pod, tree }] : [];
+  });
+
+export interface ContainerWithActor {
+  readonly actor: ActorNode;
+  readonly role: ContainerRole;
+  /** Undefined if the pod's status does not contain the container, for example after its removal from the pod. */
+  readonly status?: ContainerStatus;
+  /**
+   * Whether the container will run again, because it is in back-off or about to be created. Always false while the pod
+   * is terminating.
+   */
+  readonly willRestart: boolean;
+}
+
+/** A pod with the actors that users know. The state of an image is merged into the actor that waits for it. */
+export interface PodActors extends PodWithTree {
+  readonly volumes: readonly ActorNode[];
+  readonly containers: readonly ContainerWithActor[];
+}
+
+const rolesOf = memoize(
+  (spec: PodSpec): ReadonlyMap<string, ContainerRole> =>
+    new Map(containersOf(spec).map(({ container, role }) => [container.name, role])),
+);
+
+export function podActors({ pod, tree }: PodWithTree): PodActors {
+  const statuses = new Map(statusesOf(pod).map((status) => [status.name, status]));
+  const roles = rolesOf(pod.spec);
+  const children = tree.children.map(withImageState);
+  const isEnding = tree.termination !== undefined || tree.tags.includes('ended');
+  return {
+    pod,
+    tree: { ...tree, children },
+    volumes: children.filter(({ machine }) => machine === 'volume'),
+    containers: children
+      .filter(({ machine }) => machine === 'container')
+      .map((actor) => {
+        const status = statuses.get(actor.name);
+        const willRestart = !isEnding && !actor.tags.includes('rests');
+        return { actor, role: roles.get(actor.name) ?? 'regular', willRestart, ...(status ? { status } : {}) };
+      }),
+  };
+}
+
+export const containerNames = ({ containers }: PodActors): string[] => containers.map(({ actor }) => actor.name);
+
+/** Whether the pod has a sandbox with a network. */
+export const hasNetwork = ({ status = {} }: Pod): boolean =>
+  (status.conditions ?? []).some(({ type, status }) => type === 'PodReadyToStartContainers' && status === 'True');
+
+export const statusesOf = ({ status = {} }: Pod): ContainerStatus[] => [
+  ...(status.initContainerStatuses ?? []),
+  ...(status.containerStatuses ?? []),
+  ...(status.ephemeralContainerStatuses ?? []),
+];
+
+/** Replaces the state and wait of an actor with those of the image that it is waiting for. */
+const withImageState = memoize((actor: ActorNode): ActorNode => {
+  const image = actor.children.find(({ machine }) => machine === 'image');
+  if (image === undefined) return actor;
+  const { state, tags, since, waitingFor, until, lastFailure } = image;
+  return {
+    ...actor,
+    state: `${actor.state}.${state}`,
+    tags: [...tags, ...actor.tags.slice(1)],
+    since,
+    ...(waitingFor === undefined ? {} : { waitingFor }),
+    ...(until === undefined ? {} : { until }),
+    ...(lastFailure ? { lastFailure } : {}),
+    children: actor.children.filter((child) => child !== image),
+  };
+});

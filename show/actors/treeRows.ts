@@ -1,0 +1,186 @@
+/**
+ * Builds the rows of the actor tree. The node agent comes first, then the pods, those with the most severe state first.
+ * The text of a row is computed only when the row is displayed, because there may be thousands of rows.
+ */
+
+import { displayName, withoutNodeSuffix } from '../../kubernetes/shownName.ts';
+import { type Category, categoryOf, compareSeverity } from '../category.ts';
+import { kindText, type QueueLookup } from '../explain/explainText.ts';
+import type { ActorFilter } from './actorFilter.ts';
+import { type ActorNode, CALL } from './actorNode.ts';
+
+/** A pod in the tree of actors, either from this process or from data sent to the page. */
+export interface RowPod {
+  /** The pod's actor with its descendants. */
+  readonly tree: ActorNode;
+  readonly uid: string;
+  readonly namespace: string;
+  /** The full name. */
+  readonly name: string;
+  /** Creation time in milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Returns the cells of kubectl's columns STATUS and READY at the given time. */
+  readonly statusColumns: (now: number) => { readonly status: string; readonly ready: string };
+  /**
+   * Returns the Kubernetes reason for the state of the container at this actor path. Undefined if the actor's state is
+   * more informative.
+   */
+  readonly containerReasonAt: (path: string) => string | undefined;
+  /** Returns the queue position of a container or, if no name is passed, of the pod itself. */
+  readonly queuePositionOf: QueueLookup;
+}
+
+/** All actors of a node at one time, either from this process or from data sent to the page. */
+export interface ActorTrees {
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+  /** The node agent with the actors that serve all pods. Its name is the name of the node. */
+  readonly node: ActorNode;
+  readonly pods: readonly RowPod[];
+}
+
+/** Sort orders of the pods. Ties are broken by name. */
+export const ROW_ORDERS = ['worst', 'name', 'age', 'changed'] as const;
+
+export type RowOrder = (typeof ROW_ORDERS)[number];
+
+/** Selects and orders the rows. */
+export interface RowsView {
+  /** Whether the actor at this path is expanded. */
+  readonly isOpen: (path: string) => boolean;
+  readonly matches?: ActorFilter | undefined;
+  readonly order?: RowOrder | undefined;
+  readonly reversed?: boolean | undefined;
+  /** Paths of pods that retain their current order. New pods are appended. */
+  readonly retainedOrder?: readonly string[] | undefined;
+}
+
+/** An actor in the tree. */
+export interface ActorRow {
+  /** Path of the actor. Empty for the node agent. */
+  readonly path: string;
+  readonly depth: number;
+  /** The category of the actor. For a collapsed row, the most severe category among the actor and its descendants. */
+  readonly category: Category;
+  /** The kind in words, e.g. `pod`, `init container` or `limiter`. */
+  readonly kind: string;
+  /** For a pod, the name without the node suffix, and with the namespace unless that is `default`. */
+  readonly name: string;
+  /** Undefined if the actor has no children. */
+  readonly isOpen?: boolean;
+  /** Whether the actor itself matches the filter. False for an ancestor of a match. */
+  readonly isMatch: boolean;
+  readonly actor: ActorNode;
+  /**
+   * The actor that the row describes: the actor itself or, in a collapsed row, its descendant with the most severe
+   * state.
+   */
+  readonly subject: ActorNode;
+  /** The pod that contains the actor. Undefined for actors of the node. */
+  readonly pod?: RowPod;
+}
+
+const visibleChildren = ({ children }: ActorNode): readonly ActorNode[] => children.filter(({ kind }) => kind !== CALL);
+
+/**
+ * Returns the actor with the most severe category among an actor and its descendants. The closest one wins a tie. Calls
+ * in flight are ignored.
+ */
+export function worstOf(actor: ActorNode): ActorNode {
+  return visibleChildren(actor)
+    .map(worstOf)
+    .reduce((worst, each) => (compareSeverity(categoryOf(each), categoryOf(worst)) < 0 ? each : worst), actor);
+}
+
+export interface TreeCount {
+  readonly pods: number;
+  readonly actors: number;
+}
+
+/** Returns the number of pods and the number of rows of the fully expanded tree. */
+export function countTree({ node, pods }: ActorTrees): TreeCount {
+  const countRows = (actor: ActorNode): number =>
+    visibleChildren(actor).reduce((sum, child) => sum + countRows(child), 1);
+  const trees = [node, ...pods.map(({ tree }) => tree)];
+  return { pods: pods.length, actors: trees.reduce((sum, tree) => sum + countRows(tree), 0) };
+}
+
+/** A pod with its sort keys. */
+interface SortablePod {
+  readonly pod: RowPod;
+  readonly worst: Category;
+  readonly name: string;
+}
+
+/** Returns the time of the latest change among an actor and its descendants. */
+const changedAt = (actor: ActorNode): number => Math.max(actor.since, ...visibleChildren(actor).map(changedAt));
+
+const COMPARISONS: Readonly<Record<RowOrder, (a: SortablePod, b: SortablePod) => number>> = {
+  worst: (a, b) => compareSeverity(a.worst, b.worst),
+  name: () => 0,
+  age: (a, b) => b.pod.createdAt - a.pod.createdAt,
+  changed: (a, b) => changedAt(b.pod.tree) - changedAt(a.pod.tree),
+};
+
+function sortPods(
+  pods: readonly RowPod[],
+  node: string,
+  { order = 'worst', reversed, retainedOrder = [] }: RowsView,
+): SortablePod[] {
+  const sortable = pods.map((pod) => ({
+    pod,
+    worst: categoryOf(worstOf(pod.tree)),
+    name: displayName({ ...pod, name: withoutNodeSuffix(pod.name, node) }),
+  }));
+  const compare = COMPARISONS[order];
+  const sorted = sortable.toSorted((a, b) => compare(a, b) || (a.name < b.name ? -1 : 1));
+  if (reversed) sorted.reverse();
+  const retainedIndex = new Map(retainedOrder.map((path, index) => [path, index]));
+  const indexOf = ({ pod }: SortablePod) => retainedIndex.get(pod.tree.path) ?? retainedOrder.length;
+  return sorted.toSorted((a, b) => indexOf(a) - indexOf(b));
+}
+
+/** Returns the visible rows in order. The ancestors of a match are visible and expanded. */
+export function treeRows({ at: now, node, pods }: ActorTrees, view: RowsView): ActorRow[] {
+  const rows = rowsOf(node, { depth: 0, name: node.name, now, view });
+  for (const { pod, name } of sortPods(pods, node.name, view)) {
+    rows.push(...rowsOf(pod.tree, { depth: 0, name, now, view, pod }));
+  }
+  return rows;
+}
+
+interface RowContext {
+  readonly depth: number;
+  readonly name: string;
+  readonly now: number;
+  readonly view: RowsView;
+  readonly pod?: RowPod;
+}
+
+/** Returns the rows of an actor and its visible descendants. Empty if none of them matches. */
+function rowsOf(actor: ActorNode, { depth, name, now, view, pod }: RowContext): ActorRow[] {
+  const { namespace, name: podName } = pod ?? {};
+  const isMatch = view.matches?.({ node: actor, namespace, podName, now }) ?? true;
+  const children = visibleChildren(actor);
+  const isOpen = view.isOpen(actor.path);
+  const childContext = { depth: depth + 1, now, view, ...(pod ? { pod } : {}) };
+  const includesChildren = isOpen || !isMatch;
+  const descendants = includesChildren
+    ? children.flatMap((child) => rowsOf(child, { ...childContext, name: child.name }))
+    : [];
+  if (!isMatch && descendants.length === 0) return [];
+  const subject = descendants.length > 0 ? actor : worstOf(actor);
+  const row = {
+    path: actor.path,
+    depth,
+    category: categoryOf(subject),
+    name,
+    isMatch,
+    actor,
+    subject,
+    kind: kindText(actor.kind),
+    ...(children.length > 0 ? { isOpen: isOpen || descendants.length > 0 } : {}),
+    ...(pod ? { pod } : {}),
+  };
+  return [row, ...descendants];
+}

@@ -1,0 +1,161 @@
+/**
+ * Explains one container or volume of a pod, whereas the explanation of the pod only covers the most severe problem.
+ */
+import { humanDuration } from '../../base/duration.ts';
+import type { ActorNode } from '../actors/actorNode.ts';
+import { type ContainerWithActor, containerNames, type PodWithTree, podActors } from '../actors/podActors.ts';
+import { categoryOf } from '../category.ts';
+import type { ExplainedActor, ExplanationContext } from '../explain.ts';
+import { type LogTail, withLogTails } from '../logTail.ts';
+import { containerStatusWord } from '../reason.ts';
+import {
+  containerTitle,
+  describeFailure,
+  describeRetry,
+  firstAnswer,
+  type Question,
+  type Rule,
+  sharedRules,
+} from './explainAnswer.ts';
+import { endCause, forClause, queuePositions, waitDetails } from './explainText.ts';
+
+/** Identifies a container or a volume of a pod. */
+export interface PodPart {
+  readonly kind: 'container' | 'volume';
+  readonly name: string;
+}
+
+/** The reason for the current state of a container or a volume, as plain JSON. */
+export interface PartExplanation extends PodPart {
+  /** Namespace of the pod. */
+  readonly namespace: string;
+  readonly pod: string;
+  readonly uid: string;
+  /** Time that the explanation refers to, in milliseconds since the epoch. */
+  readonly at: number;
+  /** The cell of kubectl's column STATUS and the restart count. Only containers have them. */
+  readonly status?: string;
+  readonly restarts?: number;
+  /** One sentence that says what the part is waiting for, or that it runs. */
+  readonly answer: string;
+  readonly actor: ExplainedActor;
+}
+
+const { refusal, hasEnded, nodeWait, isEnding, volumeFailure, podQueue, podFailure } = sharedRules;
+const { containerProblem, volumeWait, podWait, containerWait } = sharedRules;
+
+/**
+ * The rules for one container in order of precedence. Its own state comes before the states of the pod that it may wait
+ * for.
+ */
+const CONTAINER_RULES: readonly Rule[] = [
+  refusal,
+  nodeWait,
+  containerProblem,
+  containerSuccess,
+  isEnding,
+  runningContainer,
+  hasEnded,
+  volumeFailure,
+  podQueue,
+  podFailure,
+  volumeWait,
+  podWait,
+  containerWait,
+  ownWait,
+];
+
+const VOLUME_RULES: readonly Rule[] = [refusal, nodeWait, mountedVolume, unmountingVolume, volumeFailure, volumeWait];
+
+/** The container that the question is about. */
+const questionContainer = ({ actors }: Question): ContainerWithActor | undefined => actors.containers[0];
+const questionVolume = ({ actors }: Question): ActorNode | undefined => actors.volumes[0];
+
+function containerSuccess(question: Question): string | undefined {
+  const container = questionContainer(question);
+  const { lastRun } = container?.actor ?? {};
+  if (!container?.status?.state?.terminated || container.willRestart || !lastRun) return undefined;
+  return `${containerTitle(container)} has succeeded: ${endCause(lastRun)}`;
+}
+
+function runningContainer(question: Question): ReturnType<Rule> {
+  const container = questionContainer(question);
+  const running = container?.status?.state?.running;
+  if (!container || !running) return undefined;
+  const { role, status, actor } = container;
+  const readinessWait = containerWait(question);
+  if (readinessWait !== undefined) return readinessWait;
+  const isReady = status?.ready && role !== 'ephemeral' ? ' and ready' : '';
+  const since = Date.parse(running.startedAt ?? '') || actor.since;
+  return `${containerTitle(container)} is running${isReady}, for ${humanDuration(question.now - since)}`;
+}
+
+function ownWait(question: Question): string | undefined {
+  const container = questionContainer(question);
+  if (!container || container.actor.waitingFor === undefined) return undefined;
+  return `${containerTitle(container)} is waiting${forClause(container.actor)}${waitDetails(container.actor, question.now)}`;
+}
+
+function mountedVolume(question: Question): ReturnType<Rule> {
+  const volume = questionVolume(question);
+  if (!volume?.tags.includes('mounted')) return undefined;
+  const start = `volume ${volume.name} is mounted`;
+  if (volume.waitingFor === undefined) return start;
+  const text = `${start}, and waiting${forClause(volume)}`;
+  const { tags, lastFailure, until } = volume;
+  // A mounted volume stays usable for a while if its token cannot be renewed.
+  if (tags.includes('steady') && lastFailure) return describeFailure(text, lastFailure, until, question.now);
+  return describeRetry(text, volume, question.now) ?? `${text}${waitDetails(volume, question.now)}`;
+}
+
+/** Applies to a volume that is being unmounted because its pod is terminating or no longer uses it. */
+function unmountingVolume(question: Question): ReturnType<Rule> {
+  const volume = questionVolume(question);
+  if (!volume?.tags.includes('leaving')) return undefined;
+  if (categoryOf(volume) === 'done') return `volume ${volume.name} is unmounted`;
+  const text = `volume ${volume.name} is waiting${forClause(volume)}`;
+  return describeRetry(text, volume, question.now) ?? `${text}${waitDetails(volume, question.now)}`;
+}
+
+/** Adds the last log lines of the container's current run. */
+interface PartContext extends ExplanationContext {
+  readonly latestLog?: LogTail | undefined;
+}
+
+/** Explains a part of a pod. Returns undefined if the pod has no such part. */
+export function explainPart(
+  podWithTree: PodWithTree,
+  { kind, name }: PodPart,
+  now: number,
+  { limiters = [], runtimeNotReady, logs = new Map(), latestLog }: PartContext = {},
+): PartExplanation | undefined {
+  const podActorsWithLogs = withLogTails(podActors(podWithTree), logs);
+  const hasName = (each: ActorNode) => each.name === name;
+  const containers = kind === 'container' ? podActorsWithLogs.containers.filter(({ actor }) => hasName(actor)) : [];
+  const volumes = kind === 'volume' ? podActorsWithLogs.volumes.filter(hasName) : podActorsWithLogs.volumes;
+  const [container] = containers;
+  const actor = kind === 'container' ? container?.actor : volumes[0];
+  if (actor === undefined) return undefined;
+  const queuePositionOf = queuePositions(podWithTree.pod.metadata.uid, containerNames(podActorsWithLogs), limiters);
+  const question = { actors: { ...podActorsWithLogs, containers, volumes }, now, queuePositionOf, runtimeNotReady };
+  const [queue, log] = kind === 'container' ? [queuePositionOf(name), latestLog ?? logs.get(name)] : [];
+  const { namespace, name: pod, uid } = podWithTree.pod.metadata;
+  return {
+    kind,
+    name,
+    namespace,
+    pod,
+    uid,
+    at: now,
+    ...(container ? { status: containerStatusWord(container), restarts: container.status?.restartCount ?? 0 } : {}),
+    answer:
+      firstAnswer(kind === 'container' ? CONTAINER_RULES : VOLUME_RULES, question) ?? `${kind} ${name}: ${actor.state}`,
+    actor: { ...actor, ...(queue ? { queue } : {}), ...(log ? { log } : {}) },
+  };
+}
+
+/** Returns the names of all parts of a kind, so that an error message can list them. */
+export const partNames = (podWithTree: PodWithTree, kind: PodPart['kind']): string[] => {
+  const { containers, volumes } = podActors(podWithTree);
+  return kind === 'volume' ? volumes.map(({ name }) => name) : containers.map(({ actor }) => actor.name);
+};

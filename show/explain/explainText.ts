@@ -1,0 +1,227 @@
+/** Phrases used by explanations for times, exits, failures and positions in a queue. */
+import { humanDuration } from '../../base/duration.ts';
+import { lookUp } from '../../base/lookUp.ts';
+import { shortSentence } from '../../base/shortText.ts';
+import { isoTime } from '../../kubernetes/api/rfc3339.ts';
+import { neverStarted } from '../../kubernetes/lifecycle/restart.ts';
+import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';
+import type { LimiterView } from '../actors/actorNode.ts';
+
+/** Shown while an update waits for other pods to terminate. */
+export const UPDATE_AWAITS_ROOM = 'update waiting for room: other pods are being terminated to free it';
+
+/** Position in the queue of a limiter. */
+export interface QueuePosition {
+  /** Name of the limiter, `start` or `pull`. */
+  readonly limiter: string;
+  /** 1 is the next position. */
+  readonly place: number;
+  readonly length: number;
+  readonly capacity: number;
+  /** Descriptions of the requests that occupy the slots, if the limiter reports them. */
+  readonly behind?: readonly string[];
+}
+
+const MAX_MESSAGE_LENGTH = 240;
+
+/** Words shown to users for kinds of actors, if they differ from the kind itself. */
+export const KIND_NAMES = {
+  activeDeadline: 'active deadline',
+  garbage: 'garbage collection',
+  logRotation: 'log rotation',
+  nodeStatus: 'node status',
+  init: 'init container',
+  sidecar: 'sidecar',
+  regular: 'container',
+  ephemeral: 'ephemeral container',
+  statusSink: 'status sink',
+} as const satisfies Record<ContainerRole, string> & Readonly<Record<string, string>>;
+
+/** Returns the kind of an actor in words, e.g. `init container`. */
+export const kindText = (kind: string): string => lookUp<string>(KIND_NAMES, kind) ?? kind;
+
+/** Returns the kind and name of an actor for use in a sentence, e.g. `init container setup`. The name is omitted if it equals the kind. */
+export function actorTitle({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return name === kind ? kindText(kind) : `${kindText(kind)} ${name}`;
+}
+
+/** The fields of a limiter that describe its queue. */
+type Queue = Pick<LimiterView, 'queue' | 'capacity' | 'behind'>;
+
+/** Returns the first queue position of a container of the pod or, if no name is passed, of the pod itself. */
+export type QueueLookup = (container?: string) => QueuePosition | undefined;
+
+/**
+ * Returns a lookup of the queue positions of a pod and its containers. Each queue is read only once, because hundreds
+ * of containers may be queued.
+ */
+export function queuePositions(podUid: string, containers: readonly string[], limiters: readonly Queue[]): QueueLookup {
+  const names = new Set(containers);
+  const positions = new Map<string | undefined, QueuePosition>();
+  for (const { queue, capacity, behind = [] } of limiters) {
+    for (const [index, key] of queue.entries()) {
+      const [uid, actor = '', limiter = ''] = key.split('/');
+      const queuedContainer = names.has(actor) ? actor : undefined;
+      if (uid !== podUid || positions.has(queuedContainer)) continue;
+      const purposes = behind[index] ?? [];
+      positions.set(queuedContainer, {
+        limiter,
+        place: index + 1,
+        length: queue.length,
+        capacity,
+        ...(purposes.length > 0 ? { behind: purposes } : {}),
+      });
+    }
+  }
+  return (container) => positions.get(container);
+}
+
+/**
+ * Formats a queue position, e.g. `in the pull queue: place 3 of 7, 1 at a time, behind the pull of app:1 for
+ * default/web`.
+ */
+export function queueText({ limiter, place, length, capacity, behind = [] }: QueuePosition): string {
+  const [first, ...others] = behind;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  const holders = first === undefined ? '' : `, behind ${first}${more}`;
+  return `in the ${limiter} queue: place ${place} of ${length}, ${capacity} at a time${holders}`;
+}
+
+/** Formats a time in UTC, e.g. `12:03:10`. The date precedes the time unless it is today. */
+export function clockTime(at: number, now: number): string {
+  const [date = '', time = ''] = isoTime(at).slice(0, 19).split('T');
+  return isoTime(now).startsWith(date) ? time : `${date} ${time}`;
+}
+
+/** Formats a deadline, e.g. ` until 12:03:10 (in 14s)`. Empty if there is no deadline. */
+export function untilClause(until: number | undefined, now: number): string {
+  return until === undefined ? '' : ` until${timeWithDistance(until, now)}`;
+}
+
+/** Minimum duration of a wait that is shown, because nobody cares about shorter waits. */
+const MIN_SHOWN_WAIT_MS = 10_000;
+
+/**
+ * A deadline further away than this does not replace the duration of a wait, because it only limits work that should
+ * take less time.
+ */
+const NEAR_DEADLINE_MS = 600_000;
+
+/** Formats the deadline of a wait. If the deadline is not soon, the text includes the duration of the wait so far. */
+export function waitDetails(
+  { until, since }: { readonly until?: number; readonly since: number },
+  now: number,
+): string {
+  const isDurationShown = now - since >= MIN_SHOWN_WAIT_MS && (until === undefined || until - now > NEAR_DEADLINE_MS);
+  return `${isDurationShown ? ` (for ${humanDuration(now - since)} so far)` : ''}${untilClause(until, now)}`;
+}
+
+/** Formats the subject of a wait, e.g. ` for its turn`. Empty if the actor is not waiting. */
+export const forClause = ({ waitingFor }: { readonly waitingFor?: string }): string =>
+  waitingFor === undefined ? '' : ` for ${waitingFor}`;
+
+/** Delay after which an overdue action is reported as stuck. */
+const STUCK_AFTER_MS = 5_000;
+
+/** Formats a time and its distance from now, e.g. ` 12:03:10 (in 14s)`. */
+export function timeWithDistance(at: number, now: number): string {
+  const remainingMs = at - now;
+  const distance =
+    remainingMs > 0 ? `in ${humanDuration(remainingMs)}` : -remainingMs < STUCK_AFTER_MS ? 'now' : 'stuck since then';
+  return ` ${clockTime(at, now)} (${distance})`;
+}
+
+/** Prefixes and suffixes that containerd and runc add to a message. */
+const RUNTIME_AFFIXES = /^.*unable to start container process: |: unknown$/g;
+/** Reasons that add nothing to the exit code. */
+const PLAIN_REASONS: readonly string[] = ['Error', 'Completed', ''];
+
+/** Signals by the exit code of a process that they terminated, which is 128 plus the number of the signal. */
+const SIGNALS: ReadonlyMap<number, string> = new Map([
+  [129, 'SIGHUP'],
+  [130, 'SIGINT'],
+  [131, 'SIGQUIT'],
+  [132, 'SIGILL'],
+  [134, 'SIGABRT'],
+  [135, 'SIGBUS'],
+  [136, 'SIGFPE'],
+  [137, 'SIGKILL'],
+  [139, 'SIGSEGV'],
+  [141, 'SIGPIPE'],
+  [143, 'SIGTERM'],
+]);
+
+/**
+ * Returns the cause of a container's exit, cause first: `exit code 3 after 2s: no database at db.example:5432`. The
+ * last line of the output is not the cause of a SIGKILL, because the process could not react to it.
+ */
+export function endCause(run: Omit<TerminatedRun, 'containerId'>): string {
+  const { exitCode, signal, reason, because, message = '', startedAt, finishedAt } = run;
+  const lastOutputLine = lastLine(message);
+  if (neverStarted(reason)) {
+    return `could not be started${lastOutputLine === '' ? '' : `: ${lastOutputLine.replaceAll(RUNTIME_AFFIXES, '')}`}`;
+  }
+  const duration =
+    startedAt === undefined || finishedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
+  const signalName = SIGNALS.get(signal ? 128 + signal : exitCode);
+  const isKilled = signalName === 'SIGKILL';
+  if (isKilled && PLAIN_REASONS.includes(reason)) {
+    return `killed (SIGKILL)${duration}${because === undefined ? '' : `: ${shortenMessage(because)}`}`;
+  }
+  const code = signal ? `signal ${signal}` : `exit code ${exitCode}`;
+  const end = signalName === undefined || isKilled ? code : `${code} (${signalName})`;
+  const killReason = because === undefined ? '' : `, killed: ${shortenMessage(because)}`;
+  const output = lastOutputLine === '' || (isKilled && reason === 'OOMKilled') ? '' : `: ${lastOutputLine}`;
+  return `${PLAIN_REASONS.includes(reason) ? end : `${reason}, ${end}`}${duration}${killReason}${output}`;
+}
+
+/** Returns the last line of a text without trailing blank lines, shortened. */
+function lastLine(text: string): string {
+  return shortenMessage(text.trimEnd().split('\n').at(-1) ?? '');
+}
+
+/** Waiting reasons for an image that is missing from the node. */
+const IMAGE_REASONS: ReadonlySet<string> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'RegistryUnavailable',
+]);
+
+/** Returns the command that imports an image without a registry, if `reason` is a wait for an image. */
+export function importAdvice(reason: string): string | undefined {
+  if (!IMAGE_REASONS.has(reason)) return undefined;
+  // The policy Always queries the registry even if the image is there.
+  const policy = reason === 'ErrImageNeverPull' ? '' : ' (for imagePullPolicy IfNotPresent or Never)';
+  return `"statelet image import FILE.tar" imports an image from a file${policy}`;
+}
+
+/** Formats a failure, e.g. `ErrImagePull: no such host`. */
+export function failureText({ reason, message }: { readonly reason: string; readonly message: string }): string {
+  const shortMessage = shortenMessage(message);
+  return shortMessage === '' || shortMessage === reason ? reason : `${reason}: ${shortMessage}`;
+}
+
+/** Matches a path or URL without the quotes and punctuation around it. */
+const PATH = /[^\s'"()]*\/[^\s'"()]*[^\s'"():;,.]/g;
+/** Longer words are not paths that a user would copy. */
+const MAX_PATH_LENGTH = 1_024;
+/** Maximum number of paths per message that are exempt from shortening. */
+const MAX_WHOLE_PATHS = 3;
+/** Stands for a path while the message is shortened, so that the path counts as a short word and remains whole. */
+const MASK = '\ue000';
+/** Short enough for a word with quotes around the path to remain whole (`shortSentence`). */
+const MASK_LENGTH = 24;
+
+/** Returns a message on one line of at most 240 characters, not counting its paths, which are never cut. */
+export function shortenMessage(message: string): string {
+  const line = message.replace(/\s+/g, ' ').trim();
+  if (line.length <= MAX_MESSAGE_LENGTH || line.includes(MASK)) return shortSentence(line, MAX_MESSAGE_LENGTH);
+  const paths: string[] = [];
+  const masked = line.replace(PATH, (path) => {
+    const isMasked = path.length > MASK_LENGTH && path.length <= MAX_PATH_LENGTH && paths.length < MAX_WHOLE_PATHS;
+    return isMasked ? `${MASK}${paths.push(path) - 1}`.padEnd(MASK_LENGTH, MASK) : path;
+  });
+  const masks = new RegExp(`${MASK}(\\d)${MASK}+`, 'g');
+  return shortSentence(masked, MAX_MESSAGE_LENGTH).replace(masks, (mask, index) => paths[Number(index)] ?? mask);
+}

@@ -1,0 +1,247 @@
+import { humanDuration } from '../../base/duration.ts';
+import { truncate } from '../../base/shortText.ts';
+import { type ForeignPod, UNKNOWN_NAMESPACE } from '../../kubernetes/lifecycle/observed.ts';
+import { CALL } from '../actors/actorNode.ts';
+import type { ExplainedActor, Explanation } from '../explain.ts';
+import type { NodeExplanation } from './explainNode.ts';
+import type { PartExplanation } from './explainPart.ts';
+import { actorTitle, clockTime, endCause, failureText, queueText, shortenMessage, untilClause } from './explainText.ts';
+
+/** Width of the text if it is not written to a terminal. */
+const DEFAULT_WIDTH = 80;
+/** Minimum width, below which a terminal has to break the lines itself. */
+const MIN_WIDTH = 60;
+const MAX_LABEL_LENGTH = 36;
+const MAX_STATE_LENGTH = 34;
+
+interface Line {
+  /** Branch of the tree drawn before the label. */
+  readonly branch: string;
+  /** Prefix of the detail lines below the actor. */
+  readonly trunk: string;
+  readonly actor: ExplainedActor;
+}
+
+/**
+ * Formats an explanation as text of `width` columns with a heading, the answer, and the tree of actors with their
+ * waits. Only paths, URLs and image names may exceed the width, because text broken into several lines cannot be
+ * copied.
+ */
+export function formatExplanation(explanation: Explanation, width = DEFAULT_WIDTH): string {
+  const { namespace, name, status, ready, pod, manifestProblems, manifestWarnings } = explanation;
+  const columns = Math.max(width, MIN_WIDTH);
+  return layOut({
+    ...explanation,
+    title: `${namespace}/${name}  ${status}  ${ready} ready`,
+    extraLines: [
+      ...headedSection('its manifest has changed, but cannot be used:', manifestProblems, columns),
+      ...headedSection('warnings about its manifest:', manifestWarnings, columns),
+    ],
+    root: pod,
+    columns,
+  });
+}
+
+/** Formats sentences below a heading. Returns no lines if there are no sentences. */
+const headedSection = (heading: string, sentences: readonly string[] = [], columns = DEFAULT_WIDTH): string[] =>
+  sentences.length === 0
+    ? []
+    : [
+        '',
+        ...wrapText(heading, '  ', columns),
+        ...sentences.flatMap((sentence) => wrapText(sentence, '    ', columns)),
+      ];
+
+/** Formats the explanation of a node, including the pods that this agent did not create. */
+export function formatNodeExplanation(explanation: NodeExplanation, width = DEFAULT_WIDTH): string {
+  const columns = Math.max(width, MIN_WIDTH);
+  return layOut({
+    ...explanation,
+    title: `node ${explanation.name}`,
+    extraLines: [
+      ...headedSection('rejected manifests:', explanation.manifestProblems, columns),
+      ...headedSection('warnings about manifests:', explanation.manifestWarnings, columns),
+      ...headedSection('addresses:', explanation.addresses, columns),
+      ...headedSection('allocated resources:', explanation.use, columns),
+      ...foreignLines(explanation.foreign, columns),
+    ],
+    addresses: [],
+    root: explanation.node,
+    columns,
+  });
+}
+
+/** Formats the explanation of one container or volume. */
+export function formatPartExplanation(explanation: PartExplanation, width = DEFAULT_WIDTH): string {
+  const { namespace, pod, kind, name, status, restarts = 0, actor } = explanation;
+  const restartCount = restarts > 0 ? [`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`] : [];
+  const title = [`${namespace}/${pod} ${kind} ${name}`, ...(status ? [status] : []), ...restartCount].join('  ');
+  const columns = Math.max(width, MIN_WIDTH);
+  return layOut({ ...explanation, title, extraLines: [], addresses: [], root: actor, columns });
+}
+
+function foreignLines(foreign: readonly ForeignPod[], columns: number): string[] {
+  if (foreign.length === 0) return [];
+  const head = `${foreign.length === 1 ? 'a pod' : `${foreign.length} pods`} that this agent did not create, left alone:`;
+  const lines = foreign.flatMap((pod) => wrapText(foreignText(pod), '    ', columns));
+  return ['', ...wrapText(head, '  ', columns), ...lines];
+}
+
+function foreignText({ namespace, name, uid, why, directory, sandboxes }: ForeignPod): string {
+  const count = sandboxes.length === 1 ? '1 sandbox' : `${sandboxes.length} sandboxes`;
+  const leftovers = [...(directory ? [directory] : []), ...(sandboxes.length > 0 ? [count] : [])];
+  const pod = namespace === UNKNOWN_NAMESPACE ? uid : `${namespace}/${name} (${uid})`;
+  return `${pod}: ${leftovers.join(' and ')}; ${why}`;
+}
+
+interface LayoutInput extends Pick<Explanation, 'at' | 'answer' | 'addresses'> {
+  readonly title: string;
+  /** Lines between the answer and the tree. */
+  readonly extraLines: readonly string[];
+  readonly root: ExplainedActor;
+  readonly columns: number;
+}
+
+function layOut({ title, at, answer, addresses, extraLines, root, columns }: LayoutInput): string {
+  const lines = treeLines(withoutCalls(root));
+  const labelWidth = Math.max(...lines.map((line) => labelText(line, columns).length));
+  const stateWidth = Math.max(...lines.map(({ actor }) => stateText(actor, columns).length));
+  return [
+    ...titleLines(title, at, columns),
+    '',
+    ...wrapText(answer, '  ', columns),
+    ...extraLines,
+    '',
+    ...lines.flatMap((line) => rowLines(line, { labelWidth, stateWidth, at, addresses, columns })),
+    '',
+  ].join('\n');
+}
+
+/** Formats the title with the time right-aligned. */
+function titleLines(title: string, at: number, columns: number): string[] {
+  const head = wrapText(title, '', columns);
+  const clock = `${clockTime(at, at)} UTC`;
+  const lastLine = head.pop() ?? '';
+  if (lastLine.length + 2 + clock.length > columns) return [...head, lastLine, clock.padStart(columns)];
+  return [...head, lastLine + clock.padStart(columns - lastLine.length)];
+}
+
+/** Removes calls in flight from the tree, because the wait of the calling actor already describes them. */
+const withoutCalls = (actor: ExplainedActor): ExplainedActor => ({
+  ...actor,
+  children: actor.children.filter(({ kind }) => kind !== CALL).map(withoutCalls),
+});
+
+function treeLines(pod: ExplainedActor): Line[] {
+  const trunk = pod.children.length > 0 ? '│    ' : '     ';
+  return [{ branch: '', trunk, actor: pod }, ...linesBelow(pod, '')];
+}
+
+/** Returns the lines of all descendants. `indent` is the part of the tree drawn to their left. */
+function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
+  return children.flatMap((actor, index) => {
+    const isLast = index === children.length - 1;
+    const childIndent = indent + (isLast ? '   ' : '│  ');
+    const trunk = childIndent + (actor.children.length > 0 ? '│ ' : '  ');
+    return [{ branch: `${indent}${isLast ? '└─ ' : '├─ '}`, trunk, actor }, ...linesBelow(actor, childIndent)];
+  });
+}
+
+function labelText({ branch, actor }: Line, columns: number): string {
+  return truncate(`${branch}${actorTitle(actor)}`, Math.min(MAX_LABEL_LENGTH, Math.floor(columns * 0.45)));
+}
+
+function stateText({ state }: ExplainedActor, columns: number): string {
+  return truncate(state, columns < DEFAULT_WIDTH ? Math.floor(columns * 0.4) : MAX_STATE_LENGTH);
+}
+
+interface RowLayout {
+  readonly labelWidth: number;
+  readonly stateWidth: number;
+  readonly at: number;
+  readonly addresses: readonly string[];
+  readonly columns: number;
+}
+
+function rowLines(line: Line, { labelWidth, stateWidth, at, addresses, columns }: RowLayout): string[] {
+  const { actor, trunk } = line;
+  const since = humanDuration(at - actor.since);
+  const start = `${labelText(line, columns).padEnd(labelWidth)}  ${stateText(actor, columns).padEnd(stateWidth)}  ${since}`;
+  const facts = actor.facts.join(actor.facts.some((fact) => fact.includes(', ')) ? '; ' : ', ');
+  const fullRow = facts === '' ? start : `${start.padEnd(labelWidth + stateWidth + 9)}  ${facts}`;
+  const fits = fullRow.length <= columns;
+  const details = [
+    ...(fits ? [] : [facts]),
+    ...(actor.kind === 'pod' && addresses.length > 0 ? [`address ${addresses.join(', ')}`] : []),
+    ...detailLines(actor, at),
+  ];
+  return [
+    fits ? fullRow : start,
+    ...details.flatMap((detail) => wrapText(detail, trunk, columns)),
+    ...logLines(actor, trunk, columns),
+  ];
+}
+
+function detailLines(actor: ExplainedActor, at: number): string[] {
+  const { waitingFor, until, queue, lastRun, lastFailure, lists = {} } = actor;
+  return [
+    ...(queue ? [`waiting ${queueText(queue)}`] : waitLines(waitingFor, until, at)),
+    ...Object.entries(lists).flatMap(([of, names]) => (names.length > 0 ? [`${of}: ${names.join(', ')}`] : [])),
+    ...(lastRun ? [`last run: ${endCause(lastRun)}${endTime(lastRun, at)}`] : []),
+    ...fullMessage(lastRun),
+    ...(lastFailure ? [`last failure, ${agoText(lastFailure.at, at)}: ${failureText(lastFailure)}`] : []),
+  ];
+}
+
+/** Formats the last lines of the log unchanged. */
+function logLines({ log }: ExplainedActor, trunk: string, columns: number): string[] {
+  if (log === undefined) return [];
+  const title = log.lines.length === 0 ? 'no output in' : 'last lines of';
+  return [
+    ...wrapText(`${title} ${log.file}`, trunk, columns),
+    ...log.lines.flatMap((line) => wrapText(line, `${trunk}  | `, columns)),
+  ];
+}
+
+function waitLines(waitingFor: string | undefined, until: number | undefined, at: number): string[] {
+  if (waitingFor === undefined && until === undefined) return [];
+  return [`waiting${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilClause(until, at)}`];
+}
+
+/** Formats the end of a run as a time of day, because the text before it already contains a duration. */
+const endTime = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
+  finishedAt === undefined ? '' : `, at ${clockTime(finishedAt, at)}`;
+
+/** Returns the full termination message, unless the cause of the exit already contains all of it. */
+function fullMessage(run: ExplainedActor['lastRun']): string[] {
+  const message = shortenMessage(run?.message ?? '');
+  return run && !endCause(run).endsWith(message) ? [`message: ${message}`] : [];
+}
+
+function agoText(then: number, now: number): string {
+  return `${humanDuration(now - then)} ago`;
+}
+
+/**
+ * Wraps text between words. A word that is too long is split anywhere unless it contains a slash, as paths do. Each
+ * line starts with `indent`.
+ */
+function wrapText(text: string, indent: string, columns: number): string[] {
+  const maxLength = Math.max(1, columns - indent.length);
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ').flatMap((whole) => splitLongWord(whole, maxLength))) {
+    if (line !== '' && line.length + 1 + word.length > maxLength) {
+      lines.push(indent + line);
+      line = '';
+    }
+    line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, indent + line];
+}
+
+function splitLongWord(word: string, maxLength: number): string[] {
+  return word.length <= maxLength || word.includes('/')
+    ? [word]
+    : (word.match(new RegExp(`.{1,${maxLength}}`, 'gu')) ?? []);
+}

@@ -1,0 +1,106 @@
+/** The usage of pods and nodes as `kubectl top` shows it (`pkg/metricsutil/metrics_printer.go` in k8s.io/kubectl). */
+import { parseQuantity } from '../../kubernetes/api/quantity.ts';
+
+/** CPU in billionths of a core, and the working set of memory in bytes. */
+export interface Usage {
+  readonly cpuNanoCores: number;
+  readonly memoryBytes: number;
+}
+
+interface ContainerUsage {
+  readonly name: string;
+  readonly usage: Usage;
+}
+
+export interface PodUsage {
+  readonly namespace: string;
+  readonly name: string;
+  readonly containers: readonly ContainerUsage[];
+}
+
+export interface NodeUsage {
+  readonly name: string;
+  readonly usage: Usage;
+  /** Quantities keyed by resource name. */
+  readonly allocatable: ReadonlyMap<string, string>;
+}
+
+/** The fields by which the rows of a table can be sorted, the largest usage first. */
+export const SORT_FIELDS = ['cpu', 'memory'] as const;
+export type SortField = (typeof SORT_FIELDS)[number];
+
+export interface PodTableOptions {
+  readonly namespaces: boolean;
+  /** Whether each container has a row. */
+  readonly containers: boolean;
+  /** If undefined, the rows are sorted by namespace and name. */
+  readonly sortBy: SortField | undefined;
+}
+
+const USAGE_COLUMNS = ['NAME', 'CPU(cores)', 'MEMORY(bytes)'];
+const NODE_COLUMNS = ['NAME', 'CPU(cores)', 'CPU(%)', 'MEMORY(bytes)', 'MEMORY(%)'];
+
+const NANOS_IN_MILLI = 1_000_000;
+const MIB = 2 ** 20;
+
+/** Builds the table of pods, or of their containers, as lines of cells. The header is first. */
+export function podUsageTable(pods: readonly PodUsage[], options: PodTableOptions): string[][] {
+  const { namespaces, containers, sortBy } = options;
+  const summed = pods.map((pod) => ({ ...pod, usage: totalOf(pod.containers) }));
+  const rows = summed.toSorted(orderBy(sortBy)).flatMap((pod) => {
+    const namespace = namespaces ? [pod.namespace] : [];
+    if (!containers) return [[...namespace, pod.name, ...usageCells(pod.usage)]];
+    return pod.containers
+      .toSorted(orderBy(sortBy))
+      .map(({ name, usage }) => [...namespace, pod.name, name, ...usageCells(usage)]);
+  });
+  const header = [...(namespaces ? ['NAMESPACE'] : []), ...(containers ? ['POD'] : []), ...USAGE_COLUMNS];
+  return [header, ...rows];
+}
+
+/** Builds the table of nodes as lines of cells. The header is first. */
+export function nodeUsageTable(nodes: readonly NodeUsage[], sortBy: SortField | undefined): string[][] {
+  const rows = nodes.toSorted(orderBy(sortBy)).map(({ name, usage, allocatable }) => {
+    const [cpu = '', memory = ''] = usageCells(usage);
+    const cpuShare = percentage(usage.cpuNanoCores / 1e9, allocatable.get('cpu'));
+    return [name, cpu, cpuShare, memory, percentage(usage.memoryBytes, allocatable.get('memory'))];
+  });
+  return [NODE_COLUMNS, ...rows];
+}
+
+const totalOf = (containers: readonly ContainerUsage[]): Usage => ({
+  cpuNanoCores: containers.reduce((sum, { usage }) => sum + usage.cpuNanoCores, 0),
+  memoryBytes: containers.reduce((sum, { usage }) => sum + usage.memoryBytes, 0),
+});
+
+/** Millicores are rounded up, as `Quantity.MilliValue` does, and mebibytes are rounded down. */
+const usageCells = ({ cpuNanoCores, memoryBytes }: Usage): string[] => [
+  `${Math.ceil(cpuNanoCores / NANOS_IN_MILLI)}m`,
+  `${Math.floor(memoryBytes / MIB)}Mi`,
+];
+
+function percentage(used: number, available = '0'): string {
+  const amount = Number(parseQuantity(available) ?? 0n) / 1e9;
+  return amount === 0 ? '<unknown>' : `${Math.trunc((used / amount) * 100)}%`;
+}
+
+interface Sortable {
+  readonly namespace?: string;
+  readonly name: string;
+  readonly usage: Usage;
+}
+
+const orderBy =
+  (field: SortField | undefined) =>
+  (a: Sortable, b: Sortable): number =>
+    amountOf(b, field) - amountOf(a, field) || compareText(a.namespace, b.namespace) || compareText(a.name, b.name);
+
+function amountOf({ usage }: Sortable, field: SortField | undefined): number {
+  if (field === undefined) return 0;
+  return field === 'cpu' ? usage.cpuNanoCores : usage.memoryBytes;
+}
+
+function compareText(a = '', b = ''): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
