@@ -133,7 +133,7 @@ const worker = {
   entryPoints: {
     manifestWorker: join(root, 'actors/sources/manifest/manifestWorker.ts'),
     volumeChild: join(root, 'volume/volumeChild.ts'),
-    usageChild: join(root, 'stats/usageChild.ts'),
+    usageChild: join(root, 'stats/pods/usageChild.ts'),
     pastWorker: join(root, 'inspect/past/pastWorker.ts'),
   },
   banner: withRequire,

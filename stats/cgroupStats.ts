@@ -3,8 +3,15 @@
  * `pkg/kubelet/stats/helper.go`).
  */
 import type { Pressure, PressureLine } from '../host/cgroup/usage/cgroupUsage.ts';
+import {
+  type CpuStats,
+  type IoStats,
+  type MemoryStats,
+  type PsiStats,
+  type SwapStats,
+  statsTime,
+} from './node/summary.ts';
 import type { CgroupSample } from './sample.ts';
-import { type CpuStats, type IoStats, type MemoryStats, type PsiStats, type SwapStats, statsTime } from './summary.ts';
 
 /** The memory and swap of the host, which limit the root cgroup. Bytes. */
 export interface HostTotals {

@@ -1,8 +1,8 @@
 /** A sample of the resource usage of the node, its pods and their containers from cgroups and the runtime. */
 import type { CgroupUsage } from '../host/cgroup/usage/cgroupUsage.ts';
 import type { InterfaceUsage } from '../host/usage/netDev.ts';
-import type { RuntimeUsage } from './criUsage.ts';
-import type { RunningContainer, RunningPod } from './runtimeLists.ts';
+import type { RuntimeUsage } from './pods/criUsage.ts';
+import type { RunningContainer, RunningPod } from './pods/runtimeLists.ts';
 
 /**
  * The scope of a sample. `everything` serves cAdvisor's metrics and the full summary, and `cpuAndMemory` is cheaper.

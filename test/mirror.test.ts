@@ -8,7 +8,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'actors/sources/manifest/manifestWorker.ts': 'test/actors/sources/manifest/manifestReader.test.ts',
   'cli/bin.mjs': 'test/cli/launcher.test.ts',
   'cli/main.ts': 'test/cli/process.test.ts',
-  'stats/usageChild.ts': 'test/stats/volumeUsage.test.ts',
+  'stats/pods/usageChild.ts': 'test/stats/pods/volumeUsage.test.ts',
 };
 
 const files = new Set(sources.map(({ file }) => file));

@@ -1,4 +1,4 @@
-import type { LogUsage } from '../../stats/logUsages.ts';
+import type { LogUsage } from '../../stats/pods/logUsages.ts';
 import { alpha, type Registry } from './registry.ts';
 
 /** What the logs of containers take on disk, looked up for each scrape (`pkg/kubelet/metrics/collectors/log_metrics.go`). */

@@ -1,6 +1,6 @@
 /** `/metrics/resource`: what the metrics API of a cluster is computed from (`pkg/kubelet/metrics/collectors/resource_metrics.go`). */
-import type { StatsProvider } from '../../stats/provider.ts';
-import type { ContainerStats, NodeStats, PodStats, StatsTime, Summary } from '../../stats/summary.ts';
+import type { StatsProvider } from '../../stats/node/provider.ts';
+import type { ContainerStats, NodeStats, PodStats, StatsTime, Summary } from '../../stats/node/summary.ts';
 import type { Route } from '../exchange.ts';
 import { expositionChunks, type Family, labelText } from './exposition.ts';
 import { answerMetrics } from './requests/answerMetrics.ts';

@@ -10,13 +10,13 @@ import { findPodCgroups } from '../../host/cgroup/usage/podCgroupsFound.ts';
 import { createUsageReader } from '../../host/cgroup/usage/readUsage.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
-import { Collector } from '../../stats/collector.ts';
 import { countTrees } from '../../stats/countTrees.ts';
-import { createHostFacts } from '../../stats/hostFacts.ts';
 import { withReducedTimeouts } from '../../stats/impatient.ts';
-import { LogUsages } from '../../stats/logUsages.ts';
-import { StatsProvider } from '../../stats/provider.ts';
-import { VolumeUsage } from '../../stats/volumeUsage.ts';
+import { Collector } from '../../stats/node/collector.ts';
+import { createHostFacts } from '../../stats/node/hostFacts.ts';
+import { StatsProvider } from '../../stats/node/provider.ts';
+import { LogUsages } from '../../stats/pods/logUsages.ts';
+import { VolumeUsage } from '../../stats/pods/volumeUsage.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 

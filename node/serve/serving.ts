@@ -19,7 +19,7 @@ import { issuedPair, readTextOrUndefined, selfSignedPair } from '../../kubelet-a
 import type { NodeMetrics } from '../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
 import type { ServedView } from '../../show/explain/explainServing.ts';
-import type { Summary } from '../../stats/summary.ts';
+import type { Summary } from '../../stats/node/summary.ts';
 import { ApiUse } from '../cluster/apiUse.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import type { ServingConfig } from '../config/serving.ts';

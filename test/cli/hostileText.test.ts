@@ -93,7 +93,7 @@ const WRITERS = [
   'cli/terminal/terminalView.ts: 1',
   'cli/commands/top/top.ts: 1',
   'cli/commands/top/topUsage.ts: 2',
-  'stats/usageChild.ts: 1',
+  'stats/pods/usageChild.ts: 1',
   'testing/simulation/soak/finds.ts: 5',
   'testing/simulation/soak/soak.ts: 3',
   'testing/simulation/soak/soakFaults.ts: 3',

@@ -4,7 +4,7 @@ import { readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
-import type { PodStats, Summary } from '../../stats/summary.ts';
+import type { PodStats, Summary } from '../../stats/node/summary.ts';
 import { accountIsThere } from './support/account.ts';
 import { testCluster } from './support/cluster.ts';
 import { eventually } from './support/eventually.ts';

@@ -82,7 +82,7 @@ export const servedMutations: readonly Mutation[] = [
   {
     rule: 'C43',
     breaks: 'what lies in memory counts as taken of the disk',
-    file: 'stats/volumeUsage.ts',
+    file: 'stats/pods/volumeUsage.ts',
     find: '(emptyDir !== undefined && !emptyDir.medium)',
     put: 'emptyDir !== undefined',
   },

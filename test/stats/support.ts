@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { hostCgroupfs } from '../../host/cgroup/cgroupfs.ts';
 import { findPodCgroups } from '../../host/cgroup/usage/podCgroupsFound.ts';
 import { createUsageReader } from '../../host/cgroup/usage/readUsage.ts';
-import { Collector, type CollectorOptions } from '../../stats/collector.ts';
+import { Collector, type CollectorOptions } from '../../stats/node/collector.ts';
 import { runIn, type Simulation, simulate } from '../cri/simulated/support.ts';
 import {
   V1_CONTAINER,

@@ -6,7 +6,7 @@ import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../../actors/node/nodeParts.ts';
 import type { TimedCall } from '../../../cri/client/timedCri.ts';
 import type { RequestObserver } from '../../../kubeclient/requestObserver.ts';
-import type { LogUsage } from '../../../stats/logUsages.ts';
+import type { LogUsage } from '../../../stats/pods/logUsages.ts';
 import type { AccessObserver } from '../../access/accessObserver.ts';
 import type { CheckListener } from '../../listener/health.ts';
 import type { RequestListener } from '../../listener/server.ts';

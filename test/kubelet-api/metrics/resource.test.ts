@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { expositionChunks } from '../../../kubelet-api/metrics/exposition.ts';
 import { resourceFamilies } from '../../../kubelet-api/metrics/resource.ts';
-import { type PodStats, type Summary, statsTime } from '../../../stats/summary.ts';
+import { type PodStats, type Summary, statsTime } from '../../../stats/node/summary.ts';
 
 const AT = 1_795_340_689_155;
 const time = statsTime(AT);

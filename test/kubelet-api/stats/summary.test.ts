@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import { summaryRoute } from '../../../kubelet-api/stats/summary.ts';
-import { type PodStats, type Summary, statsTime } from '../../../stats/summary.ts';
+import { type PodStats, type Summary, statsTime } from '../../../stats/node/summary.ts';
 
 const servers: Server[] = [];
 

@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { createLayout } from '../../host/pods/layout.ts';
-import type { CollectorOptions } from '../../stats/collector.ts';
-import { createHostFacts } from '../../stats/hostFacts.ts';
-import type { PodVolumes } from '../../stats/podFiles.ts';
-import { StatsProvider, type StatsProviderOptions } from '../../stats/provider.ts';
-import { type Summary, statsTime } from '../../stats/summary.ts';
-import { StatsWorld } from './support.ts';
+import { createLayout } from '../../../host/pods/layout.ts';
+import type { CollectorOptions } from '../../../stats/node/collector.ts';
+import { createHostFacts } from '../../../stats/node/hostFacts.ts';
+import { StatsProvider, type StatsProviderOptions } from '../../../stats/node/provider.ts';
+import { type Summary, statsTime } from '../../../stats/node/summary.ts';
+import type { PodVolumes } from '../../../stats/pods/podFiles.ts';
+import { StatsWorld } from '../support.ts';
 
 const { signal } = new AbortController();
 let world: StatsWorld;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { NodeFailure } from '../../base/failure.ts';
-import { StatsWorld } from './support.ts';
+import { NodeFailure } from '../../../base/failure.ts';
+import { StatsWorld } from '../support.ts';
 
 const { signal } = new AbortController();
 let world: StatsWorld;

@@ -1,9 +1,9 @@
 /** Properties of the host that appear in summaries next to the usage. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Hierarchy } from '../host/cgroup/hierarchies.ts';
-import { lowestTaskLimit, parseBootTime, parseMemoryTotals, parseTaskCount } from '../host/usage/hostFacts.ts';
-import type { HostTotals } from './cgroupStats.ts';
+import type { Hierarchy } from '../../host/cgroup/hierarchies.ts';
+import { lowestTaskLimit, parseBootTime, parseMemoryTotals, parseTaskCount } from '../../host/usage/hostFacts.ts';
+import type { HostTotals } from '../cgroupStats.ts';
 
 export interface HostFacts {
   /** Milliseconds since the epoch. */

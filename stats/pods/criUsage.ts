@@ -1,5 +1,5 @@
 /** Converts the runtime's statistics of containers and pods to the fields of the summary. */
-import type * as wire from '../cri/generated/runtime.ts';
+import type * as wire from '../../cri/generated/runtime.ts';
 import {
   type CpuStats,
   createNetworkStats,
@@ -10,7 +10,7 @@ import {
   type PsiStats,
   type SwapStats,
   statsTime,
-} from './summary.ts';
+} from '../node/summary.ts';
 
 /** Fields are undefined if the runtime does not report them. */
 export interface RuntimeUsage {

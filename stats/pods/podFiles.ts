@@ -4,12 +4,12 @@
  */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Layout } from '../host/pods/layout.ts';
-import { allocatedBytes } from '../host/usage/diskUsage.ts';
-import type { FileSystemUsage } from '../host/usage/fileSystemUsage.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import { allocatedBytes } from '../../host/usage/diskUsage.ts';
+import type { FileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
+import { type FsStats, statsTime, type VolumeStats } from '../node/summary.ts';
+import type { PodSample } from '../sample.ts';
 import type { LayerUsage } from './criUsage.ts';
-import type { PodSample } from './sample.ts';
-import { type FsStats, statsTime, type VolumeStats } from './summary.ts';
 
 export interface PodFiles {
   /** By container ID. */

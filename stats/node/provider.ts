@@ -3,21 +3,21 @@
  * for this purpose.
  */
 
-import { startTimeLimit } from '../base/timeLimit.ts';
-import { unlessAborted } from '../base/unlessAborted.ts';
-import type { Cri } from '../cri/client/calls.ts';
-import { type FileSystemUsage, readFileSystemUsage } from '../host/usage/fileSystemUsage.ts';
-import { cgroupStats } from './cgroupStats.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { type FileSystemUsage, readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
+import { cgroupStats } from '../cgroupStats.ts';
+import { CachedValue } from '../moment.ts';
+import { type LayerUsage, layerUsage } from '../pods/criUsage.ts';
+import { fsStats, type MeasurementContext, measurePodFiles, type PodFiles } from '../pods/podFiles.ts';
+import { networkStats, podStats } from '../pods/podStats.ts';
+import type { VolumeUsage } from '../pods/volumeUsage.ts';
+import type { CgroupSample, NodeSample, PodSample, SampleKind } from '../sample.ts';
+import type { StatsClock } from '../statsClock.ts';
 import type { Collector } from './collector.ts';
-import { type LayerUsage, layerUsage } from './criUsage.ts';
 import type { HostFacts } from './hostFacts.ts';
-import { CachedValue } from './moment.ts';
-import { fsStats, type MeasurementContext, measurePodFiles, type PodFiles } from './podFiles.ts';
-import { networkStats, podStats } from './podStats.ts';
-import type { CgroupSample, NodeSample, PodSample, SampleKind } from './sample.ts';
-import type { StatsClock } from './statsClock.ts';
 import { type ContainerStats, type FsStats, type Summary, statsTime } from './summary.ts';
-import type { VolumeUsage } from './volumeUsage.ts';
 
 export interface StatsProviderOptions {
   readonly nodeName: string;

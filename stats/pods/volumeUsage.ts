@@ -3,17 +3,17 @@
  * (`pkg/kubelet/server/stats/volume_stat_calculator.go`).
  */
 
-import { retainKeys } from '../base/retainKeys.ts';
-import { startTimeLimit } from '../base/timeLimit.ts';
-import { unlessAborted } from '../base/unlessAborted.ts';
-import type { Layout } from '../host/pods/layout.ts';
-import type { UsageResult } from '../host/usage/diskUsages.ts';
-import { readFileSystemUsage } from '../host/usage/fileSystemUsage.ts';
-import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import type { Volume } from '../kubernetes/api/schema/volume.ts';
+import { retainKeys } from '../../base/retainKeys.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
+import { unlessAborted } from '../../base/unlessAborted.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import type { UsageResult } from '../../host/usage/diskUsages.ts';
+import { readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../../kubernetes/api/schema/volume.ts';
+import type { VolumeStats } from '../node/summary.ts';
+import type { StatsClock } from '../statsClock.ts';
 import { fsStats, type PodVolumes } from './podFiles.ts';
-import type { StatsClock } from './statsClock.ts';
-import type { VolumeStats } from './summary.ts';
 
 export interface VolumeUsageOptions {
   readonly pods: () => readonly Pod[];

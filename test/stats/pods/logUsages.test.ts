@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { createLayout, type Layout } from '../../host/pods/layout.ts';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { LogUsages } from '../../stats/logUsages.ts';
-import { containerWith, podWith } from '../fakes/pods.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { createLayout, type Layout } from '../../../host/pods/layout.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { LogUsages } from '../../../stats/pods/logUsages.ts';
+import { containerWith, podWith } from '../../fakes/pods.ts';
 
 let root: string;
 let layout: Layout;

@@ -1,8 +1,8 @@
 /** Requests the resource usage of containers and pods from the runtime. */
-import type { CallOptions, Cri } from '../cri/client/calls.ts';
+import type { CallOptions, Cri } from '../../cri/client/calls.ts';
+import type { Rates } from '../rates.ts';
+import type { StatsClock } from '../statsClock.ts';
 import { containerUsage, podUsage, type RuntimeUsage } from './criUsage.ts';
-import type { Rates } from './rates.ts';
-import type { StatsClock } from './statsClock.ts';
 
 export interface RuntimeStats {
   /** By container ID. */

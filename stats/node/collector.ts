@@ -1,19 +1,19 @@
 /** Collects the resource usage of the node and its pods for the summary, metrics and evictions. */
 
-import { nextTurn } from '../base/nextTurn.ts';
-import type { Cri } from '../cri/client/calls.ts';
-import type { Cgroupfs } from '../host/cgroup/cgroupfs.ts';
-import type { UsagePart } from '../host/cgroup/usage/cgroupUsage.ts';
-import type { ExistingCgroups } from '../host/cgroup/usage/podCgroupsFound.ts';
-import type { ReadUsage } from '../host/cgroup/usage/readUsage.ts';
-import { parseNetDev } from '../host/usage/netDev.ts';
-import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import { CachedValue } from './moment.ts';
-import { Rates } from './rates.ts';
-import { podsFromStatus, type RunningContainer, type RunningPod, runningPods } from './runtimeLists.ts';
-import { type RuntimeStats, requestRuntimeStats } from './runtimeStats.ts';
-import type { CgroupSample, ContainerSample, NetworkSample, NodeSample, PodSample, SampleKind } from './sample.ts';
-import type { StatsClock } from './statsClock.ts';
+import { nextTurn } from '../../base/nextTurn.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import type { Cgroupfs } from '../../host/cgroup/cgroupfs.ts';
+import type { UsagePart } from '../../host/cgroup/usage/cgroupUsage.ts';
+import type { ExistingCgroups } from '../../host/cgroup/usage/podCgroupsFound.ts';
+import type { ReadUsage } from '../../host/cgroup/usage/readUsage.ts';
+import { parseNetDev } from '../../host/usage/netDev.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { CachedValue } from '../moment.ts';
+import { podsFromStatus, type RunningContainer, type RunningPod, runningPods } from '../pods/runtimeLists.ts';
+import { type RuntimeStats, requestRuntimeStats } from '../pods/runtimeStats.ts';
+import { Rates } from '../rates.ts';
+import type { CgroupSample, ContainerSample, NetworkSample, NodeSample, PodSample, SampleKind } from '../sample.ts';
+import type { StatsClock } from '../statsClock.ts';
 
 export interface CollectorOptions {
   readonly cri: Pick<Cri, 'listPodSandbox' | 'listContainers' | 'listContainerStats' | 'listPodSandboxStats'>;

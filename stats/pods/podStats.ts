@@ -2,11 +2,8 @@
  * Creates a pod's entry in the summary from its cgroups, the runtime's statistics and its files
  * (`pkg/kubelet/stats/cri_stats_provider.go`).
  */
-import type { InterfaceUsage } from '../host/usage/netDev.ts';
-import { cgroupStats } from './cgroupStats.ts';
-import type { RuntimeUsage } from './criUsage.ts';
-import type { PodFiles } from './podFiles.ts';
-import type { CgroupSample, ContainerSample, NetworkSample, PodSample } from './sample.ts';
+import type { InterfaceUsage } from '../../host/usage/netDev.ts';
+import { cgroupStats } from '../cgroupStats.ts';
 import {
   type ContainerStats,
   type CpuStats,
@@ -17,7 +14,10 @@ import {
   type PodStats,
   type SwapStats,
   statsTime,
-} from './summary.ts';
+} from '../node/summary.ts';
+import type { CgroupSample, ContainerSample, NetworkSample, PodSample } from '../sample.ts';
+import type { RuntimeUsage } from './criUsage.ts';
+import type { PodFiles } from './podFiles.ts';
 
 /** Returns the fields in the order of the summary. Omit `files` for a summary of CPU and memory only. */
 export function podStats(pod: PodSample, files?: PodFiles): PodStats {

@@ -1,8 +1,8 @@
 /** Lists the running pods and containers of the node. */
-import type { Cri } from '../cri/client/calls.ts';
-import { containerNameOf } from '../cri/config/labels.ts';
-import { ContainerState, PodSandboxState } from '../cri/generated/runtime.ts';
-import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import type { Cri } from '../../cri/client/calls.ts';
+import { containerNameOf } from '../../cri/config/labels.ts';
+import { ContainerState, PodSandboxState } from '../../cri/generated/runtime.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 
 export interface RunningContainer {
   readonly id: string;

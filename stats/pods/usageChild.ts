@@ -1,7 +1,7 @@
 /** A child process that walks the directory trees of volumes, which can take a long time. */
 import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
-import { measureDiskUsages } from '../host/usage/diskUsages.ts';
+import { measureDiskUsages } from '../../host/usage/diskUsages.ts';
 
 /** Nice value of the process. All other work takes precedence. */
 const NICENESS = 10;

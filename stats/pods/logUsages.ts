@@ -1,11 +1,11 @@
 /** Measures the disk usage of the logs of running containers (`pkg/kubelet/metrics/collectors/log_metrics.go`). */
-import { startTimeLimit } from '../base/timeLimit.ts';
-import type { Layout } from '../host/pods/layout.ts';
-import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import { CachedValue } from './moment.ts';
+import { startTimeLimit } from '../../base/timeLimit.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { CachedValue } from '../moment.ts';
+import type { StatsClock } from '../statsClock.ts';
 import { directoryUsage } from './podFiles.ts';
 import { podsFromStatus } from './runtimeLists.ts';
-import type { StatsClock } from './statsClock.ts';
 
 interface LogUsagesOptions {
   readonly pods: () => readonly Pod[];
