@@ -98,4 +98,4 @@ export { explainNode, type NodeExplanation } from './show/explain/explainNode.ts
 export { formatExplanation, formatNodeExplanation } from './show/explain/formatExplanation.ts';
 export { type Explanation, explainPod } from './show/explain.ts';
 /** What mounts volumes, and works in them. */
-export type { Mounter } from './volume/mounter.ts';
+export type { Mounter } from './volume/mount/mounter.ts';

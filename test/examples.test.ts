@@ -8,8 +8,8 @@ import { withDefaults } from '../kubernetes/api/defaults.ts';
 import { readManifest } from '../kubernetes/api/manifest.ts';
 import { staticPod } from '../kubernetes/api/staticPod.ts';
 import { validatePod } from '../kubernetes/api/validate.ts';
-import { pluginFor } from '../volume/plugin.ts';
-import { volumePlugins } from '../volume/plugins.ts';
+import { pluginFor } from '../volume/plugins/plugin.ts';
+import { volumePlugins } from '../volume/plugins/plugins.ts';
 import { readDocuments } from './fakes/manifests.ts';
 
 const folder = path.join(import.meta.dirname, '..', 'examples', 'pods');

@@ -5,9 +5,9 @@ import type { Layout } from '../host/pods/layout.ts';
 import { removePodDirectory } from '../host/pods/podDirectory.ts';
 import type { Maker } from '../host/pods/podMark.ts';
 import { requirePodDirectoryOwner } from '../host/pods/takePodDirectory.ts';
-import type { Mounter } from './mounter.ts';
-import type { VolumePlugin } from './plugin.ts';
-import { removeSubPaths } from './subPaths.ts';
+import type { Mounter } from './mount/mounter.ts';
+import { removeSubPaths } from './mount/subPaths.ts';
+import type { VolumePlugin } from './plugins/plugin.ts';
 
 interface OrphanedPod {
   readonly uid: string;

@@ -3,7 +3,7 @@
 import { messageOf } from '../base/failure.ts';
 import { readInside } from '../host/files/safeOpen.ts';
 import type { MountedPath } from '../kubernetes/mountedVolume.ts';
-import { bindSubPath } from './bindSubPath.ts';
+import { bindSubPath } from './mount/bindSubPath.ts';
 
 export type VolumeTask = Pick<MountedPath, 'hostPath' | 'own'> &
   (

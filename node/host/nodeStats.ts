@@ -17,7 +17,7 @@ import { createHostFacts } from '../../stats/node/hostFacts.ts';
 import { StatsProvider } from '../../stats/node/provider.ts';
 import { LogUsages } from '../../stats/pods/logUsages.ts';
 import { VolumeUsage } from '../../stats/pods/volumeUsage.ts';
-import { volumePlugins } from '../../volume/plugins.ts';
+import { volumePlugins } from '../../volume/plugins/plugins.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
 export interface NodeStatsParts {

@@ -95,15 +95,18 @@ const fieldRefs = (path: string, by: string): [string, FieldTreatment][] => [
 
 const volumes: [string, FieldTreatment][] = [
   ['volumes[].name', acts('actors/services/disk/disk.ts', 'names the volume for mounts, and its directory')],
-  ['volumes[].hostPath.path', acts('volume/hostPath.ts', 'path on the node')],
-  ['volumes[].hostPath.type', acts('volume/hostPath.ts', 'checks or creates the path; FailedMount if it does not fit')],
+  ['volumes[].hostPath.path', acts('volume/plugins/hostPath.ts', 'path on the node')],
+  [
+    'volumes[].hostPath.type',
+    acts('volume/plugins/hostPath.ts', 'checks or creates the path; FailedMount if it does not fit'),
+  ],
   [
     'volumes[].emptyDir.medium',
-    acts('volume/emptyDir.ts', 'disk, tmpfs or huge pages; FailedMount for any other medium'),
+    acts('volume/plugins/emptyDir.ts', 'disk, tmpfs or huge pages; FailedMount for any other medium'),
   ],
   [
     'volumes[].emptyDir.sizeLimit',
-    acts('volume/emptyDir.ts', 'size of a tmpfs; on disk not enforced, because the node evicts no pods'),
+    acts('volume/plugins/emptyDir.ts', 'size of a tmpfs; on disk not enforced, because the node evicts no pods'),
   ],
   ['volumes[].secret.secretName', acts(PROJECTION, 'the Secret')],
   ...itemsOfObject('volumes[].secret'),
@@ -118,15 +121,18 @@ const volumes: [string, FieldTreatment][] = [
   ['volumes[].projected.sources[].configMap.name', acts(PROJECTION, 'the ConfigMap')],
   ...itemsOfObject('volumes[].projected.sources[].configMap'),
   ...itemsOfDownwardApi('volumes[].projected.sources[].downwardAPI'),
-  ['volumes[].projected.sources[].serviceAccountToken.audience', acts('volume/payload.ts', 'audience of the token')],
+  [
+    'volumes[].projected.sources[].serviceAccountToken.audience',
+    acts('volume/plugins/payload.ts', 'audience of the token'),
+  ],
   [
     'volumes[].projected.sources[].serviceAccountToken.expirationSeconds',
-    acts('volume/payload.ts', 'requested lifetime of the token'),
+    acts('volume/plugins/payload.ts', 'requested lifetime of the token'),
   ],
-  ['volumes[].projected.sources[].serviceAccountToken.path', acts('volume/payload.ts', 'file of the token')],
+  ['volumes[].projected.sources[].serviceAccountToken.path', acts('volume/plugins/payload.ts', 'file of the token')],
   [
     'volumes[].projected.sources[].clusterTrustBundle',
-    actsWhole('volume/payload.ts', 'trust anchors, by name or by signer and labels'),
+    actsWhole('volume/plugins/payload.ts', 'trust anchors, by name or by signer and labels'),
   ],
   [
     'volumes[].projected.sources[].podCertificate',
@@ -137,7 +143,7 @@ const volumes: [string, FieldTreatment][] = [
   ['volumes[].image.pullPolicy', acts('machines/volume/setup.ts', 'whether to pull it')],
   ...UNSUPPORTED_VOLUMES.map((kind): [string, FieldTreatment] => [
     `volumes[].${kind}`,
-    holds('volume/plugin.ts', UNKNOWN_VOLUME),
+    holds('volume/plugins/plugin.ts', UNKNOWN_VOLUME),
   ]),
 ];
 
@@ -312,7 +318,7 @@ const containers: [string, FieldTreatment][] = [
   ['containers[].volumeMounts[].subPathExpr', acts(MOUNTS, 'part of the volume, with variables expanded')],
   [
     'containers[].volumeDevices[]',
-    holds('volume/plugin.ts', 'FailedMount: block devices come only from volume types that are not supported'),
+    holds('volume/plugins/plugin.ts', 'FailedMount: block devices come only from volume types that are not supported'),
   ],
   ...probeFields,
   ...lifecycleFields,
@@ -349,8 +355,8 @@ const podSecurity: [string, FieldTreatment][] = [
     'securityContext.supplementalGroupsPolicy',
     acts('kubernetes/admission/decide.ts', 'SupplementalGroupsPolicyNotSupported where the runtime has no `Strict`'),
   ],
-  ['securityContext.fsGroup', acts('volume/emptyDir.ts', 'group that owns the volumes')],
-  ['securityContext.fsGroupChangePolicy', acts('volume/emptyDir.ts', 'whether a right root is enough')],
+  ['securityContext.fsGroup', acts('volume/plugins/emptyDir.ts', 'group that owns the volumes')],
+  ['securityContext.fsGroupChangePolicy', acts('volume/plugins/emptyDir.ts', 'whether a right root is enough')],
   [
     'securityContext.sysctls[].name',
     acts('cri/config/sandboxConfig.ts', 'sysctl; SysctlForbidden if it is not allowed'),

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { createLayout } from '../../host/pods/layout.ts';
 import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
-import { mount } from '../../volume/mount.ts';
+import { mount } from '../../volume/mount/mount.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';

@@ -8,7 +8,7 @@ import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { mountsUnder } from '../../host/files/mountinfo.ts';
 import { agentClient } from '../../socket/client.ts';
 import { socketPath } from '../../socket/socketPath.ts';
-import { mount, unmount } from '../../volume/mount.ts';
+import { mount, unmount } from '../../volume/mount/mount.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';

@@ -1,8 +1,8 @@
 /** Mounts of a test that mounts nothing: the directory itself holds what the file system would. */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hostMounter } from '../../volume/hostMounter.ts';
-import type { Mounter } from '../../volume/mounter.ts';
+import { hostMounter } from '../../volume/mount/hostMounter.ts';
+import type { Mounter } from '../../volume/mount/mounter.ts';
 
 export function notedMounts(): Mounter {
   const mounts = new Map<string, string>();

@@ -196,7 +196,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C37',
     breaks: 'everybody in the pod may read its tokens',
-    file: 'volume/payload.ts',
+    file: 'volume/plugins/payload.ts',
     find: 'mode: isPrivate ? PRIVATE_FILE_MODE : mode',
     put: 'mode',
   },
@@ -210,7 +210,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C37',
     breaks: 'a Secret is written to the disk',
-    file: 'volume/projected.ts',
+    file: 'volume/plugins/projected.ts',
     find: '({ secret }) => secret);',
     put: '({ secret }) => secret, { onDisk: true });',
   },

@@ -9,7 +9,7 @@ const others: readonly SeededFault[] = [
   {
     name: 'unmount',
     breaks: 'volumes in memory are not unmounted',
-    file: 'volume/memory.ts',
+    file: 'volume/plugins/memory.ts',
     find: '    await mounter.unmount(hostPath, signal);',
     put: '    break;',
     story: 7,
@@ -81,7 +81,7 @@ const others: readonly SeededFault[] = [
   {
     name: 'tmpfs-not-mounted',
     breaks: 'volumes in memory are on the disk',
-    file: 'volume/memory.ts',
+    file: 'volume/plugins/memory.ts',
     find: '  await mounter.mount({ source: medium.type, target: hostPath, ...medium, signal });\n',
     put: '',
   },

@@ -5,10 +5,10 @@ import { expect, test } from '@jest/globals';
 import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
-import { hostMounter as mounter } from '../../volume/hostMounter.ts';
-import { mount } from '../../volume/mount.ts';
-import { pluginFor } from '../../volume/plugin.ts';
-import { volumePlugins } from '../../volume/plugins.ts';
+import { hostMounter as mounter } from '../../volume/mount/hostMounter.ts';
+import { mount } from '../../volume/mount/mount.ts';
+import { pluginFor } from '../../volume/plugins/plugin.ts';
+import { volumePlugins } from '../../volume/plugins/plugins.ts';
 import { FakeObjects, fakeTokens } from '../fakes/objects.ts';
 import { inFolder, podWith, requestOf, signal, withRoot } from './onDisk.ts';
 

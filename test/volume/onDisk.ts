@@ -7,9 +7,9 @@ import { createLayout, type Layout } from '../../host/pods/layout.ts';
 import type { Maker } from '../../host/pods/podMark.ts';
 import { type Pod, podSchema } from '../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
-import { hostMounter } from '../../volume/hostMounter.ts';
-import { unmount } from '../../volume/mount.ts';
-import type { VolumeMount } from '../../volume/plugin.ts';
+import { hostMounter } from '../../volume/mount/hostMounter.ts';
+import { unmount } from '../../volume/mount/mount.ts';
+import type { VolumeMount } from '../../volume/plugins/plugin.ts';
 
 /** A test of what only root may do. Without root it fails: a test that is left out proves nothing. */
 export function withRoot(name: string, story: () => Promise<void>): void {

@@ -7,11 +7,11 @@ import { mountsUnder } from '../../host/files/mountinfo.ts';
 import { listPodDirectories } from '../../host/pods/podDirectory.ts';
 import { MARK_FILE, writeMark } from '../../host/pods/podMark.ts';
 import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
-import { hostMounter as mounter } from '../../volume/hostMounter.ts';
-import { unmount } from '../../volume/mount.ts';
+import { hostMounter as mounter } from '../../volume/mount/hostMounter.ts';
+import { unmount } from '../../volume/mount/mount.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
-import { pluginFor } from '../../volume/plugin.ts';
-import { volumePlugins } from '../../volume/plugins.ts';
+import { pluginFor } from '../../volume/plugins/plugin.ts';
+import { volumePlugins } from '../../volume/plugins/plugins.ts';
 import { inFolder, makerIn, requestOf, signal, withRoot } from './onDisk.ts';
 
 const run = promisify(execFile);

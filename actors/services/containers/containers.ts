@@ -22,7 +22,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { hasRunReason } from '../../../kubernetes/lifecycle/restart.ts';
 import type { KnownContainer, PortTypes } from '../../../machines/shared/ports.ts';
-import type { Mounter } from '../../../volume/mounter.ts';
+import type { Mounter } from '../../../volume/mount/mounter.ts';
 import type { Services } from '../../boundary.ts';
 import type { ServiceVariables } from '../../cluster/services.ts';
 import { prepareMounts } from '../disk/mounts.ts';

@@ -7,7 +7,7 @@ import type { ContainerConfigInput } from '../../../cri/config/containerConfig.t
 import { envFilesOf, environmentOf } from '../../../cri/config/environment.ts';
 import { type SubPathRequest, subPathsOf } from '../../../cri/config/mounts.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
-import type { Mounter } from '../../../volume/mounter.ts';
+import type { Mounter } from '../../../volume/mount/mounter.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from '../sandboxes/runtimeClasses.ts';
 import { recursiveReadOnly } from '../sandboxes/runtimeFeatures.ts';
 

@@ -6,9 +6,9 @@ import { listPodDirectories } from '../../../host/pods/podDirectory.ts';
 import { type Maker, readMaker } from '../../../host/pods/podMark.ts';
 import { type ForeignPod, UNKNOWN_NAMESPACE } from '../../../kubernetes/lifecycle/observed.ts';
 import type { stateLayout } from '../../../node/host/places.ts';
-import { hostMounter } from '../../../volume/hostMounter.ts';
+import { hostMounter } from '../../../volume/mount/hostMounter.ts';
 import { removePodFiles } from '../../../volume/orphans.ts';
-import { volumePlugins } from '../../../volume/plugins.ts';
+import { volumePlugins } from '../../../volume/plugins/plugins.ts';
 
 type Places = ReturnType<typeof stateLayout>;
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { podContent } from '../../../actors/objects/podContent.ts';
 import { diskServices } from '../../../actors/services/disk/disk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
-import { hostMounter as mounter } from '../../../volume/hostMounter.ts';
+import { hostMounter as mounter } from '../../../volume/mount/hostMounter.ts';
 import { node } from '../../cri/nodeAndPod.ts';
 import { cluster } from '../../fakes/cluster.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';

@@ -11,7 +11,7 @@ import {
   removePodLogs,
 } from '../../../host/pods/podDirectory.ts';
 import { claimPodDirectory } from '../../../host/pods/takePodDirectory.ts';
-import { unmount } from '../../../volume/mount.ts';
+import { unmount } from '../../../volume/mount/mount.ts';
 import { inFolder, makerIn, podWith, signal, withRoot } from '../../volume/onDisk.ts';
 
 const run = promisify(execFile);

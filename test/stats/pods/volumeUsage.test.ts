@@ -9,7 +9,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import { countTrees } from '../../../stats/countTrees.ts';
 import { VolumeUsage, type VolumeUsageOptions } from '../../../stats/pods/volumeUsage.ts';
-import { volumePlugins } from '../../../volume/plugins.ts';
+import { volumePlugins } from '../../../volume/plugins/plugins.ts';
 import { podWith } from '../../fakes/pods.ts';
 
 let root: string;

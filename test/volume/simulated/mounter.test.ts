@@ -5,8 +5,8 @@ import { fileError } from '../../../host/simulated/fileErrors.ts';
 import { type Gate, openGate } from '../../../host/simulated/gate.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
-import { hostMounter } from '../../../volume/hostMounter.ts';
-import type { Mounter } from '../../../volume/mounter.ts';
+import { hostMounter } from '../../../volume/mount/hostMounter.ts';
+import type { Mounter } from '../../../volume/mount/mounter.ts';
 import { SimulatedMounter } from '../../../volume/simulated/mounter.ts';
 import { inFolder, signal, withRoot } from '../onDisk.ts';
 

@@ -5,7 +5,7 @@ import { diskServices } from '../../../../actors/services/disk/disk.ts';
 import { createOwnership } from '../../../../actors/store/ownership.ts';
 import type { Clock } from '../../../../base/clock.ts';
 import type { Layout } from '../../../../host/pods/layout.ts';
-import { hostMounter as mounter } from '../../../../volume/hostMounter.ts';
+import { hostMounter as mounter } from '../../../../volume/mount/hostMounter.ts';
 import { node } from '../../../cri/nodeAndPod.ts';
 import { eventually } from '../../../e2e/support/eventually.ts';
 import { aPod } from '../../../kubernetes/fixtures.ts';

@@ -3,17 +3,17 @@ import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, jest } from '@jest/globals';
-import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
-import { readInside } from '../../host/files/safeOpen.ts';
-import type { Layout } from '../../host/pods/layout.ts';
-import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
-import { bindSubPath } from '../../volume/bindSubPath.ts';
-import { hostMounter as mounter } from '../../volume/hostMounter.ts';
-import { mount, unmount } from '../../volume/mount.ts';
-import { removePodFiles } from '../../volume/orphans.ts';
-import { volumePlugins } from '../../volume/plugins.ts';
-import { removeSubPaths } from '../../volume/subPaths.ts';
-import { inFolder, makerIn, signal, withRoot } from './onDisk.ts';
+import { mountAt, mountsUnder } from '../../../host/files/mountinfo.ts';
+import { readInside } from '../../../host/files/safeOpen.ts';
+import type { Layout } from '../../../host/pods/layout.ts';
+import { claimPodDirectory } from '../../../host/pods/takePodDirectory.ts';
+import { bindSubPath } from '../../../volume/mount/bindSubPath.ts';
+import { hostMounter as mounter } from '../../../volume/mount/hostMounter.ts';
+import { mount, unmount } from '../../../volume/mount/mount.ts';
+import { removeSubPaths } from '../../../volume/mount/subPaths.ts';
+import { removePodFiles } from '../../../volume/orphans.ts';
+import { volumePlugins } from '../../../volume/plugins/plugins.ts';
+import { inFolder, makerIn, signal, withRoot } from '../onDisk.ts';
 
 jest.setTimeout(120_000);
 

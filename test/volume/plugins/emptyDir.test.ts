@@ -3,13 +3,13 @@ import { chmod, mkdir, readFile, stat, statfs, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
-import type { Layout } from '../../host/pods/layout.ts';
-import type { EmptyDirVolumeSource } from '../../kubernetes/api/schema/volume.ts';
-import { emptyDirPlugin } from '../../volume/emptyDir.ts';
-import { hostMounter as mounter } from '../../volume/hostMounter.ts';
-import { unmount } from '../../volume/mount.ts';
-import { inFolder, podWith, requestOf, signal, withRoot } from './onDisk.ts';
+import { mountAt, mountsUnder } from '../../../host/files/mountinfo.ts';
+import type { Layout } from '../../../host/pods/layout.ts';
+import type { EmptyDirVolumeSource } from '../../../kubernetes/api/schema/volume.ts';
+import { hostMounter as mounter } from '../../../volume/mount/hostMounter.ts';
+import { unmount } from '../../../volume/mount/mount.ts';
+import { emptyDirPlugin } from '../../../volume/plugins/emptyDir.ts';
+import { inFolder, podWith, requestOf, signal, withRoot } from '../onDisk.ts';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { hostPathPlugin } from '../../volume/hostPath.ts';
-import { pluginFor } from '../../volume/plugin.ts';
+import { hostPathPlugin } from '../../../volume/plugins/hostPath.ts';
+import { pluginFor } from '../../../volume/plugins/plugin.ts';
 
 test('a volume type without a plugin is rejected by its name', () => {
   const volume = { name: 'remote', nfs: { server: 'files', path: '/' } };

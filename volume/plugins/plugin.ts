@@ -1,13 +1,13 @@
 /** Interface of volume plugins, and the selection of a volume's plugin. */
 
-import { NodeFailure } from '../base/failure.ts';
-import type { Layout } from '../host/pods/layout.ts';
-import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import type { Volume } from '../kubernetes/api/schema/volume.ts';
-import type { MountedVolume } from '../kubernetes/mountedVolume.ts';
-import type { PodObjects, PodTokens } from '../kubernetes/objects/podObjects.ts';
-import type { TrustBundles } from '../kubernetes/objects/trustBundles.ts';
-import type { Mounter } from './mounter.ts';
+import { NodeFailure } from '../../base/failure.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../../kubernetes/api/schema/volume.ts';
+import type { MountedVolume } from '../../kubernetes/mountedVolume.ts';
+import type { PodObjects, PodTokens } from '../../kubernetes/objects/podObjects.ts';
+import type { TrustBundles } from '../../kubernetes/objects/trustBundles.ts';
+import type { Mounter } from '../mount/mounter.ts';
 
 /** Sources of cluster objects for volumes. Undefined sources are not available on this node. */
 export interface ClusterContent {

@@ -2,8 +2,8 @@
  * Finds mount points inside read-only volumes. They must be created in advance, because the runtime cannot create them.
  */
 import path from 'node:path';
-import { containersOf } from '../kubernetes/api/containers.ts';
-import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { containersOf } from '../../kubernetes/api/containers.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 
 /** Returns the outermost paths inside a volume, relative to it, at which a container of the pod mounts something. */
 export function nestedMountPoints({ spec }: Pod, volume: string): string[] {

@@ -1,7 +1,7 @@
-import type { MountPoint } from '../host/files/mountPoint.ts';
+import type { MountPoint } from '../../host/files/mountPoint.ts';
+import type { Ownership } from '../ownership.ts';
+import type { VolumeTask, VolumeTaskResult } from '../volumeTasks.ts';
 import type { MountRequest } from './mount.ts';
-import type { Ownership } from './ownership.ts';
-import type { VolumeTask, VolumeTaskResult } from './volumeTasks.ts';
 
 /**
  * Mounts file systems for volumes and runs operations in volumes that require special care. Implemented by the host and

@@ -5,10 +5,10 @@
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdir, open, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { isMissing } from '../host/files/fileErrors.ts';
-import { mountAt } from '../host/files/mountinfo.ts';
-import { openWithin } from '../host/files/safeOpen.ts';
-import { PRIVATE_MODE } from '../host/pods/layout.ts';
+import { isMissing } from '../../host/files/fileErrors.ts';
+import { mountAt } from '../../host/files/mountinfo.ts';
+import { openWithin } from '../../host/files/safeOpen.ts';
+import { PRIVATE_MODE } from '../../host/pods/layout.ts';
 import { bindHandle, unmount } from './mount.ts';
 
 interface SubPathBind {

@@ -1,6 +1,6 @@
 /** Unmounts the subPaths of volumes (C26). */
 import path from 'node:path';
-import type { VolumeUnmount } from './plugin.ts';
+import type { VolumeUnmount } from '../plugins/plugin.ts';
 
 /** Depth of the mount points below `volume-subpaths`: volume, container, index. */
 const MOUNT_POINT_DEPTH = 3;

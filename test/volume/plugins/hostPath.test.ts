@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import type { Layout } from '../../host/pods/layout.ts';
-import { hostMounter as mounter } from '../../volume/hostMounter.ts';
-import { hostPathPlugin } from '../../volume/hostPath.ts';
-import { inFolder, requestOf, signal, withRoot } from './onDisk.ts';
+import type { Layout } from '../../../host/pods/layout.ts';
+import { hostMounter as mounter } from '../../../volume/mount/hostMounter.ts';
+import { hostPathPlugin } from '../../../volume/plugins/hostPath.ts';
+import { inFolder, requestOf, signal, withRoot } from '../onDisk.ts';
 
 type Type = 'DirectoryOrCreate' | 'Directory' | 'FileOrCreate' | 'File' | 'Socket' | 'CharDevice' | 'BlockDevice' | '';
 

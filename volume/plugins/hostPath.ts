@@ -2,10 +2,10 @@
 
 import { constants } from 'node:fs';
 import path from 'node:path';
-import { messageOf, NodeFailure } from '../base/failure.ts';
-import type { HostPathVolumeSource } from '../kubernetes/api/schema/volume.ts';
-import type { MountedPath } from '../kubernetes/mountedVolume.ts';
-import type { Mounter } from './mounter.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import type { HostPathVolumeSource } from '../../kubernetes/api/schema/volume.ts';
+import type { MountedPath } from '../../kubernetes/mountedVolume.ts';
+import type { Mounter } from '../mount/mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
 
 type HostPathType = NonNullable<HostPathVolumeSource['type']>;

@@ -4,14 +4,14 @@
  */
 
 import path from 'node:path';
-import { messageOf, NodeFailure } from '../base/failure.ts';
-import { errorCode } from '../host/files/fileErrors.ts';
-import type { FileSystem } from '../host/files/fileSystem.ts';
-import type { Volume } from '../kubernetes/api/schema/volume.ts';
-import type { MountedPath } from '../kubernetes/mountedVolume.ts';
-import { publishFiles } from './atomicFiles.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { errorCode } from '../../host/files/fileErrors.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
+import type { Volume } from '../../kubernetes/api/schema/volume.ts';
+import type { MountedPath } from '../../kubernetes/mountedVolume.ts';
+import { publishFiles } from '../atomicFiles.ts';
+import { nestedMountPoints } from '../mount/nestedMounts.ts';
 import { createVolumeDirectory, memoryMedium, removeVolumeDirectory } from './memory.ts';
-import { nestedMountPoints } from './nestedMounts.ts';
 import { collectPayload, type Payload } from './payload.ts';
 import type { VolumeMount, VolumePlugin } from './plugin.ts';
 

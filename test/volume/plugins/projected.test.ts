@@ -1,13 +1,13 @@
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
-import type { Layout } from '../../host/pods/layout.ts';
-import type { Volume } from '../../kubernetes/api/schema/volume.ts';
-import { hostMounter as mounter } from '../../volume/hostMounter.ts';
-import { pluginFor, type VolumeMount } from '../../volume/plugin.ts';
-import { volumePlugins } from '../../volume/plugins.ts';
-import { inFolder, podWith, requestOf, signal, withRoot } from './onDisk.ts';
+import { mountAt, mountsUnder } from '../../../host/files/mountinfo.ts';
+import type { Layout } from '../../../host/pods/layout.ts';
+import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
+import { hostMounter as mounter } from '../../../volume/mount/hostMounter.ts';
+import { pluginFor, type VolumeMount } from '../../../volume/plugins/plugin.ts';
+import { volumePlugins } from '../../../volume/plugins/plugins.ts';
+import { inFolder, podWith, requestOf, signal, withRoot } from '../onDisk.ts';
 
 const items = [
   { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },

@@ -1,10 +1,10 @@
 /** Directories of volumes, which may have a memory file system mounted on them. */
 import path from 'node:path';
-import { NodeFailure } from '../base/failure.ts';
-import { errorCode } from '../host/files/fileErrors.ts';
-import type { FileSystem } from '../host/files/fileSystem.ts';
-import { parseQuantity, wholeValue } from '../kubernetes/api/quantity.ts';
-import { podLimit } from '../kubernetes/resources/resources.ts';
+import { NodeFailure } from '../../base/failure.ts';
+import { errorCode } from '../../host/files/fileErrors.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { parseQuantity, wholeValue } from '../../kubernetes/api/quantity.ts';
+import { podLimit } from '../../kubernetes/resources/resources.ts';
 import type { VolumeMount } from './plugin.ts';
 
 /** A file system to mount on a volume's directory. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { nestedMountPoints } from '../../volume/nestedMounts.ts';
-import { podWith } from './onDisk.ts';
+import { nestedMountPoints } from '../../../volume/mount/nestedMounts.ts';
+import { podWith } from '../onDisk.ts';
 
 const mounting = (...mounts: readonly (readonly [name: string, mountPath: string])[]) =>
   podWith({

@@ -1,8 +1,8 @@
 /** Collects the files of a volume from the pod and from objects of the cluster. */
 
-import { messageOf, NodeFailure } from '../base/failure.ts';
-import { containersOf } from '../kubernetes/api/containers.ts';
-import type { Pod } from '../kubernetes/api/schema/pod.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { containersOf } from '../../kubernetes/api/containers.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import {
   defaultModeOf,
   downwardFiles,
@@ -13,10 +13,10 @@ import {
   type Projection,
   projectionsOf,
   refuseUnlessOptional,
-} from '../kubernetes/environment/projection.ts';
-import type { MountedPath } from '../kubernetes/mountedVolume.ts';
-import type { ConfigKind, ConfigObject } from '../kubernetes/objects/configObject.ts';
-import { ObjectNotFound, type PodToken, type TokenRequest } from '../kubernetes/objects/podObjects.ts';
+} from '../../kubernetes/environment/projection.ts';
+import type { MountedPath } from '../../kubernetes/mountedVolume.ts';
+import type { ConfigKind, ConfigObject } from '../../kubernetes/objects/configObject.ts';
+import { ObjectNotFound, type PodToken, type TokenRequest } from '../../kubernetes/objects/podObjects.ts';
 import type { VolumeMount } from './plugin.ts';
 
 /** Files of a volume and the state of the tokens among them. */

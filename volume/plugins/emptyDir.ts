@@ -1,14 +1,14 @@
 /** The plugin for emptyDir, a scratch directory of a pod on the node's disk or in memory. */
 
 import path from 'node:path';
-import { NodeFailure } from '../base/failure.ts';
-import { isMissing } from '../host/files/fileErrors.ts';
-import type { FileSystem } from '../host/files/fileSystem.ts';
-import { type Layout, PRIVATE_MODE } from '../host/pods/layout.ts';
-import { parseQuantity } from '../kubernetes/api/quantity.ts';
-import type { PodSpec } from '../kubernetes/api/schema/pod.ts';
-import type { EmptyDirVolumeSource } from '../kubernetes/api/schema/volume.ts';
-import type { MountedPath } from '../kubernetes/mountedVolume.ts';
+import { NodeFailure } from '../../base/failure.ts';
+import { isMissing } from '../../host/files/fileErrors.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
+import { type Layout, PRIVATE_MODE } from '../../host/pods/layout.ts';
+import { parseQuantity } from '../../kubernetes/api/quantity.ts';
+import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
+import type { EmptyDirVolumeSource } from '../../kubernetes/api/schema/volume.ts';
+import type { MountedPath } from '../../kubernetes/mountedVolume.ts';
 import { createVolumeDirectory, type Medium, memoryMedium, removeVolumeDirectory } from './memory.ts';
 import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLayout } from '../../host/pods/layout.ts';
-import type { Volume } from '../../kubernetes/api/schema/volume.ts';
-import type { PodTokens } from '../../kubernetes/objects/podObjects.ts';
-import { collectPayload } from '../../volume/payload.ts';
-import { FakeObjects, fakeTokens } from '../fakes/objects.ts';
-import { podWith, requestOf } from './onDisk.ts';
+import { createLayout } from '../../../host/pods/layout.ts';
+import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
+import type { PodTokens } from '../../../kubernetes/objects/podObjects.ts';
+import { collectPayload } from '../../../volume/plugins/payload.ts';
+import { FakeObjects, fakeTokens } from '../../fakes/objects.ts';
+import { podWith, requestOf } from '../onDisk.ts';
 
 const layout = createLayout({ rootDir: '/root', podLogsDir: '/log' });
 const objects = new FakeObjects();

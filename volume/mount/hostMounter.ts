@@ -1,12 +1,12 @@
 /** Mounts file systems on this host and accesses its volumes. */
 import { constants } from 'node:fs';
-import { messageOf } from '../base/failure.ts';
-import { mountAt } from '../host/files/mountinfo.ts';
-import { runInVolumes } from './inVolumes.ts';
+import { messageOf } from '../../base/failure.ts';
+import { mountAt } from '../../host/files/mountinfo.ts';
+import { runInVolumes } from '../inVolumes.ts';
+import { setOwnership } from '../ownership.ts';
+import { runOnVolume } from '../program.ts';
 import { mount, unmount } from './mount.ts';
 import type { Mounter } from './mounter.ts';
-import { setOwnership } from './ownership.ts';
-import { runOnVolume } from './program.ts';
 
 export const hostMounter: Mounter = { mount, unmount, mountAt, inVolumes: runInVolumes, setOwnership, kindOf, create };
 

@@ -1,9 +1,9 @@
 /** Mounts and unmounts file systems with the host's programs, which support the helpers of all file systems. */
 
-import { messageOf, NodeFailure } from '../base/failure.ts';
-import { mountAt } from '../host/files/mountinfo.ts';
-import { PASSED_FD } from '../host/program.ts';
-import { runOnVolume } from './program.ts';
+import { messageOf, NodeFailure } from '../../base/failure.ts';
+import { mountAt } from '../../host/files/mountinfo.ts';
+import { PASSED_FD } from '../../host/program.ts';
+import { runOnVolume } from '../program.ts';
 
 export interface MountRequest {
   readonly source: string;
