@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ActorDiffer, allTrees, flattenTree, type ShownTree, shownPod } from '../../inspect/shown.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
-import { withFrame, worldOf } from '../../web/model/world.ts';
+import { withFrame, worldOf } from '../../web/model/server/world.ts';
 import { podWith } from '../fakes/pods.ts';
 import { emptySnapshot } from './support/served.ts';
 

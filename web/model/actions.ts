@@ -4,7 +4,7 @@ import { navigate } from './navigate.ts';
 import type { Page } from './page.ts';
 import type { PageLocation } from './pageLocation.ts';
 import { locationSteps } from './selection.ts';
-import { worldOf } from './world.ts';
+import { worldOf } from './server/world.ts';
 
 export { navigate } from './navigate.ts';
 

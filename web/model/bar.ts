@@ -1,6 +1,6 @@
 /** The counts of pods and containers in the bar at the top, with the filters that list the counted actors. */
 import { type CATEGORIES, type Category, categoryOf } from '../../show/category.ts';
-import type { World } from './world.ts';
+import type { World } from './server/world.ts';
 
 /** A value with its number of occurrences. */
 interface Counted<T> {

@@ -5,8 +5,8 @@ import type { ActorHistory, Detail, ShownActor } from '../../inspect/protocol.ts
 import { podUidOf } from '../../show/actors/actorPath.ts';
 import { errorMessage } from './actions.ts';
 import type { Page } from './page.ts';
-import { isSameList, requestOnChange } from './requestOnChange.ts';
-import type { World } from './world.ts';
+import { isSameList, requestOnChange } from './server/requestOnChange.ts';
+import type { World } from './server/world.ts';
 
 /** Interval between requests while the panel is open. Logs and events may change while the actor does not. */
 const REFRESH_MS = 5_000;

@@ -7,8 +7,8 @@ import { type Category, categoryOf, conditionText } from '../../show/category.ts
 import { actorTitle } from '../../show/explain/explainText.ts';
 import type { Page } from './page.ts';
 import { podOf } from './selection.ts';
+import type { World } from './server/world.ts';
 import { nodeAt, ROOT } from './tree.ts';
-import type { World } from './world.ts';
 
 /** An element of the breadcrumb. Undefined `path` if the actor does not exist or the element is a namespace. */
 export interface Crumb {

@@ -4,7 +4,7 @@ import { humanDuration } from '../../base/duration.ts';
 import type { NextWay, ShownActor, TriedRun } from '../../inspect/protocol.ts';
 import { categoryOf, isHealthy } from '../../show/category.ts';
 import type { LoadedDetail } from './detail.ts';
-import { formatClock } from './time.ts';
+import { formatClock } from './rail/time.ts';
 import { runsLatestFirst } from './tried.ts';
 
 /** A line that describes one possible transition. */

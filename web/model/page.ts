@@ -3,8 +3,8 @@ import { computed, signal } from '@preact/signals';
 import type { ActorHistory, Detail, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';
 import { createKeys } from './keys.ts';
 import type { PageLocation } from './pageLocation.ts';
-import type { ServerClient } from './serverClient.ts';
-import { type World, worldOf } from './world.ts';
+import type { ServerClient } from './server/serverClient.ts';
+import { type World, worldOf } from './server/world.ts';
 
 /** State of the connection to the server. */
 type Connection =

@@ -1,5 +1,5 @@
 /** The location on the page, as encoded in its URL: the selected actor, the time and the view. */
-import { parseUtcTime } from './time.ts';
+import { parseUtcTime } from './rail/time.ts';
 
 /** A location. Undefined fields have their default. */
 export interface PageLocation {

@@ -8,8 +8,8 @@ import { type ActorRow, type ActorTrees, countTree, treeRows, worstOf } from '..
 import { type Category, categoryOf, isHealthy } from '../../show/category.ts';
 import type { Page } from './page.ts';
 import { podOf } from './selection.ts';
+import type { World } from './server/world.ts';
 import { actorTrees, ROOT } from './tree.ts';
-import type { World } from './world.ts';
 
 /** A row of the tree. */
 export interface TreeRow {

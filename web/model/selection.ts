@@ -8,7 +8,7 @@ import { podUidOf } from '../../show/actors/actorPath.ts';
 import { navigate } from './navigate.ts';
 import type { LastKnownActor, Page } from './page.ts';
 import type { PageLocation } from './pageLocation.ts';
-import type { World } from './world.ts';
+import type { World } from './server/world.ts';
 
 /** Returns the name of a pod. For a static pod, the node suffix is removed. */
 export const podName = ({ name, isStatic }: ShownPod, { node }: World): string =>

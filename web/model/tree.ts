@@ -4,7 +4,7 @@ import type { ActorNode } from '../../show/actors/actorNode.ts';
 import { type ActorTrees, type RowPod, treeRows, worstOf } from '../../show/actors/treeRows.ts';
 import { categoryOf, compareSeverity } from '../../show/category.ts';
 import { type QueueLookup, queuePositions } from '../../show/explain/explainText.ts';
-import type { World } from './world.ts';
+import type { World } from './server/world.ts';
 
 /** Path of the node agent, which is the root. */
 export const ROOT = '';

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { ShownGate, ShownNode } from '../../inspect/protocol.ts';
 import { filterBy } from '../model/actions.ts';
 import { CELL_FILTERS, containerFilter, containersByCategory, podsByPhase } from '../model/bar.ts';
-import { formatShortDuration } from '../model/time.ts';
+import { formatShortDuration } from '../model/rail/time.ts';
 import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import { Glyph } from '../parts/glyph.tsx';
 import { Spark } from '../parts/spark.tsx';

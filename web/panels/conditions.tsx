@@ -1,5 +1,5 @@
 import { type Condition, conditionsOf } from '../model/conditions.ts';
-import { formatClock } from '../model/time.ts';
+import { formatClock } from '../model/rail/time.ts';
 import { CategoryIcon } from '../parts/categoryIcon.tsx';
 
 /** The conditions in a pod's status. */

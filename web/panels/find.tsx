@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { filterBy } from '../model/actions.ts';
-import { escapeTexts } from '../model/escapeTexts.ts';
+import { escapeTexts } from '../model/log/escapeTexts.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import type { Panel } from './panel.ts';
 

@@ -2,14 +2,14 @@
 import { useEffect } from 'preact/hooks';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { goToTime, navigate, select } from '../model/actions.ts';
-import { type AnswerPart, answerParts, withoutRelativeTimes } from '../model/answer.ts';
 import { colorClass } from '../model/categoryIcons.ts';
 import { detailOf } from '../model/detail.ts';
-import { escapeTexts } from '../model/escapeTexts.ts';
 import { breadcrumb, type Crumb, chipText, fallbackAnswer, type Subject, subjectOf } from '../model/headline.ts';
+import { escapeTexts } from '../model/log/escapeTexts.ts';
 import type { Page } from '../model/page.ts';
+import { type Countdown, computeCountdown, formatTime } from '../model/rail/time.ts';
 import { locationSteps, nearestPath } from '../model/selection.ts';
-import { type Countdown, computeCountdown, formatTime } from '../model/time.ts';
+import { type AnswerPart, answerParts, withoutRelativeTimes } from '../model/server/answer.ts';
 import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import { Glyph } from '../parts/glyph.tsx';
 import './headline.css';

@@ -1,11 +1,18 @@
 /** The bars and marks of lanes over time. */
 import type { ComponentChildren } from 'preact';
 import { humanDuration } from '../../base/duration.ts';
-import type { Lane, Mark } from '../model/storyLanes.ts';
-import type { PositionedLane } from '../model/storyLayout.ts';
-import { barLabel, type PositionedBar, positionBars, positionMarks, type Scale, toX } from '../model/storyPixels.ts';
-import { isWithin } from '../model/storyWho.ts';
-import { formatDuration } from '../model/storyWords.ts';
+import type { Lane, Mark } from '../model/story/storyLanes.ts';
+import type { PositionedLane } from '../model/story/storyLayout.ts';
+import {
+  barLabel,
+  type PositionedBar,
+  positionBars,
+  positionMarks,
+  type Scale,
+  toX,
+} from '../model/story/storyPixels.ts';
+import { isWithin } from '../model/story/storyWho.ts';
+import { formatDuration } from '../model/story/storyWords.ts';
 import type { StoryPanel } from './storyPanel.ts';
 
 interface MarksProps extends StoryPanel {

@@ -1,8 +1,8 @@
 /** The panel with the story as lanes over time or as a sequence diagram. */
-import { toggleStoryView } from '../model/storyKeys.ts';
-import { storyName } from '../model/storyView.ts';
-import { nameOf } from '../model/storyWho.ts';
-import { formatMinutes } from '../model/storyWords.ts';
+import { toggleStoryView } from '../model/story/storyKeys.ts';
+import { storyName } from '../model/story/storyView.ts';
+import { nameOf } from '../model/story/storyWho.ts';
+import { formatMinutes } from '../model/story/storyWords.ts';
 import { LanesInSteps } from './lanesInSteps.tsx';
 import { LanesOverTime } from './lanesOverTime.tsx';
 import { NoStory } from './noStory.tsx';

@@ -1,8 +1,8 @@
 /** The rows of the list beside it, as a horizontal sequence diagram. */
 import { categoryOf } from '../../show/category.ts';
-import type { Column, Sequence } from '../model/storySequence.ts';
-import { highlightOf } from '../model/storyState.ts';
-import { shortState } from '../model/storyWho.ts';
+import type { Column, Sequence } from '../model/story/storySequence.ts';
+import { highlightOf } from '../model/story/storyState.ts';
+import { shortState } from '../model/story/storyWho.ts';
 import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import { useSize } from '../parts/useSize.tsx';
 import { truncate } from './laneLabel.tsx';

@@ -1,8 +1,8 @@
 /** The expanded part of a row: intermediate states, payload of the input, and outgoing calls. */
-import type { ServerClient } from '../model/serverClient.ts';
-import type { Row } from '../model/storyRows.ts';
-import { nameOf } from '../model/storyWho.ts';
-import { formatFineClock } from '../model/storyWords.ts';
+import type { ServerClient } from '../model/server/serverClient.ts';
+import type { Row } from '../model/story/storyRows.ts';
+import { nameOf } from '../model/story/storyWho.ts';
+import { formatFineClock } from '../model/story/storyWords.ts';
 import { Payload } from './payload.tsx';
 
 interface DetailProps {

@@ -2,8 +2,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ShownLog } from '../../inspect/protocol.ts';
 import type { Subject } from '../model/headline.ts';
-import { logNote } from '../model/logNote.ts';
-import { containerPathOf, type MatchingLine, matchingLines } from '../model/logTab.ts';
+import { logNote } from '../model/log/logNote.ts';
+import { containerPathOf, type MatchingLine, matchingLines } from '../model/log/logTab.ts';
 import { splitRedacted } from '../model/objectLines.ts';
 import { ErrorMessage } from './errorMessage.tsx';
 import { Loading } from './loading.tsx';

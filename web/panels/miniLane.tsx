@@ -1,10 +1,10 @@
 /** A single lane with the runs and waits of the selected actor, for narrow pages. */
 
 import { goToTime } from '../model/actions.ts';
-import { barLabel, positionBars, type Scale, timeAt, toX } from '../model/storyPixels.ts';
-import { nameOf } from '../model/storyWho.ts';
-import { formatMinutes } from '../model/storyWords.ts';
-import { formatClock } from '../model/time.ts';
+import { formatClock } from '../model/rail/time.ts';
+import { barLabel, positionBars, type Scale, timeAt, toX } from '../model/story/storyPixels.ts';
+import { nameOf } from '../model/story/storyWho.ts';
+import { formatMinutes } from '../model/story/storyWords.ts';
 import { useSize } from '../parts/useSize.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 

@@ -1,7 +1,7 @@
 /** Notices about the whole page: connection lost, view frozen, or snapshot loading. */
 import { humanDuration } from '../../base/duration.ts';
 import { goLive, goToTime, toggleFreeze } from '../model/actions.ts';
-import { formatClock, formatTime } from '../model/time.ts';
+import { formatClock, formatTime } from '../model/rail/time.ts';
 import './notices.css';
 import type { Panel } from './panel.ts';
 

@@ -1,8 +1,8 @@
 /** The properties of the reading panels. */
 import type { ReadonlySignal } from '@preact/signals';
 import type { Page } from '../model/page.ts';
-import type { Reading } from '../model/reading.ts';
 import type { Tree } from '../model/rows.ts';
+import type { Reading } from '../model/server/reading.ts';
 import type { StoryPanel } from './storyPanel.ts';
 
 /** The page with the state of its reading panels. */

@@ -2,8 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ShownPayload } from '../../inspect/protocol.ts';
 import { objectLines } from '../model/objectLines.ts';
-import type { ServerClient } from '../model/serverClient.ts';
-import type { Step } from '../model/storySteps.ts';
+import type { ServerClient } from '../model/server/serverClient.ts';
+import type { Step } from '../model/story/storySteps.ts';
 import { TextParts } from './objectText.tsx';
 
 interface PayloadProps {

@@ -3,9 +3,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { registerKeys } from '../model/keys.ts';
-import { cycleSpeed, returnToLive, storyKeys, togglePlayback } from '../model/storyKeys.ts';
-import { nameOf } from '../model/storyWho.ts';
-import { stepTo } from '../model/timeNavigation.ts';
+import { stepTo } from '../model/rail/timeNavigation.ts';
+import { cycleSpeed, returnToLive, storyKeys, togglePlayback } from '../model/story/storyKeys.ts';
+import { nameOf } from '../model/story/storyWho.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import { Clock } from './railClock.tsx';
 import { Track } from './railTrack.tsx';

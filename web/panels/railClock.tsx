@@ -3,9 +3,9 @@ import type { Signal } from '@preact/signals';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { goToTime } from '../model/actions.ts';
-import { clockNote } from '../model/railView.ts';
-import { formatClock } from '../model/time.ts';
-import { parseTime } from '../model/timeNavigation.ts';
+import { clockNote } from '../model/rail/railView.ts';
+import { formatClock } from '../model/rail/time.ts';
+import { parseTime } from '../model/rail/timeNavigation.ts';
 import type { StoryPanel } from './storyPanel.ts';
 
 interface ClockProps extends StoryPanel {

@@ -1,10 +1,10 @@
 /** The recording as a histogram of events, with the time range of the lanes and the displayed time. */
 import { useRef } from 'preact/hooks';
 import { goLive, goToTime } from '../model/actions.ts';
-import { type DragStart, draggedRange, dragTargetAt, keyStep } from '../model/railDrag.ts';
-import { type RailView, railTicks, railView, recordedText, spokenTime } from '../model/railView.ts';
-import { type Scale, timeAt, toX } from '../model/storyPixels.ts';
-import { zoomRange } from '../model/storyWindow.ts';
+import { type DragStart, draggedRange, dragTargetAt, keyStep } from '../model/rail/railDrag.ts';
+import { type RailView, railTicks, railView, recordedText, spokenTime } from '../model/rail/railView.ts';
+import { type Scale, timeAt, toX } from '../model/story/storyPixels.ts';
+import { zoomRange } from '../model/story/storyWindow.ts';
 import { useSize } from '../parts/useSize.tsx';
 import { displayedTime, timeMode } from './railClock.tsx';
 import type { StoryPanel } from './storyPanel.ts';

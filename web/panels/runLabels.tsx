@@ -1,6 +1,6 @@
 /** The numbers of a container's runs below their starts. */
-import type { PositionedLane } from '../model/storyLayout.ts';
-import { runLabels, type Scale } from '../model/storyPixels.ts';
+import type { PositionedLane } from '../model/story/storyLayout.ts';
+import { runLabels, type Scale } from '../model/story/storyPixels.ts';
 
 interface RunLabelsProps {
   readonly lanes: readonly PositionedLane[];

@@ -6,7 +6,7 @@ import { podUidOf } from '../../show/actors/actorPath.ts';
 import type { LoadedDetail } from '../model/detail.ts';
 import { nextLines } from '../model/next.ts';
 import { splitRedacted } from '../model/objectLines.ts';
-import { formatClock, formatShortDuration } from '../model/time.ts';
+import { formatClock, formatShortDuration } from '../model/rail/time.ts';
 import { attemptTable } from '../model/tried.ts';
 import { Loading } from './loading.tsx';
 import { TextParts } from './objectText.tsx';

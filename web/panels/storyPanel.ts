@@ -1,9 +1,9 @@
 /** The properties of the story and time panels. */
 
 import type { Page } from '../model/page.ts';
-import type { StoryState } from '../model/storyState.ts';
-import type { StoryView } from '../model/storyView.ts';
-import type { Player } from '../model/timeNavigation.ts';
+import type { Player } from '../model/rail/timeNavigation.ts';
+import type { StoryState } from '../model/story/storyState.ts';
+import type { StoryView } from '../model/story/storyView.ts';
 
 /** The page with the state of its story. */
 export interface StoryPanel {

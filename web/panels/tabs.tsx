@@ -1,4 +1,4 @@
-import { NARROW_TABS } from '../model/reading.ts';
+import { NARROW_TABS } from '../model/server/reading.ts';
 import type { Panel } from './panel.ts';
 
 const NAMES = { why: 'Why', story: 'Story', chart: 'Chart', actors: 'Actors' } as const;

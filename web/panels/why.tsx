@@ -1,6 +1,6 @@
 /** The Why panel with tabs for the reason, the log, the events and the object. */
 import { subjectOf } from '../model/headline.ts';
-import { WHY_TABS } from '../model/reading.ts';
+import { WHY_TABS } from '../model/server/reading.ts';
 import { LogTab } from './logTab.tsx';
 import { MiniLane } from './miniLane.tsx';
 import { Objects } from './objects.tsx';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { InspectionEvent } from 'xstate';
 import { LiveView } from '../../../inspect/live/liveView.ts';
 import type { Frame } from '../../../inspect/protocol.ts';
-import { type World, withFrame, worldOf } from '../../../web/model/world.ts';
+import { type World, withFrame, worldOf } from '../../../web/model/server/world.ts';
 import { podRunning, podWith } from '../../fakes/pods.ts';
 import { type Simulation, simulation } from '../support/simulation.ts';
 

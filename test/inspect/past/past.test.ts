@@ -10,7 +10,7 @@ import { History } from '../../../inspect/past/history.ts';
 import { createPast, type Past } from '../../../inspect/past/past.ts';
 import type { Snapshot } from '../../../inspect/protocol.ts';
 import { RecordingFile } from '../../../recording/recordingFile.ts';
-import { worldOf } from '../../../web/model/world.ts';
+import { worldOf } from '../../../web/model/server/world.ts';
 import { podRunning, podWith } from '../../fakes/pods.ts';
 import { MACHINES } from '../../recording/recorded.ts';
 import { emptySnapshot } from '../support/served.ts';

@@ -3,7 +3,7 @@ import type { Detail, Frame } from '../../../inspect/protocol.ts';
 import { goToTime, select } from '../../../web/model/actions.ts';
 import { detailOf, earlierDetailOf, followDetail } from '../../../web/model/detail.ts';
 import { followSelection } from '../../../web/model/selection.ts';
-import { withFrame } from '../../../web/model/world.ts';
+import { withFrame } from '../../../web/model/server/world.ts';
 import { API, actor, apiDetail, apiHistory, NOW } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
 

@@ -11,7 +11,7 @@ import {
   siblingPositions,
   toggleRow,
 } from '../../../web/model/rows.ts';
-import { withFrame } from '../../../web/model/world.ts';
+import { withFrame } from '../../../web/model/server/world.ts';
 import { API, actor, NOW, podOnPage, snapshotWith, wellPod } from '../support/nodeOnPage.ts';
 import { pageModel } from '../support/pageModel.ts';
 

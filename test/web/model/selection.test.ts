@@ -3,8 +3,8 @@ import { applyLocation, select } from '../../../web/model/actions.ts';
 import { subjectOf } from '../../../web/model/headline.ts';
 import { parseLocation } from '../../../web/model/pageLocation.ts';
 import { followSelection, locationSteps, nearestPath, pathAt } from '../../../web/model/selection.ts';
+import { withFrame, worldOf } from '../../../web/model/server/world.ts';
 import { worstPath } from '../../../web/model/tree.ts';
-import { withFrame, worldOf } from '../../../web/model/world.ts';
 import { API, designSnapshot, NOW, podOnPage, snapshotWith, wellPod } from '../support/nodeOnPage.ts';
 import { pageModel } from '../support/pageModel.ts';
 

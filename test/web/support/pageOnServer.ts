@@ -17,7 +17,7 @@ import type {
 import { type PageServer, servePage } from '../../../inspect/server.ts';
 import { drawAll } from '../../../scripts/drawings/all.ts';
 import { actorSteps } from '../../../show/actors/actorPath.ts';
-import { withFrame, worldOf } from '../../../web/model/world.ts';
+import { withFrame, worldOf } from '../../../web/model/server/world.ts';
 import { startBrowser } from './browser.ts';
 import { longDetail, longHistory, longLines, longObject, longSnapshot, longStory } from './longNames.ts';
 import { apiDetail, apiHistory, checkoutObject, designSnapshot } from './nodeOnPage.ts';

@@ -1,9 +1,9 @@
 /** A page with the crash-looping pod. Its requests are answered when the test says so. */
 import type { ShownActor, Snapshot, Story } from '../../../inspect/protocol.ts';
 import { createPage } from '../../../web/model/page.ts';
-import type { ServerClient } from '../../../web/model/serverClient.ts';
-import { createStoryState, followStory } from '../../../web/model/storyState.ts';
-import { createStoryView } from '../../../web/model/storyView.ts';
+import type { ServerClient } from '../../../web/model/server/serverClient.ts';
+import { createStoryState, followStory } from '../../../web/model/story/storyState.ts';
+import { createStoryView } from '../../../web/model/story/storyView.ts';
 import { API, BEGAN, crashLoop, NOW, POD, UID } from './crashLoop.ts';
 
 const RECORDED = { from: NOW - 1_800_000, to: NOW };

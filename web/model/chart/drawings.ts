@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { Drawing, ShownActor } from '../../../inspect/protocol.ts';
 import { errorMessage } from '../actions.ts';
-import type { ServerClient } from '../serverClient.ts';
+import type { ServerClient } from '../server/serverClient.ts';
 import { activeStates } from './view.ts';
 
 /** Machines that have a chart. All other actors are calls in flight and feeds. */

@@ -1,6 +1,6 @@
 /** The texts of a chart: its title, its labels and the descriptions of its states. */
 import type { Drawing, DrawnWay, NextWay } from '../../../inspect/protocol.ts';
-import { formatClock } from '../time.ts';
+import { formatClock } from '../rail/time.ts';
 import { sansWidth } from './textWidth.ts';
 import type { ChartActor, StateView } from './view.ts';
 

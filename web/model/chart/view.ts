@@ -3,7 +3,7 @@
 import { humanDuration } from '../../../base/duration.ts';
 import type { Drawing, DrawnState, DrawnWay, FoldedState, NextWay, Taken } from '../../../inspect/protocol.ts';
 import { type Category, findCategory } from '../../../show/category.ts';
-import { formatShortDuration } from '../time.ts';
+import { formatShortDuration } from '../rail/time.ts';
 
 /** The state of an actor as needed by its chart. */
 export interface ChartActor {

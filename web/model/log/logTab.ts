@@ -1,0 +1,114 @@
+/**
+ * The log tab of the selected container, with a text search. The log is reloaded every second while the tab is open.
+ */
+import { signal } from '@preact/signals';
+import type { ShownLog } from '../../../inspect/protocol.ts';
+import { containerNameOf, podUidOf } from '../../../show/actors/actorPath.ts';
+import { errorMessage } from '../actions.ts';
+import type { Page } from '../page.ts';
+import { requestOnChange } from '../server/requestOnChange.ts';
+
+/** The latest log of a container that the page has received. */
+interface LoadedLog {
+  /** Path of the container. */
+  readonly container: string;
+  readonly content?: ShownLog;
+  /** Error message of the last failed request. */
+  readonly error?: string;
+}
+
+export const createLogTab = () => ({
+  log: signal<LoadedLog | undefined>(undefined),
+  /** Text that the visible lines contain. Empty to show all lines. */
+  search: signal(''),
+  /** Whether the view scrolls to new lines. */
+  isFollowed: signal(true),
+  /** Number of retries requested by the user. */
+  retries: signal(0),
+});
+
+type LogTab = ReturnType<typeof createLogTab>;
+
+/** Returns the path of the container that contains the actor, if any. */
+export function containerPathOf(path: string): string | undefined {
+  const [uid, name] = [podUidOf(path), containerNameOf(path)];
+  return name === undefined ? undefined : `pod/${uid}/container/${name}`;
+}
+
+interface LogRequest {
+  readonly container: string;
+  readonly at: number;
+  readonly retries: number;
+}
+
+interface FollowOptions {
+  readonly setTimeout: (after: () => void, ms: number) => unknown;
+  readonly isVisible: () => boolean;
+}
+
+/** Loads the log of the selected container until the returned function is called. Past logs are not available. */
+export const followLog = (page: Page, tab: LogTab, { setTimeout, isVisible }: FollowOptions): (() => void) =>
+  requestOnChange<LogRequest>({
+    setTimeout,
+    currentRequest: () => (isVisible() ? currentRequest(page, tab) : undefined),
+    isSame: (a, b) => a.container === b.container && a.at === b.at && a.retries === b.retries,
+    isUrgent: (a, b) => a.container !== b.container,
+    send: ({ container }) => loadLog(page, tab, container),
+  });
+
+/** Returns the current request. A live log is requested every second. Undefined while nothing new is expected. */
+function currentRequest(page: Page, { retries }: LogTab): LogRequest | undefined {
+  const container = containerPathOf(page.selected.value ?? '');
+  const isStatic = page.mode !== 'live' || page.past.value !== undefined || page.connection.value.kind === 'lost';
+  if (container === undefined || isStatic || !page.live.value.actors.has(container)) return undefined;
+  return { container, at: page.browserTime.value, retries: retries.value };
+}
+
+/** Loads the log. The previous lines stay visible until the response arrives. */
+async function loadLog(page: Page, { log }: LogTab, container: string): Promise<void> {
+  const isWanted = () => containerPathOf(page.selected.peek() ?? '') === container;
+  try {
+    const content = await page.client.log(container);
+    if (isWanted()) log.value = { container, content };
+  } catch (error) {
+    const previous = log.peek()?.container === container ? log.peek() : undefined;
+    if (isWanted()) log.value = { ...previous, container, error: errorMessage(error) };
+  }
+}
+
+/** A part of a line. `isMatch` marks an occurrence of the search text. */
+interface LinePart {
+  readonly text: string;
+  readonly isMatch: boolean;
+}
+
+/** A line with its index in the whole log. */
+export interface MatchingLine {
+  readonly index: number;
+  readonly parts: readonly LinePart[];
+}
+
+/** Returns the lines that contain the search text, ignoring case. Returns all lines if the text is empty. */
+export function matchingLines(lines: readonly string[], search: string): MatchingLine[] {
+  const lowerCaseSearch = search.toLowerCase();
+  return lines.flatMap((line, index) => {
+    if (lowerCaseSearch === '') return [{ index, parts: [{ text: line, isMatch: false }] }];
+    const parts = splitByMatch(line, lowerCaseSearch);
+    return parts.some(({ isMatch }) => isMatch) ? [{ index, parts }] : [];
+  });
+}
+
+function splitByMatch(line: string, lowerCaseSearch: string): LinePart[] {
+  const lowerCaseLine = line.toLowerCase();
+  // A letter whose lower case has a different length would shift the offsets of the matches.
+  if (lowerCaseLine.length !== line.length) return [{ text: line, isMatch: lowerCaseLine.includes(lowerCaseSearch) }];
+  const parts: LinePart[] = [];
+  let from = 0;
+  for (let at = lowerCaseLine.indexOf(lowerCaseSearch); at >= 0; at = lowerCaseLine.indexOf(lowerCaseSearch, from)) {
+    if (at > from) parts.push({ text: line.slice(from, at), isMatch: false });
+    parts.push({ text: line.slice(at, at + lowerCaseSearch.length), isMatch: true });
+    from = at + lowerCaseSearch.length;
+  }
+  if (from < line.length) parts.push({ text: line.slice(from), isMatch: false });
+  return parts;
+}

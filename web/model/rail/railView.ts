@@ -1,0 +1,104 @@
+/** The rail, which shows the whole recording as bars and marks. Positions are fractions of its width. */
+
+import { humanDuration } from '../../../base/duration.ts';
+import type { Rail } from '../../../inspect/protocol.ts';
+import { axisTicks, type Tick } from '../story/storyPixels.ts';
+import { formatClock } from './time.ts';
+
+/** A bar whose height shows the number of inputs in a time range. */
+interface RailBar {
+  /** Fraction of the width, from 0 to 1. */
+  readonly x: number;
+  readonly width: number;
+  /** From 0 to 1. */
+  readonly height: number;
+  readonly isInWindow: boolean;
+}
+
+export interface RailView {
+  readonly from: number;
+  readonly to: number;
+  readonly bars: readonly RailBar[];
+  /** Positions of failures. */
+  readonly failures: readonly number[];
+  readonly restarts: readonly number[];
+}
+
+/** Approximate maximum number of bars. */
+const MAX_BARS = 200;
+/** Minimum height of a bar that is not empty. */
+const MIN_BAR_HEIGHT = 0.07;
+
+/** Builds the rail up to `to`, which may be later than the end of the received data. */
+export function railView(rail: Rail, to: number, window: { readonly from: number; readonly to: number }): RailView {
+  const { from } = rail;
+  const end = Math.max(to, rail.to);
+  const span = Math.max(1, end - from);
+  const bucketsPerBar = Math.max(1, Math.ceil(span / rail.bucketMs / MAX_BARS));
+  const counts = sumGroups(rail.counts, bucketsPerBar);
+  const maxCount = counts.reduce((a, b) => Math.max(a, b), 1);
+  const width = (bucketsPerBar * rail.bucketMs) / span;
+  const share = (at: number) => (at - from) / span;
+  return {
+    from,
+    to: end,
+    bars: counts.flatMap((count, index) => {
+      const at = from + index * bucketsPerBar * rail.bucketMs;
+      if (count === 0) return [];
+      const isInWindow = at + bucketsPerBar * rail.bucketMs > window.from && at < window.to;
+      return [{ x: share(at), width, height: barHeight(count, maxCount), isInWindow }];
+    }),
+    failures: rail.failures.map(share),
+    restarts: rail.restarts.filter((at) => at > from).map(share),
+  };
+}
+
+/** Scales heights by the square root, so that small counts are visible and large ones distinguishable. */
+const barHeight = (count: number, maxCount: number): number =>
+  MIN_BAR_HEIGHT + (1 - MIN_BAR_HEIGHT) * Math.sqrt(count / maxCount);
+
+function sumGroups(counts: readonly number[], size: number): number[] {
+  const groups = Array<number>(Math.ceil(counts.length / size)).fill(0);
+  counts.forEach((count, index) => {
+    const group = Math.floor(index / size);
+    groups[group] = (groups[group] ?? 0) + count;
+  });
+  return groups;
+}
+
+/** Returns the time labels below the rail, in pixels. */
+export const railTicks = ({ from, to }: Pick<RailView, 'from' | 'to'>, width: number): readonly Tick[] =>
+  axisTicks({ from, to, left: 0, right: width }, 110).filter(({ x }) => x > 16 && x < width - 16);
+
+/** Formats the duration of the recording, e.g. `30 min recorded`. */
+export function recordedText({ from, to }: Pick<RailView, 'from' | 'to'>): string {
+  const ms = to - from;
+  return ms < 120_000 ? `${humanDuration(ms)} recorded` : `${roundedDuration(ms)} recorded`;
+}
+
+function roundedDuration(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  return minutes < 180 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
+interface ClockState {
+  readonly at: number;
+  readonly live: number;
+  readonly mode: 'live' | 'past' | 'held' | 'file';
+  /** Number of events since the view was frozen. */
+  readonly eventCount?: number;
+}
+
+/** Returns the text below the clock. */
+export function clockNote({ at, live, mode, eventCount = 0 }: ClockState): string {
+  if (mode === 'past') return `${humanDuration(Math.max(0, live - at))} ago, UTC`;
+  if (mode === 'held') return `held, ${eventCount} ${eventCount === 1 ? 'event' : 'events'} since`;
+  return 'UTC';
+}
+
+/** Returns the time as announced by the slider to screen readers. */
+export function spokenTime(state: ClockState): string {
+  const { at, mode } = state;
+  if (mode === 'live') return `${formatClock(at)}, live`;
+  return mode === 'file' ? formatClock(at) : `${formatClock(at)}, ${clockNote(state).replace(', UTC', '')}`;
+}

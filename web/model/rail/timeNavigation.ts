@@ -1,0 +1,169 @@
+/** Navigation through time: stepping by input or by change of the selected actor, and playback of the recording. */
+
+import { signal } from '@preact/signals';
+import type { StoryLine } from '../../../inspect/protocol.ts';
+import { podUidOf } from '../../../show/actors/actorPath.ts';
+import { goLive, goToTime } from '../actions.ts';
+import type { Page } from '../page.ts';
+import { completeFrom } from '../story/storyGrowth.ts';
+import type { LoadedStory } from '../story/storyState.ts';
+import { formatDate, isValidTime, parseUtcTime } from './time.ts';
+
+/** Unit of a step. */
+export type StepUnit = 'event' | 'change';
+
+/** Returns the time of the nearest input, or of the nearest transition of the actor, before or after a given time. */
+export function nearestTime(
+  lines: readonly StoryLine[],
+  { at, by, actor, isForward }: { at: number; by: StepUnit; actor: string; isForward: boolean },
+): number | undefined {
+  const matches = (line: StoryLine) =>
+    by === 'event' ? line.kind === 'entered' : line.kind === 'state' && line.actor === actor;
+  const line = isForward
+    ? lines.find((each) => each.at > at && matches(each))
+    : lines.findLast((each) => each.at < at && matches(each));
+  return line?.at;
+}
+
+interface StoryAccess {
+  readonly loaded: {
+    peek(): Pick<LoadedStory, 'uid' | 'story' | 'isOpen' | 'gaps'> | undefined;
+  };
+  readonly gaps: { peek(): number };
+}
+
+/** Goes to the next or previous step. Stepping beyond the last one returns to the live view. */
+export async function stepTo(page: Page, story: StoryAccess, by: StepUnit, isForward: boolean): Promise<void> {
+  const actor = page.selected.peek() ?? '';
+  const uid = podUidOf(actor) ?? '';
+  // Start from the requested location instead of the displayed snapshot, which lags behind if keys are pressed quickly.
+  const at = page.location.peek().at ?? latestTime(page);
+  const search = { at, by, actor, isForward };
+  const lines = completeLines(story, uid, at);
+  const nearby = lines && nearestTime(lines, search);
+  const next = nearby ?? (await searchRecording(page, uid, search));
+  if (next !== undefined) goToTime(page, next);
+  else if (isForward) goLive(page);
+}
+
+/** Returns the latest known time. The latest lines may be ahead of the clock, which only has whole seconds. */
+function latestTime({ now, frozen, live }: Page): number {
+  return frozen.peek() ? now.peek() : Math.max(now.peek(), live.peek().at);
+}
+
+/** Returns the loaded lines if they are complete around a given time. */
+function completeLines({ loaded, gaps }: StoryAccess, uid: string, at: number): readonly StoryLine[] | undefined {
+  const loadedStory = loaded.peek();
+  if (loadedStory?.uid !== uid) return undefined;
+  const isGoingOn = loadedStory.isOpen && loadedStory.gaps === gaps.peek();
+  const isComplete = at >= completeFrom(loadedStory.story) && (isGoingOn || at <= loadedStory.story.to);
+  return isComplete ? loadedStory.story.lines : undefined;
+}
+
+/** Initial range of a search. It grows each time that nothing was found. */
+const INITIAL_SEARCH_MS = 60_000;
+const SEARCH_GROWTH = 4;
+
+/** Searches the recording on the server, beyond the loaded lines. */
+async function searchRecording(
+  page: Page,
+  uid: string,
+  search: Parameters<typeof nearestTime>[1],
+): Promise<number | undefined> {
+  const recorded = page.recorded.peek();
+  if (!recorded || (search.isForward && !page.past.peek())) return undefined;
+  const end = search.isForward ? recorded.to : recorded.from;
+  let [edge, span] = [search.at, INITIAL_SEARCH_MS];
+  try {
+    while (search.isForward ? edge < end : edge > end) {
+      const [from, to] = search.isForward ? [edge, Math.min(end, edge + span)] : [Math.max(end, edge - span), edge];
+      const { lines, unsaid = 0 } = await page.client.story(uid, from, to);
+      // The earliest lines were left out, and one of them may be the nearest.
+      const isTruncated = search.isForward && unsaid > 0 && span > 1;
+      const match = isTruncated ? undefined : nearestTime(lines, search);
+      if (match !== undefined) return match;
+      if (!isTruncated) edge = search.isForward ? to : from;
+      span = isTruncated ? Math.ceil(span / SEARCH_GROWTH) : span * SEARCH_GROWTH;
+    }
+  } catch {
+    // Treat a failure as no result, because the panels report failed requests themselves.
+  }
+  return undefined;
+}
+
+/** Playback speeds, as factors. */
+export const SPEEDS = [1, 10, 60] as const;
+
+/** Interval between updates during playback. */
+const UPDATE_INTERVAL_MS = 200;
+
+interface Timers {
+  readonly later: (after: () => void, ms: number) => unknown;
+}
+
+/** Creates the player, which plays the recording from the displayed time on. */
+export function createPlayer(page: Page, { later }: Timers) {
+  /** Factor of the current playback. Undefined while paused. */
+  const speed = signal<(typeof SPEEDS)[number] | undefined>(undefined);
+  let playbackId = 0;
+  /** Pairs the browser's clock with the recorded time at the start of the playback. */
+  let start = { wall: 0, at: 0 };
+  const end = () => (page.mode === 'live' ? page.live.peek().at : (page.recorded.peek()?.to ?? 0));
+  const tick = (id: number) => {
+    const times = speed.peek();
+    if (id !== playbackId || times === undefined) return;
+    const at = start.at + (page.readNow() - start.wall) * times;
+    if (at >= end()) {
+      stop();
+      if (page.mode === 'live') goLive(page);
+      else goToTime(page, end());
+      return;
+    }
+    goToTime(page, Math.round(at), { isMoving: true });
+    later(() => tick(id), UPDATE_INTERVAL_MS);
+  };
+  const stop = () => {
+    if (speed.peek() === undefined) return;
+    playbackId += 1;
+    speed.value = undefined;
+    page.isDragging.value = false;
+  };
+  return {
+    speed,
+    stop,
+    play(times: (typeof SPEEDS)[number]): void {
+      playbackId += 1;
+      speed.value = times;
+      start = { wall: page.readNow(), at: page.now.peek() };
+      tick(playbackId);
+    },
+  };
+}
+
+export type Player = ReturnType<typeof createPlayer>;
+
+/**
+ * Parses a time entered by the user, e.g. `07:41:31`, `07:41`, `5m ago` or an RFC 3339 timestamp. UTC is the default. A
+ * time of day refers to its last occurrence before `now`. Undefined if the text is not a time.
+ */
+export function parseTime(text: string, now: number): number | undefined {
+  const trimmed = text.trim();
+  const ago = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?: ago)?$/.exec(trimmed);
+  if (ago && trimmed !== '') {
+    const [hours = 0, minutes = 0, seconds = 0] = ago.slice(1).map((part) => Number(part ?? 0));
+    const at = now - ((hours * 60 + minutes) * 60 + seconds) * 1_000;
+    return isValidTime(at) ? at : undefined;
+  }
+  if (/^\d{1,2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/.test(trimmed)) return timeOfDay(trimmed, now);
+  return parseUtcTime(trimmed);
+}
+
+const DAY_MS = 86_400_000;
+
+function timeOfDay(text: string, now: number): number | undefined {
+  const day = formatDate(now);
+  const [hours = '', ...others] = text.split(':');
+  const at = Date.parse(`${day}T${[hours.padStart(2, '0'), ...others].join(':')}Z`);
+  if (Number.isNaN(at)) return undefined;
+  return at > now ? at - DAY_MS : at;
+}

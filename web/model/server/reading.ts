@@ -1,0 +1,137 @@
+/** The state of the reading panels: tabs, the pod's object, and screen reader announcements. */
+
+import { signal } from '@preact/signals';
+import type { ShownObject } from '../../../inspect/protocol.ts';
+import { podUidOf } from '../../../show/actors/actorPath.ts';
+import { errorMessage } from '../actions.ts';
+import { actorsOfPod } from '../detail.ts';
+import { createLogTab } from '../log/logTab.ts';
+import type { Page } from '../page.ts';
+import { isSameList, requestOnChange } from './requestOnChange.ts';
+
+/** The panels of a narrow page, which shows one at a time. */
+export const NARROW_TABS = ['why', 'story', 'chart', 'actors'] as const;
+
+/** The tabs of the Why panel. */
+export const WHY_TABS = ['why', 'log', 'events', 'manifest'] as const;
+
+/** Creates the state that only the reading panels use. */
+export function createReading() {
+  return {
+    /** The visible panel of a narrow page. */
+    narrowTab: signal<(typeof NARROW_TABS)[number]>('why'),
+    whyTab: signal<(typeof WHY_TABS)[number]>('why'),
+    /** Whether the drawer with the Why panel is open, on pages too narrow for a separate column. */
+    isDrawerOpen: signal(false),
+    areKeysShown: signal(false),
+    logTab: createLogTab(),
+    object: signal<LoadedObject | undefined>(undefined),
+    /** Number of retries requested by the user. */
+    objectRetries: signal(0),
+  };
+}
+
+export type Reading = ReturnType<typeof createReading>;
+
+/** A pod's object, or the failure to load it. */
+interface LoadedObject {
+  readonly uid: string;
+  /** The last loaded object. Undefined while the first one is loading. */
+  readonly content?: ShownObject;
+  /** Error message of the last failed request. */
+  readonly error?: string;
+}
+
+/** Whether the manifest, the conditions or the status are visible. */
+const isObjectVisible = ({ whyTab }: Reading, page: Page): boolean =>
+  whyTab.value === 'manifest' || page.location.value.isPodPage;
+
+/** Whether the log and the events of the selected actor are visible. */
+export const areDetailsVisible = ({ whyTab }: Reading, page: Page): boolean =>
+  whyTab.value !== 'manifest' || page.location.value.isPodPage;
+
+interface ObjectRequest {
+  readonly uid: string;
+  readonly at: number | undefined;
+  /** Values that the object depends on. It is not requested again while these are identical. */
+  readonly dependencies: readonly unknown[];
+}
+
+/** Loads the object of the selected actor's pod while it is visible, until the returned function is called. */
+export const followObject = (
+  page: Page,
+  reading: Reading,
+  { setTimeout }: { readonly setTimeout: (after: () => void, ms: number) => unknown },
+): (() => void) =>
+  requestOnChange<ObjectRequest>({
+    setTimeout,
+    currentRequest: () => (isObjectVisible(reading, page) ? currentRequest(page, reading) : undefined),
+    isSame: (a, b) => a.uid === b.uid && a.at === b.at && isSameList(a.dependencies, b.dependencies),
+    send: (question) => loadObject(page, reading, question),
+  });
+
+/**
+ * Returns the request to send. Undefined while the user drags the rail or the connection is lost. For a deleted pod, it
+ * requests the last known object.
+ */
+function currentRequest(page: Page, { object, objectRetries }: Reading): ObjectRequest | undefined {
+  const uid = podUidOf(page.selected.value ?? '');
+  const world = page.world.value;
+  const tries = objectRetries.value;
+  if (uid === undefined || page.isDragging.value || page.connection.value.kind === 'lost') return undefined;
+  const pod = world.pods.get(uid);
+  const isKnown = object.peek()?.uid === uid && object.peek()?.content !== undefined;
+  if (!pod) return isKnown ? undefined : { uid, at: page.lastKnown.peek()?.at, dependencies: [tries] };
+  const at = page.past.value || page.frozen.value ? world.at : undefined;
+  return { uid, at, dependencies: [tries, pod, ...actorsOfPod(world, uid)] };
+}
+
+/** Loads the object. The previous one stays visible until the response arrives. */
+async function loadObject(page: Page, { object }: Reading, { uid, at }: ObjectRequest): Promise<void> {
+  const previous = object.peek()?.uid === uid ? object.peek() : undefined;
+  object.value = { ...previous, uid };
+  const isWanted = () => podUidOf(page.selected.peek() ?? '') === uid;
+  try {
+    const content = await page.client.object(uid, at);
+    if (isWanted()) object.value = { uid, content };
+  } catch (error) {
+    if (isWanted()) object.value = { ...previous, uid, error: errorMessage(error) };
+  }
+}
+
+/** Minimum interval between announcements. */
+const MIN_ANNOUNCEMENT_INTERVAL_MS = 5_000;
+
+/**
+ * Creates an announcer for screen readers. It announces changed answers, at most one every five seconds, and drops
+ * intermediate ones.
+ */
+export function createAnnouncer({
+  now,
+  setTimeout: later,
+}: {
+  now: () => number;
+  setTimeout: (after: () => void, ms: number) => unknown;
+}) {
+  const announcement = signal('');
+  let lastAnnouncedAt = Number.NEGATIVE_INFINITY;
+  let next: string | undefined;
+  const announceNext = () => {
+    if (next === undefined) return;
+    announcement.value = next;
+    next = undefined;
+    lastAnnouncedAt = now();
+  };
+  return {
+    /** The announced text. */
+    announcement: announcement,
+    announce(text: string): void {
+      if (text === (next ?? announcement.peek())) return;
+      const isWaiting = next !== undefined;
+      next = text;
+      const remainingMs = lastAnnouncedAt + MIN_ANNOUNCEMENT_INTERVAL_MS - now();
+      if (remainingMs <= 0) announceNext();
+      else if (!isWaiting) later(announceNext, remainingMs);
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/** The HTTP client for the page's server. */
+import type {
+  ActorHistory,
+  Detail,
+  Drawing,
+  Rail,
+  ShownLog,
+  ShownObject,
+  ShownPayload,
+  Snapshot,
+  Story,
+} from '../../../inspect/protocol.ts';
+import { escapeTexts } from '../log/escapeTexts.ts';
+
+/** The requests that the page can send. Each one rejects with an `Error` whose message is the reason. */
+export interface ServerClient {
+  snapshot(at: number): Promise<Snapshot>;
+  /** An empty `uid` selects the story of the node's own actors. */
+  story(uid: string, from: number, to: number): Promise<Story>;
+  rail(): Promise<Rail>;
+  detail(path: string, at?: number): Promise<Detail>;
+  actorHistory(path: string, at?: number): Promise<ActorHistory>;
+  /** Returns the current log of a container. */
+  log(path: string): Promise<ShownLog>;
+  object(uid: string, at?: number): Promise<ShownObject>;
+  /** Returns the input that an actor received from a source at a given time. */
+  entry(actor: string, source: string, at: number): Promise<ShownPayload>;
+  drawing(machine: string, region?: string): Promise<Drawing>;
+}
+
+/** Creates a client that sends requests with `fetch`, which adds the token if the server requires one. */
+export function createClient(fetch: (resource: string) => Promise<Response>): ServerClient {
+  const json = async <T>(
+    resource: string,
+    search: Readonly<Record<string, string | number | undefined>> = {},
+    asLines = true,
+  ) => {
+    const definedParameters = Object.entries(search).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(
+      Object.fromEntries(definedParameters.map(([key, value]) => [key, String(value)])),
+    ).toString();
+    const response = await fetch(`${resource}${query ? `?${query}` : ''}`);
+    if (!response.ok) throw new Error(await responseError(response));
+    // Safe cast: the page and its server have the same version of the protocol.
+    return escapeTexts((await response.json()) as T, asLines);
+  };
+  return {
+    snapshot: (at) => json<Snapshot>('/api/snapshot', { at }),
+    story: (uid, from, to) => json<Story>('/api/story', { uid, from, to }),
+    rail: () => json<Rail>('/api/rail'),
+    detail: (path, at) => json<Detail>('/api/detail', { path, at }),
+    actorHistory: (path, at) => json<ActorHistory>('/api/history', { path, at }),
+    log: (path) => json<ShownLog>('/api/log', { path }),
+    object: (uid, at) => json<ShownObject>('/api/object', { uid, at }, false),
+    entry: (actor, source, at) => json<ShownPayload>('/api/entry', { actor, source, at }, false),
+    drawing: (machine, region) => json<Drawing>(`/assets/charts/${machine}${region ? `.${region}` : ''}.json`),
+  };
+}
+
+/** Returns the message of a Kubernetes Status, or the HTTP status code. */
+async function responseError(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined;
+  return typeof message === 'string' ? escapeTexts(message) : `the server answered ${response.status}`;
+}

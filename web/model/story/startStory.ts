@@ -1,0 +1,48 @@
+/** Creates the state of the story panels and keeps it up to date. */
+import { effect } from '@preact/signals';
+import type { Page } from '../page.ts';
+import { createPlayer } from '../rail/timeNavigation.ts';
+import { createStoryState, followStory } from './storyState.ts';
+import { createStoryView } from './storyView.ts';
+
+/** Interval between requests for the rail of a live node. */
+const RAIL_INTERVAL_MS = 10_000;
+
+interface Timers {
+  readonly later: (after: () => void, ms: number) => unknown;
+}
+
+/** Creates the state of the story and time panels. It is updated from then on. */
+export function startStory(page: Page, waits: Timers) {
+  const storyState = createStoryState(page);
+  followStory(page, storyState);
+  resetOnNavigation(page, storyState);
+  void pollRail(page, waits);
+  return { page, storyState, view: createStoryView(page, storyState), player: createPlayer(page, waits) };
+}
+
+/** Resets the burst when the selected actor or the displayed time changes. */
+function resetOnNavigation(page: Page, { selectedBurst, expandedRow }: ReturnType<typeof createStoryState>): void {
+  let actor = page.selected.peek();
+  effect(() => {
+    const selected = page.selected.value;
+    // Depend on the displayed time.
+    void page.past.value;
+    selectedBurst.value = undefined;
+    if (selected !== actor) expandedRow.value = undefined;
+    actor = selected;
+  });
+}
+
+/** Loads the rail, and reloads it while it grows or if the request failed. */
+async function pollRail(page: Page, { later }: Timers): Promise<void> {
+  if (page.recorded.peek() && page.connection.peek().kind !== 'lost') {
+    try {
+      page.rail.value = await page.client.rail();
+    } catch {
+      // The previous rail stays visible.
+    }
+  }
+  if (page.mode === 'live' || page.rail.peek() === undefined)
+    later(() => void pollRail(page, { later }), RAIL_INTERVAL_MS);
+}

@@ -1,0 +1,104 @@
+/** Converts a story into the time ranges that actors spent in their states. Lanes draw them as bars. */
+import type { Story, StoryLine } from '../../../inspect/protocol.ts';
+import { kindOf } from './storyWho.ts';
+
+/** A time range that an actor spent in a state. */
+export interface Bar {
+  readonly from: number;
+  readonly to: number;
+  readonly state: string;
+  readonly tag?: string;
+}
+
+interface BarOptions {
+  /** Start of the visible range. Only the last bar of each actor before it is retained. */
+  readonly from?: number | undefined;
+  /** End of the visible range. */
+  readonly now: number;
+  /**
+   * Actors that still exist. Bars of other actors end with the last line of the story. Undefined if the actors are
+   * unknown.
+   */
+  readonly present?: { has(actor: string): boolean } | undefined;
+}
+
+/**
+ * Returns the bars of each actor in chronological order, without gaps except where no agent was running. While a
+ * container gets its image, the bars of the image are used.
+ */
+export function stateBars(
+  story: Pick<Story, 'from' | 'before' | 'lines'>,
+  options: BarOptions,
+): ReadonlyMap<string, Bar[]> {
+  const bars = new Map<string, Bar[]>();
+  const open = new Map<string, Bar>();
+  const closeBar = (actor: string, to: number) => {
+    const bar = open.get(actor);
+    open.delete(actor);
+    // Skip states that the actor only passed through.
+    if (bar && to > bar.from) addBar(bars, actor, { ...bar, to }, options.from);
+  };
+  for (const { actor, state, since, tag } of story.before)
+    open.set(actor, { from: Math.min(since, story.from), to: since, state, ...(tag === undefined ? {} : { tag }) });
+  let lastLineAt = story.from;
+  for (const line of story.lines) {
+    if (line.at > options.now) break;
+    if (line.kind === 'state') {
+      closeBar(line.actor, line.at);
+      open.set(line.actor, barFrom(line));
+    }
+    // If an agent was killed, its state is known only up to its last line.
+    if (line.kind === 'began') for (const actor of [...open.keys()]) closeBar(actor, lastLineAt);
+    if (line.kind === 'ended') for (const actor of [...open.keys()]) closeBar(actor, line.at);
+    lastLineAt = line.at;
+  }
+  const isPresent = (actor: string) => options.present?.has(actor) ?? true;
+  for (const actor of [...open.keys()]) closeBar(actor, isPresent(actor) ? options.now : lastLineAt);
+  return withImages(bars);
+}
+
+const barFrom = ({ at, state, tag }: Extract<StoryLine, { kind: 'state' }>): Bar => ({
+  from: at,
+  to: at,
+  state,
+  ...(tag === undefined ? {} : { tag }),
+});
+
+function addBar(barsByActor: Map<string, Bar[]>, actor: string, bar: Bar, from = Number.NEGATIVE_INFINITY): void {
+  const actorBars = barsByActor.get(actor);
+  const lastBar = actorBars?.at(-1);
+  if (actorBars === undefined || lastBar === undefined || lastBar.to < from) barsByActor.set(actor, [bar]);
+  else actorBars.push(bar);
+}
+
+/** The state of an actor that waits for its image, which is less specific than the state of the image. */
+const GETTING_IMAGE = 'gettingImage';
+
+function withImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Bar[]> {
+  return new Map(
+    [...bars].map(([actor, actorBars]) => {
+      const image = kindOf(actor) === 'image' ? undefined : bars.get(`${actor}/image`);
+      return [
+        actor,
+        image
+          ? actorBars.flatMap((bar) => (bar.state.endsWith(GETTING_IMAGE) ? overlayBars(bar, image) : [bar]))
+          : actorBars,
+      ];
+    }),
+  );
+}
+
+/** Replaces a bar with the bars that overlap it, and retains the parts that none of them covers. */
+function overlayBars(bar: Bar, overlays: readonly Bar[]): Bar[] {
+  const result: Bar[] = [];
+  let at = bar.from;
+  for (const overlay of overlays) {
+    const from = Math.max(overlay.from, at);
+    const to = Math.min(overlay.to, bar.to);
+    if (to <= from) continue;
+    if (from > at) result.push({ ...bar, from: at, to: from });
+    result.push({ ...overlay, from, to, state: `image.${overlay.state}` });
+    at = to;
+  }
+  return at < bar.to ? [...result, { ...bar, from: at }] : result;
+}

@@ -1,0 +1,120 @@
+/** Appends lines to a story, and removes the oldest lines when there are too many. */
+
+import type { Story, StoryLine } from '../../../inspect/protocol.ts';
+import { podUidOf } from '../../../show/actors/actorPath.ts';
+import { findCategory } from '../../../show/category.ts';
+import type { World } from '../server/world.ts';
+
+/** Maximum number of lines in a story. */
+const MAX_LINES = 20_000;
+
+/** Whether a line is about a pod. An empty UID stands for the node itself. */
+export function concernsPod(line: StoryLine, uid: string): boolean {
+  if (line.kind === 'began' || line.kind === 'ended') return true;
+  if (line.kind === 'event' || line.kind === 'gone') return line.uid === uid;
+  if (line.kind === 'entered' && line.uid !== undefined) return line.uid === uid;
+  return (podUidOf(line.actor) ?? '') === uid;
+}
+
+/**
+ * Appends lines to a story. `unsaid` is the number of lines that the server left out. Lines removed from the start
+ * count as left out as well.
+ */
+export function appendLines(story: Story, lines: readonly StoryLine[], unsaid: number, maxLines = MAX_LINES): Story {
+  const allLines = [...story.lines, ...lines];
+  // Remove the excess in batches rather than for each new line, because the removed lines have to be scanned.
+  const excess = allLines.length > maxLines * 1.1 ? allLines.length - maxLines : 0;
+  const unsaidCount = (story.unsaid ?? 0) + unsaid + excess;
+  const remaining =
+    excess === 0 ? { from: story.from, before: story.before, lines: allLines } : dropLines(story, allLines, excess);
+  return {
+    ...remaining,
+    to: Math.max(story.to, lines.at(-1)?.at ?? story.to),
+    ...(unsaidCount === 0 ? {} : { unsaid: unsaidCount }),
+  };
+}
+
+function dropLines(
+  { before }: Story,
+  allLines: readonly StoryLine[],
+  count: number,
+): Pick<Story, 'from' | 'before' | 'lines'> {
+  const states = new Map(before.map((each) => [each.actor, each]));
+  for (const line of allLines.slice(0, count)) {
+    if (line.kind === 'began' || line.kind === 'gone') states.clear();
+    if (line.kind !== 'state') continue;
+    const { actor, state, at, tag } = line;
+    states.set(actor, { actor, state, since: at, ...(tag === undefined ? {} : { tag }) });
+  }
+  const lines = allLines.slice(count);
+  return { from: lines[0]?.at ?? 0, before: [...states.values()], lines };
+}
+
+/** Returns the time from which the story is complete. If there were too many lines, the earliest were left out. */
+export const completeFrom = ({ unsaid, from, lines }: Story): number =>
+  unsaid === undefined ? from : (lines[0]?.at ?? from);
+
+/**
+ * Adds the missing end to a story. `told` contains all lines since the end of `story`. If it is itself incomplete, it
+ * replaces the story.
+ */
+export function mergeMissing(story: Story, continuation: Story): Story {
+  if (continuation.unsaid !== undefined)
+    return { ...continuation, unsaid: (story.unsaid ?? 0) + story.lines.length + continuation.unsaid };
+  const head = story.lines.filter(({ at }) => at < continuation.from);
+  // An agent that was killed may have sent lines that it had not recorded.
+  const unwritten = newLines(
+    story.lines.filter(({ at }) => at >= continuation.from),
+    continuation,
+  );
+  return appendLines({ ...story, lines: head, to: continuation.to }, [...unwritten, ...continuation.lines], 0);
+}
+
+/** Returns the lines that the story does not contain yet. */
+export function newLines(lines: readonly StoryLine[], { lines: storyLines }: Pick<Story, 'lines'>): StoryLine[] {
+  const first = lines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
+  const knownLines = new Set(storyLines.filter(({ at }) => at >= first).map((line) => JSON.stringify(line)));
+  return lines.filter((line) => !knownLines.has(JSON.stringify(line)));
+}
+
+/** States before the start of a life are unknown. */
+const NO_STATES_BEFORE: Story['before'] = [];
+
+/**
+ * Creates a function that cuts a story to the pod's life at a given time. A pod that is recreated with the same UID,
+ * such as a static pod, has several lives. The previous life is shown until the first line of the next one. Repeated
+ * calls with the same story and life return the same object.
+ */
+export function createLifeCutter(): (story: Story, at: number) => Story {
+  let cached: { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story } | undefined;
+  return (story, at) => {
+    const { lines } = story;
+    const ends = lines.flatMap(({ kind }, index) => (kind === 'gone' ? [index + 1] : []));
+    if (ends.length === 0) return story;
+    const from =
+      ends.findLast((end) => (lines.slice(end).find(provesExistence)?.at ?? Number.POSITIVE_INFINITY) <= at) ?? 0;
+    const to = ends.find((end) => end > from) ?? lines.length;
+    if (cached?.story === story && cached.from === from && cached.to === to) return cached.cut;
+    const before = from === 0 ? story.before : NO_STATES_BEFORE;
+    const cut = from === 0 && to === lines.length ? story : { ...story, before, lines: lines.slice(from, to) };
+    cached = { story, from, to, cut };
+    return cut;
+  };
+}
+
+/** Whether a line proves that the pod exists. */
+const provesExistence = ({ kind }: StoryLine): boolean => kind === 'state' || kind === 'asked';
+
+/** Creates an empty story that starts now, with the current states of the actors. */
+export function emptyStory({ at, actors }: World, uid: string): Story {
+  const podActors = [...actors.values()].filter(({ path }) => (podUidOf(path) ?? '') === uid);
+  return {
+    from: at,
+    to: at,
+    lines: [],
+    before: podActors.map(({ path, state, since, tags }) => {
+      const tag = findCategory(tags);
+      return { actor: path, state, since, ...(tag === undefined ? {} : { tag }) };
+    }),
+  };
+}

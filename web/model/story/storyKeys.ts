@@ -1,0 +1,67 @@
+/** The keyboard shortcuts of the story and the time controls. */
+import { goLive, goToTime, navigate, toggleFreeze } from '../actions.ts';
+import type { KeyAction } from '../keys.ts';
+import type { Page } from '../page.ts';
+import { type Player, SPEEDS, stepTo } from '../rail/timeNavigation.ts';
+import type { StoryState } from './storyState.ts';
+
+interface StoryKeysInput {
+  readonly page: Page;
+  readonly storyState: StoryState;
+  readonly player: Player;
+  /** Opens the field in which the user enters a time. */
+  readonly openTimeField: () => void;
+}
+
+export function storyKeys({ page, storyState, player, openTimeField }: StoryKeysInput): KeyAction[] {
+  const step = (by: 'event' | 'change', isForward: boolean) => () => {
+    player.stop();
+    void stepTo(page, storyState, by, isForward);
+  };
+  const isLive = page.mode === 'live';
+  const time = (keys: readonly string[], description: string, run: () => void): KeyAction => ({
+    keys,
+    group: 'Time',
+    description,
+    run,
+  });
+  return [
+    time(['['], 'The change of the selection before', step('change', false)),
+    time([']'], 'The next change of the selection', step('change', true)),
+    time([','], 'One event back', step('event', false)),
+    time(['.'], 'One event on', step('event', true)),
+    time([' '], isLive ? 'Hold the picture, or play the past' : 'Play, or stop', () => togglePlayback(page, player)),
+    ...(isLive ? [time(['l'], 'Go live', () => returnToLive(page, player))] : []),
+    time(['g'], 'Go to a time', openTimeField),
+    { keys: ['s'], group: 'Story', description: 'By time or by steps', run: () => toggleStoryView(page) },
+  ];
+}
+
+/** Switches between the views by time and by steps. */
+export function toggleStoryView(page: Page): void {
+  navigate(page, { story: page.location.peek().story === 'time' ? 'steps' : 'time' }, 'replace');
+}
+
+/** Toggles playback in the past, and freezes or unfreezes the live view. */
+export function togglePlayback(page: Page, player: Player): void {
+  if (player.speed.peek() !== undefined) player.stop();
+  else if (page.past.peek()) player.play(SPEEDS[0]);
+  else toggleFreeze(page);
+}
+
+/** Stops playback and returns to the live view. */
+export function returnToLive(page: Page, player: Player): void {
+  player.stop();
+  goLive(page);
+}
+
+/** Switches to the next playback speed. After the fastest one, playback stops. */
+export function cycleSpeed(page: Page, player: Player): void {
+  const now = player.speed.peek();
+  const next = SPEEDS.find((speed) => speed > (now ?? 0));
+  if (next === undefined) player.stop();
+  else {
+    if (!page.past.peek()) goToTime(page, page.recorded.peek()?.from ?? page.now.peek());
+    player.play(next);
+  }
+}

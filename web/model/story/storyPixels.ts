@@ -1,0 +1,161 @@
+/** Converts times to pixel positions and merges elements that are too close to each other. */
+
+import { formatClock, formatDate } from '../rail/time.ts';
+import type { Bar } from './storyBars.ts';
+import type { Mark, Run } from './storyLanes.ts';
+import { shortState } from './storyWho.ts';
+import { formatDuration, formatMinutes } from './storyWords.ts';
+
+/** Maps a time range to a pixel range. */
+export interface Scale {
+  readonly from: number;
+  readonly to: number;
+  readonly left: number;
+  readonly right: number;
+}
+
+/** Returns the position of a time, which is outside the pixel range if the time is outside the time range. */
+export const toX = ({ from, to, left, right }: Scale, at: number): number =>
+  left + ((at - from) / Math.max(1, to - from)) * (right - left);
+
+/** Returns the time at a position. */
+export const timeAt = ({ from, to, left, right }: Scale, x: number): number =>
+  from + ((x - left) / Math.max(1, right - left)) * (to - from);
+
+/** A bar with its position. */
+export interface PositionedBar extends Bar {
+  readonly x: number;
+  readonly width: number;
+  /** Whether the bar represents several that are too short to be drawn. It has the state of the longest one. */
+  readonly isMerged: boolean;
+}
+
+/** Minimum width of a bar. */
+const MIN_BAR_WIDTH = 3.4;
+/** Gap between two bars. */
+const BAR_GAP = 0.6;
+
+/** Positions the visible bars from left to right without overlap. */
+export function positionBars(bars: readonly Bar[], scale: Scale): PositionedBar[] {
+  const placed: PositionedBar[] = [];
+  let pendingBlip: { readonly x: number; readonly bar: Bar } | undefined;
+  let end = scale.left;
+  const flush = () => {
+    if (!pendingBlip) return;
+    placed.push({ ...pendingBlip.bar, x: pendingBlip.x, width: MIN_BAR_WIDTH, isMerged: true });
+    end = pendingBlip.x + MIN_BAR_WIDTH + BAR_GAP;
+    pendingBlip = undefined;
+  };
+  for (const bar of bars) {
+    if (bar.to < scale.from || bar.from > scale.to) continue;
+    const naturalX = Math.max(toX(scale, bar.from), scale.left);
+    const right = Math.min(toX(scale, bar.to), scale.right);
+    if (pendingBlip && naturalX >= pendingBlip.x + MIN_BAR_WIDTH + BAR_GAP) flush();
+    const left = Math.max(naturalX, pendingBlip ? pendingBlip.x + MIN_BAR_WIDTH + BAR_GAP : end);
+    if (right - left < MIN_BAR_WIDTH) {
+      if (!pendingBlip) pendingBlip = { x: Math.max(naturalX, end), bar };
+      else if (bar.to - bar.from > pendingBlip.bar.to - pendingBlip.bar.from) pendingBlip = { x: pendingBlip.x, bar };
+      continue;
+    }
+    flush();
+    const x = Math.max(naturalX, end);
+    placed.push({ ...bar, x, width: right - x, isMerged: false });
+    end = right;
+  }
+  flush();
+  return placed;
+}
+
+/** Marks merged at one position. */
+export interface PositionedMark {
+  readonly x: number;
+  readonly marks: readonly Mark[];
+  readonly isFailure: boolean;
+}
+
+/** Marks closer than this are merged. */
+const MERGE_DISTANCE = 6;
+
+/** Positions the visible marks. Merged marks have the position of the first one. */
+export function positionMarks(marks: readonly Mark[], scale: Scale): PositionedMark[] {
+  const placed: { readonly x: number; readonly marks: Mark[]; isFailure: boolean; last: number }[] = [];
+  for (const mark of marks) {
+    if (mark.at < scale.from || mark.at > scale.to) continue;
+    const x = toX(scale, mark.at);
+    const previous = placed.at(-1);
+    if (previous && x - previous.x < MERGE_DISTANCE) {
+      previous.marks.push(mark);
+      previous.isFailure ||= mark.isFailure;
+    } else placed.push({ x, marks: [mark], isFailure: mark.isFailure, last: x });
+  }
+  return placed;
+}
+
+/** A text on an axis. */
+export interface Label {
+  readonly x: number;
+  readonly text: string;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+const TICKS = [
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
+  ...[1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1_440].map((minutes) => minutes * MINUTE),
+];
+/** Minimum distance between labels. */
+const MIN_TICK_DISTANCE = 84;
+
+/** A label at a time. */
+export interface Tick extends Label {
+  readonly at: number;
+}
+
+/** Returns labels at round times. A label at midnight shows the date. */
+export function axisTicks(scale: Scale, between = MIN_TICK_DISTANCE): Tick[] {
+  const perPixel = (scale.to - scale.from) / Math.max(1, scale.right - scale.left);
+  const step = TICKS.find((each) => each / perPixel >= between) ?? TICKS.at(-1) ?? MINUTE;
+  const first = Math.ceil(scale.from / step) * step;
+  const text = step < MINUTE ? formatClock : formatMinutes;
+  return Array.from({ length: Math.max(0, Math.floor((scale.to - first) / step) + 1) }, (_, index) => {
+    const at = first + index * step;
+    return { at, x: toX(scale, at), text: at % DAY === 0 ? formatDate(at) : text(at) };
+  });
+}
+
+/** Returns the longest text that fits into a bar. Empty if none does. */
+export function barLabel({ state, tag, from, to }: Bar, width: number, until?: number): string {
+  const short = shortState(state);
+  const took = formatDuration((until ?? to) - from);
+  const isWait = tag === 'retrying' || tag === 'waiting';
+  const choices = tag === 'steady' || tag === 'done' ? [short] : [`${short} ${took}`, isWait ? took : short];
+  return choices.find((each) => each.length * CHARACTER_WIDTH + 2 * PADDING <= width) ?? '';
+}
+
+/** Approximate width of a character. */
+const CHARACTER_WIDTH = 6;
+const PADDING = 6;
+
+/** Returns labels with run numbers below the starts of the runs. Runs that are too close share a label. */
+export function runLabels(runs: readonly Run[], scale: Scale): Label[] {
+  const groups: { from: number; to: number; runs: number[] }[] = [];
+  for (const { at, run } of runs) {
+    if (at < scale.from || at > scale.to) continue;
+    const x = toX(scale, at);
+    const previous = groups.at(-1);
+    if (previous && x - previous.to < MIN_RUN_DISTANCE) {
+      previous.to = x;
+      previous.runs.push(run);
+    } else groups.push({ from: x, to: x, runs: [run] });
+  }
+  return groups.map(({ from, to, runs: runNumbers }, index) => {
+    const x = (from + to) / 2;
+    const availableWidth = x - (groups[index - 1]?.to ?? Number.NEGATIVE_INFINITY);
+    const numbers = runNumbers.length > 3 ? `${runNumbers[0]}–${runNumbers.at(-1)}` : runNumbers.join(', ');
+    return { x, text: runNumbers.length === 1 && availableWidth > MIN_WIDTH_FOR_WORD ? `run ${numbers}` : numbers };
+  });
+}
+
+const MIN_RUN_DISTANCE = 14;
+const MIN_WIDTH_FOR_WORD = 60;

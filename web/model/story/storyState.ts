@@ -1,0 +1,259 @@
+/** Loads the story of the selected pod for the visible time range, and continues it with live lines. */
+
+import { batch, computed, effect, signal } from '@preact/signals';
+import type { Story, StoryLine } from '../../../inspect/protocol.ts';
+import { podUidOf } from '../../../show/actors/actorPath.ts';
+import { errorMessage } from '../actions.ts';
+import type { Page } from '../page.ts';
+import {
+  appendLines,
+  completeFrom,
+  concernsPod,
+  createLifeCutter,
+  emptyStory,
+  mergeMissing,
+  newLines,
+} from './storyGrowth.ts';
+import type { Row } from './storyRows.ts';
+import { createStepGrouper, type Step } from './storySteps.ts';
+import { DEFAULT_RANGE, type RangeChoice, type TimeRange, visibleRange } from './storyWindow.ts';
+
+/** A loaded story and its owner. */
+export interface LoadedStory {
+  /** UID of the pod. Empty for the node's own actors. */
+  readonly uid: string;
+  readonly story: Story;
+  /** Whether live lines continue the story, as long as none are missed. */
+  readonly isOpen: boolean;
+  /** Value of the `holes` counter at the time of the request. */
+  readonly gaps: number;
+  /** Start of the requested range. The server leaves out the earliest lines if there are too many. */
+  readonly requestedFrom: number;
+  /** Whether the node does not record, so that the story starts when the page was opened. */
+  readonly isUnrecorded?: boolean;
+}
+
+/** The element under the pointer. All panels highlight the corresponding row, arrow and transition. */
+export interface Highlight {
+  /** Key of the row. */
+  readonly row?: string;
+  readonly actor: string;
+  /** States before and after the transition. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** Creates the signals of the story that the panels share. */
+export function createStoryState(page: Page) {
+  const loaded = signal<LoadedStory | undefined>(undefined);
+  const rangeChoice = signal<RangeChoice>(DEFAULT_RANGE);
+  const groupSteps = createStepGrouper();
+  const cutToLife = createLifeCutter();
+  const life = computed<Story | undefined>(() => {
+    const at = page.past.value ? page.now.value : Number.POSITIVE_INFINITY;
+    return loaded.value && cutToLife(loaded.value.story, at);
+  });
+  /** Collects live lines while a story is loading. Undefined if no story is loading or live lines were missed. */
+  const incoming: { now?: IncomingLines | undefined } = {};
+  return {
+    loaded,
+    rangeChoice: rangeChoice,
+    incoming,
+    error: signal<string | undefined>(undefined),
+    /** The story of the agent's life at the displayed time. */
+    life,
+    steps: computed<readonly Step[]>(() => (life.value ? groupSteps(life.value) : [])),
+    range: computed<TimeRange>(() => visibleRange(rangeChoice.value, page.now.value, latestKnownTime(page))),
+    highlight: signal<Highlight | undefined>(undefined),
+    /** Key of the expanded row. */
+    expandedRow: signal<string | undefined>(undefined),
+    /** Start of the selected burst. Undefined to follow the displayed time. */
+    selectedBurst: signal<number | undefined>(undefined),
+    retries: signal(0),
+    /** Counts gaps in the live lines. A story loaded before the latest gap has to be completed by a request. */
+    gaps: signal(0),
+  };
+}
+
+/** Live lines about one pod or about the node itself. */
+interface IncomingLines {
+  readonly uid: string;
+  readonly lines: StoryLine[];
+}
+
+/** Returns the latest known time, which advances even while the user looks at the past. */
+export const latestKnownTime = (page: Page): number => {
+  if (page.mode !== 'live') return page.recorded.value?.to ?? page.now.value;
+  if (!page.past.value) return page.now.value;
+  return page.connection.value.kind === 'lost' ? page.live.value.at : page.nodeTime.value;
+};
+
+export type StoryState = ReturnType<typeof createStoryState>;
+
+interface StoryRequest {
+  readonly uid: string;
+  readonly from: number;
+  readonly to: number;
+  /** Whether the range includes the latest known time. */
+  readonly isOpen: boolean;
+  readonly retries: number;
+  readonly gaps: number;
+}
+
+/** Minimum interval between requests for missed lines, because a busy node may leave out lines from every frame. */
+const MIN_GAP_REQUEST_INTERVAL_MS = 1_000;
+
+/**
+ * Loads the story of the selection and the visible range until the returned function is called, one request at a time.
+ */
+export function followStory(page: Page, storyState: StoryState): () => void {
+  let isLoading = false;
+  let failedRequest: StoryRequest | undefined;
+  let lastRequest: StoryRequest | undefined;
+  let lastGapRequestAt = Number.NEGATIVE_INFINITY;
+  const requestIfNeeded = () => {
+    const request = currentRequest(page, storyState);
+    if (
+      isLoading ||
+      request === undefined ||
+      isLoaded(request, storyState.loaded.value) ||
+      isSameRequest(request, failedRequest)
+    )
+      return;
+    const hasNewGap =
+      lastRequest !== undefined &&
+      lastRequest.gaps !== request.gaps &&
+      isSameRequest(request, { ...lastRequest, gaps: request.gaps });
+    // The next tick of the clock tries again.
+    if (hasNewGap && page.readNow() < lastGapRequestAt + MIN_GAP_REQUEST_INTERVAL_MS) return;
+    if (hasNewGap) lastGapRequestAt = page.readNow();
+    lastRequest = request;
+    isLoading = true;
+    void loadStory(page, storyState, request).then((isThere) => {
+      isLoading = false;
+      failedRequest = isThere ? undefined : request;
+      requestIfNeeded();
+    });
+  };
+  return effect(requestIfNeeded);
+}
+
+const isSameRequest = (a: StoryRequest, b: StoryRequest | undefined): boolean =>
+  a.uid === b?.uid && a.retries === b.retries && a.isOpen === b.isOpen && a.gaps === b.gaps;
+
+/** Returns the range to load. Undefined while the user drags the rail or the connection is lost. */
+function currentRequest(page: Page, storyState: StoryState): StoryRequest | undefined {
+  const selected = page.selected.value;
+  const isPaused = page.isDragging.value || page.connection.value.kind === 'lost';
+  const [retries, gaps] = [storyState.retries.value, storyState.gaps.value];
+  const window = storyState.range.value;
+  // Depend on the clock, so that a postponed request is retried.
+  void page.browserTime.value;
+  if (selected === undefined || isPaused) return undefined;
+  const recorded = page.recorded.value;
+  const end = page.mode === 'live' ? page.live.value.at : (recorded?.to ?? window.to);
+  const from = Math.max(window.from, recorded?.from ?? Number.NEGATIVE_INFINITY);
+  // The latest lines may be ahead of the clock, which only has whole seconds.
+  const isOpen = page.mode === 'live' && window.to >= Math.min(end, latestKnownTime(page));
+  const to = isOpen ? end : Math.min(window.to, end);
+  return { uid: podUidOf(selected) ?? '', from, to, isOpen, retries, gaps };
+}
+
+function isLoaded(request: StoryRequest, loaded: LoadedStory | undefined): boolean {
+  if (loaded?.uid !== request.uid) return false;
+  const isWhole = loaded.gaps === request.gaps;
+  if (loaded.isUnrecorded) return isWhole;
+  return (
+    coversRange(request, loaded) && ((loaded.isOpen && isWhole) || (!request.isOpen && loaded.story.to >= request.to))
+  );
+}
+
+/**
+ * Whether the loaded range is wide enough. Lines that the server left out are not requested again for the same range,
+ * but a different range may have room for them.
+ */
+const coversRange = ({ from, isOpen }: StoryRequest, { story, requestedFrom, isOpen: wasOpen }: LoadedStory): boolean =>
+  completeFrom(story) <= from || (wasOpen === isOpen && requestedFrom <= from);
+
+/** Returns the loaded story if requesting its missing end is enough. Undefined if all of it has to be loaded. */
+const resumable = (request: StoryRequest, loaded: LoadedStory | undefined): LoadedStory | undefined => {
+  if (loaded?.uid !== request.uid || loaded.isUnrecorded || !loaded.isOpen || !request.isOpen) return undefined;
+  return coversRange(request, loaded) && loaded.gaps !== request.gaps && loaded.story.to <= request.to
+    ? loaded
+    : undefined;
+};
+
+/**
+ * Loads a story. It requests more than the visible range, so that scrolling a little needs no new request. If only the
+ * end is missing, it requests only that.
+ */
+async function loadStory(page: Page, storyState: StoryState, request: StoryRequest): Promise<boolean> {
+  const { uid, from, to, isOpen, gaps } = request;
+  const { loaded, incoming, error } = storyState;
+  const margin = (to - from) / 2;
+  const resumed = resumable(request, loaded.peek());
+  const requestedFrom = resumed?.requestedFrom ?? Math.round(from - margin);
+  if (loaded.peek()?.uid !== uid) loaded.value = undefined;
+  incoming.now = { uid, lines: [] };
+  try {
+    const response = await page.client.story(
+      uid,
+      resumed?.story.to ?? requestedFrom,
+      Math.round(isOpen ? to : to + margin),
+    );
+    const newerLines = newLines(incoming.now?.lines ?? [], response);
+    const story = resumed ? mergeMissing(resumed.story, response) : response;
+    batch(() => {
+      loaded.value = { uid, story: isOpen ? appendLines(story, newerLines, 0) : story, isOpen, requestedFrom, gaps };
+      error.value = undefined;
+    });
+    return true;
+  } catch (cause) {
+    batch(() => {
+      // A node that does not record only provides live lines.
+      if (page.mode === 'live' && page.recorded.peek() === undefined)
+        loaded.value = unrecordedStory(page, { uid, requestedFrom, gaps: storyState.gaps.peek() });
+      else error.value = errorMessage(cause);
+    });
+    return false;
+  } finally {
+    incoming.now = undefined;
+  }
+}
+
+const unrecordedStory = (page: Page, requested: Pick<LoadedStory, 'uid' | 'requestedFrom' | 'gaps'>): LoadedStory => ({
+  ...requested,
+  story: emptyStory(page.live.peek(), requested.uid),
+  isOpen: true,
+  isUnrecorded: true,
+});
+
+/** Appends live lines. If lines were left out, the owner of those lines is unknown. */
+export function appendLiveLines(storyState: StoryState, lines: readonly StoryLine[], unsaid: number): void {
+  const { loaded, incoming } = storyState;
+  const current = loaded.peek();
+  if (unsaid > 0 && !current?.isUnrecorded) {
+    recordGap(storyState);
+    return;
+  }
+  const { now: underway } = incoming;
+  if (underway) underway.lines.push(...lines.filter((line) => concernsPod(line, underway.uid)));
+  if (!current?.isOpen || current.gaps !== storyState.gaps.peek()) return;
+  const podLines = lines.filter((line) => concernsPod(line, current.uid));
+  if (podLines.length > 0 || unsaid > 0)
+    loaded.value = { ...current, story: appendLines(current.story, podLines, unsaid) };
+}
+
+/** Records a gap in the live lines, so that the story is requested again from its end on. */
+export function recordGap({ incoming, gaps }: StoryState): void {
+  incoming.now = undefined;
+  gaps.value += 1;
+}
+
+/** Returns the highlight for a row. */
+export const highlightOf = ({ key, actor, move }: Row): Highlight => ({
+  row: key,
+  actor,
+  ...(move?.from === undefined ? {} : { from: move.from }),
+  ...(move === undefined ? {} : { to: move.state }),
+});

@@ -1,0 +1,268 @@
+/**
+ * Groups the lines of a story into steps. A step is an input with all of its immediate consequences. A slot grant is
+ * not part of the recording, so it is inferred from the actor that was queued.
+ */
+import type { EnteredLine, Story, StoryLine } from '../../../inspect/protocol.ts';
+import { distanceOf, inputSource, kindOf, machineActorOf, type Source, shortState } from './storyWho.ts';
+
+/** A transition of an actor. */
+export interface Move {
+  readonly at: number;
+  readonly actor: string;
+  readonly state: string;
+  readonly tag?: string;
+  /** The previous state. Undefined if unknown. */
+  readonly from?: string;
+}
+
+/** An outgoing call. */
+export type OutgoingCall = Extract<StoryLine, { kind: 'asked' }>;
+
+/** A recorded Kubernetes event. */
+export type RecordedEvent = Extract<StoryLine, { kind: 'event' }>;
+
+/** A macrostep. */
+export interface Step {
+  /** Index of the first line in the story. */
+  readonly first: number;
+  /** Indexes of all lines in the story. */
+  readonly lines: readonly number[];
+  readonly at: number;
+  readonly source: Source;
+  /** The machine's actor that received the input. For an input of the whole node, the first actor that it moved. */
+  readonly actor: string;
+  /** Name of the call, the timer or the fact. */
+  readonly event: string;
+  readonly detail?: string;
+  readonly durationMs?: number;
+  readonly isFailure: boolean;
+  readonly moves: readonly Move[];
+  readonly calls: readonly OutgoingCall[];
+  readonly events: readonly RecordedEvent[];
+  /** The input that started the step, if it has a payload that can be requested. */
+  readonly entered?: Pick<EnteredLine, 'actor' | 'source' | 'at'>;
+}
+
+type Lines = Pick<Story, 'before' | 'lines'>;
+
+/** Returns the steps of a story in chronological order. Each line belongs to exactly one step. */
+export const storySteps = (story: Lines): Step[] => createStepGrouper()(story);
+
+/**
+ * Creates a function that returns the steps of a growing story. If a story extends the previous one, only the new lines
+ * are processed.
+ */
+export function createStepGrouper(): (story: Lines) => Step[] {
+  let builder: StepBuilder | undefined;
+  let previous: Lines = { before: [], lines: [] };
+  return (story) => {
+    const { before, lines } = story;
+    const processedCount = previous.lines.length;
+    const isGrown =
+      before === previous.before &&
+      lines[0] === previous.lines[0] &&
+      lines[processedCount - 1] === previous.lines[processedCount - 1];
+    const isContinued = builder !== undefined && processedCount > 0 && isGrown;
+    const current = builder !== undefined && isContinued ? builder : new StepBuilder(before);
+    const first = isContinued ? processedCount : 0;
+    for (const [index, line] of lines.slice(first).entries())
+      current.addLine(line, first + index, macrostepTime(lines, first + index));
+    [builder, previous] = [current, story];
+    return [...current.steps];
+  };
+}
+
+/** Maximum number of lines to search for the state that sent a call. Its line follows just after the call. */
+const MAX_LOOKAHEAD = 30;
+
+/**
+ * Returns the time of the macrostep that a line belongs to. All consequences have the time of their input, except for
+ * calls, which are sent a little later. Undefined if the line belongs to the previous macrostep.
+ */
+function macrostepTime(lines: readonly StoryLine[], index: number): number | undefined {
+  const line = lines[index];
+  if (line?.kind !== 'asked') return line?.at;
+  const actor = machineActorOf(line.actor);
+  const next = lines
+    .slice(index + 1, index + MAX_LOOKAHEAD)
+    .find((each) => each.kind === 'state' && each.actor === actor);
+  return next && next.at <= line.at ? next.at : undefined;
+}
+
+interface OpenStep extends Step {
+  actor: string;
+  isFailure: boolean;
+  readonly lines: number[];
+  readonly moves: Move[];
+  readonly calls: OutgoingCall[];
+  readonly events: RecordedEvent[];
+  /** Whether the input is not addressed to a particular actor. */
+  readonly isNodeWide: boolean;
+}
+
+type Opening = Pick<Step, 'at' | 'source' | 'actor' | 'event'> &
+  Partial<Pick<OpenStep, 'detail' | 'durationMs' | 'isFailure' | 'isNodeWide' | 'entered'>>;
+
+/** Ports whose calls wait for a limiter's slot. */
+const LIMITED_PORTS = new Set(['runSandbox', 'createContainer', 'startContainer', 'pullImage']);
+
+/** Maximum delay of a call after its input, in milliseconds. */
+const MAX_CALL_DELAY_MS = 100;
+
+class StepBuilder {
+  readonly steps: OpenStep[] = [];
+  readonly #states: Map<string, string>;
+  /** Index of the first step of the current macrostep. */
+  #momentBegins = 0;
+  #at = Number.NEGATIVE_INFINITY;
+
+  constructor(before: Story['before']) {
+    this.#states = new Map(before.map(({ actor, state }) => [actor, state]));
+  }
+
+  addLine(line: StoryLine, index: number, macrostep: number | undefined): void {
+    const at = macrostep ?? (this.#at > line.at - MAX_CALL_DELAY_MS ? this.#at : line.at);
+    if (at !== this.#at) this.#momentBegins = this.steps.length;
+    this.#at = at;
+    switch (line.kind) {
+      case 'entered':
+        this.#open(index, inputOpening(line));
+        return;
+      case 'began':
+      case 'ended':
+        if (line.kind === 'began') this.#states.clear();
+        this.#open(index, { at: line.at, source: 'node', actor: '', event: line.kind, isNodeWide: true });
+        return;
+      case 'asked':
+        this.#asked(line, index);
+        return;
+      case 'state':
+        this.#moved(line, index);
+        return;
+      case 'event':
+        this.#stepFor(subjectOf(line), line.at, index).events.push(line);
+    }
+  }
+
+  #open(index: number, { isFailure = false, isNodeWide = false, ...opening }: Opening): OpenStep {
+    const step: OpenStep = {
+      first: index,
+      lines: [index],
+      moves: [],
+      calls: [],
+      events: [],
+      isFailure,
+      isNodeWide,
+      ...opening,
+    };
+    this.steps.push(step);
+    return step;
+  }
+
+  #asked(line: OutgoingCall, index: number): void {
+    const actor = machineActorOf(line.actor);
+    const isGrant = LIMITED_PORTS.has(line.port) && this.#isQueued(actor);
+    const step = isGrant ? this.#open(index, grantOpening(actor, this.#at)) : this.#stepFor(actor, this.#at, index);
+    step.calls.push(line);
+  }
+
+  #moved({ at, actor, state, tag }: Extract<StoryLine, { kind: 'state' }>, index: number): void {
+    const from = this.#states.get(actor);
+    const isGrant = tag === 'working' && this.#isQueued(actor) && !this.#isGranted(actor);
+    const step = isGrant ? this.#open(index, grantOpening(actor, at)) : this.#stepFor(actor, at, index);
+    this.#states.set(actor, state);
+    step.moves.push({
+      at,
+      actor,
+      state,
+      ...(tag === undefined ? {} : { tag }),
+      ...(from === undefined ? {} : { from }),
+    });
+    if (step.isNodeWide && takesPrecedence(actor, step)) step.actor = actor;
+  }
+
+  #isQueued(actor: string): boolean {
+    return shortState(this.#states.get(actor) ?? '') === 'queued';
+  }
+
+  /** Whether a slot was just granted to the actor, but its new state has not been reported yet. */
+  #isGranted(actor: string): boolean {
+    return this.#ofMoment().some((step) => step.event === 'granted' && step.actor === actor && step.moves.length === 0);
+  }
+
+  #ofMoment(): readonly OpenStep[] {
+    return this.steps.slice(Math.max(this.#momentBegins, this.steps.length - MAX_CANDIDATES));
+  }
+
+  /**
+   * Returns the step that caused a change of an actor. It is the closest step of the current macrostep by distance in
+   * the tree. The latest one wins a tie.
+   */
+  #stepFor(actor: string, at: number, index: number): OpenStep {
+    const closest = this.#ofMoment().reduce<{ step?: OpenStep; distance: number }>(
+      (best, step) => {
+        const distance =
+          (step.isNodeWide ? distanceOf('', actor) : distanceOf(step.actor, actor)) ?? UNRELATED_DISTANCE;
+        return distance <= best.distance ? { step, distance } : best;
+      },
+      { distance: Number.POSITIVE_INFINITY },
+    );
+    if (closest.step) {
+      closest.step.lines.push(index);
+      return closest.step;
+    }
+    return this.#open(index, { at, source: 'node', actor, event: 'told' });
+  }
+}
+
+/** Maximum number of steps that are searched for a cause, because a consequence follows soon after its input. */
+const MAX_CANDIDATES = 50;
+
+/**
+ * Whether an input concerns this actor rather than the previously moved one. A parent takes precedence over its image.
+ */
+const takesPrecedence = (actor: string, { moves, actor: before }: OpenStep): boolean =>
+  moves.length === 1 || (kindOf(before) === 'image' && before.startsWith(`${actor}/`) && kindOf(actor) !== 'pod');
+
+/** Larger than any distance between related actors. */
+const UNRELATED_DISTANCE = 1_000;
+
+function inputOpening(line: EnteredLine): Opening {
+  const { at, actor, outcome, source, tookMs: durationMs, what: detail, uid } = line;
+  return {
+    // A timer has no payload.
+    ...(outcome === 'elapsed' ? {} : { entered: { actor, source, at } }),
+    at,
+    source: inputSource(line),
+    event: outcome === 'fact' ? (FACTS.get(source) ?? source) : eventOf(line),
+    ...(outcome === 'fact' ? factActor(uid) : { actor: machineActorOf(line.actor) }),
+    ...(detail === undefined || detail === '' ? {} : { detail }),
+    ...(durationMs === undefined ? {} : { durationMs }),
+    isFailure: outcome === 'failure' || /\bexit [1-9?]/.test(detail ?? ''),
+  };
+}
+
+const eventOf = ({ outcome, source }: EnteredLine): string => (outcome === 'elapsed' ? 'elapsed' : source);
+
+const factActor = (uid: string | undefined): Pick<Opening, 'actor' | 'isNodeWide'> => ({
+  actor: uid === undefined ? '' : `pod/${uid}`,
+  isNodeWide: true,
+});
+
+/** Names of the facts of each feed in the story. */
+const FACTS: ReadonlyMap<string, string> = new Map([
+  ['pleg', 'observed'],
+  ['sources', 'manifest'],
+  ['watches', 'watched'],
+  ['ticker', 'ticked'],
+  ['runtimeHealth', 'health'],
+]);
+
+const grantOpening = (actor: string, at: number): Opening => ({ at, source: 'gate', actor, event: 'granted' });
+
+const subjectOf = ({ uid, container }: RecordedEvent): string =>
+  container === undefined ? `pod/${uid}` : `pod/${uid}/container/${container}`;
+
+/** Returns the limiter that granted a slot. */
+export const gateOf = ({ actor }: Pick<Step, 'actor'>): 'start gate' | 'pull gate' =>
+  kindOf(actor) === 'image' ? 'pull gate' : 'start gate';

@@ -1,0 +1,109 @@
+/** Determines the actor and the source of a line of the story. */
+import type { EnteredLine } from '../../../inspect/protocol.ts';
+import { actorSteps } from '../../../show/actors/actorPath.ts';
+
+/** The source of an input, as named in the story. */
+export type Source = 'timer' | 'runtime' | 'gate' | 'source' | 'cluster' | 'probe' | 'volume' | 'node';
+
+/** The kind of an actor, which determines its lane. */
+export type ActorKind = 'pod' | 'volume' | 'container' | 'probe' | 'image' | 'other';
+
+const FEEDS: ReadonlyMap<string, Source> = new Map([
+  ['sources', 'source'],
+  ['outside', 'source'],
+  ['watches', 'cluster'],
+  ['pleg', 'runtime'],
+  ['runtimeHealth', 'runtime'],
+  ['ticker', 'timer'],
+]);
+
+const PORTS: ReadonlyMap<string, Source> = new Map(
+  Object.entries({
+    runtime: [
+      'runSandbox',
+      'inspectSandbox',
+      'stopSandboxes',
+      'removeSandboxes',
+      'restartRuntime',
+      'findImage',
+      'pullImage',
+      'createContainer',
+      'startContainer',
+      'stopContainer',
+      'resizeContainer',
+      'removeContainers',
+      'inspectContainer',
+      'runHook',
+      'removeGarbage',
+    ],
+    probe: ['runProbe'],
+    volume: ['mountVolume', 'unmountVolume'],
+  } satisfies Partial<Record<Source, readonly string[]>>).flatMap(([who, ports]) =>
+    // Safe cast: `who` is a key of the object above.
+    ports.map((port): [string, Source] => [port, who as Source]),
+  ),
+);
+
+/** Returns the component that implements a port. The node implements the ports without an entry. */
+export const portOwner = (port: string): Source => PORTS.get(port) ?? 'node';
+
+/** Returns the source of an input. */
+export function inputSource({ outcome, source }: Pick<EnteredLine, 'outcome' | 'source'>): Source {
+  if (outcome === 'elapsed') return 'timer';
+  return outcome === 'fact' ? (FEEDS.get(source) ?? 'node') : portOwner(source);
+}
+
+/** Ids of calls and timers, which consist of the index and the position of their state in the chart. */
+const CALL = /^\d+\./;
+
+/** Returns the machine's actor for a path. For a call or a timer, this is its parent. */
+export function machineActorOf(path: string): string {
+  const cut = path.lastIndexOf('/') + 1;
+  if (!CALL.test(path.slice(cut))) return path;
+  return path.slice(0, Math.max(0, cut - 1));
+}
+
+/** Returns the kind of the actor at a path. */
+export function kindOf(path: string): ActorKind {
+  const { kind, name } = actorSteps(path).at(-1) ?? {};
+  return kind ?? (name === 'image' ? 'image' : 'other');
+}
+
+/** Returns the name of an actor within its pod, e.g. `api`, `pod` or `readiness`. */
+export function nameOf(path: string): string {
+  if (kindOf(path) === 'pod') return 'pod';
+  return path === '' ? 'nodeAgent' : (path.split('/').at(-1) ?? path);
+}
+
+/** Returns the number of levels between two actors. Undefined if neither is an ancestor of the other. */
+export function distanceOf(a: string, b: string): number | undefined {
+  const [above, below] = a.length <= b.length ? [a, b] : [b, a];
+  const isBelow = above === '' || above === below || below.startsWith(`${above}/`);
+  return isBelow ? depthOf(below) - depthOf(above) : undefined;
+}
+
+const depthOf = (path: string): number => (path === '' ? 0 : path.split('/').length);
+
+/** Whether an actor is the same as `above` or one of its descendants. */
+export const isWithin = (path: string, above: string): boolean =>
+  path === above || above === '' || path.startsWith(`${above}/`);
+
+/** Names of substates that are not informative without their parent. */
+const UNINFORMATIVE_STATES = new Set(['steady', 'waiting', 'idle']);
+
+/**
+ * Returns the shortest informative name of a state, so `launching.making.creating` becomes `creating`, but
+ * `running.steady` stays unchanged.
+ */
+export function shortState(state: string): string {
+  const steps = state.split('.');
+  return steps.slice(UNINFORMATIVE_STATES.has(steps.at(-1) ?? '') ? -2 : -1).join('.');
+}
+
+/** Returns the name of a state after a transition. It includes the top-level state if that has changed. */
+export function changedState(from: string | undefined, to: string): string {
+  const [top] = to.split('.');
+  const short = shortState(to);
+  if (from === undefined || from.split('.')[0] === top || short.split('.')[0] === top) return short;
+  return `${top}.${short}`;
+}
