@@ -31,14 +31,14 @@ const listed = (names) => (names.length > 0 ? names.join(', ') : 'nothing');
 /** Those that reach the host's files by themselves, each for a reason. */
 const ON_THE_HOST = [
   // By handles of directories, as containers may put links anywhere in a volume.
-  'volume/bindSubPath',
+  'volume/mount/bindSubPath',
   'volume/ownership',
   'volume/volumeTasks',
   // What the kernel has mounted.
-  'volume/hostMounter',
-  'volume/mount',
+  'volume/mount/hostMounter',
+  'volume/mount/mount',
   // Only the numbers of the kinds of files.
-  'volume/hostPath',
+  'volume/plugins/hostPath',
   'volume/simulated/mounter',
   // A temporary directory of its own.
   'actors/simulated/startSimulatedNode',

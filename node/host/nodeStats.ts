@@ -10,7 +10,7 @@ import { findPodCgroups } from '../../host/cgroup/usage/podCgroupsFound.ts';
 import { createUsageReader } from '../../host/cgroup/usage/readUsage.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
-import { countTrees } from '../../stats/countTrees.ts';
+import { countTrees } from '../../stats/pods/countTrees.ts';
 import { withReducedTimeouts } from '../../stats/impatient.ts';
 import { Collector } from '../../stats/node/collector.ts';
 import { createHostFacts } from '../../stats/node/hostFacts.ts';

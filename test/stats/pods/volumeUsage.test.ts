@@ -7,7 +7,7 @@ import { createLayout, type Layout } from '../../../host/pods/layout.ts';
 import type { UsageResult } from '../../../host/usage/diskUsages.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
-import { countTrees } from '../../../stats/countTrees.ts';
+import { countTrees } from '../../../stats/pods/countTrees.ts';
 import { VolumeUsage, type VolumeUsageOptions } from '../../../stats/pods/volumeUsage.ts';
 import { volumePlugins } from '../../../volume/plugins/plugins.ts';
 import { podWith } from '../../fakes/pods.ts';
