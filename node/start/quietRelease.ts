@@ -1,80 +1,83 @@
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Clock } from '../../base/clock.ts';
 
-/** How long nothing may have changed before memory is given back. */
+/** Time without changes after which memory is released. */
 const QUIET_MS = 3_000;
-/** It is given back so long after a change where others always follow, and after the last time where nothing changes. */
-const LATEST_MS = 30_000;
-/** How seldom that is done at most while memory has not grown much since. */
-const SELDOM_MS = 60_000;
-const MUCH = 16 * 2 ** 20;
-/** How often it is looked whether memory has grown by something that changes nothing, as a log that is read does. */
-const LOOK_MS = 10_000;
+/** Maximum time from the first change to the release while changes continue, and minimum time between two releases without any. */
+const MAX_WAIT_MS = 30_000;
+/** Minimum interval between two releases unless memory has grown much since the last one. */
+const MIN_INTERVAL_MS = 60_000;
+/** Growth that counts as much, in bytes. */
+const MUCH_BYTES = 16 * 2 ** 20;
+/** Interval at which memory is checked for growth without changes, such as that of a log being read. */
+const CHECK_INTERVAL_MS = 10_000;
 
-/** What is done to V8's heap. */
 interface Heap {
-  /** From now on the room for young objects may grow where it is too small for what is at work. Idempotent. */
-  makeRoom(): void;
-  /** Gives back what is free, also of that room, which stays as it is from then on. */
+  /** Lets the space for young objects grow during a burst of work. Idempotent. */
+  growYoungSpace(): void;
+  /** Returns free memory to the host, and fixes the size of the space for young objects. */
   release(): void;
 }
 
 interface ReleaseParts {
   readonly clock: Clock;
   readonly heap?: Heap;
-  /** What the process has of the machine's memory, in bytes. */
+  /** Returns the resident memory of this process, in bytes. */
   readonly memory?: () => number;
 }
 
 /**
- * Gives back what a burst of changes left behind, once they are over, and what else has made memory grow: V8 itself would
- * wait for the next burst. As long as a burst lasts there is room for it: in the mebibyte that an idle agent needs, V8
- * would collect several times for each pod that starts, find most objects still in use, and move them to the old ones.
- * `subscribe` tells of each change; the answer ends it.
+ * Returns memory to the host after each burst of changes, and whenever memory has grown for another reason. V8 itself would
+ * wait for the next burst. During a burst the space for young objects may grow, because in the mebibyte that suffices for an
+ * idle agent, V8 would collect several times for each starting pod and promote most of what it finds. `subscribe` calls its
+ * listener on each change. Returns a function that stops all this.
  */
 export function releaseWhenQuiet(
   subscribe: (onChange: () => void) => () => void,
-  { clock, heap = ownHeap(clock), memory = residentMemory }: ReleaseParts,
+  { clock, heap = v8Heap(clock), memory = residentMemory }: ReleaseParts,
 ): () => void {
-  let [due, looking] = [undefined as unknown, undefined as unknown];
-  /** The first change that nothing was given back after. */
-  let since: number | undefined;
-  /** When it was given back last, and how much there was afterwards. */
-  let [last, before] = [Number.NEGATIVE_INFINITY, memory()];
-  const hasGrownMuch = () => memory() - before >= MUCH;
-  const act = () => {
-    const wait = last + SELDOM_MS - clock.monotonic();
-    if (wait > 0 && !hasGrownMuch()) {
-      due = clock.setTimeout(act, Math.min(wait, LOOK_MS));
+  let releaseTimer: unknown;
+  let checkTimer: unknown;
+  let firstChangeAt: number | undefined;
+  let lastReleaseAt = Number.NEGATIVE_INFINITY;
+  let bytesAfterRelease = memory();
+  const hasGrownMuch = () => memory() - bytesAfterRelease >= MUCH_BYTES;
+  const release = () => {
+    const waitMs = lastReleaseAt + MIN_INTERVAL_MS - clock.monotonic();
+    if (waitMs > 0 && !hasGrownMuch()) {
+      releaseTimer = clock.setTimeout(release, Math.min(waitMs, CHECK_INTERVAL_MS));
       return;
     }
-    [due, since] = [undefined, undefined];
+    releaseTimer = undefined;
+    firstChangeAt = undefined;
     heap.release();
-    [last, before] = [clock.monotonic(), memory()];
+    lastReleaseAt = clock.monotonic();
+    bytesAfterRelease = memory();
   };
-  const changed = () => {
-    clock.clearTimeout(due);
+  const scheduleRelease = () => {
+    clock.clearTimeout(releaseTimer);
     const now = clock.monotonic();
-    since ??= now;
-    due = clock.setTimeout(act, Math.max(0, Math.min(QUIET_MS, since + LATEST_MS - now)));
+    firstChangeAt ??= now;
+    releaseTimer = clock.setTimeout(release, Math.max(0, Math.min(QUIET_MS, firstChangeAt + MAX_WAIT_MS - now)));
   };
-  const look = () => {
-    if (due === undefined && clock.monotonic() - last >= LATEST_MS && hasGrownMuch()) changed();
-    looking = clock.setTimeout(look, LOOK_MS);
+  const checkGrowth = () => {
+    const isDue = releaseTimer === undefined && clock.monotonic() - lastReleaseAt >= MAX_WAIT_MS;
+    if (isDue && hasGrownMuch()) scheduleRelease();
+    checkTimer = clock.setTimeout(checkGrowth, CHECK_INTERVAL_MS);
   };
-  looking = clock.setTimeout(look, LOOK_MS);
+  checkTimer = clock.setTimeout(checkGrowth, CHECK_INTERVAL_MS);
   const unsubscribe = subscribe(() => {
-    heap.makeRoom();
-    changed();
+    heap.growYoungSpace();
+    scheduleRelease();
   });
   return () => {
     unsubscribe();
-    for (const timer of [due, looking]) clock.clearTimeout(timer);
+    for (const timer of [releaseTimer, checkTimer]) clock.clearTimeout(timer);
   };
 }
 
-/** 0 where it cannot be read, as without a free file descriptor. */
+/** Returns 0 if it cannot be read, for example without a free file descriptor. */
 function residentMemory(): number {
   try {
     return process.memoryUsage.rss();
@@ -83,26 +86,71 @@ function residentMemory(): number {
   }
 }
 
-/** So long after the start V8's flags stay as they are: cli/compileCache.mjs keeps compiled code by them. Until then it may grow. */
-const FLAGS_STAY_MS = 15_000;
+/**
+ * Time after the start during which V8's flags must not change, because cli/compileCache.mjs stores compiled code under them.
+ * The space for young objects may grow until then.
+ */
+const FIXED_FLAGS_MS = 15_000;
 
-/** V8's own, whose collector is used at its most thorough. */
-export function ownHeap(clock: Pick<Clock, 'monotonic'>, setFlag = setFlagsFromString): Heap {
-  setFlag('--expose-gc');
-  // The flag makes `gc` known to contexts that are made after it.
-  const collect: (options: { type: 'major'; flavor: 'last-resort' }) => void = runInNewContext('gc');
-  const began = clock.monotonic();
+/**
+ * Largest heap that is collected at once, in bytes. Its two complete collections, during which nothing else runs, take about
+ * 1 ms per MiB each.
+ */
+const MAX_PAUSED_HEAP_BYTES = 40 * 2 ** 20;
+
+/** More memory outside the heap than V8 lets a process gain (64 MiB) before it starts an incremental collection. */
+const PRESSURE_BYTES = 100 * 2 ** 20;
+
+interface HeapControls {
+  setFlag(flag: string): void;
+  /** Returns the used bytes of the heap, garbage included. */
+  usedBytes(): number;
+  /** Collects everything at once. */
+  collect(): void;
+  /** Starts a collection in many short steps. */
+  startCollection(): void;
+}
+
+/** Controls V8's heap. */
+export function v8Heap(clock: Pick<Clock, 'monotonic'>, controls = v8Controls()): Heap {
+  const startedAt = clock.monotonic();
   let factor: number | undefined;
   const growBy = (next: number) => {
-    if (next === factor || clock.monotonic() - began <= FLAGS_STAY_MS) return;
+    if (next === factor || clock.monotonic() - startedAt <= FIXED_FLAGS_MS) return;
     factor = next;
-    setFlag(`--semi-space-growth-factor=${factor}`);
+    controls.setFlag(`--semi-space-growth-factor=${factor}`);
   };
   return {
-    makeRoom: () => growBy(2),
+    growYoungSpace: () => growBy(2),
     release: () => {
       growBy(1);
-      collect({ type: 'major', flavor: 'last-resort' });
+      if (controls.usedBytes() > MAX_PAUSED_HEAP_BYTES) controls.startCollection();
+      else controls.collect();
     },
   };
+}
+
+function v8Controls(): HeapControls {
+  setFlagsFromString('--expose-gc');
+  // Only contexts created after the flag is set contain `gc`.
+  const collect: (options: { type: 'major'; flavor: 'last-resort' }) => void = runInNewContext('gc');
+  return {
+    setFlag: setFlagsFromString,
+    usedBytes: () => getHeapStatistics().used_heap_size,
+    collect: () => collect({ type: 'major', flavor: 'last-resort' }),
+    startCollection: allocateUnused,
+  };
+}
+
+/**
+ * Makes V8 start an incremental collection, for which it has no function, by allocating memory outside the heap. The host
+ * provides no pages for it, because nothing writes to it. Some seconds later, V8's own memory reducer compacts the heap, also in
+ * steps.
+ */
+function allocateUnused(): void {
+  try {
+    new ArrayBuffer(PRESSURE_BYTES);
+  } catch {
+    // The host grants no more address space, so the next burst will start a collection.
+  }
 }

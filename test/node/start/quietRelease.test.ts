@@ -1,11 +1,13 @@
-import { setFlagsFromString } from 'node:v8';
-import { expect, jest, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, jest, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { ownHeap, releaseWhenQuiet } from '../../../node/start/quietRelease.ts';
+import { releaseWhenQuiet, v8Heap } from '../../../node/start/quietRelease.ts';
+import { root } from '../../support/tree.ts';
 
 const MIB = 2 ** 20;
 
-/** A source of changes that take memory, how often that was given back after them, and how often room was made for them. */
+/** Creates a source of changes that take memory. Counts the releases, and how often the space for young objects was allowed to grow. */
 function watched() {
   const clock = new SimulatedClock();
   const listeners = new Set<() => void>();
@@ -19,7 +21,7 @@ function watched() {
       clock,
       memory: () => taken,
       heap: {
-        makeRoom: () => {
+        growYoungSpace: () => {
           made += 1;
         },
         release: () => {
@@ -121,7 +123,7 @@ test('where it cannot be read how much there is, nothing ends', async () => {
   const release = () => {
     released += 1;
   };
-  const end = releaseWhenQuiet(() => () => {}, { clock, heap: { makeRoom: () => {}, release } });
+  const end = releaseWhenQuiet(() => () => {}, { clock, heap: { growYoungSpace: () => {}, release } });
   await clock.advance(60_000);
   expect([rss.mock.calls.length > 1, released]).toEqual([true, 0]);
   end();
@@ -159,21 +161,59 @@ test('room is made with each change, also while memory was given back too lately
   expect([made(), released()]).toEqual([3, 1]);
 });
 
-test('V8 may grow its room from the first change on until memory is given back, once its compiled code was kept', async () => {
-  const clock = new SimulatedClock();
-  const flags: string[] = [];
-  const heap = ownHeap(clock, (flag) => {
-    // The room of the process that the tests share is not theirs to limit.
-    if (flag === '--expose-gc') setFlagsFromString(flag);
-    flags.push(flag);
+describe('the heap of V8', () => {
+  const MAX_PAUSED_BYTES = 40 * MIB;
+
+  /** Creates a heap of `usedBytes` that records what is done to it. */
+  function recordedHeap(usedBytes = 0) {
+    const clock = new SimulatedClock();
+    const actions: string[] = [];
+    const heap = v8Heap(clock, {
+      setFlag: (flag) => actions.push(flag),
+      usedBytes: () => usedBytes,
+      collect: () => actions.push('collect'),
+      startCollection: () => actions.push('startCollection'),
+    });
+    return { clock, heap, actions };
+  }
+
+  test('grows its space for young objects from a change to the next release, but not before compiled code is stored', async () => {
+    const { clock, heap, actions } = recordedHeap();
+    heap.growYoungSpace();
+    heap.release();
+    expect(actions.splice(0)).toEqual(['collect']);
+    await clock.advance(15_001);
+    heap.growYoungSpace();
+    heap.growYoungSpace();
+    expect(actions.splice(0)).toEqual(['--semi-space-growth-factor=2']);
+    heap.release();
+    expect(actions).toEqual(['--semi-space-growth-factor=1', 'collect']);
   });
-  heap.makeRoom();
-  heap.release();
-  expect(flags.splice(0)).toEqual(['--expose-gc']);
-  await clock.advance(15_001);
-  heap.makeRoom();
-  heap.makeRoom();
-  expect(flags.splice(0)).toEqual(['--semi-space-growth-factor=2']);
-  heap.release();
-  expect(flags).toEqual(['--semi-space-growth-factor=1']);
+
+  test('is collected at once only if it is small, because nothing else runs meanwhile', () => {
+    const small = recordedHeap(MAX_PAUSED_BYTES);
+    const large = recordedHeap(MAX_PAUSED_BYTES + 1);
+    small.heap.release();
+    large.heap.release();
+    expect([small.actions, large.actions]).toEqual([['collect'], ['startCollection']]);
+  });
+
+  test('is collected in steps when a large one is released', async () => {
+    const script = `
+      import { v8Heap } from ${JSON.stringify(join(root, 'node/start/quietRelease.ts'))};
+      import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+      import { setTimeout as pause } from 'node:timers/promises';
+      const heap = v8Heap({ monotonic: () => 0 });
+      setFlagsFromString('--trace-gc');
+      let objects = Array.from({ length: 500_000 }, (_, index) => ({ name: [String(index)] }));
+      objects = undefined;
+      heap.release();
+      for (let tries = 0; getHeapStatistics().used_heap_size > 20e6 && tries < 200; tries += 1) await pause(50);
+      console.log('MiB', Math.round(getHeapStatistics().used_heap_size / 2 ** 20));
+    `;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+    const collection = stdout.split('\n').find((line) => line.includes('finalize incremental marking'));
+    expect(collection).toBeDefined();
+    expect(Number(/^MiB (\d+)$/m.exec(stdout)?.[1])).toBeLessThan(20);
+  });
 });
