@@ -34,6 +34,10 @@ class SteppedTimer {
   }
 }
 
+/** Creates turns of the event loop of this process. */
+export const createSystemTurns = (maxPerTurn?: number): Turns =>
+  createTurns({ monotonic: () => performance.now(), nextTurn, maxPerTurn });
+
 /**
  * The only clock that reads the system time. Its timers hold the process open, and their delays can be of any length.
  */
@@ -43,7 +47,7 @@ export const systemClock: Clock = {
   setTimeout: (fn, ms) => (ms > MAX_TIMER_MS ? new SteppedTimer(fn, ms) : setTimeout(fn, ms)),
   // Safe cast: every other ID was returned by the `setTimeout` above.
   clearTimeout: (id) => (id instanceof SteppedTimer ? id.clear() : clearTimeout(id as NodeJS.Timeout)),
-  turns: createTurns({ monotonic: () => performance.now(), nextTurn }),
+  turns: createSystemTurns(),
 };
 
 /** Returns how many of `seconds` remain since `startedAt` (a `monotonic` time), rounded up. */

@@ -1,47 +1,54 @@
 /**
- * Shares of the event loop. A thousand containers can have a thousand answers at once; if all of them took effect in one turn
- * of the event loop, no probe, request or renewal of the lease would have its turn meanwhile.
+ * Spreads bursts of work over turns of the event loop. A thousand containers can have a thousand responses at once. If all of
+ * them took effect in one turn, every probe, request and lease renewal would have to wait.
  */
 
 export interface Turns {
   /**
-   * Returns undefined if what is about to be done may be done at once, otherwise a promise that resolves when it may. What
-   * waits is let in in its order, and nothing overtakes it.
+   * Returns undefined if the caller may start at once, otherwise a promise that resolves when it may. Waiting callers start in
+   * the order of their calls, and no later caller overtakes them.
    */
   next(): Promise<void> | undefined;
 }
 
 interface TurnsOptions {
-  /** Milliseconds since some moment. */
+  /** Returns a time in milliseconds that never goes back. */
   readonly monotonic: () => number;
-  /** Resolves when everything else that waits for the event loop has had its turn. */
+  /** Resolves after all other callbacks of the event loop have run. */
   readonly nextTurn: () => Promise<void>;
+  /** Maximum number of callers that may start in a turn before the others wait. By default only their time is limited. */
+  readonly maxPerTurn?: number | undefined;
 }
 
-/** Time after which a turn lets nothing more in, in milliseconds. What it has let in by then may take longer. */
+/** Time after which no more callers start in a turn, in milliseconds. The last one may take longer. */
 const SHARE_MS = 10;
-/** Maximum number of things that waited and are let in in one turn. */
-const RELEASED = 8;
+/** Maximum number of waiting callers that start in one turn. */
+const MAX_RELEASED = 8;
 
-export function createTurns({ monotonic, nextTurn }: TurnsOptions): Turns {
+export function createTurns({ monotonic, nextTurn, maxPerTurn = Number.POSITIVE_INFINITY }: TurnsOptions): Turns {
   const waiting: (() => void)[] = [];
-  /** When the share of the present turn is used up. Undefined if nothing has been let in in the present turn. */
+  /** Time until which callers may start in the current turn. Undefined if none has started in it. */
   let until: number | undefined;
-  const begin = (shareMs: number) => {
+  let startedInTurn = 0;
+  const startTurn = (shareMs: number) => {
     until = monotonic() + shareMs;
+    startedInTurn = 0;
     void nextTurn().then(release);
   };
   const release = () => {
     until = undefined;
     if (waiting.length === 0) return;
-    // Otherwise a call in this turn would overtake the ones that are released now.
-    begin(0);
-    for (const letIn of waiting.splice(0, RELEASED)) letIn();
+    // With a share of 0, a call in this turn cannot overtake the callers released now.
+    startTurn(0);
+    for (const start of waiting.splice(0, MAX_RELEASED)) start();
   };
   return {
     next: () => {
-      if (until === undefined) begin(SHARE_MS);
-      if (waiting.length === 0 && monotonic() < (until ?? 0)) return undefined;
+      if (until === undefined) startTurn(SHARE_MS);
+      if (waiting.length === 0 && startedInTurn < maxPerTurn && monotonic() < (until ?? 0)) {
+        startedInTurn += 1;
+        return undefined;
+      }
       return new Promise((resolve) => waiting.push(resolve));
     },
   };

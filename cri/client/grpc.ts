@@ -1,11 +1,14 @@
 import { Client, credentials } from '@grpc/grpc-js';
+import { createSystemTurns } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
 import { containerEventsOver } from '../containerEvents.ts';
 import { ImageServiceService as image, RuntimeServiceService as runtime } from '../generated/runtime.ts';
 import type { Cri } from './calls.ts';
-import { unary } from './unary.ts';
+import { type PacedClient, unary } from './unary.ts';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** Maximum number of calls that start in one turn of the event loop. Each takes about 0.2 ms. */
+const MAX_CALLS_PER_TURN = 32;
 
 /** Endpoints of the runtime, such as `unix:///run/containerd/containerd.sock`. */
 export interface CriEndpoints {
@@ -29,13 +32,13 @@ export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }:
     ...runtimeCalls(runtimeClient, requestTimeoutMs),
     ...imageCalls(imageClient, requestTimeoutMs),
     close: () => {
-      runtimeClient.close();
-      imageClient.close();
+      runtimeClient.client.close();
+      imageClient.client.close();
     },
   };
 }
 
-function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof ImageCalls | 'close'> {
+function runtimeCalls(client: PacedClient, requestTimeoutMs: number): Omit<Cri, keyof ImageCalls | 'close'> {
   const defaultLimit = () => requestTimeoutMs;
   // The timeout in the request is added to the time that the runtime has to respond.
   const extendedLimit = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
@@ -65,11 +68,14 @@ function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof
     // An exec without a timeout may run for as long as its command does.
     execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? extendedLimit(exec) : undefined)),
     ...streamCalls(client, defaultLimit),
-    containerEvents: containerEventsOver(client, (signal) => version({ version: 'v1' }, { signal })),
+    containerEvents: containerEventsOver(client.client, (signal) => version({ version: 'v1' }, { signal })),
   };
 }
 
-const streamCalls = (client: Client, defaultLimit: () => number): Pick<Cri, 'exec' | 'attach' | 'portForward'> => ({
+const streamCalls = (
+  client: PacedClient,
+  defaultLimit: () => number,
+): Pick<Cri, 'exec' | 'attach' | 'portForward'> => ({
   exec: unary(client, runtime.exec, defaultLimit),
   attach: unary(client, runtime.attach, defaultLimit),
   portForward: unary(client, runtime.portForward, defaultLimit),
@@ -77,7 +83,7 @@ const streamCalls = (client: Client, defaultLimit: () => number): Pick<Cri, 'exe
 
 type ImageCalls = Pick<Cri, 'listImages' | 'imageStatus' | 'pullImage' | 'removeImage' | 'imageFsInfo'>;
 
-function imageCalls(client: Client, requestTimeoutMs: number): ImageCalls {
+function imageCalls(client: PacedClient, requestTimeoutMs: number): ImageCalls {
   const defaultLimit = () => requestTimeoutMs;
   return {
     listImages: unary(client, image.listImages, defaultLimit),
@@ -89,12 +95,12 @@ function imageCalls(client: Client, requestTimeoutMs: number): ImageCalls {
   };
 }
 
-function connect(endpoint: string): Client {
+function connect(endpoint: string): PacedClient {
   if (!/^unix:\/\/\/./.test(endpoint)) {
     const message = `"${endpoint}" is not a runtime endpoint: expected unix:///path/to/runtime.sock`;
     throw new NodeFailure('InvalidEndpoint', message);
   }
-  return new Client(endpoint, credentials.createInsecure(), {
+  const client = new Client(endpoint, credentials.createInsecure(), {
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.initial_reconnect_backoff_ms': 100,
@@ -106,4 +112,5 @@ function connect(endpoint: string): Client {
     // Use a separate connection for each client, so that close() really closes the connection.
     'grpc.use_local_subchannel_pool': 1,
   });
+  return { client, turns: createSystemTurns(MAX_CALLS_PER_TURN) };
 }

@@ -1,34 +1,45 @@
 import type { Client, ServiceError } from '@grpc/grpc-js';
 import { startTimeLimit } from '../../base/timeLimit.ts';
+import type { Turns } from '../../base/turns.ts';
 import type { CriCall } from './calls.ts';
 import { cancelledFailure, closedConnectionFailure, runtimeFailure, timeoutFailure } from './failure.ts';
 import { type Method, methodName } from './method.ts';
+
+/** A client of a runtime, whose calls start over several turns of the event loop if there are many of them. */
+export interface PacedClient {
+  readonly client: Client;
+  readonly turns: Turns;
+}
 
 /**
  * Returns a CRI method as a call, which settles on the response, the runtime's failure, the timeout or the signal.
  * `defaultLimitMs` returns the default timeout of a request in milliseconds, or undefined for no limit.
  */
 export function unary<Request, Response>(
-  client: Client,
+  { client, turns }: PacedClient,
   method: Method<Request, Response>,
   defaultLimitMs: (request: Request) => number | undefined,
 ): CriCall<Request, Response> {
   const name = methodName(method);
-  return (request, { signal, timeoutMs }) => {
-    if (signal.aborted) return Promise.reject(cancelledFailure(name, signal.reason));
+  return async (request, { signal, timeoutMs }) => {
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
+    if (signal.aborted) throw cancelledFailure(name, signal.reason);
     const limitMs = timeoutMs ?? defaultLimitMs(request);
     const limit = limitMs === undefined ? undefined : startTimeLimit(limitMs);
     const toFailure = (error: ServiceError) => {
       if (signal.aborted) return cancelledFailure(name, signal.reason);
       return limit?.signal.aborted ? timeoutFailure(name, limitMs ?? 0, error) : runtimeFailure(name, error);
     };
+    const signals = [signal, ...(limit ? [limit.signal] : [])];
+    let response: Promise<Response>;
     try {
-      return sendRequest(client, method, request, [signal, ...(limit ? [limit.signal] : [])], toFailure).finally(
-        limit?.clear,
-      );
+      response = sendRequest(client, method, request, signals, toFailure);
     } catch (error) {
-      return Promise.reject(closedConnectionFailure(name, error));
+      limit?.clear();
+      throw closedConnectionFailure(name, error);
     }
+    return response.finally(limit?.clear);
   };
 }
 

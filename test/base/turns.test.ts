@@ -12,10 +12,15 @@ class Loop {
   /** Numbers of what was let in, one list for each turn. */
   readonly turns: number[][] = [[]];
   readonly #next: (() => void)[] = [];
-  readonly shares: Turns = createTurns({
-    monotonic: () => this.ms,
-    nextTurn: () => new Promise((resolve) => this.#next.push(resolve)),
-  });
+  readonly shares: Turns;
+
+  constructor(maxPerTurn?: number) {
+    this.shares = createTurns({
+      monotonic: () => this.ms,
+      nextTurn: () => new Promise((resolve) => this.#next.push(resolve)),
+      maxPerTurn,
+    });
+  }
 
   enter(number: number): void {
     this.ms += 1;
@@ -74,6 +79,15 @@ describe('a burst of answers', () => {
     for (const number of numbers.slice(0, 9)) void letIn(loop, number, (each) => loop.enter(each));
     expect(loop.turns).toEqual([numbers.slice(0, 9)]);
   });
+});
+
+test('no more callers start in a turn than allowed, even if starting them takes no time', async () => {
+  const loop = new Loop(4);
+  const started: number[] = [];
+  for (const number of numbers) void letIn(loop, number, (each) => started.push(each));
+  expect(started).toEqual([0, 1, 2, 3]);
+  await loop.run();
+  expect(started).toEqual(numbers);
 });
 
 describe('timers that elapse together', () => {

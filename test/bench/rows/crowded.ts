@@ -15,11 +15,11 @@ import { withSimulatedPlace } from '../simulatedPlace.ts';
 const row = 'crowded';
 /** The containers of the pods that the others are compared with. */
 const FEW = 10;
-const FEW_PODS = 20;
+const FEW_PODS = 100;
 const MANY = 1_000;
 const SERVICES = 1_000;
-/** What the pods of a node leave to do before they are measured is over after this time. */
-const CALM_MS = 3_000;
+/** Time after which a new node is idle and has released the memory that it needed to start, in milliseconds. */
+const CALM_MS = 25_000;
 
 /** Something that a node may have much of. */
 interface Crowd {
@@ -49,8 +49,8 @@ const [single] = containersOf(1, BUSYBOX_IMAGE);
 
 /** The pods of a few containers that those of many are compared with, running and waiting for their images. */
 const FEWS = {
-  running: crowdOf('running containers, 20 pods of 10', FEW_PODS, FEW),
-  waiting: crowdOf('waiting containers, 20 pods of 10', FEW_PODS, FEW, MISSING),
+  running: crowdOf('running containers, 100 pods of 10', FEW_PODS, FEW),
+  waiting: crowdOf('waiting containers, 100 pods of 10', FEW_PODS, FEW, MISSING),
 } as const;
 
 const CROWDS: readonly (Crowd & { readonly against?: keyof typeof FEWS })[] = [

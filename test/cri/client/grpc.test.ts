@@ -1,5 +1,5 @@
-import { Metadata, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Client, Metadata, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { runtimeFailure, runtimeMessageWithCode } from '../../../cri/client/failure.ts';
@@ -286,4 +286,18 @@ describe('an unreachable runtime is described in plain words', () => {
   test('an unimplemented call does not count as unreachable', () => {
     expect(failed(status.UNIMPLEMENTED, 'unknown method').reason).toBe('Unimplemented');
   });
+});
+
+test('many calls start over several turns of the event loop', async () => {
+  const starts = jest.spyOn(Client.prototype, 'makeUnaryRequest');
+  const calls = Promise.all(Array.from({ length: 200 }, () => cri.version({ version: 'v1' }, { signal })));
+  let longest = 0;
+  for (let count = 0; count < 200; ) {
+    await new Promise((resolve) => setImmediate(resolve));
+    longest = Math.max(longest, starts.mock.calls.length - count);
+    count = starts.mock.calls.length;
+  }
+  expect(await calls).toHaveLength(200);
+  expect(longest).toBeLessThanOrEqual(40);
+  starts.mockRestore();
 });
