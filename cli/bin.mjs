@@ -7,11 +7,10 @@ import { setFlagsFromString } from 'node:v8';
 const root = dirname(import.meta.dirname);
 
 /**
- * A node agent works little and in bursts: only what is truly hot is compiled to machine code. V8 keeps compiled code by
- * its flags, so what the daemon needs later (`--expose-gc`) is set at once. The code of its topmost compiler takes 5 MiB
- * from the first function on that it compiles, on any node after some time: Maglev is enough for what is hot here.
+ * Only truly hot functions are compiled to machine code, because a node agent works little and in bursts. TurboFan is off,
+ * because its own code takes 5 MiB as soon as it compiles one function, and Maglev suffices.
  */
-const flags = ['--expose-gc', '--invocation-count-for-maglev=12000', '--no-turbofan'];
+const flags = ['--invocation-count-for-maglev=12000', '--no-turbofan'];
 
 /**
  * Baseline code is made of bytecode in no time: an idle agent gives back what has not run between two collections, 2.5 MiB

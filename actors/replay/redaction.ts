@@ -3,7 +3,7 @@
  * leaves the agent: recordings and keyframes, explanations, the log. In their place stands a digest under a key that
  * nobody keeps: equal values are seen to be equal, and a change to be one.
  */
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { lookUp } from '../../base/lookUp.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
@@ -45,7 +45,7 @@ const DIGEST = /^redacted-[0-9a-f]{16}$/;
 const REMEMBERED = 200;
 
 export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
-  const redactor = new Redactor(key);
+  const redactor = new Redactor(key.toString('hex'));
   // Only texts are replaced, by texts.
   return {
     learn: (fact) => redactor.values.learn(fact),
@@ -53,7 +53,7 @@ export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
     learnValues: (uid, values) => redactor.values.learnValues(uid, values),
     redact: (value) => redactor.redactAll(value, false) as typeof value,
     redactor: () => {
-      const own = new Redactor(key, redactor.values);
+      const own = new Redactor(key.toString('hex'), redactor.values);
       return (value) => own.redact(value, false) as typeof value;
     },
     texts: (value) => redactor.redactAll(value, true) as typeof value,
@@ -62,12 +62,13 @@ export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
 
 class Redactor {
   readonly values: KnownValues;
-  readonly #key: Buffer;
+  /** The key in hexadecimal, which each hashed value is appended to. An HMAC of a value takes 20 times as long. */
+  readonly #key: string;
   /** The objects of the present value that were redacted, as texts and otherwise, with the results. */
   readonly #texts = new Map<object, unknown>();
   readonly #others = new Map<object, unknown>();
 
-  constructor(key: Buffer, values = new KnownValues()) {
+  constructor(key: string, values = new KnownValues()) {
     this.#key = key;
     this.values = values;
   }
@@ -148,7 +149,7 @@ class Redactor {
 
   #digest(value: string): string {
     if (value === '' || DIGEST.test(value)) return value;
-    return `redacted-${createHmac('sha256', this.#key).update(value).digest('hex').slice(0, 16)}`;
+    return `redacted-${hash('sha256', this.#key + value).slice(0, 16)}`;
   }
 }
 

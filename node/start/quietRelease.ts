@@ -1,5 +1,4 @@
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { setFlagsFromString } from 'node:v8';
 import type { Clock } from '../../base/clock.ts';
 
 /** Time without changes after which memory is released. */
@@ -92,60 +91,41 @@ function residentMemory(): number {
  */
 const FIXED_FLAGS_MS = 15_000;
 
-/**
- * Largest heap that is collected at once, in bytes. Its two complete collections, during which nothing else runs, take about
- * 1 ms per MiB each.
- */
-const MAX_PAUSED_HEAP_BYTES = 40 * 2 ** 20;
-
 /** More memory outside the heap than V8 lets a process gain (64 MiB) before it starts an incremental collection. */
 const PRESSURE_BYTES = 100 * 2 ** 20;
 
 interface HeapControls {
   setFlag(flag: string): void;
-  /** Returns the used bytes of the heap, garbage included. */
-  usedBytes(): number;
-  /** Collects everything at once. */
-  collect(): void;
   /** Starts a collection in many short steps. */
   startCollection(): void;
 }
 
 /** Controls V8's heap. */
-export function v8Heap(clock: Pick<Clock, 'monotonic'>, controls = v8Controls()): Heap {
+export function v8Heap(
+  clock: Pick<Clock, 'monotonic'>,
+  { setFlag, startCollection }: HeapControls = { setFlag: setFlagsFromString, startCollection: allocateUnused },
+): Heap {
   const startedAt = clock.monotonic();
   let factor: number | undefined;
   const growBy = (next: number) => {
     if (next === factor || clock.monotonic() - startedAt <= FIXED_FLAGS_MS) return;
     factor = next;
-    controls.setFlag(`--semi-space-growth-factor=${factor}`);
+    setFlag(`--semi-space-growth-factor=${factor}`);
   };
   return {
     growYoungSpace: () => growBy(2),
     release: () => {
       growBy(1);
-      if (controls.usedBytes() > MAX_PAUSED_HEAP_BYTES) controls.startCollection();
-      else controls.collect();
+      startCollection();
     },
-  };
-}
-
-function v8Controls(): HeapControls {
-  setFlagsFromString('--expose-gc');
-  // Only contexts created after the flag is set contain `gc`.
-  const collect: (options: { type: 'major'; flavor: 'last-resort' }) => void = runInNewContext('gc');
-  return {
-    setFlag: setFlagsFromString,
-    usedBytes: () => getHeapStatistics().used_heap_size,
-    collect: () => collect({ type: 'major', flavor: 'last-resort' }),
-    startCollection: allocateUnused,
   };
 }
 
 /**
  * Makes V8 start an incremental collection, for which it has no function, by allocating memory outside the heap. The host
- * provides no pages for it, because nothing writes to it. Some seconds later, V8's own memory reducer compacts the heap, also in
- * steps.
+ * provides no pages for it, because nothing writes to it. V8 collects in steps of at most a few milliseconds, and its memory
+ * reducer compacts the heap some seconds later. The `gc` function would collect at once and stop everything else meanwhile, for
+ * 150 to 500 ms on a node with a thousand containers.
  */
 function allocateUnused(): void {
   try {

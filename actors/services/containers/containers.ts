@@ -125,6 +125,9 @@ async function create(
     requireImageVolumes(cri, container, volumes, { signal }),
     requireStopSignal(cri, container, { signal }),
   ]);
+  // With thousands of variables the configuration takes milliseconds, and many containers can get here at once.
+  const turn = clock.turns?.next();
+  if (turn !== undefined) await turn;
   const own = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
   const objects = parts.variableObjects.take(input);
   const found = { ...user, ...target, ...own, services: parts.serviceVariables(pod), objects };
