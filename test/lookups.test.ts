@@ -9,7 +9,8 @@ import { afterAll, expect, test } from '@jest/globals';
 import { type ElementAccessExpression, type Node, SyntaxKind } from 'typescript/unstable/ast';
 import { isBinaryExpression, isBindingElement, isComputedPropertyName, isIdentifier } from 'typescript/unstable/ast/is';
 import { API, type Checker, type Type } from 'typescript/unstable/sync';
-import { isProduct, root } from './support/tree.ts';
+import { root } from './support/root.ts';
+import { isProduct } from './support/tree.ts';
 
 const api = new API({ cwd: root });
 /** They are what the others look things up by. */

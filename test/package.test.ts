@@ -1,4 +1,5 @@
 /** What others get when they install the package. */
+
 import { execFile, spawnSync } from 'node:child_process';
 import { access, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,10 +7,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { installedCommand } from './e2e/support/statelet.ts';
+import { root } from './support/root.ts';
 
 jest.setTimeout(600_000);
 
-const root = join(import.meta.dirname, '..');
 const execute = promisify(execFile);
 
 let directory: string;
@@ -23,6 +24,7 @@ import type { EventFrom } from 'xstate';
 import type * as library from 'statelet';
 import { createNode, type NodeAgent, podMachine, type ActorNode, startSimulatedNode } from 'statelet';
 import type { Invariant } from 'statelet/testing';
+import { root } from './support/root.ts';
 
 const node = await startSimulatedNode({ pods: [{ apiVersion: 'v1', kind: 'Pod' }] });
 const agent: NodeAgent = node.agent;

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { productFiles, productFolders, root, type Source, sources } from './support/tree.ts';
+import { root } from './support/root.ts';
+import { productFiles, productFolders, type Source, sources } from './support/tree.ts';
 
 /** `file:line: text` of each line that matches, comments aside. */
 function linesWith(pattern: RegExp, files: readonly Source[]): string[] {

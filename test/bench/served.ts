@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, get } from 'node:https';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
+import { root } from '../support/root.ts';
 import type { AgentPlace } from './agentProcess.ts';
 import { preciseNow } from './statistics.ts';
 
@@ -127,7 +128,7 @@ export const pairOf = ({ rootDir }: AgentPlace): readonly [certificate: string, 
 
 /** What the agent's command sets for itself: how memory is allocated counts in whatever is sent. */
 export async function agentEnvironment(): Promise<Record<string, string>> {
-  const command = await readFile(join(import.meta.dirname, '../../cli/statelet.sh'), 'utf8');
+  const command = await readFile(join(root, 'cli/statelet.sh'), 'utf8');
   const set = [...command.matchAll(/^export (\w+)="\$\{\1:-(\d+)\}"$/gm)];
   return Object.fromEntries(set.map(([, name, value]) => [name, value]));
 }

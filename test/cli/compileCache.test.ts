@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { root } from '../support/root.ts';
 
 const execute = promisify(execFile);
-const compileCache = join(import.meta.dirname, '../../cli/compileCache.mjs');
+const compileCache = join(root, 'cli/compileCache.mjs');
 
 let directory = '';
 let bundle = '';

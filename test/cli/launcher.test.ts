@@ -6,9 +6,10 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startStatelet } from '../e2e/support/statelet.ts';
+import { root } from '../support/root.ts';
 import { withRoot } from '../volume/onDisk.ts';
 
-const launcher = join(import.meta.dirname, '../../cli/statelet.sh');
+const launcher = join(root, 'cli/statelet.sh');
 const execute = promisify(execFile);
 
 let directory: string;
@@ -161,7 +162,7 @@ test('the modes of what the agent makes do not depend on the shell that it is st
 });
 
 test('it has eight threads for calls to the disk, unless somebody says otherwise, and the store knows how many', async () => {
-  const files = pathToFileURL(join(import.meta.dirname, '../../host/files/fileSystem.ts'));
+  const files = pathToFileURL(join(root, 'host/files/fileSystem.ts'));
   await packageAt('clone', `import('${files}').then(({ hostFiles }) => console.log(hostFiles.threads));`);
   await nodeAt('clone');
   const threads = async (env: NodeJS.ProcessEnv) => (await run(join(directory, 'clone/cli/statelet.sh'), [], env)).out;

@@ -9,10 +9,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { createMarked } from '../../host/pods/podMark.ts';
+import { root } from '../support/root.ts';
 
 jest.setTimeout(60_000);
 
-const root = join(import.meta.dirname, '..', '..');
 const node = join(root, 'node_modules', '.bin', 'node');
 
 let directory: string;

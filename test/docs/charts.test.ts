@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { charts } from '../../cli/commands/record/charts.ts';
+import { root } from '../support/root.ts';
 
-const docs = join(import.meta.dirname, '../../docs/charts');
+const docs = join(root, 'docs/charts');
 let directory: string;
 
 beforeEach(async () => {

@@ -14,8 +14,7 @@ import { listening } from '../kubelet-api/listener/support/listening.ts';
 import { HOST, nodeSample, READ_AT } from '../kubelet-api/metrics/cadvisor/samples.ts';
 import { busyNode } from '../kubelet-api/metrics/support/busyNode.ts';
 import { type ReadFamily, readFamilies, textOf } from '../kubelet-api/metrics/support/scraped.ts';
-
-const root = join(import.meta.dirname, '../..');
+import { root } from '../support/root.ts';
 
 test('docs/metrics.md is current: `npm run docs` writes it', () => {
   expect(readFileSync(join(root, 'docs/metrics.md'), 'utf8')).toBe(metricsPage());

@@ -12,8 +12,8 @@ import { entryFor, podFieldsPage, specFields } from '../../scripts/podFields/pag
 import { API_SERVER, CLUSTER_PARTS, treatments } from '../../scripts/podFields/treatments.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
+import { root } from '../support/root.ts';
 
-const root = join(import.meta.dirname, '../..');
 const fields = specFields();
 const entries = [...treatments];
 

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { root } from '../support/root.ts';
 
-const script = join(import.meta.dirname, '../../scripts/reference.mjs');
+const script = join(root, 'scripts/reference.mjs');
 
 test('docs/reference.md has the commands, flags and fields as they are: `npm run reference` writes them', () => {
   const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' });

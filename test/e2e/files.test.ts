@@ -2,6 +2,7 @@
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, jest, test } from '@jest/globals';
+import { root } from '../support/root.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { type UpNode, upNode } from './support/node.ts';
 
@@ -16,13 +17,7 @@ afterEach(async () => {
 async function nodeUnder(umask: string): Promise<UpNode> {
   const node = await upNode();
   nodes.push(node);
-  const by = [
-    'sh',
-    '-c',
-    `umask ${umask}; exec "$0" "$@"`,
-    process.execPath,
-    join(import.meta.dirname, '../../cli/main.ts'),
-  ];
+  const by = ['sh', '-c', `umask ${umask}; exec "$0" "$@"`, process.execPath, join(root, 'cli/main.ts')];
   await node.write('web', podManifest('web', [shell('main', steadily())]));
   await node.start({ by });
   await node.running('web');

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
+import { root } from '../support/root.ts';
 import { eventually } from './support/eventually.ts';
 import { startStatelet } from './support/statelet.ts';
 
@@ -67,7 +68,7 @@ test('C2: a pod that finished while the disk was full does not run again: not un
 
 test('what a command prints into a file on a disk that gets full is said to be lost', async () => {
   const place = mkdtempSync(join(tmpdir(), 'statelet-full-'));
-  const program = join(import.meta.dirname, '../../cli/main.ts');
+  const program = join(root, 'cli/main.ts');
   await withDisk(place, 'size=4k', async () => {
     const file = openSync(join(place, 'charts'), 'w');
     const { status, stderr } = spawnSync(process.execPath, [program, 'charts'], { stdio: ['ignore', file, 'pipe'] });

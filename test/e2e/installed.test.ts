@@ -2,6 +2,7 @@ import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { root } from '../support/root.ts';
 import { eventually } from './support/eventually.ts';
 import { copyPackage, linkPackage } from './support/installation.ts';
 import { installedCommand, startStatelet, statelet } from './support/statelet.ts';
@@ -52,7 +53,7 @@ test('the daemon is one process, from node_modules/.bin on', async () => {
   kill('SIGTERM');
   expect(await ended).toBe(0);
   // The bundle has lines of its own.
-  const source = (await readFile(join(import.meta.dirname, '../../cli/run.ts'), 'utf8')).split('\n');
+  const source = (await readFile(join(root, 'cli/commands/run/run.ts'), 'utf8')).split('\n');
   const line = source.findIndex((text) => text.includes('the node agent is running')) + 1;
   expect(err()).toMatch(new RegExp(` run\\.ts:${line}\\] "the node agent is running`));
   expect(err()).not.toContain('daemon.js:');

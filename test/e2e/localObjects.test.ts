@@ -2,13 +2,14 @@
 import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { root } from '../support/root.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
 import { allRun, identitiesOf, runNode, upNode } from './support/node.ts';
 
 const node = await nodeForAllTests(upNode);
 const lasting = await nodeForAllTests(runNode);
-const example = await readFile(join(import.meta.dirname, '../../examples/standalone/notes.yaml'), 'utf8');
+const example = await readFile(join(root, 'examples/standalone/notes.yaml'), 'utf8');
 const PASSWORD = 'only-an-example';
 
 test('the example runs, follows its file in place, and nothing of its Secret is on disk', async () => {

@@ -2,13 +2,13 @@
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
+import { root } from '../support/root.ts';
 import { Kubectl } from './support/kubectl.ts';
 import { packageNode, type Statelet, startStatelet } from './support/statelet.ts';
 import { marksOf, traces } from './support/traces.ts';
 
 jest.setTimeout(180_000);
 
-const root = join(import.meta.dirname, '..', '..');
 const setup = [packageNode[0], join(root, 'scripts/setup.mjs'), '--run'];
 
 /** What a failed test has left ends in order. */

@@ -3,13 +3,14 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { root } from '../support/root.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
 import { containerOf, upNode } from './support/node.ts';
 import { installedCommand, statelet } from './support/statelet.ts';
 import { marksOf, traces } from './support/traces.ts';
 
-const examples = join(import.meta.dirname, '..', '..', 'examples', 'pods');
+const examples = join(root, 'examples', 'pods');
 /** What the example with a hostPath leaves on the host, as it is meant to. */
 const left = '/var/tmp/statelet-example';
 

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { root } from '../support/root.ts';
 import { seededFaults } from './simulated.ts';
-
-const root = join(import.meta.dirname, '../..');
 
 test('each fault that is seeded stands in the code that it changes, exactly once', () => {
   const misfits = seededFaults.filter(

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Statelet, startStatelet } from '../e2e/support/statelet.ts';
+import { root } from '../support/root.ts';
 import { withRoot } from '../volume/onDisk.ts';
 
-const root = join(import.meta.dirname, '..', '..');
 const copied = [
   'scripts/setup.mjs',
   'scripts/setup',

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
+import { root } from '../support/root.ts';
 
 jest.setTimeout(60_000);
 
-const soak = ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, '../../scripts/soak.mjs')];
+const soak = ['--disable-warning=ExperimentalWarning', join(root, 'scripts/soak.mjs')];
 
 test.each([
   [['--minutes', 'x'], '--minutes x: expected a number'],
@@ -82,7 +83,7 @@ test.each([
 
 test('a signal to npm ends the soak that it runs', async () => {
   const child = spawn('npm', ['run', 'soak', '--', '--minutes', '0.3', '--seed', '5'], {
-    cwd: join(import.meta.dirname, '../..'),
+    cwd: join(root, '..'),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';

@@ -9,7 +9,7 @@ import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
 import { systemClock } from '../../base/clock.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
-import { root } from './tree.ts';
+import { root } from './root.ts';
 
 const manifest = `apiVersion: v1
 kind: Pod

@@ -1,15 +1,13 @@
 /** The files of this repository, as the tests see them that hold the code to something. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { root } from './root.ts';
 
 export interface Source {
   /** From the root of the repository. */
   readonly file: string;
   readonly text: string;
 }
-
-export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 const elsewhere = new Set(['node_modules', 'dist', 'docs', 'coverage', 'cri/generated']);
 /** What is not shipped to run. */

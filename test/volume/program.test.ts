@@ -11,6 +11,7 @@ import { emptyDirPlugin } from '../../volume/plugins/emptyDir.ts';
 import { hostPathPlugin } from '../../volume/plugins/hostPath.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { type HangingVolume, hangingVolume } from '../support/hangingVolume.ts';
+import { root } from '../support/root.ts';
 import { inFolder, requestOf, signal, withRoot } from './onDisk.ts';
 
 jest.setTimeout(60_000);
@@ -132,7 +133,7 @@ withHanging('an emptyDir on which others mounted what does not answer stays, and
 });
 
 withHanging('nor is a path compared by a look at what does not answer', async ({ hanging, folder }) => {
-  const module = path.join(import.meta.dirname, '..', '..', 'host', 'files', 'withoutLinks.ts');
+  const module = path.join(root, 'host', 'files', 'withoutLinks.ts');
   const paths = [path.join(hanging.directory, 'root'), path.join(folder, 'root')].map((each) => JSON.stringify(each));
   const script = `import { isSamePath } from ${JSON.stringify(module)}; console.log(isSamePath(${paths.join(', ')}))`;
   const args = ['--input-type=module', '-e', script];

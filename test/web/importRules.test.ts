@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { root } from '../support/root.ts';
 import { productFolders } from '../support/tree.ts';
 
-const root = join(import.meta.dirname, '../..');
 const files = readdirSync(join(root, 'web'), { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.d.ts'))
   .map((name) => join('web', name));

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { STATE_TAGS } from '../../machines/shared/stateMeta.ts';
 import { colorClass } from '../../web/model/categoryIcons.ts';
+import { root } from '../support/root.ts';
 
-const css = readFileSync(join(import.meta.dirname, '../../web/style.css'), 'utf8');
+const css = readFileSync(join(root, 'web/style.css'), 'utf8');
 
 /** Light and dark color of each token, keyed by name. */
 const tokens = new Map(

@@ -8,10 +8,9 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { findProgram } from '../../../host/program.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { installedCommand } from '../../e2e/support/statelet.ts';
+import { root } from '../../support/root.ts';
 
 jest.setTimeout(120_000);
-
-const root = join(import.meta.dirname, '..', '..');
 
 /** The home of a user who has the command in ~/bin; it is the root directory of the agent as well. */
 let home: string;

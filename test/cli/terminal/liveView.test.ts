@@ -6,11 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { ESC } from '../../support/escape.ts';
+import { root } from '../../support/root.ts';
 import { seenOn } from '../support/terminal.ts';
 
 jest.setTimeout(60_000);
 
-const root = join(import.meta.dirname, '..', '..');
 const program = `${join(root, 'node_modules/.bin/node')} ${join(root, 'test/cli/support/upOnTerminal.ts')}`;
 
 let directory: string;

@@ -3,8 +3,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-
-const root = join(import.meta.dirname, '..', '..', '..');
+import { root } from '../../support/root.ts';
 
 /** Links the package into `node_modules` of a directory; gives the command in its `.bin`. */
 export async function linkPackage(directory: string): Promise<string> {

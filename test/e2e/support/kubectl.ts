@@ -2,8 +2,8 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { root } from '../../support/root.ts';
 
-const root = join(import.meta.dirname, '..', '..', '..');
 /** Far more than any command here takes. */
 const LIMIT_MS = 60_000;
 

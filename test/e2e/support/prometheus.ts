@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { root } from '../../support/root.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './freePort.ts';
 
-const programs = join(import.meta.dirname, '..', '..', '..', '.cache', 'prometheus');
+const programs = join(root, '..', '.cache', 'prometheus');
 const LIMIT_MS = 60_000;
 
 function program(name: 'prometheus' | 'promtool'): string {

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { root } from '../../support/root.ts';
 import { eventually, Hopeless } from './eventually.ts';
-
-const root = join(import.meta.dirname, '..', '..', '..');
 
 /** The Node of the package, as npm's scripts find it. */
 export const packageNode = [join(root, 'node_modules', '.bin', 'node'), join(root, 'cli', 'main.ts')] as const;

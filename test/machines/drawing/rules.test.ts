@@ -4,7 +4,8 @@ import { expect, test } from '@jest/globals';
 import { machines } from '../../../machines/drawing/charts.ts';
 import { followedRules, rulesOf } from '../../../machines/drawing/rules.ts';
 import { dotted, nodesOf } from '../../../machines/drawing/ways.ts';
-import { productFiles, root } from '../../support/tree.ts';
+import { root } from '../../support/root.ts';
+import { productFiles } from '../../support/tree.ts';
 
 const page = readFileSync(join(root, 'docs/conformance.md'), 'utf8');
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { releaseWhenQuiet, v8Heap } from '../../../node/start/quietRelease.ts';
-import { root } from '../../support/tree.ts';
+import { root } from '../../support/root.ts';
 
 const MIB = 2 ** 20;
 

@@ -11,7 +11,7 @@ import { overlap, type Rectangle } from '../../../scripts/drawings/labels.ts';
 import { meanings } from '../../../scripts/drawings/meanings.ts';
 import { labelLines, transitionsFrom } from '../../../web/model/chart/text.ts';
 import { monoWidth, sansWidth } from '../../../web/model/chart/textWidth.ts';
-import { root } from '../../support/tree.ts';
+import { root } from '../../support/root.ts';
 
 const drawings = await drawAll(root);
 const byName = [...drawings];

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { root } from '../../support/root.ts';
 
 /** About ten seconds each; the last story is told to its end, and what breaks an invariant is made shorter. */
 const MINUTES = '0.17';
@@ -16,7 +17,7 @@ test.each([
 ])(
   'every invariant holds in stories%s of a new seed',
   async (_, which) => {
-    const soak = join(import.meta.dirname, '../../../scripts/soak.mjs');
+    const soak = join(root, 'scripts/soak.mjs');
     const args = [
       '--max-semi-space-size=32',
       '--disable-warning=ExperimentalWarning',

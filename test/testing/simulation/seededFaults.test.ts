@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Random } from '../../../testing/simulation/random.ts';
 import { seededFaults } from '../../mutations/simulated.ts';
+import { root } from '../../support/root.ts';
 
-const soak = join(import.meta.dirname, '../../../scripts/soak.mjs');
+const soak = join(root, 'scripts/soak.mjs');
 
 /** Each of these has to be found by the rule that it breaks, and not by what comes of that. */
 const BY_RULE = { init: 2, 'foreign-sandbox': 5 };

@@ -1,6 +1,7 @@
 /** What a kubelet sent to a kube-apiserver, as it was recorded. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { root } from '../../../support/root.ts';
 
 /** One request of a node, whoever was the node. */
 export interface SentRequest {
@@ -17,7 +18,7 @@ export interface SentRequest {
   readonly code?: number | undefined;
 }
 
-const FOLDER = join(import.meta.dirname, '../../../recorded/kubelet');
+const FOLDER = join(root, 'test/recorded/kubelet');
 
 /** The lines of a recording, which the project wrote itself. */
 interface Line {

@@ -10,11 +10,11 @@ import { socketPath } from '../../../../socket/socketPath.ts';
 import { eventually } from '../../../e2e/support/eventually.ts';
 import { type FakeAgent, fakeAgent } from '../../../fakes/agent.ts';
 import { backOff, NOW, podView, running } from '../../../kubernetes/views.ts';
+import { root } from '../../../support/root.ts';
 import { seenOn } from '../../support/terminal.ts';
 
 jest.setTimeout(60_000);
 
-const root = join(import.meta.dirname, '..', '..');
 const program = `${join(root, 'node_modules/.bin/node')} ${join(root, 'cli/main.ts')} top`;
 
 const web = podView({

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../../../../testing/apiserver/json.ts';
+import { root } from '../../../support/root.ts';
 
 export interface VectorRequest {
   readonly method: string;
@@ -53,7 +54,7 @@ export interface Vector extends Step {
   readonly ignore?: readonly string[];
 }
 
-const folder = join(import.meta.dirname, '../../../recorded/apiserver');
+const folder = join(root, 'test/recorded/apiserver');
 
 /** The groups in order: `1-discovery`, … */
 export const groups: readonly string[] = readdirSync(folder)

@@ -14,6 +14,7 @@ import { play } from '../../../../testing/simulation/stories/play.ts';
 import { playPointed } from '../../../../testing/simulation/stories/playPointed.ts';
 import { pointedStories } from '../../../../testing/simulation/stories/pointedStories.ts';
 import { shortStories } from '../../../../testing/simulation/stories/shortStories.ts';
+import { root } from '../../../support/root.ts';
 
 const lamp = createMachine({
   id: 'lamp',
@@ -104,7 +105,7 @@ test.each(Object.keys(pointedStories))('every invariant holds: %s', async (title
 });
 
 describe('the page', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../../docs/simulation-coverage.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/simulation-coverage.md'), 'utf8');
   const rowOf = (machine: AnyStateMachine) => {
     const { id } = machine;
     const [states, transitions] = [statesOf(machine).length, transitionsOf(machine).length];

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
+import { root } from '../../../support/root.ts';
 
-const keepFound = pathToFileURL(join(import.meta.dirname, '../../../testing/simulation/keepFound.ts')).href;
+const keepFound = pathToFileURL(join(root, 'testing/simulation/soak/keepFound.ts')).href;
 
 test("without a file descriptor left, somebody else's file stays as it is", () => {
   const directory = mkdtempSync(join(tmpdir(), 'statelet-kept-'));

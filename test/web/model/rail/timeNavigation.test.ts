@@ -7,6 +7,7 @@ import { handleKey } from '../../../../web/model/keys.ts';
 import { createPlayer, nearestTime, parseTime, stepTo } from '../../../../web/model/rail/timeNavigation.ts';
 import { startStory } from '../../../../web/model/story/startStory.ts';
 import { cycleSpeed, returnToLive, storyKeys } from '../../../../web/model/story/storyKeys.ts';
+import { root } from '../../../support/root.ts';
 import { API, crashLoop, NOW, POD, PROXY, RUNS, UID } from '../../support/crashLoop.ts';
 import { snapshotAt, storyBetween, storyPage } from '../../support/storyPage.ts';
 
@@ -172,7 +173,7 @@ describe('parses a time', () => {
 });
 
 test('a time without an offset is UTC in every time zone', async () => {
-  const time = join(import.meta.dirname, '../../../web/model/time.ts');
+  const time = join(root, 'web/model/rail/time.ts');
   const script = `import { parseUtcTime } from ${JSON.stringify(time)}; console.log(parseUtcTime('2026-01-02T07:00'))`;
   const env = { ...process.env, TZ: 'America/New_York' };
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });

@@ -8,6 +8,7 @@ import { stateBars } from '../../../../web/model/story/storyBars.ts';
 import { type Lane, storyLanes } from '../../../../web/model/story/storyLanes.ts';
 import { positionBars } from '../../../../web/model/story/storyPixels.ts';
 import { storySteps } from '../../../../web/model/story/storySteps.ts';
+import { root } from '../../../support/root.ts';
 import { API, crashLoop, NOW, POD, PROXY, READINESS, RUNS, state } from '../../support/crashLoop.ts';
 
 const lanesIn = (story: Story, more: Partial<Parameters<typeof storyLanes>[0]> = {}) =>
@@ -148,9 +149,7 @@ test('an existing actor has exactly one state at any time', () => {
 });
 
 test('5,000 lines are laid out in less than 10 ms', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    join(import.meta.dirname, '../support/timeOfLanes.ts'),
-  ]);
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'test/web/support/timeOfLanes.ts')]);
   expect(Number(stdout)).toBeGreaterThan(0);
   expect(Number(stdout)).toBeLessThan(10);
 });
