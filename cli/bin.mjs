@@ -32,7 +32,7 @@ async function start() {
   const beFrugal = () => setFlagsFromString(frugality);
   if (['run', 'up'].includes(process.argv[2] ?? '') && existsSync(daemon)) {
     const { runCompiled } = await import('./compileCache.mjs');
-    return runCompiled(daemon, { directory, onKept: beFrugal });
+    return runCompiled(daemon, { directory, onSaved: beFrugal });
   }
   beFrugal();
   module.enableCompileCache(directory);

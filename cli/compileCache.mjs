@@ -1,6 +1,6 @@
 /**
- * Runs a bundle in CommonJS and keeps what V8 has compiled of it, for the next start. Node's own compile cache keeps
- * what is compiled at loading, which is little: most functions are compiled at their first call.
+ * Runs a bundle in CommonJS, and saves the code that V8 has compiled for the next start. Node's own compile cache contains only
+ * the code compiled while modules load, which is little, because most functions are compiled when they are first called.
  */
 import { hash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,55 +10,67 @@ import { dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
 
-/** By then a daemon has taken over what runs, or started its first pods. */
-const KEEP_AFTER_MS = 10_000;
-/** It is rewritten when so much more has been compiled: a first start leaves out what only a restart needs. */
-const GROWTH = 1.005;
+/** Time after the start at which the code is saved, in milliseconds. A daemon has adopted its pods or started the first ones by then. */
+const SAVE_AFTER_MS = 10_000;
+/**
+ * Number of starts that save code. The first start does not run what only a restart needs, and later ones add little. Saving
+ * stops everything else for 100 ms or more.
+ */
+const MAX_SAVES = 3;
 
 /**
- * Runs the bundle in a file: a function as CommonJS wraps modules, in ASCII. `directory` is where compiled code is kept;
- * it may be read-only or absent. V8's flags must stay as they are until `onKept` is called: it keeps code by them.
+ * Runs the bundle in a file, which is a function as CommonJS wraps modules, in ASCII. Compiled code is saved in `directory`,
+ * which may be read-only or missing. V8's flags must not change until `onSaved` is called, because V8 accepts only code that was
+ * compiled under the same flags.
  */
-export function runCompiled(file, { directory, onKept, afterMs = KEEP_AFTER_MS }) {
+export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS }) {
   const text = readFileSync(file);
   const build = hash('sha256', text);
-  const kept = join(directory, `${build}.${cachedDataVersionTag()}`);
-  const cachedData = read(kept);
-  // This way the text takes a byte a character.
-  const script = new Script(text.latin1Slice(), { filename: file, ...(cachedData ? { cachedData } : {}) });
-  const before = script.cachedDataRejected === false ? cachedData.length : 0;
-  const keep = async () => {
-    const code = script.createCachedData();
-    onKept();
-    if (code.length > before * GROWTH) await write(kept, code);
+  const path = join(directory, `${build}.${cachedDataVersionTag()}`);
+  const saved = read(path);
+  // A Latin-1 string takes one byte per character.
+  const script = new Script(text.latin1Slice(), { filename: file, ...(saved ? { cachedData: saved.code } : {}) });
+  const accepted = script.cachedDataRejected === false ? saved : undefined;
+  const save = async () => {
+    const isComplete = accepted !== undefined && accepted.saves >= MAX_SAVES;
+    const code = isComplete ? accepted.code : script.createCachedData();
+    onSaved();
+    if (isComplete) return;
+    const isLarger = accepted === undefined || code.length > accepted.code.length;
+    await write(path, isLarger ? code : accepted.code, (accepted?.saves ?? 0) + 1);
   };
-  // Nobody waits for it, and it does not hold up an end.
-  setTimeout(keep, afterMs).unref();
+  // The timer does not delay an exit.
+  setTimeout(save, afterMs).unref();
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));
 }
 
-/** V8 trusts what it is given: a byte that has changed on disk would end the process, at every start. */
-const checksumOf = (code) => hash('sha256', code, 'buffer');
+/**
+ * Returns the checksum of a file of saved code without the checksum itself. V8 does not check the code, so one changed byte would
+ * crash the process at every start.
+ */
+const checksumOf = (content) => hash('sha256', content, 'buffer');
 const CHECKSUM_LENGTH = 32;
 
-/** The compiled code in a file; undefined when there is none, or not what was written. */
+/** Returns the code saved in a file and the number of starts that saved it, or undefined if the file is missing or damaged. */
 function read(file) {
   try {
     const content = readFileSync(file);
-    const code = content.subarray(CHECKSUM_LENGTH);
-    return checksumOf(code).equals(content.subarray(0, CHECKSUM_LENGTH)) ? code : undefined;
+    const checked = content.subarray(CHECKSUM_LENGTH);
+    if (!checksumOf(checked).equals(content.subarray(0, CHECKSUM_LENGTH))) return undefined;
+    return { saves: checked[0], code: checked.subarray(1) };
   } catch {
     return undefined;
   }
 }
 
-/** Where it cannot be written, the next start compiles again. */
-async function write(file, code) {
+/** Saves code with the number of starts that saved it. After an error the next start compiles again. */
+async function write(file, code, saves) {
   const unfinished = `${file}.${randomUUID()}`;
+  const checked = Buffer.concat([Buffer.of(saves), code]);
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o755 });
-    await writeFile(unfinished, [checksumOf(code), code], { flag: 'wx', mode: 0o644 });
+    await writeFile(unfinished, [checksumOf(checked), checked], { flag: 'wx', mode: 0o644 });
     await rename(unfinished, file);
   } catch {
     await rm(unfinished, { force: true }).catch(() => {});

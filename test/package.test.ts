@@ -24,7 +24,6 @@ import type { EventFrom } from 'xstate';
 import type * as library from 'statelet';
 import { createNode, type NodeAgent, podMachine, type ActorNode, startSimulatedNode } from 'statelet';
 import type { Invariant } from 'statelet/testing';
-import { root } from './support/root.ts';
 
 const node = await startSimulatedNode({ pods: [{ apiVersion: 'v1', kind: 'Pod' }] });
 const agent: NodeAgent = node.agent;
