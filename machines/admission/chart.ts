@@ -1,6 +1,6 @@
 /**
- * Admission to the node: per pod what was admitted (allocated); what is desired comes with each request. All admission
- * happens here, one pod at a time, in the order of arrival.
+ * Admission to the node. Records what was admitted (allocated) for each pod; each request says what is desired. Every
+ * pod of the node is admitted here, one at a time, in order of arrival.
  */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Decision } from '../../kubernetes/admission/decide.ts';
@@ -33,7 +33,9 @@ import { put } from './indexed.ts';
 
 const namesOf = (requests: readonly Request[]): string[] => requests.map(({ pod }) => namespacedName(pod));
 
-/** Who was admitted is a number; who waits for a decision, or was refused an update, is named. */
+/**
+ * Shows the number of admitted pods, and the names of the pods that wait for a decision or whose update was refused.
+ */
 const facts = ({ snapshot: { context } }: Seen<AdmissionContext>) => ({
   facts: [`${context.entries.filter(({ allocated }) => allocated !== null).length} admitted`],
   lists: { queued: namesOf(context.waiting), 'updates without room': namesOf(context.refused) },
@@ -45,21 +47,24 @@ function answerOf(decision: Exclude<Decision, { kind: 'preempting' }>): Admissio
   return { type: 'admission.refused', ...refusal };
 }
 
-/** The host ports of a pod whose containers have stopped; null if it has none. */
+/** The host ports of a pod whose containers have stopped. Null if it has none. */
 const portsOf = (allocated: PodRequests | null): PodRequests | null =>
   allocated === null || allocated.hostPorts.length === 0
     ? null
     : { ...allocated, cpuMillis: 0, memoryBytes: 0, extra: {} };
 
-/** Of an answer; without one nothing. */
+/** Returns the labels and taints of the Node in the response of `readNode`. Undefined for every other event. */
 function seenIn(event: object): Request['seen'] {
   if (!('output' in event)) return undefined;
-  // Only `readNode` is done there.
+  // `readNode` is the only actor whose output arrives here.
   const { labels, taints } = event.output as PortTypes['readNode']['output'];
   return { labels, taints };
 }
 
-/** A kubelet learns of a change of the node only by the time at which it retries deferred resizes. */
+/**
+ * The kubelet's metric label for the cause of the decision. A changed node counts as the periodic retry, because only
+ * that retry makes a kubelet notice the change.
+ */
 function triggerOf(event: AdmissionEvent, { uid }: Request): ResizeTrigger {
   switch (event.type) {
     case 'admission.request':
@@ -96,7 +101,7 @@ export const admissionMachine = setup({
         uid,
         fullName,
         desired: isOver ? null : requests,
-        // Only what was admitted is persisted, and messages name the pod that holds it.
+        // Only the admitted resources are persisted, whereas messages name the pod that holds them.
         allocated: known?.allocated ?? (allocated ? { ...allocated, pod: requests.pod } : null),
         holdsName: known?.holdsName ?? false,
         preempted: false,
@@ -114,7 +119,7 @@ export const admissionMachine = setup({
       const entry = { uid, fullName, desired: null, allocated, holdsName: true, preempted: false };
       return withEntry(withoutRequests(context, uid), entry);
     }),
-    /** Each decision is made from what the one before has left. */
+    /** Makes each decision from the context that the previous decision left. */
     decide: enqueueActions(({ context, event, enqueue, self }) => {
       let now = context;
       for (let step = nextStep(now); step !== undefined; step = nextStep(now)) {
@@ -179,7 +184,10 @@ export const admissionMachine = setup({
   },
   states: {
     open: { tags: 'steady', always: { guard: 'hasDoubt', target: 'askingServer' } },
-    /** As a kubelet does it before it refuses a pod for labels alone: it may not have heard yet that they fit. */
+    /**
+     * Reads the Node again before a pod is refused for labels alone, as a kubelet does, because a watch may lag behind
+     * a change of the labels.
+     */
     askingServer: {
       tags: 'working',
       meta: { waitsFor: 'the API server to tell the labels of the node' },
@@ -188,7 +196,7 @@ export const admissionMachine = setup({
         src: 'readNode',
         input: null,
         onDone: { target: 'open', actions: ['recordLook', 'decide'] },
-        // What was known before stands.
+        // Decides with the labels that are already known.
         onError: { target: 'open', actions: ['recordLook', 'decide'] },
       },
     },

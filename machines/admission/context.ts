@@ -1,4 +1,4 @@
-/** What admission knows, and what it does next. The chart is in chart.ts. */
+/** The context of the admission machine and the choice of its next step. The chart is in chart.ts. */
 import { type Decision, decide, decideUpdate } from '../../kubernetes/admission/decide.ts';
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import { isPreemptable, type Occupant } from '../../kubernetes/admission/preemption.ts';
@@ -11,21 +11,26 @@ import { drop, find, named, put } from './indexed.ts';
 export interface AdmissionInput {
   readonly capacity: Capacity;
   readonly node: AdmissionNode;
-  /** Others can change the labels of the node before it hears of that, and the API server can be asked. */
+  /**
+   * Whether the node belongs to a cluster. Then others can change its labels before the node observes the change, and
+   * the API server can be queried.
+   */
   readonly hasCluster?: boolean;
 }
 
 export interface AdmissionEntry {
   readonly uid: string;
   readonly fullName: string;
-  /** Null when the pod leaves: no source wants it any more, or nothing of it will run any more. */
+  /** Null when the pod leaves because no source wants it, or because none of its containers will run again. */
   readonly desired: PodRequests | null;
   readonly allocated: PodRequests | null;
-  /** From its admission until nothing of it is left: no other pod of its full name begins meanwhile (C24). */
+  /**
+   * True from the pod's admission until it is completely removed. No other pod of the same full name starts meanwhile
+   * (C24).
+   */
   readonly holdsName: boolean;
-  /** It is being ended to make room for a critical pod (C24). */
+  /** Whether the pod is being terminated to make room for a critical pod (C24). */
   readonly preempted: boolean;
-  /** The number of its deferred resize in the order in which resizes were first deferred. Undefined if none is deferred. */
   readonly deferral?: number | undefined;
 }
 
@@ -35,15 +40,15 @@ export interface Request {
   readonly pod: Pod;
   readonly requests: PodRequests;
   readonly adopted: boolean;
-  /** It had been admitted before a restart of the agent. */
+  /** Whether the pod had been admitted before a restart of the agent. */
   readonly known: boolean;
-  /** Another pod holds its full name: it is not decided before that one is gone (C24). */
+  /** Whether another pod holds the full name. The request is not decided before that pod is gone (C24). */
   readonly awaitsName: boolean;
-  /** Who is answered. */
+  /** The actor that receives the decision. */
   readonly holder: ActorPath;
-  /** Whether the API server is to be asked for the Node, because only its labels speak against the pod. */
+  /** Progress of reading the Node again, which is done if only the node's labels speak against the pod. */
   readonly look?: 'due' | 'asked' | 'done';
-  /** What it said. */
+  /** Labels and taints that the API server returned for this request. */
   readonly seen?: Pick<AdmissionNode, 'labels' | 'taints'>;
 }
 
@@ -51,14 +56,17 @@ type Doubt = { readonly kind: 'doubted' };
 
 const isLooking = ({ look }: Request): boolean => look === 'due' || look === 'asked';
 
-/** Whether a pod waits for the API server to be asked. */
+/** Whether a pod waits for the Node to be read again. */
 export const hasDoubt = ({ waiting }: AdmissionContext): boolean => waiting.some(({ look }) => look === 'due');
 
-/** Those for which it is asked from now on. */
+/** Marks the requests that the read in flight is for. */
 export const asking = (context: AdmissionContext): AdmissionContext =>
   looked(context, 'due', (request) => ({ ...request, look: 'asked' }));
 
-/** Those for which it was asked are decided by what it has said; without an answer by what was known. */
+/**
+ * Marks the requests that the read was for as ready to decide, by the labels that it returned or, if it failed, by
+ * those already known.
+ */
 export const answered = (context: AdmissionContext, seen?: Request['seen']): AdmissionContext =>
   looked(context, 'asked', (request) => ({ ...request, look: 'done', ...(seen ? { seen } : {}) }));
 
@@ -70,39 +78,44 @@ const looked = (context: AdmissionContext, at: Request['look'], next: (request: 
 });
 
 export interface AdmissionContext extends AdmissionInput {
-  /** One of each uid, in the order of arrival. */
+  /** At most one entry per UID, in order of arrival. */
   readonly entries: readonly AdmissionEntry[];
-  /** Requests that wait for an earlier pod of the same full name to end (C24), or for the room that is being made. */
+  /**
+   * Requests that wait until an earlier pod of the same full name is gone (C24), or until preempted pods have released
+   * their resources.
+   */
   readonly waiting: readonly Request[];
-  /** Updates of admitted pods that there was no room for. They are decided again whenever resources are released. */
+  /** Updates of admitted pods for which there was no room. They are decided again whenever resources are released. */
   readonly refused: readonly Request[];
-  /** The number of resizes that were deferred so far. */
+  /** The number of resizes deferred so far. */
   readonly deferrals: number;
 }
 
 export const entryOf = ({ entries }: Pick<AdmissionContext, 'entries'>, uid: string): AdmissionEntry | undefined =>
   find(entries, uid);
 
-/** With this entry in the place of the one of its uid, or at the end. */
+/** Replaces the entry with the same UID, or appends this one. */
 export function withEntry(context: AdmissionContext, entry: AdmissionEntry): AdmissionContext {
   const before = entryOf(context, entry.uid);
   return withNames({ ...context, entries: put(context.entries, entry) }, before, entry);
 }
 
-/** Whether a request is for the resize of its pod that was deferred. A request for what the pod has withdraws the resize. */
+/**
+ * Whether a request is for the deferred resize of its pod. A request for what the pod already has withdraws the resize.
+ */
 export function hasDeferredResize(context: AdmissionContext, { uid, requests }: Request): boolean {
   const { allocated, deferral } = entryOf(context, uid) ?? {};
   if (deferral === undefined || !allocated) return false;
   return requests.cpuMillis !== allocated.cpuMillis || requests.memoryBytes !== allocated.memoryBytes;
 }
 
-/** Without what a pod had: its name is free for the next. */
+/** Removes a pod's entry, which frees its name for the next pod. */
 export function withoutEntry(context: AdmissionContext, uid: string): AdmissionContext {
   const before = entryOf(context, uid);
   return withNames({ ...context, entries: drop(context.entries, uid) }, before);
 }
 
-/** Only requests for a name that has another holder now are looked at again. */
+/** Updates only the requests for a name whose holder has changed. */
 function withNames(context: AdmissionContext, before?: AdmissionEntry, after?: AdmissionEntry): AdmissionContext {
   const [freed, taken] = [before, after].map((entry) => (entry?.holdsName ? entry.fullName : undefined));
   if (freed === taken) return context;
@@ -113,16 +126,17 @@ function withNames(context: AdmissionContext, before?: AdmissionEntry, after?: A
   return { ...context, waiting: renewed(context.waiting), refused: renewed(context.refused) };
 }
 
-/** A request that says whether another pod holds its name at present. */
+/** Sets whether another pod holds the request's name at present. */
 export function withName({ entries }: Pick<AdmissionContext, 'entries'>, request: Request): Request {
   const others = named(entries, request.fullName).filter(({ uid }) => uid !== request.uid);
   return { ...request, awaitsName: others.some(({ holdsName }) => holdsName) };
 }
 
 /**
- * Queues the refused updates of all pods but this one for another decision, because there may be room for them now. They are
- * decided in the order of `sortPendingResizes` in `pkg/kubelet/allocation/allocation_manager.go`: first resizes that do not
- * raise the requests, then by priority, then Guaranteed pods, then what was deferred first.
+ * Queues the refused updates of all pods but this one for another decision, because there may be room for them now.
+ * They are decided in the order of `sortPendingResizes` in `pkg/kubelet/allocation/allocation_manager.go`: first
+ * resizes that do not raise the requests, then by priority, then Guaranteed pods, then the resize that was deferred
+ * first.
  */
 export function reopened(context: AdmissionContext, uid = ''): AdmissionContext {
   const { waiting, refused } = withoutRequests(context, uid);
@@ -131,7 +145,7 @@ export function reopened(context: AdmissionContext, uid = ''): AdmissionContext 
   return { ...context, waiting: ranked.map(({ request }) => request).reduce(put, waiting), refused: [] };
 }
 
-/** The place of a refused update among others, most significant first. The lowest goes first. */
+/** The sort key of a refused update, most significant component first. The lowest key is decided first. */
 function retryRank(context: AdmissionContext, { uid, requests }: Request): readonly number[] {
   const { allocated = null, deferral = 0 } = entryOf(context, uid) ?? {};
   const raises =
@@ -147,14 +161,14 @@ function compareRanks(one: readonly number[], other: readonly number[]): number 
   return 0;
 }
 
-/** Without what a pod has asked so far. */
+/** Drops the pending requests of a pod. */
 export const withoutRequests = (context: AdmissionContext, uid: string): AdmissionContext => ({
   ...context,
   waiting: drop(context.waiting, uid),
   refused: drop(context.refused, uid),
 });
 
-/** What a pod waits for whose request has yet to be decided. */
+/** Explains what a pod with an undecided request waits for. */
 export function waitOf({ waiting, entries }: AdmissionContext, uid: string): string | undefined {
   const request = find(waiting, uid);
   if (request === undefined) return undefined;
@@ -165,7 +179,6 @@ export function waitOf({ waiting, entries }: AdmissionContext, uid: string): str
     : `the earlier pod of the same name, with UID ${before.uid}, to be removed`;
 }
 
-/** What other pods take. */
 function occupants({ entries }: AdmissionContext, isOther: (uid: string) => boolean): Occupying[] {
   const found: Occupying[] = [];
   for (const { uid, allocated, desired, preempted } of entries) {
@@ -186,13 +199,15 @@ interface Occupying extends Occupant {
   readonly isLeaving: boolean;
 }
 
-/** What comes of a request now; nothing yet while the room that it needs is being made. */
+/** The decision on a request. A request has none yet while preempted pods release the resources that it needs. */
 export interface Step {
   readonly request: Request;
   readonly decision: Decision | Doubt;
 }
 
-/** The first request that can be decided; who waits for room before it keeps that room from those behind. */
+/**
+ * Returns the first request that can be decided. Requests that wait for resources reserve them against later requests.
+ */
 export function nextStep(context: AdmissionContext): Step | undefined {
   const ahead: Request[] = [];
   for (const request of context.waiting) {
@@ -204,20 +219,24 @@ export function nextStep(context: AdmissionContext): Step | undefined {
   return undefined;
 }
 
-/** A pod that others have just made the node fit for is not refused because the node has yet to hear of that. */
+/** Defers the refusal of a pod for labels alone, because the labels may just have been changed for that pod. */
 function orDoubt({ hasCluster }: AdmissionContext, { look }: Request, decision: Decision): Decision | Doubt {
   const isDoubted = hasCluster && look === undefined && decision.kind === 'refused' && decision.isByLabels;
   return isDoubted ? { kind: 'doubted' } : decision;
 }
 
-/** Who waits and takes nothing yet can not end for anybody: whom a request goes before, that one does not count for it. */
+/**
+ * Decides on a request, or returns undefined if it has to wait. Waiting requests that this request may preempt are
+ * ignored, because they hold nothing that they could release.
+ */
 function decisionOn(context: AdmissionContext, request: Request, ahead: readonly Request[]): Decision | undefined {
   if (request.adopted) return { kind: 'admitted' };
   const { requests } = request;
   const before = ahead.filter((each) => !isPreemptable(requests, each.requests));
   const others = occupants(context, (uid) => uid !== request.uid && !before.some((each) => each.uid === uid));
   const isUpdate = isOfAdmitted(context, request);
-  // A pod is not refused for what leaving pods hold. An update is: it is deferred, and its pod runs meanwhile.
+  // Resources of leaving pods do not refuse a pod, which waits for them. They do refuse an update, which is deferred
+  // while its pod runs.
   const staying = others.filter(({ preempted, isLeaving }) => !preempted && (isUpdate || !isLeaving));
   const node = { ...context.node, ...request.seen };
   const room = { ...context, node, occupants: staying, reserved: requestsOf(before) };
@@ -228,7 +247,7 @@ function decisionOn(context: AdmissionContext, request: Request, ahead: readonly
   return resourceConflict(requests, all, context.capacity) === undefined ? decision : undefined;
 }
 
-/** What is known when a step is taken. */
+/** Returns the context after a step. */
 export function afterStep(context: AdmissionContext, { request, decision }: Step): AdmissionContext {
   if (decision.kind === 'preempting') return { ...context, entries: preempted(context.entries, decision.uids) };
   if (decision.kind === 'doubted') return { ...context, waiting: put(context.waiting, { ...request, look: 'due' }) };
@@ -249,17 +268,17 @@ export function afterStep(context: AdmissionContext, { request, decision }: Step
   return entry.allocated === null ? left : reopened(left, uid);
 }
 
-/** One that runs already keeps what it was admitted with. */
+/** Returns the granted resources. A pod that already runs retains what it was admitted with. */
 const grantedTo = ({ adopted, requests }: Request, { allocated }: AdmissionEntry): PodRequests =>
   (adopted ? allocated : null) ?? requests;
 
-/** The entries, with these marked as ending for others. */
+/** Marks these entries as being preempted. */
 const preempted = (entries: readonly AdmissionEntry[], uids: readonly string[]): AdmissionEntry[] =>
   entries.map((entry) => (uids.includes(entry.uid) ? { ...entry, preempted: true } : entry));
 
 /**
- * Whether a pod that was admitted already asks to be another. What it was granted before a restart of the agent keeps room
- * for it, but it is decided once more as any other.
+ * Whether the request updates a pod that was admitted already. A grant from before a restart of the agent reserves
+ * resources for its pod, but the pod is decided on like a new one.
  */
 function isOfAdmitted(context: AdmissionContext, { uid }: Request): boolean {
   const { holdsName = false, allocated = null } = entryOf(context, uid) ?? {};
@@ -269,6 +288,6 @@ function isOfAdmitted(context: AdmissionContext, { uid }: Request): boolean {
 const requestsOf = (those: readonly { readonly requests: PodRequests }[]): PodRequests[] =>
   those.map(({ requests }) => requests);
 
-/** An update that there is no room for stays wanted. */
+/** Rewrites the refusal of an update as a pending resize, which is retried. */
 const ofUpdate = (decision: Decision): Decision =>
   decision.kind === 'refused' ? { ...decision, ...pendingResize(decision) } : decision;

@@ -1,6 +1,6 @@
 /**
- * Lists of what concerns pods, one item of each uid, as plain data that can be written down. What finds an item quickly is
- * made of a list once, and goes over to the list that follows from it.
+ * Immutable lists of items that belong to pods, with one item per UID. They are plain data, so that they can be
+ * recorded. Each list has an index by UID and name, which is built once and handed on to the list derived from it.
  */
 
 interface OfPod {
@@ -45,21 +45,21 @@ function followedBy<T extends OfPod>(list: readonly T[], next: readonly T[], bef
 }
 
 export const find = <T extends OfPod>(list: readonly T[], uid: string): T | undefined =>
-  // Only what is in the list is in its index.
+  // The index of a list contains only items of that list.
   indexOf(list).byUid.get(uid) as T | undefined;
 
-/** Those with a full name, in no order. */
+/** Returns the items with a full name, in no particular order. */
 export const named = <T extends OfPod>(list: readonly T[], fullName: string): readonly T[] =>
   (indexOf(list).byName.get(fullName) ?? []) as readonly T[];
 
-/** The list with this item in the place of the one of its uid, or at the end. */
+/** Replaces the item with the same UID, or appends this one. */
 export function put<T extends OfPod>(list: readonly T[], item: T): readonly T[] {
   const before = find(list, item.uid);
   const next = before === undefined ? [...list, item] : list.with(list.indexOf(before), item);
   return followedBy(list, next, before, item);
 }
 
-/** The list without what is of this uid; the same list when there is nothing. */
+/** Removes the item with this UID. Returns the same list if there is none. */
 export function drop<T extends OfPod>(list: readonly T[], uid: string): readonly T[] {
   const before = find(list, uid);
   return before === undefined ? list : followedBy(list, list.toSpliced(list.indexOf(before), 1), before);

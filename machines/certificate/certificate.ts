@@ -1,10 +1,9 @@
-/** A certificate that the node persists, as far as its machine needs it. Nothing here is secret. */
+/** The properties of a persisted node certificate that its machine needs. None of them is secret. */
 import type { AlternativeNames } from '../../kubernetes/node/alternativeNames.ts';
 
-/** Whom the node shows it: the API server as its client, or those who ask the node. */
+/** The use of a certificate: as a client of the API server, or for the node's own HTTPS server. */
 export type CertificateName = 'client' | 'serving';
 
-/** The identity in a certificate. */
 export interface CertificateSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];
@@ -12,7 +11,7 @@ export interface CertificateSubject {
 
 export interface KeptCertificate {
   readonly subject: CertificateSubject;
-  /** In milliseconds since the epoch. */
+  /** Milliseconds since the epoch, as is `notAfter`. */
   readonly notBefore: number;
   readonly notAfter: number;
   readonly names: AlternativeNames;
@@ -20,22 +19,27 @@ export interface KeptCertificate {
 
 const NODES = 'system:nodes';
 
-/** Returns the subject that identifies a node to an API server. */
 export const nodeSubject = (nodeName: string) => ({
   commonName: `system:node:${nodeName}`,
   organization: NODES,
 });
 
-/** Whether a subject is that of this node; it may have more organizations (`certSatisfiesTemplateLocked` in `util/certificate/certificate_manager.go` of client-go). */
+/**
+ * Whether a subject identifies this node. It may contain additional organizations (`certSatisfiesTemplateLocked` in
+ * `util/certificate/certificate_manager.go` of client-go).
+ */
 export const isNodeSubject = ({ commonName, organizations }: CertificateSubject, nodeName: string): boolean => {
   const node = nodeSubject(nodeName);
   return commonName === node.commonName && organizations.includes(node.organization);
 };
 
-/** As a kubelet: it is renewed somewhere in this part of its life, that not all nodes come at once. */
+/**
+ * A certificate is renewed between 70 % and 90 % of its lifetime, as by a kubelet, so that nodes do not renew at the
+ * same time.
+ */
 const EARLIEST = 0.7;
 const SPREAD = 0.2;
 
-/** When it is renewed; `chance` is from 0 to less than 1. */
+/** The time of renewal. `chance` is a random number in [0, 1). */
 export const renewalOf = ({ notBefore, notAfter }: KeptCertificate, chance: number): number =>
   notBefore + Math.round((notAfter - notBefore) * (EARLIEST + SPREAD * chance));

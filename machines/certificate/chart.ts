@@ -1,4 +1,4 @@
-/** A certificate that the node keeps: asked for where there is none, and renewed in time, with a new key each time. */
+/** A certificate managed by the node: requested if missing, and renewed in time with a new key. */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents, warning } from '../../kubernetes/events/recordedEvent.ts';
@@ -9,37 +9,37 @@ import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { type CertificateName, isNodeSubject, type KeptCertificate, renewalOf } from './certificate.ts';
 
-// Not an interface: the types of the package would have to name it.
+// A type alias, because the package's declaration files would have to name an interface.
 export type CertificateInput = {
   readonly nodeName: string;
   readonly name: CertificateName;
-  /** Whether it is renewed before it has expired; else another is asked for only then. */
+  /** Whether the certificate is renewed before it expires. Otherwise a new one is requested when it has expired. */
   readonly rotates: boolean;
 };
 
-/** As a kubelet: the wait before another try doubles from the first to the longest. */
+/** Initial and maximum delay of the exponential back-off between attempts, as in a kubelet. */
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 32_000;
 /**
- * So long a request may wait to be approved and signed; then there is a new one (`util/certificate/certificate_manager.go` of
- * client-go), or the same is looked at anew (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of a kubelet).
+ * Time limit for approval and signing. Afterwards a new request is created (`util/certificate/certificate_manager.go`
+ * of client-go), or the same request is awaited again (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of a kubelet).
  */
 const APPROVAL_MS = 15 * 60_000;
 const RESUMED_APPROVAL_MS = 60 * 60_000;
 
 /**
- * So long one is in use at least, also where the clocks are so far apart that it is due at once (the round of
+ * Minimum time for which a certificate is used, even if clock skew makes it due for renewal at once (the loop of
  * `util/certificate/certificate_manager.go` of client-go).
  */
 const LEAST_USE_MS = 1_000;
 
 type CertificateContext = CertificateInput & {
-  /** What it has to be good for. */
+  /** The addresses that the certificate has to cover. */
   readonly names: AlternativeNames;
   readonly certificate?: KeptCertificate | undefined;
-  /** When the next is asked for. */
+  /** When the next certificate is requested. */
   readonly dueAt: number;
-  /** The request that is under way, and what it is for. */
+  /** The pending request, and the names that it covers. */
   readonly request: { readonly name: string; readonly uid: string; readonly names: AlternativeNames };
   readonly deadline: number;
   readonly waitMs: number;
@@ -53,14 +53,15 @@ const NO_REQUEST = { name: '', uid: '', names: NO_NAMES };
 
 type Answer = Partial<PortTypes['readCertificate']['output'] & PortTypes['requestCertificate']['output']>;
 
-// Only the ports of this machine are done there.
+// Only ports of this machine complete here.
 const answerIn = (event: object): Answer => ('output' in event ? (event.output as Answer) : {});
 
-/** As a kubelet: what it begins with has a name of its own, unless it is renewed; each other request is another. */
+/**
+ * As in a kubelet, the bootstrap request has a fixed name and is resumed, whereas each renewal creates a new request.
+ */
 const resumes = ({ rotates }: CertificateInput): boolean => !rotates;
 const approvalMs = (input: CertificateInput): number => (resumes(input) ? RESUMED_APPROVAL_MS : APPROVAL_MS);
 
-/** Whether a certificate identifies this node and, if it is shown to clients of the node, is valid for the node's addresses. */
 const isFitting = (
   { nodeName, name, names }: Pick<CertificateContext, 'nodeName' | 'name' | 'names'>,
   certificate: KeptCertificate | null | undefined,
@@ -85,12 +86,12 @@ const certificateSetup = setup({
     timer: timerPort(),
   },
   guards: {
-    /** A kubelet asks for none either that is good for no address. */
+    /** A kubelet does not request a serving certificate without an IP address either. */
     isNameless: ({ context: { name, names } }) => name === 'serving' && names.ips.length === 0,
     isFitting: ({ context, event }) => isFitting(context, answerIn(event).certificate),
     fitsNoMore: ({ context: { nodeName, name, certificate }, event }) =>
       event.type === 'certificate.namesChanged' && !isFitting({ nodeName, name, names: event.names }, certificate),
-    /** What is asked for would be good for less than is needed by now. */
+    /** The pending request no longer covers all names that are needed. */
     isOutdated: ({ context: { request }, event }) =>
       event.type === 'certificate.namesChanged' && !coversNames(request.names, event.names),
   },
@@ -113,7 +114,7 @@ const certificateSetup = setup({
       const waits = { retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, LONGEST_WAIT_MS) };
       return { ...waits, failure, request: NO_REQUEST };
     }),
-    /** Whoever refuses it has a reason. */
+    /** Records an event when the request is denied or fails, once per reason. */
     tellRefusal: enqueueActions(({ context: { nodeName, failure: last }, event, enqueue }) => {
       const { reason, message } = failureOf(event);
       if (!REFUSALS.includes(reason) || last?.reason === reason) return;
@@ -158,7 +159,7 @@ export const certificateMachine = certificateSetup.createMachine({
   initial: 'reading',
   on: { 'certificate.namesChanged': { actions: 'recordNames' } },
   states: {
-    /** An agent before it, be it a kubelet, may have left one. */
+    /** Reads the certificate that an earlier agent or a kubelet may have left. */
     reading: {
       tags: 'working',
       meta: { waitsFor: 'the files of its certificate to be read' },

@@ -1,6 +1,6 @@
 /**
- * The cgroups above those of pods (C25): set up at first, looked at once a minute. A limit of all pods that the kernel
- * refuses is tried again, and while pods of somebody else are there what these share is left alone.
+ * The parent cgroups of pods (C25): set up at the start and checked once a minute. If the kernel refuses the limit of
+ * all pods, it is retried. While pods of another agent exist, cgroups shared with them are left alone.
  */
 import { assign, emit, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -16,22 +16,22 @@ import { port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
-/** As in a kubelet: until then what runs may have come to use less. */
+/** The interval at which a kubelet retries as well, because running pods may meanwhile use less. */
 const EVERY_MS = 60_000;
 
-// Not interfaces: the types of the package would have to name them.
+// Type aliases, because the package's declaration files would have to name interfaces.
 type CgroupsInput = { readonly nodeName: string };
 
 type CgroupsContext = CgroupsInput & {
-  /** What is not as it should be, a sentence each. */
+  /** Warnings, one sentence each. */
   readonly warnings: readonly string[];
   /** Why the limit of all pods is not in force. */
   readonly failure: Failure | undefined;
 };
 
-/** What was found, where it was: of a failure nothing. */
+/** Returns the result of `setUpCgroups`. Undefined for every other event, such as a failure. */
 const foundIn = (event: object): CgroupSetUp | undefined =>
-  // Only `setUpCgroups` is done here.
+  // `setUpCgroups` is the only actor whose output arrives here.
   'output' in event ? (event.output as CgroupSetUp) : undefined;
 
 const cgroupsSetup = setup({
@@ -56,14 +56,14 @@ const cgroupsSetup = setup({
   },
 });
 
-/** Tells, in the kubelet's words, that the limit of all pods is not in force, and why. */
+/** The kubelet's event for a limit of all pods that is not in force. */
 const refused = (message: string): EventMessage => ({
   eventType: 'Warning' as const,
   reason: 'FailedNodeAllocatableEnforcement',
   message,
 });
 
-/** A look at the cgroups: what is missing is made up for, and what is found says where to go on. */
+/** Sets up missing cgroups. The outcome selects the next state. */
 const looking = cgroupsSetup.createStateConfig({
   tags: 'working',
   meta: { waitsFor: 'the parent cgroups of pods to be set up' },
@@ -111,13 +111,13 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
       initial: 'waiting',
       states: { waiting: waiting('another attempt to set the limit of all pods', 'retrying'), looking },
     },
-    /** No limit is set for all pods, nor for a QoS class; those of this agent's pods are. */
+    /** No limits are set for all pods or for QoS classes, only for the pods of this agent. */
     sharedWithOthers: {
       entry: { type: 'recordEvent', params: ({ context: { warnings } }) => refused(warnings[0] ?? '') },
       initial: 'waiting',
       states: { waiting: waiting('pods of other agents to leave the cgroups', 'waiting'), looking },
     },
-    /** The host lets nobody make cgroups: pods have those that the runtime makes. */
+    /** The host does not permit creating cgroups, so that pods have only the cgroups that the runtime creates. */
     forbidden: { tags: 'failed' },
     /** The configuration leaves cgroups to the runtime. */
     unused: { tags: ['done', 'unused'] },

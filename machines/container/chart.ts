@@ -1,4 +1,4 @@
-/** One container of a pod, over all its restarts. Its role is input; its pod decides when its turn has come. */
+/** One container of a pod, over all its restarts. Its pod tells it when its turn to start has come. */
 import { assign } from 'xstate';
 import type { Seen } from '../shared/stateMeta.ts';
 import { type ContainerContext, initialContext, leftOfBackOff } from './context.ts';
@@ -16,7 +16,7 @@ import { running, runningImplementations } from './states/running.ts';
 import { stopping, stoppingImplementations } from './states/stopping.ts';
 import { facts, waitWithHook } from './view.ts';
 
-/** What concerns a container whatever it is at. */
+/** Implementations for events that are handled in every state. */
 const chartSetup = containerSetup
   .extend(adoptingImplementations)
   .extend(pendingImplementations)
@@ -46,8 +46,8 @@ export const containerMachine = chartSetup.createMachine({
   id: 'container',
   description: 'One container of a pod, over all its restarts.',
   meta: {
-    // A back-off after an end that nobody saw lasts its delay from its own beginning, and so does one from an end that the
-    // clock, set back since, has yet to show.
+    // A crash-loop back-off lasts at most its delay from the start of the state, even if the end of the run is unknown
+    // or, after the clock was set back, lies in the future.
     moments: ({ since, snapshot: { context } }: Seen<ContainerContext>) => ({
       restartAt: Math.min(context.retryAt || Infinity, since + leftOfBackOff(context)),
     }),
@@ -56,7 +56,7 @@ export const containerMachine = chartSetup.createMachine({
   },
   context: ({ input }) => initialContext(input),
   initial: 'new',
-  /** Where nothing else is said it is kept in mind, for the next decision. */
+  /** A state that does not handle an event itself records it for its next decision. */
   on: {
     'container.update': { actions: 'update' },
     'sandbox.ready': { actions: 'takeSandbox' },

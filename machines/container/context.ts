@@ -1,4 +1,4 @@
-/** What a container's actor knows, and the plain steps that change it. The chart is in chart.ts. */
+/** The context of a container's actor and pure functions on it. The chart is in chart.ts. */
 
 import { containerNamed } from '../../kubernetes/api/containers.ts';
 import { containerHash } from '../../kubernetes/api/identity.ts';
@@ -27,96 +27,122 @@ export interface ContainerInput {
   readonly role: ContainerRole;
   readonly ticket: number;
   readonly crashLoop: BackOff;
-  /** Host paths by volume name, of those that are mounted; of an image its reference. */
+  /** Host paths by volume name of the mounted volumes. For an image volume, its image reference. */
   readonly volumes: MountedVolumes;
-  /** The pod's sandbox if it has one already. */
+  /** Undefined if the pod has no sandbox yet. */
   readonly sandbox: ObservedSandbox | undefined;
-  /** The size that it has at the runtime, where that is not the one of its spec. */
+  /** The size of the existing container, if it differs from the size in the spec. */
   readonly size?: ContainerSize | undefined;
-  /** What the runtime already has of it, what runs first, then the newest. */
+  /** The runtime's containers of this name: a running one first, then the newest. */
   readonly observed: readonly ObservedContainer[];
-  /** How often it was restarted, counting the run to come, where only its logs tell: the runtime has lost its last run (C23). */
+  /**
+   * The restart count, including the run to come, if the runtime has lost the last run and only log files show the
+   * count (C23).
+   */
   readonly restarts?: number | undefined;
-  /** What its probes had come to before the agent restarted. */
+  /** Results of its probes from before a restart of the agent. */
   readonly probed?: Probed | undefined;
 }
 
-/** What the probes of a container's run had come to: kept over a restart of the agent (C29). */
+/** Probe results of a container's run, persisted across restarts of the agent (C29). */
 export interface Probed {
-  /** The container at the runtime. */
+  /** The container's ID at the runtime. */
   readonly id: string;
   readonly started: boolean;
   readonly ready: boolean;
 }
 
-/** Its waiting reason is that of its image, or why it could not be started. */
+/** The waiting reason tells why the image is missing or why the container could not be started. */
 export interface ContainerContext
   extends Omit<ContainerInput, 'sandbox' | 'size' | 'observed' | 'probed'>,
     AwaitedImage {
   readonly sandbox?: ObservedSandbox | undefined;
-  /** The sandbox that its pod has lost, null when nothing lives in that any more; absent until one is lost. */
+  /** The sandbox that the pod has lost. Null if none of its processes is left. Undefined until a sandbox is lost. */
   readonly former?: ObservedSandbox | null | undefined;
-  /** What the runtime has of it was made in an earlier sandbox of its pod. */
+  /** Whether the existing container was created in an earlier sandbox of the pod. */
   readonly ranElsewhere?: boolean | undefined;
-  /** Its pod has told it to start in the present sandbox; a new sandbox needs a new word. */
+  /** Whether the pod has started this container in the present sandbox. A new sandbox requires a new command. */
   readonly hasTurn: boolean;
-  /** The attempt that is, or will next be, created: also the restart count. */
+  /** The attempt of the present container or of the one to be created next. It is also the restart count. */
   readonly attempt: number;
-  /** That number was shown already: with a start that was refused because the sandbox was going, or by an earlier agent. */
+  /**
+   * Whether that number was reported already, either with a start that was refused because the sandbox was going away,
+   * or by an earlier agent.
+   */
   readonly isCounted?: boolean | undefined;
-  /** The container that an earlier agent made under that number and did not start: it is shown until the next is made. */
+  /**
+   * ID of the container that an earlier agent created for this attempt and did not start. It is reported until the next
+   * one is created.
+   */
   readonly unstarted?: string | undefined;
   readonly imageRef?: string | undefined;
   /**
-   * The runtime did not know its state when this agent first heard of it. As with a kubelet it is what is shown then, under
-   * its number, and waits: nobody can say that it runs (`convertToAPIContainerStatuses` in pkg/kubelet/kubelet_pods.go).
+   * Whether the runtime did not know the container's state when this agent first observed it. Like the kubelet, its
+   * status then shows this container and its attempt as waiting (`convertToAPIContainerStatuses` in
+   * pkg/kubelet/kubelet_pods.go).
    */
   readonly foundUnknown?: boolean | undefined;
-  /** What the runtime made of it last. */
+  /** Details of the container that the runtime created last. */
   readonly made?: CreatedContainer | undefined;
-  /** The container of the present attempt at the runtime. */
+  /** The runtime's ID of the container of the present attempt. */
   readonly id?: string | undefined;
-  /** When that was made, in milliseconds since the epoch; absent before the runtime has told. */
+  /**
+   * When the container under `id` was created, in milliseconds since the epoch. Undefined until the runtime has
+   * reported it.
+   */
   readonly createdAt?: number | undefined;
   readonly startedAt?: number | undefined;
-  /** The run that has passed its startup probe, or had none to pass: the container's id at the runtime. */
+  /** ID of the container that has passed its startup probe or has none. */
   readonly startedUp?: string | undefined;
-  /** The run that had begun before this agent, and what its probes had come to. */
+  /** The run that started before this agent, with its probe results. */
   readonly adopted?: Probed | undefined;
-  /** What the runtime had of it when its actor was created has run, be it that it runs still. */
+  /** Whether the container that existed when this actor was created had been started, even if it is still running. */
   readonly ranBefore?: boolean | undefined;
-  /** The identity (C6) of the container under `id`. */
   readonly madeFrom?: string | undefined;
-  /** The size of the container under `id`. */
   readonly size?: ContainerSize | undefined;
-  /** The error of the last attempt to give it a size, also under an earlier agent. Obsolete once the spec requests a different size. */
+  /**
+   * The error of the last attempt to resize the container, also one of an earlier agent. Obsolete once the spec
+   * requests a different size.
+   */
   readonly resizeError?: { readonly size: ContainerSize; readonly message: string } | undefined;
-  /** The run of the present attempt, once it has ended; the last one before it, and the one before that. */
+  /** The terminated runs: that of the present attempt, the one before it, and the one before that. */
   readonly run?: TerminatedRun | undefined;
   readonly earlierRun?: TerminatedRun | undefined;
   readonly runBefore?: TerminatedRun | undefined;
-  /** What an end of the process leads to: the restart rules decide unless somebody asked for more, or a probe for it. */
+  /**
+   * The reaction to the end of the process. The restart rules decide (`byPolicy`) unless a probe or a command requires
+   * a different reaction.
+   */
   readonly onEnd: 'byPolicy' | 'asFailed' | 'recreate' | 'reset' | 'stay';
-  /** What the probe said that wants the present run to end. */
+  /** Output of the probe that condemned the present run. */
   readonly condemnedFor?: string | undefined;
-  /** Others stop before it, so that its process is left alone meanwhile (C11). */
+  /** Whether other containers stop first, so that this container's process is left alone meanwhile (C11). */
   readonly awaitsOthers: boolean;
-  /** The runtime is to keep nothing of it once it has stopped: its pod goes on without it. */
+  /** Whether the container is removed from the runtime once it has stopped, because its pod continues without it. */
   readonly leavesNothing: boolean;
-  /** Until when a stop may take, in milliseconds since the epoch; absent: the pod's own grace from its beginning. */
+  /**
+   * Deadline of a stop, in milliseconds since the epoch. Undefined if the pod's own grace period applies from the start
+   * of the stop.
+   */
   readonly stopBy?: number | undefined;
-  /** How many seconds it may take, whatever the clock is set to meanwhile; absent: the pod's own grace. */
+  /**
+   * Grace period of a stop in seconds, independent of changes of the clock. Undefined if the pod's own grace period
+   * applies.
+   */
   readonly stopWithin?: number | undefined;
-  /** The node kills the present run in order to start the container again, as a kubelet does in one sync (C7). */
+  /**
+   * Whether the node kills the present run in order to restart the container, which a kubelet does within one sync
+   * (C7).
+   */
   readonly killedToRestart?: boolean | undefined;
   /**
-   * The delay that the last start was counted with. Undefined if none was counted, so that the next start is immediate and
-   * is counted with 0.
+   * The delay that the last start was counted with. Undefined if none was counted, so that the next start is immediate
+   * and is counted with 0.
    */
   readonly crashDelayMs?: number | undefined;
-  /** How much of that was over when the state began that waits for the rest. */
+  /** How much of the delay had passed when the present waiting state was entered. */
   readonly backedOffMs?: number | undefined;
-  /** When the present wait for another attempt is over; 0 when it was not known at its beginning. */
+  /** When the next attempt is due, in milliseconds since the epoch. 0 if unknown. */
   readonly retryAt: number;
 }
 
@@ -148,11 +174,11 @@ export function initialContext(input: ContainerInput): ContainerContext {
   };
 }
 
-/** Of an end that could not be read yet nothing is told: it is as soon as a later list shows how it was. */
+/** Returns undefined for an end whose details could not be read yet. A later list supplies them. */
 const readRun = (shown: ObservedContainer): TerminatedRun | undefined =>
   shown.state === 'exited' && shown.exitCode === undefined ? undefined : terminatedRun(shown);
 
-/** The container of the present attempt, as the runtime is asked about it. */
+/** Identifies the container of the present attempt to the runtime's ports. */
 export const knownContainer = ({ pod, name, id = '', attempt, createdAt }: ContainerContext): KnownContainer => ({
   pod,
   container: name,
@@ -161,17 +187,16 @@ export const knownContainer = ({ pod, name, id = '', attempt, createdAt }: Conta
   ...(createdAt === undefined ? {} : { createdAt }),
 });
 
-/** The size that the spec asks for. */
 export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): ContainerSize =>
   containerSize(context.pod.spec, specOf(context));
 
 const NO_SIZE: ContainerSize = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 0, memoryRequest: 0 };
 
 /**
- * Returns the size of a container of which no size was persisted. As in a kubelet, the runtime gets the size of the spec
- * once more, which changes nothing if the container has it (`computePodResizeAction` in
- * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). A kubelet also restarts a container whose resize policy requires it.
- * Here such a container counts as having its size.
+ * Returns the size of a container of which no size was persisted. As in a kubelet, the runtime gets the size of the
+ * spec once more, which changes nothing if the container has it (`computePodResizeAction` in
+ * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). A kubelet also restarts a container whose resize policy requires
+ * it. Here such a container counts as having its size.
  */
 function unknownSize(input: ContainerInput): ContainerSize {
   const { spec } = input.pod;
@@ -196,22 +221,21 @@ export const resizeErrorOf = (context: ContainerContext): string | undefined =>
 export const isMissized = (context: ContainerContext): boolean =>
   context.size !== undefined && !hasSameSize(context.size, sizeOf(context));
 
-/** Under which a limiter knows what it asks for. */
+/** Whether the container at the runtime has a different size than its spec. */
 export const slotKey = (context: Pick<ContainerContext, 'pod' | 'name'>, limiter: string): string =>
   `${context.pod.metadata.uid}/${context.name}/${limiter}`;
 
-/** What a back-off is counted for: another image or other resources reset it (C7). */
+/** Identifies what the back-off is counted for. A different image or different resources reset the back-off (C7). */
 export const backOffKey = (context: { readonly pod: Pod; readonly name: string }): string =>
   `${identityOf(context)} ${resourceKey(specOf(context).resources ?? {})}`;
 
-/** The container's part of its pod's spec. */
 export function specOf(context: { readonly pod: Pod; readonly name: string }): Container {
   const found = containerNamed(context.pod.spec, context.name);
   if (found === undefined) throw new Error(`pod ${context.pod.metadata.name} has no container ${context.name}`);
   return found.container;
 }
 
-/** Makes room for the next attempt; the run that just ended is kept for the status, with what that tells beside it. */
+/** Prepares the next attempt. The terminated run is retained for the status. */
 export const nextAttempt = (context: ContainerContext): Partial<ContainerContext> => ({
   ...(context.id === undefined ? {} : { attempt: context.attempt + 1, isCounted: undefined, unstarted: undefined }),
   id: undefined,
@@ -225,11 +249,11 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   onEnd: 'byPolicy',
 });
 
-/** The run of the present attempt, if it has ended, is the last one before the next. */
+/** Moves the run of the present attempt, if it has terminated, to the earlier runs. */
 export const pastRuns = ({ run, earlierRun, runBefore }: ContainerContext): Partial<ContainerContext> =>
   run ? { run: undefined, earlierRun: run, runBefore: earlierRun } : { run, earlierRun, runBefore };
 
-/** What a hook of the container is run with; `deadline` is when it must have ended, in milliseconds since the epoch. */
+/** Input of the port that runs a lifecycle hook. `deadline` is in milliseconds since the epoch. */
 export const hookRequest = (
   { pod, name, id = '', sandbox, former, stopWithin }: ContainerContext,
   hook: 'postStart' | 'preStop',
@@ -244,7 +268,10 @@ export const hookRequest = (
   graceSeconds: stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30,
 });
 
-/** What a command to stop changes: it is for good, its deadline only moves nearer (C10), its turn once come stays (C11). */
+/**
+ * Applies a stop command. It is final, its deadline can only become earlier (C10), and a turn to stop is not revoked
+ * (C11).
+ */
 export const stopRequest = (
   context: ContainerContext,
   { deadline, graceSeconds, waits = false, leavesNothing = false }: StopCommand,
@@ -258,15 +285,14 @@ export const stopRequest = (
 
 type StopCommand = Extract<ContainerEvent, { type: 'container.stop' }>;
 
-/** The nearer of two deadlines; there may be none. */
+/** Returns the earlier of two deadlines, either of which may be undefined. */
 export const sooner = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : Math.min(one, other ?? Infinity);
 
-/** How long its crash-loop back-off lasts at most from the beginning of the state that waits for it (C7). */
+/** The maximum remaining crash-loop back-off, counted from the start of the state that waits for it (C7). */
 export const leftOfBackOff = ({ crashDelayMs = 0, backedOffMs = 0 }: ContainerContext): number =>
   Math.max(0, crashDelayMs - backedOffMs);
 
-/** The identity of the container that the spec asks for (C6). */
 export function identityOf(context: { readonly pod: Pod; readonly name: string }): string {
   const { name, image = '' } = specOf(context);
   return containerHash({ name, image });

@@ -1,4 +1,4 @@
-/** A container that the runtime has under another id than before, as after a restart with its store put together anew. */
+/** A container whose ID has changed at the runtime, for example after a restart with a rebuilt store. */
 
 import { hasChangedId } from '../../kubernetes/lifecycle/changedId.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
@@ -6,7 +6,7 @@ import type { TerminatedRun } from '../../kubernetes/status/view.ts';
 import type { ContainerContext } from './context.ts';
 import { terminatedRun } from './terminatedRun.ts';
 
-/** The container of the present attempt goes on under this id, if one was found: what is known of it holds for that. */
+/** Moves the container of the present attempt, and the data recorded for it, to a new ID. */
 export function underId(context: ContainerContext, id: string | undefined): Partial<ContainerContext> {
   const { id: former, run, startedUp, adopted } = context;
   if (id === undefined || former === undefined || former === id) return {};
@@ -18,24 +18,24 @@ export function underId(context: ContainerContext, id: string | undefined): Part
   };
 }
 
-/** Whether what is shown is the container of the present attempt that had this id, under another. */
+/** Whether the observed container is the one of the present attempt that had this ID, now under a different ID. */
 const isUnderOther = (
   { attempt, createdAt }: ContainerContext,
   id: string | undefined,
   shown: ObservedContainer,
 ): boolean => id !== undefined && createdAt !== undefined && hasChangedId({ id, attempt, createdAt }, shown);
 
-/** Whether what is shown is the container of the present attempt, under another id. */
+/** Whether the observed container is the one of the present attempt, under a different ID. */
 export const isPresentUnderOtherId = (context: ContainerContext, shown: ObservedContainer): boolean =>
   isUnderOther(context, context.id, shown);
 
-/** Whether what is shown is the container of the present attempt, under its id or another. */
+/** Whether the observed container is the one of the present attempt, under its ID or a different one. */
 export const isPresent = (context: ContainerContext, shown: ObservedContainer): boolean =>
   shown.id === context.id || isPresentUnderOtherId(context, shown);
 
 /**
- * What is known of it again in what is shown: the present container, or one of its runs that have ended. The one before the
- * present may not have been known until now, as its end could not be read when the agent started.
+ * Updates the IDs of the present container and of its earlier runs from an observed container. The earlier run may be
+ * missing until now if its end could not be read when the agent started.
  */
 export function knownAgain(context: ContainerContext, shown: ObservedContainer): Partial<ContainerContext> {
   const { unstarted, earlierRun, runBefore } = context;
@@ -51,7 +51,10 @@ export function knownAgain(context: ContainerContext, shown: ObservedContainer):
 const isReadAtLast = ({ attempt }: ContainerContext, shown: ObservedContainer): boolean =>
   shown.attempt === attempt - 1 && shown.state === 'exited' && shown.exitCode !== undefined;
 
-/** Whether it is a run that is known under another id: one that began and ended when that did. */
+/**
+ * Whether the observed container is a known run under a different ID, because it started and terminated at the same
+ * times.
+ */
 const isEnd = ({ containerId, exitCode, startedAt, finishedAt }: TerminatedRun, shown: ObservedContainer): boolean =>
   containerId !== '' &&
   containerId !== shown.id &&

@@ -1,4 +1,4 @@
-/** What a container's chart tells its author: the kubelet's reasons and messages. Fixed ones stand in the chart. */
+/** Events of containers with the kubelet's reasons and messages. Constant ones are in the chart. */
 
 import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
@@ -10,7 +10,7 @@ type InContext = { readonly context: ContainerContext };
 
 const killing = (message: string): EventMessage => ({ reason: 'Killing', message });
 
-/** The runtime refused to create or start it. */
+/** The runtime refused to create or start the container. */
 export const launchFailed = (failure: Failure): EventMessage[] =>
   failureEvent(failure, 'Failed', `Error: ${failure.message}`);
 
@@ -25,13 +25,13 @@ const stopped = ({ context }: InContext): EventMessage[] =>
 const outdated = ({ context }: InContext): EventMessage[] =>
   context.id === undefined ? [] : [endedFor(context, 'definition changed', true)];
 
-/** It is restarted whatever its exit code, unless its policy is Never. */
+/** The container is restarted whatever its exit code, unless its policy is Never. */
 export function failedProbe(context: ContainerContext, kind: ProbeKind): EventMessage {
   const policy = specOf(context).restartPolicy ?? context.pod.spec.restartPolicy;
   return endedFor(context, `failed ${kind} probe`, policy !== 'Never');
 }
 
-/** Of an init container, as all sidecars are, a kubelet does not say that it runs again. */
+/** For init containers, which include sidecars, a kubelet does not announce the restart. */
 function endedFor({ name, role }: ContainerContext, what: string, restarts: boolean): EventMessage {
   if (isInit(role)) return killing(`Init container ${name} ${what}`);
   return killing(`Container ${name} ${what}${restarts ? ', will be restarted' : ''}`);
@@ -50,17 +50,16 @@ const postStartFailed: EventMessage[] = [
 const stateUnknown = ({ context: { role } }: InContext): EventMessage =>
   killing(`${isInit(role) ? 'Init container' : 'Container'} is in "unknown" state, try killing it before restart`);
 
-/** An action of the chart that tells what its parameters say. */
 const recordEvent = <P>(params: P) => ({ type: 'recordEvent' as const, params });
 
 export const recordCreationEvent = recordEvent({ reason: 'Created', message: 'Container created' });
 export const recordStartEvent = recordEvent({ reason: 'Started', message: 'Container started' });
-/** It has to end because its pod wants it so; one that was never made needs no killing. */
+/** The pod stops the container. A container that was never created needs no event. */
 export const recordStopEvent = recordEvent(stopped);
 export const recordOutdatedEvent = recordEvent(outdated);
 export const recordResizeEvent = recordEvent(resizedByRestart);
 export const recordUnknownStateEvent = recordEvent(stateUnknown);
-/** What the hook said is not told: it may hold a secret. */
+/** The hook's output is omitted, because it may contain a secret. */
 export const recordFailedPostStartEvent = recordEvent(postStartFailed);
 export const recordBackOffEvent = recordEvent(restartBacksOff);
 

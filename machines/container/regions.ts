@@ -1,7 +1,7 @@
-/** The parts of a container's chart, for those who look at it. */
+/** Regions of the container's chart, for its drawings. */
 import type { Region } from '../drawing/region.ts';
 
-/** Each state is in one of these. */
+/** Each state belongs to exactly one region. */
 export const containerRegions: readonly Region[] = [
   {
     id: 'run',

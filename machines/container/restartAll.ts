@@ -1,8 +1,8 @@
-/** A container whose whole pod restarts in place, by a restart rule of one of its containers (C5). */
+/** A container whose whole pod restarts in place by a restart rule of one of its containers (C5). */
 import { hasRunReason, restartsAll } from '../../kubernetes/lifecycle/restart.ts';
 import { type ContainerContext, nextAttempt, specOf } from './context.ts';
 
-/** Whether its last end restarts its whole pod; an end that somebody asked for is no reason. */
+/** Whether the terminated run restarts the whole pod. A run that was stopped by a command does not. */
 export const isRestartOfAll = (context: ContainerContext): boolean =>
   ['byPolicy', 'asFailed'].includes(context.onEnd) &&
   context.run !== undefined &&
@@ -13,14 +13,17 @@ const RESTARTING_ALL = {
   message: 'The container is removed because RestartAllContainers in place',
 } as const;
 
-/** What a kubelet tells of a container that it has removed to restart the whole pod: nothing of how it had ended (C5). */
+/**
+ * The status that a kubelet reports for a container that it removed to restart the whole pod. The container's own exit
+ * is not reported (C5).
+ */
 export const removedForRestart = ({
   run,
   earlierRun,
 }: Pick<ContainerContext, 'run' | 'earlierRun'>): typeof RESTARTING_ALL | undefined =>
   run === undefined && hasRunReason(earlierRun?.reason, RESTARTING_ALL.reason) ? RESTARTING_ALL : undefined;
 
-/** The next attempt of a container whose whole pod restarts: at once when its turn has come. */
+/** The next attempt of a container whose whole pod restarts. It has no back-off. */
 export const afterReset = (context: ContainerContext): Partial<ContainerContext> => ({
   ...nextAttempt(context),
   ...(context.run || context.id ? { earlierRun: { containerId: '', exitCode: 137, ...RESTARTING_ALL } } : {}),

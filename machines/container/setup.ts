@@ -1,4 +1,4 @@
-/** What all regions of a container's chart share: its types, its ports, and the guards and actions of more than one of them. */
+/** Types, ports, guards and actions that several regions of the container's chart share. */
 
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import {
@@ -20,18 +20,17 @@ import { isPresent, knownAgain } from './otherId.ts';
 import { terminatedRun, unknownEnd } from './terminatedRun.ts';
 import { createFailed } from './waitingReason.ts';
 
-/** What a guard looks at. */
 export interface ContainerArgs {
   readonly context: ContainerContext;
   readonly event: ContainerEvent;
 }
 
-/** What else others ask of its state. */
+/** Tags of the container's states. */
 export type ContainerTag =
   | StateTag
-  /** The runtime is being asked what it has of it. */
+  /** The runtime is being queried about the container. */
   | 'unknown'
-  /** What it has is not known yet, be it that it could not be asked. */
+  /** The state at the runtime is not known yet, perhaps because the query failed. */
   | 'unadopted'
   | 'awaitingVolumes'
   | 'gettingImage'
@@ -43,9 +42,9 @@ export type ContainerTag =
   | 'stopping'
   | 'runningPreStop'
   | 'killing'
-  /** Its grace is over. */
+  /** Its grace period is over. */
   | 'overdue'
-  /** It has ended, and does not go on by itself. */
+  /** It has terminated and does not restart by itself. */
   | 'rests';
 
 export const containerSetup = setup({
@@ -81,7 +80,10 @@ export const containerSetup = setup({
       event.container !== null &&
       isPresent(context, event.container) &&
       hasEnded(event.container.state),
-    /** It was seen to have ended while a call about it was still on its way, whatever that call then says. */
+    /**
+     * A call about the container was still in flight when its exit was observed. The exit counts whatever the call
+     * returns.
+     */
     hasSeenEnd: ({ context }) => context.id !== undefined && context.run?.containerId === context.id,
     isOver: (_, container: ObservedContainer | null) => container !== null && hasEnded(container.state),
     isUnknown: (_, container: ObservedContainer | null) => container?.state === 'unknown',
@@ -91,11 +93,14 @@ export const containerSetup = setup({
     mustStay: ({ context }) => context.onEnd === 'stay',
   },
   actions: {
-    /** Of what is no fault of one container the kubelet tells as of the pod. */
+    /** Records an event about the pod, for failures that are not specific to this container. */
     recordPodEvent: enqueueActions(({ context: { pod }, enqueue }, messages: EventMessages) => {
       for (const event of recordedEvents(involvedPod(pod), messages)) enqueue.emit(event);
     }),
-    /** Tells the pod's author. A container's id would make each message a new one: its name stands for it. */
+    /**
+     * Records an event about the container. The container's ID is replaced by its name in messages, because a new ID
+     * would make each message a new one.
+     */
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       const { pod, id, name } = context;
       for (const event of recordedEvents(involvedPod(pod, context), messages)) {
@@ -115,7 +120,7 @@ export const containerSetup = setup({
       return { sandbox: undefined, former: event.still ?? null, hasTurn: false, ranElsewhere };
     }),
     takeTurn: assign({ hasTurn: true }),
-    /** What was made under the present number, if anything, is not the one that is to run: it is recreated. */
+    /** Forgets the container created for the present attempt, if any, so that it is created again. */
     forgetIt: assign({ id: undefined, madeFrom: undefined }),
     reportSize: enqueueActions(({ context: { name, size }, enqueue }) => {
       if (size !== undefined) enqueue.sendTo(parent<PodEvent>(), { type: 'container.sized', name, size });
@@ -124,12 +129,12 @@ export const containerSetup = setup({
       if (event.type !== 'container.update') return {};
       const isAnother = backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
       if (!isAnother) return { pod: event.pod, volumes: event.volumes };
-      // Other resources may be what it needed, so the back-off starts over (C7). A kubelet counts the start of a container
-      // of which a run had ended (`backOff.Next` in `doBackOff`).
+      // Different resources may fix the crash, so the back-off starts over (C7). A kubelet counts the start of a
+      // container that has a terminated run (`backOff.Next` in `doBackOff`).
       const crashDelayMs = context.id === undefined && context.earlierRun?.finishedAt !== undefined ? 0 : undefined;
       return { pod: event.pod, volumes: event.volumes, crashDelayMs };
     }),
-    /** A turn that it is given from now on is one to start anew. */
+    /** Revokes the turn, because the next turn is one to start from scratch. */
     askForReset: assign(({ context }) => (context.onEnd === 'stay' ? {} : { onEnd: 'reset' as const, hasTurn: false })),
     askForNewOne: assign({ onEnd: 'recreate' }),
     stopForGood: assign(({ context, event }) => (event.type === 'container.stop' ? stopRequest(context, event) : {})),
@@ -151,7 +156,7 @@ export const containerSetup = setup({
       stopBy: undefined,
       stopWithin: undefined,
     })),
-    /** It did start, whatever was wrong before. */
+    /** The container has started, so that earlier failures are obsolete. */
     forgetFailure: assign({ failure: undefined, waitingReason: undefined }),
     recordFailedCreate: assign(({ context, event }) => {
       const failure = failureOf(event);

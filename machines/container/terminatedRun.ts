@@ -1,10 +1,13 @@
-/** How a run of a container ended, in the words of a ContainerStateTerminated. */
+/** The terminated run of a container, in terms of ContainerStateTerminated. */
 import type { Failure } from '../../base/failure.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
 import type { RunReason } from '../../kubernetes/lifecycle/restart.ts';
 import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';
 
-/** How it ended, from what the runtime shows; an end that it does not know is 137, ContainerStatusUnknown (C13). */
+/**
+ * Returns the terminated run of an observed container. An unknown exit has code 137 and reason ContainerStatusUnknown
+ * (C13).
+ */
 export function terminatedRun(container: ObservedContainer): TerminatedRun {
   if (container.state !== 'exited') return unknownEnd(container.id, container.startedAt, NOT_LOCATED);
   const exitCode = container.exitCode ?? 137;
@@ -22,7 +25,7 @@ const NOT_LOCATED = 'The container could not be located when the pod was termina
 // The two spaces are Kubernetes' own.
 const USED_TO_RUN = 'The container could not be located when the pod was deleted.  The container used to be Running';
 
-/** The end of a container that was running and is not there any more. */
+/** The run of a container that was running and has disappeared. */
 export function unknownEnd(containerId: string, startedAt?: number, message = USED_TO_RUN): TerminatedRun {
   return {
     containerId,
@@ -33,7 +36,7 @@ export function unknownEnd(containerId: string, startedAt?: number, message = US
   };
 }
 
-/** The last run of a container of which only the logs tell. Whether an init container had succeeded they do not. */
+/** The last run of a container that only log files show. They do not show whether an init container succeeded. */
 export const lostRun = ({
   role,
   restarts = 0,
@@ -42,7 +45,7 @@ export const lostRun = ({
   readonly restarts?: number | undefined;
 }): TerminatedRun | undefined => (restarts > 0 && role !== 'init' ? unknownEnd('') : undefined);
 
-/** A start that the runtime refused counts as a run that ended at once, so that it backs off like a crash. */
+/** A start refused by the runtime counts as a run that terminated at once, so that it backs off like a crash. */
 export const failedStart = (id: string | undefined, failure: Failure): TerminatedRun => ({
   containerId: id ?? '',
   exitCode: 128,

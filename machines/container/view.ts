@@ -1,4 +1,4 @@
-/** What a container's actor shows: its state in the words of a ContainerStatus (C16), and its facts in the tree of actors. */
+/** The view of a container: its state in terms of ContainerStatus (C16), and its facts in the actor tree. */
 import { mayLeaveTerminated, shouldRestart } from '../../kubernetes/lifecycle/restart.ts';
 import type { ContainerView, TerminatedRun, WaitReason } from '../../kubernetes/status/view.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
@@ -13,17 +13,16 @@ import type { ContainerTag } from './setup.ts';
 type SeenContainer = Seen<ContainerContext, ContainerTag>;
 type ContainerSnapshot = SeenContainer['snapshot'];
 
-/** What its pod adds to what a container knows of itself. */
+/** Parts of the view that the pod determines. */
 interface PodSide {
   readonly ends: boolean;
-  /** The pod ends, and is not being deleted. */
+  /** Whether the pod terminates without having been deleted. */
   readonly endsUndeleted?: boolean;
   readonly restartsAll?: boolean;
-  /** Why a volume that it mounts is not there. */
+  /** Why a volume that the container mounts is missing. */
   readonly volumeReason?: { readonly reason: WaitReason; readonly message: string } | undefined;
 }
 
-/** The view of a container, of which its pod may be ending. */
 export function containerView(
   snapshot: ContainerSnapshot,
   { ends, endsUndeleted = false, restartsAll = false, volumeReason }: PodSide,
@@ -53,7 +52,6 @@ export function containerView(
   };
 }
 
-/** What the tree of actors shows of it. */
 export function facts({ snapshot }: SeenContainer): ReportedDetails {
   const { role, earlierRun } = snapshot.context;
   const lastRun = reportedEnd(snapshot) ?? earlierRun;
@@ -71,12 +69,11 @@ export function facts({ snapshot }: SeenContainer): ReportedDetails {
 
 const HOOKS = { postStart: 'runningPostStart', preStop: 'runningPreStop' } as const;
 
-/** Of a container all that the wait for a hook is told from. */
 interface Hooked {
   readonly snapshot: Pick<ContainerSnapshot, 'hasTag'> & { readonly context: Pick<ContainerContext, 'pod' | 'name'> };
 }
 
-/** What a container waits for, with what the hook does that it may be. */
+/** Appends the hook's handler to the wait for a hook. */
 export function waitWithHook(waitsFor: string, { snapshot }: Hooked): string {
   const { lifecycle = {} } = specOf(snapshot.context);
   const hook = (['postStart', 'preStop'] as const).find((each) => snapshot.hasTag(HOOKS[each]));
@@ -84,15 +81,20 @@ export function waitWithHook(waitsFor: string, { snapshot }: Hooked): string {
   return handler ? `${waitsFor} (${handlerText(handler)})` : waitsFor;
 }
 
-/** One that ends at once may be seen to before its start has answered, which tells what was made of it. */
+/**
+ * The exit of a short-lived container can be observed before its start call returns. It is not reported until the call
+ * has returned the container's details.
+ */
 const reportedEnd = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
   snapshot.hasTag('making') ? undefined : snapshot.context.run;
 
-/** What is told of a container that was removed for a restart of all, until a later end is reported. */
+/** The status of a container that was removed for a restart of the whole pod, until a later exit is reported. */
 const removalOf = (snapshot: ContainerSnapshot) =>
   removedForRestart({ run: reportedEnd(snapshot), earlierRun: snapshot.context.earlierRun });
 
-/** A number is counted once its container is shown: until then all that is told is of the one before. */
+/**
+ * The restart count is raised once the new container is reported. Until then the status is that of the previous one.
+ */
 function restartsOf(snapshot: ContainerSnapshot): number {
   const { id, attempt, isCounted, foundUnknown } = snapshot.context;
   if (removalOf(snapshot) || isCounted || foundUnknown) return attempt;
@@ -105,7 +107,7 @@ const isStarted = (snapshot: ContainerSnapshot): boolean => {
   return isShownRunning(snapshot) && id !== undefined && startedUp === id;
 };
 
-/** Without a readiness probe, what has started is ready. */
+/** A started container without a readiness probe is ready. */
 function isReady(snapshot: ContainerSnapshot): boolean {
   if (!isStarted(snapshot)) return false;
   const { pod, name } = snapshot.context;
@@ -128,21 +130,21 @@ function stateNow(
   }
   const removed = removalOf(snapshot);
   if (removed) return restartsAll ? { kind: 'waiting', ...removed } : creating(snapshot.context);
-  // One that only its logs tell of waits to be made, as with a kubelet.
+  // As in a kubelet, a container known only from log files is waiting to be created.
   if (!last?.containerId || (!run && !rests && isHidden(snapshot, last))) return creating(snapshot.context);
   return { kind: 'terminated', run: last };
 }
 
 /**
- * Whether the container would run again if its pod did not end. Until the pod is deleted, such a container is shown as it
- * waits (`ShouldContainerBeRestarted` in `pkg/kubelet/container/helpers.go`).
+ * Whether the container would run again if its pod were not terminating. Until the pod is deleted, such a container is
+ * reported as waiting (`ShouldContainerBeRestarted` in `pkg/kubelet/container/helpers.go`).
  */
 const wouldRestart = (context: ContainerContext, run: TerminatedRun): boolean =>
   shouldRestart({ pod: context.pod, container: specOf(context), role: context.role, run, podEnding: false });
 
 /**
- * An earlier agent has made it and not started it, or the runtime does not know its state: it waits, as with a kubelet,
- * whatever was before it (C23).
+ * Whether an earlier agent created the container without starting it, or the runtime does not know its state. As in a
+ * kubelet it is reported as waiting whatever ran before (C23).
  */
 function isAtHand(snapshot: ContainerSnapshot): boolean {
   const { unstarted, foundUnknown } = snapshot.context;
@@ -151,9 +153,9 @@ function isAtHand(snapshot: ContainerSnapshot): boolean {
 }
 
 /**
- * Whether the end before the run to come is not shown: as that run comes against the restart policy, after a probe or an
- * update has ended the container; or as its container is there. Once it was reported as terminated, an API server would
- * refuse every other state. An init container has no choice (C3).
+ * Whether the previous exit is hidden, either because the next run contradicts the restart policy (after a probe or an
+ * update stopped the container) or because the next container exists already. A terminated state that was reported
+ * cannot be changed, since an API server refuses it. Init containers are always shown as terminated (C3).
  */
 function isHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boolean {
   const { context } = snapshot;
@@ -162,8 +164,8 @@ function isHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boo
 }
 
 /**
- * A container counts as running once its postStart hook is done; one whose hook failed does not while it is killed, nor one
- * that is stopped before the runtime has told that it runs, if it does: the answer to its start was lost.
+ * A container counts as running once its postStart hook has completed. It does not count as running while it is killed
+ * after a failed hook, or stopped before the runtime has reported that it runs.
  */
 function isShownRunning(snapshot: ContainerSnapshot): boolean {
   if (snapshot.hasTag('running')) return true;

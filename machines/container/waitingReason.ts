@@ -1,4 +1,4 @@
-/** Why a container could not be started, in the words of a ContainerStateWaiting (C16): shown until a start succeeds. */
+/** Why a container could not be started, in terms of ContainerStateWaiting (C16). Reported until a start succeeds. */
 import { goDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -6,7 +6,6 @@ import type { WaitReason } from '../../kubernetes/status/view.ts';
 import { isRuntimeAway } from '../shared/failure.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 
-/** What it is told from: a part of the context of a container. */
 interface Waiter {
   readonly pod: Pod;
   readonly name: string;
@@ -19,7 +18,7 @@ const startReason = (reason: WaitReason, message: string): WaitingReason => ({ w
 export const createFailed = (context: Waiter, failure: Failure): WaitingReason | undefined => {
   if (isRuntimeAway(failure)) return context.waitingReason;
   const { reason, message } = failure;
-  // All else is the runtime's refusal.
+  // Every other failure is a refusal by the runtime.
   return startReason(reason === 'CreateContainerConfigError' ? reason : 'CreateContainerError', message);
 };
 
@@ -27,11 +26,11 @@ export const refusedStart = ({ message }: Failure): WaitingReason => startReason
 
 export const failedPostStart = ({ message }: Failure): WaitingReason => startReason('PostStartHookError', message);
 
-/** Whether its last start failed by its postStart hook, and this is not told as a back-off yet. */
+/** Whether the last start failed in its postStart hook and is not reported as a back-off yet. */
 export const hasFailedPostStart = ({ waitingReason }: Waiter): boolean =>
   waitingReason?.reason === 'PostStartHookError';
 
-/** Whether its last start failed, and this is not told as a back-off yet. */
+/** Whether the last start failed and is not reported as a back-off yet. */
 export const hasFailedToStart = (context: Waiter): boolean =>
   context.waitingReason?.reason === 'RunContainerError' || hasFailedPostStart(context);
 

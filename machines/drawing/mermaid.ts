@@ -1,4 +1,4 @@
-/** Writes a machine as a Mermaid state diagram, from the definition that also runs. */
+/** Renders a machine as a Mermaid state diagram, from the definition that also runs. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { StateMeta } from '../shared/stateMeta.ts';
 import { actionNames, wayLabel } from './mermaidText.ts';
@@ -13,8 +13,9 @@ interface Edge {
 }
 
 /**
- * The chart as the text of a `stateDiagram-v2`: nested states, transitions as `event [guard]`, in the order of the
- * definition. What a state takes without leaving it stands in its box; what every state in a box takes, in one of its own.
+ * Returns the source of a `stateDiagram-v2`. States are nested, and transitions are labelled `event [guard]` in the
+ * order of the definition. Transitions that stay in a state are listed in its box. Those of every state in a box are
+ * listed in a box "any state".
  */
 export function mermaidOf(machine: AnyStateMachine): string {
   const edges = nodesOf(machine.root).flatMap(edgesOf);
@@ -23,13 +24,13 @@ export function mermaidOf(machine: AnyStateMachine): string {
 
 const indented = (lines: readonly string[]): string[] => lines.map((line) => `    ${line}`);
 const idOf = (node: AnyStateNode): string => node.path.join('_');
-/** The stand-in for whichever state of a box is active. */
+/** ID of the node "any state", which stands for every state of a box. */
 const anyOf = (node: AnyStateNode): string => [...node.path, 'any'].join('_');
 const isWithin = (node: AnyStateNode, box: AnyStateNode): boolean =>
   node === box || (node.parent !== undefined && isWithin(node.parent, box));
 const initialOf = (node: AnyStateNode): AnyStateNode | undefined => node.initial.target?.[0];
 
-/** The inside of a compound state: its states, then what is drawn between them. */
+/** Draws the inside of a compound state: its states, then the edges between them. */
 function boxOf(box: AnyStateNode, edges: readonly Edge[]): string[] {
   const own = edges.filter(({ within }) => within === box);
   const first = initialOf(box);
@@ -67,7 +68,9 @@ const edgesOf = (node: AnyStateNode): Edge[] =>
     }),
   );
 
-/** An edge out of a box into itself starts at its stand-in; one that restarts a box leads to its first state. */
+/**
+ * An edge from a box into itself starts at its "any state" node. One that restarts the box leads to its initial state.
+ */
 function edgeOf(source: AnyStateNode, target: AnyStateNode, label: string): Edge {
   const isBox = source.type === 'compound';
   const to = isBox && target === source ? (initialOf(target) ?? target) : target;
@@ -81,7 +84,7 @@ function commonBox(one: AnyStateNode, other: AnyStateNode): AnyStateNode {
   return isWithin(other, box) ? box : commonBox(box, other);
 }
 
-/** One line for all edges between the same two states. */
+/** Merges the edges between the same two states into one line. */
 function merged(edges: readonly Edge[]): string[] {
   const labels = new Map<string, string[]>();
   for (const { from, to, label } of edges) {
@@ -91,7 +94,7 @@ function merged(edges: readonly Edge[]): string[] {
   return [...labels].map(([arrow, all]) => (all.length > 0 ? `${arrow} : ${all.join('<br>')}` : arrow));
 }
 
-/** What a state does on an event and stays: `event [guard] / action, action`. */
+/** The events that a state handles without leaving it, as `event [guard] / action, action`. */
 const stepsOf = (node: AnyStateNode): string[] =>
   transitionsOf(node).flatMap((tried) =>
     tried.flatMap((transition) => {

@@ -1,10 +1,13 @@
-/** The labels of a chart's transitions: what an event, a guard and an action are called in a diagram. */
+/** Labels of transitions in diagrams. */
 import type { AnyStateNode, AnyTransitionDefinition } from 'xstate';
 
 const DONE = 'xstate.done.actor.';
 const FAILED = 'xstate.error.actor.';
 
-/** An event as people say it: the answer of a port by the port's name, empty for a transition that needs none. */
+/**
+ * The label of an event. The completion of a port is labelled with the port's name, and an eventless transition has no
+ * label.
+ */
 function eventName(node: AnyStateNode, event: string): string {
   if (event.startsWith(DONE)) return `${actorName(node, event.slice(DONE.length))} done`;
   if (event.startsWith(FAILED)) return `${actorName(node, event.slice(FAILED.length))} failed`;
@@ -17,7 +20,7 @@ function actorName(node: AnyStateNode, id: string): string {
   return invoked ? String(invoked.src) : 'a child';
 }
 
-/** A transition as `event [guard]`; `else` is for one that comes after others with guards. */
+/** Labels a transition as `event [guard]`, or `else` if it follows transitions with guards. */
 export function wayLabel(
   { source, eventType, guard }: AnyTransitionDefinition,
   tried: readonly AnyTransitionDefinition[],
@@ -26,12 +29,15 @@ export function wayLabel(
   return [eventName(source, eventType), ...(condition ? [`[${condition}]`] : [])].filter(Boolean).join(' ');
 }
 
-/** A guard's name, as its machine's setup gives it; `one and other` for a conjunction, `not one` for its opposite. */
+/**
+ * The name of a guard in the machine's setup. Combined guards are rendered as `one and other`, `one or other` and `not
+ * one`.
+ */
 function guardName(guard: unknown): string {
   if (typeof guard === 'string') return guard;
   if (isNamed(guard)) return guard.type;
   if (isCombined(guard)) {
-    // A bundler numbers functions whose name is taken.
+    // A bundler appends a number to functions whose name is taken.
     const word = guard.name.replace(/\d+$/, '');
     const names = guard.guards.map(guardName);
     return word === 'not' ? `not ${names.join()}` : names.join(` ${word} `);
@@ -39,7 +45,7 @@ function guardName(guard: unknown): string {
   throw new Error('a guard in a chart has no name');
 }
 
-/** The names of an action; none for one that only writes down what the event brought. */
+/** The names of an action. Inline assignments have none. */
 export function actionNames(action: unknown): string[] {
   if (typeof action === 'string') return [action];
   return isNamed(action) ? [action.type] : [];

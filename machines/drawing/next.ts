@@ -1,4 +1,4 @@
-/** What comes next: the ways out of the state that an actor is in. */
+/** The transitions that can leave the current state of an actor. */
 import {
   type AnyStateMachine,
   type AnyStateNode,
@@ -12,8 +12,8 @@ import { transitionsOf, wayOf } from './ways.ts';
 const TIMER = 'timer.elapsed';
 
 /**
- * The ways out of a state, those of timers first, then those of the innermost state. What an inner state takes whatever
- * holds, an outer one never gets. `until` is when the wait ends that the state shows.
+ * Returns the transitions out of a state, first those of timers, then those of the innermost state. Outer states are
+ * ignored for events that an inner state always handles. `until` is the deadline of the state's wait.
  */
 export function nextWays(machine: AnyStateMachine, state: StateValue, until?: number): NextTransition[] {
   const ways = leavesOf(machine, state).flatMap((leaf) => waysOutOf(leaf, until));
@@ -22,7 +22,6 @@ export function nextWays(machine: AnyStateMachine, state: StateValue, until?: nu
   return [...once.filter(isTimed), ...once.filter((way) => !isTimed(way))];
 }
 
-/** The innermost active states. */
 function leavesOf(machine: AnyStateMachine, state: StateValue): AnyStateNode[] {
   const active = getStateNodes(machine.root, state);
   return active.filter((node) => !active.some(({ parent }) => parent === node));
@@ -36,18 +35,18 @@ function waysOutOf(leaf: AnyStateNode, until: number | undefined): NextTransitio
     const own = transitionsOf(node).filter(([first]) => first && !answered.has(first.eventType));
     for (const [event] of own.map(certainly)) if (event !== undefined) answered.add(event);
     return own.flatMap((tried) => {
-      // Only one that happens: an event that a state declines by an empty transition goes no further.
+      // An empty transition discards its event, so that it is not listed.
       const shown = reachable(tried).filter(({ target, actions }) => target || actions.length > 0);
       return shown.map((transition) => nextWay(transition, tried, until));
     });
   });
 }
 
-/** The event that is taken here whatever holds. */
+/** Returns the event that is always handled, because one of its transitions has no guard. */
 const certainly = (tried: readonly AnyTransitionDefinition[]): string[] =>
   tried.filter(({ guard }) => guard === undefined).map(({ eventType }) => eventType);
 
-/** Those up to the first that has no guard. */
+/** Returns the transitions up to the first without a guard. */
 function reachable(tried: readonly AnyTransitionDefinition[]): readonly AnyTransitionDefinition[] {
   const certain = tried.findIndex(({ guard }) => guard === undefined);
   return certain < 0 ? tried : tried.slice(0, certain + 1);

@@ -1,14 +1,17 @@
-/** A part of a machine that is looked at by itself. */
+/** A part of a machine that is drawn separately. */
 export interface Region {
-  /** In one word: what a file of its drawing is called. */
+  /** One word, used in the name of the drawing's file. */
   readonly id: string;
   readonly title: string;
-  /** States, dotted, each with all that is inside it and in no other region. */
+  /** Dotted states. Each includes its substates, except for those that belong to a different region. */
   readonly holds: readonly string[];
-  /** Compound states that are drawn without a box around what is inside them. */
+  /** Compound states that are drawn without a box. */
   readonly open?: readonly string[];
-  /** The way that one usually goes, in its order; what is not on it is folded. Absent: all is shown. */
+  /** The usual path, in order. Other states are collapsed. If undefined, all are shown. */
   readonly straight?: readonly string[];
-  /** Where boxes stand: columns from the left, in each from the top. Absent: from the left in the order of the chart. */
+  /**
+   * Layout of the boxes in columns from left to right, each from top to bottom. If undefined, they are laid out from
+   * left to right in the order of the chart.
+   */
   readonly columns?: readonly (readonly string[])[];
 }

@@ -1,4 +1,4 @@
-/** Which part of a machine a state belongs to. */
+/** Maps states to the regions of their machine. */
 import type { AnyStateMachine } from 'xstate';
 import { containerRegions } from '../container/regions.ts';
 import { podRegions } from '../pod/regions.ts';
@@ -9,10 +9,10 @@ const REGIONS = new Map([
   ['pod', podRegions],
 ]);
 
-/** The regions of a machine; none of one that is seen at a glance. */
+/** The regions of a machine. Small machines have none. */
 export const regionsOf = (machine: AnyStateMachine): readonly Region[] => REGIONS.get(machine.id) ?? [];
 
-/** How machines stand that have no regions, and go round. */
+/** Layout of machines without regions whose states form a cycle. */
 const COLUMNS: ReadonlyMap<string, NonNullable<Region['columns']>> = new Map([
   [
     'image',
@@ -32,14 +32,14 @@ const COLUMNS: ReadonlyMap<string, NonNullable<Region['columns']>> = new Map([
   ],
 ]);
 
-/** Where boxes stand, in a region or the whole of a machine. */
+/** The layout of a region or, without one, of the whole machine. */
 export const columnsIn = (machine: AnyStateMachine, region?: Region): Region['columns'] =>
   region ? region.columns : COLUMNS.get(machine.id);
 
-/** Whether a state is another one, or inside it. */
+/** Whether a state is `outer` or one of its substates. */
 export const isInside = (state: string, outer: string): boolean => state === outer || state.startsWith(`${outer}.`);
 
-/** The region of a state: the one that holds it most closely. */
+/** Returns the most specific region that contains a state. */
 export function regionOf(regions: readonly Region[], state: string): Region | undefined {
   const held = regions.flatMap((region) => region.holds.map((outer) => ({ region, outer })));
   const holding = held.filter(({ outer }) => isInside(state, outer));

@@ -1,7 +1,7 @@
-/** Which rules of Kubernetes states follow, by their numbers in docs/conformance.md. */
+/** The rules of Kubernetes that states implement, by their numbers in docs/conformance.md. */
 import { isInside } from './regions.ts';
 
-/** Rules of a state and of what is inside it; the state empty: of the whole machine. */
+/** Rules of a state and of its substates. An empty state stands for the whole machine. */
 interface Followed {
   readonly machine: string;
   readonly state: string;
@@ -11,7 +11,7 @@ interface Followed {
 const of = (machine: string, states: readonly (readonly [string, ...string[]])[]): Followed[] =>
   states.map(([state, ...rules]) => ({ machine, state, rules }));
 
-/** Only where a rule says why a state is there, or what it does. */
+/** Lists only states that exist because of a rule or implement one. */
 export const followedRules: readonly Followed[] = [
   ...of('container', [
     ['pending.waiting', 'C3', 'C4'],
@@ -51,7 +51,7 @@ export const followedRules: readonly Followed[] = [
   ]),
 ];
 
-/** The rules of a state: those of the innermost state around it that has some. */
+/** Returns the rules of the innermost enclosing state that has any. */
 export function rulesOf(machine: string, state: string): readonly string[] {
   const found = followedRules.filter((each) => each.machine === machine && isInside(state, each.state));
   return found.sort((one, other) => other.state.length - one.state.length)[0]?.rules ?? [];

@@ -1,7 +1,7 @@
-/** The state of an actor as a machine knows it, from the text by which people are told of it. */
+/** Converts the printed form of a state to an XState state value. */
 import type { StateValue } from 'xstate';
 
-/** `launching.making`, or `active.a paused.b` of regions in parallel: what `statePath` makes of a state. */
+/** Parses the output of `statePath`, such as `launching.making`, or `active.a paused.b` for parallel regions. */
 export function stateValueOf(text: string): StateValue {
   const paths = text.split(' ').map((path) => path.split('.'));
   const [[only, ...inner] = ['']] = paths;

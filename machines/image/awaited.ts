@@ -1,31 +1,34 @@
-/** What a container or a volume keeps of the image that it waits for. */
+/** Context fields of a container or volume that waits for an image. */
 import type { Failure } from '../../base/failure.ts';
 import type { ImageFact } from '../shared/events.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 
 export interface AwaitedImage {
-  /** The wait after the last failure to get its image, in milliseconds. */
+  /** Back-off delay after the last failure to get the image, in milliseconds. */
   readonly imageDelayMs: number;
   readonly failure?: Failure | undefined;
-  /** Why it is not there, as a status shows it. */
+  /** Why the image is missing, as reported in the status. */
   readonly waitingReason?: WaitingReason | undefined;
 }
 
-/** How the image's actor gets on, as it has told. */
+/** Copies the progress that the image's actor reports. */
 export const awaitedImage = ({ delayMs, failure, waitingReason }: ImageFact): AwaitedImage => ({
   imageDelayMs: delayMs,
   failure,
   waitingReason,
 });
 
-/** It is there, or another is wanted: what kept it is forgotten, a failed start is not. */
+/** Clears the image's failure once the image is present or a different one is needed. A failed start is retained. */
 export const forgottenImage = ({ waitingReason }: Pick<AwaitedImage, 'waitingReason'>): AwaitedImage => ({
   imageDelayMs: 0,
   failure: undefined,
   waitingReason: waitingReason?.with === 'image' ? undefined : waitingReason,
 });
 
-/** The state in which it is waited for; an actor that is stopped on the way out gives no pull slot back by itself. */
+/**
+ * The state that waits for the image. Its exit releases the pull slot, because a stopped image actor does not release
+ * it.
+ */
 export const gettingImage = {
   tags: ['working', 'gettingImage'],
   meta: { waitsFor: 'its image' },

@@ -1,4 +1,4 @@
-/** One image that a container or a volume needs: looked for, and pulled by its policy (C17). */
+/** One image that a container or a volume needs. It is checked, and pulled by its policy (C17). */
 import { assign } from 'xstate';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
@@ -6,7 +6,7 @@ import { SHOWN_FAILED_MS } from '../shared/waitingReason.ts';
 import { imageError, imageMissing, pullBacksOff, pullBegins, pullDone, pullFailed } from './recordedEvents.ts';
 import { type ImageContext, imageSetup } from './setup.ts';
 
-/** How often one that nobody may pull is looked for. */
+/** Interval between two checks for an image that must not be pulled. */
 const LOOK_AGAIN_MS = 10_000;
 
 export const imageMachine = imageSetup.createMachine({
@@ -72,7 +72,7 @@ export const imageMachine = imageSetup.createMachine({
         ],
       },
     },
-    /** It had to wait for its slot, be it that another container of its pod pulled the same image: that may be there now. */
+    /** The slot was granted after a wait. Meanwhile another container of the pod may have pulled the same image. */
     checkingAgain: {
       tags: 'working',
       meta: { waitsFor: 'the runtime to look for its image again' },
@@ -121,7 +121,7 @@ export const imageMachine = imageSetup.createMachine({
         ],
       },
     },
-    /** The pull's own error is shown before its back-off is (C16). */
+    /** The pull's own error is reported before its back-off is (C16). */
     failed: {
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt' },
@@ -141,7 +141,7 @@ export const imageMachine = imageSetup.createMachine({
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.waitMs }) },
       on: { 'timer.elapsed': 'checking' },
     },
-    /** Absent, and the policy forbids to pull: somebody may load it by hand, so it is looked for again. */
+    /** The image is absent and its policy forbids pulling. It is checked again, because it may be loaded by hand. */
     missing: {
       tags: 'waiting',
       meta: { waitsFor: 'its image to be loaded by hand (pull policy Never)', afterMs: LOOK_AGAIN_MS },
@@ -154,7 +154,7 @@ export const imageMachine = imageSetup.createMachine({
       invoke: { src: 'timer', input: { after: LOOK_AGAIN_MS } },
       on: { 'timer.elapsed': 'checking' },
     },
-    /** It could not be looked for, or the runtime went away during its pull. */
+    /** The check failed, or the runtime became unavailable during the pull. */
     awaitingRetry: {
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt' },

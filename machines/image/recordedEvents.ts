@@ -1,11 +1,11 @@
-/** What is told of an image, whoever needs it: the kubelet's reasons and messages. */
+/** Events about images, with the kubelet's reasons and messages. */
 import { goDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import { failureEvent } from '../shared/failureEvents.ts';
 import type { PortTypes } from '../shared/ports.ts';
 
-/** The image that is there is used; the kubelet's words say that nothing has to be proved to the registry. */
+/** The present image is used. The kubelet's wording adds that the pod needs no proof of access to the registry. */
 export const imagePresent = (image: string): EventMessage => ({
   reason: 'Pulled',
   message: `Container image "${image}" already present on machine and can be accessed by the pod`,
@@ -14,10 +14,10 @@ export const imagePresent = (image: string): EventMessage => ({
 export const imageMissing = (image: string): EventMessage =>
   warning('ErrImageNeverPull', `Container image "${image}" is not present with pull policy of Never`);
 
-/** What the kubelet tells of a container besides, when an image that it needs cannot be had. */
+/** The additional event that the kubelet records for a container whose image is not available. */
 export const imageError = (reason: string): EventMessage => warning('Failed', `Error: ${reason}`);
 
-/** The same of a look for the image that failed. */
+/** The additional event for a failed image check. */
 export const inspectionError = (failure: Failure): EventMessage[] =>
   failureEvent(
     failure,
@@ -27,7 +27,7 @@ export const inspectionError = (failure: Failure): EventMessage[] =>
 
 export const pullBegins = (image: string): EventMessage => ({ reason: 'Pulling', message: `Pulling image "${image}"` });
 
-/** `soughtAt` is when it was found to be absent: from then on it waited for its turn. */
+/** `soughtAt` is when the image was found to be absent, which is when the wait for a pull slot began. */
 export function pullDone(image: string, soughtAt: number, pulled: PortTypes['pullImage']['output']): EventMessage {
   const took = goDuration(pulled.finishedAt - pulled.startedAt);
   const waited = goDuration(pulled.finishedAt - soughtAt);
@@ -35,7 +35,7 @@ export function pullDone(image: string, soughtAt: number, pulled: PortTypes['pul
   return { reason: 'Pulled', message };
 }
 
-/** It could not be looked for; a bad name says so itself. */
+/** The event for a failed image check. The message of an invalid name needs no prefix. */
 export function inspectionFailed(image: string, failure: Failure): EventMessage[] {
   const { reason, message } = failure;
   const words = reason === 'InvalidImageName' ? message : `Failed to inspect image "${image}": ${message}`;

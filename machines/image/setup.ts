@@ -1,4 +1,4 @@
-/** What an image's actor knows, its ports, guards and actions. The chart is in chart.ts. */
+/** The image machine's context, ports, guards and actions. The chart is in chart.ts. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -24,43 +24,49 @@ import { backOffReason, inspectReason, neverPullReason, pullReason } from './wai
 
 export interface ImageInput {
   readonly pod: Pod;
-  /** As the spec names it. */
+  /** The image as named in the spec. */
   readonly image: string;
-  /** Absent: it is pulled where it is not there. */
+  /** Undefined is treated as IfNotPresent. */
   readonly policy: string | undefined;
-  /** Whom the events of its look and its pull are about. */
+  /** The object that events of the check and the pull refer to. */
   readonly involved: InvolvedObject;
-  /** The containers that cannot start without it: an error is told of each. */
+  /** The containers that cannot start without the image. An error is recorded for each. */
   readonly heldUp: readonly InvolvedObject[];
-  /** What the pull limiter knows it by; whoever stops this actor releases it. */
+  /** The key of the request at the pull limiter. The parent that stops this actor releases the slot. */
   readonly key: string;
-  /** A container of the pod that comes before wants the same image: on a kubelet this one would not begin before that has it. */
+  /**
+   * Whether an earlier container of the pod needs the same image. A kubelet would start on this container only after
+   * the earlier one has the image.
+   */
   readonly isAfterSame: boolean;
-  /** The pod's number in the order of arrival: who came first pulls first. */
+  /** The pod's number in order of arrival. The pod that arrived first pulls first. */
   readonly ticket: number;
-  /** The wait after the last try that failed, in milliseconds; 0 when none did. */
+  /** Back-off delay after the last failed attempt, in milliseconds. 0 if none failed. */
   readonly delayMs: number;
   readonly waitingReason: WaitingReason | undefined;
 }
 
 export interface ImageContext extends ImageInput {
   readonly imageRef: string;
-  /** When it was found to be absent: from then on it waited for its turn to be pulled. */
+  /** When the image was found to be absent, which is when the wait for a pull slot began. */
   readonly soughtAt: number;
-  /** How long the pull may take, in milliseconds; absent: as long as it takes. */
+  /** Time limit of the pull, in milliseconds. Undefined if there is none. */
   readonly limitMs?: number | undefined;
   readonly failure?: Failure | undefined;
-  /** How long the next attempt is waited for, in milliseconds, from the beginning of the state that waits. */
+  /** Delay until the next attempt, in milliseconds from the start of the waiting state. */
   readonly waitMs: number;
 }
 
-/** Of a name that is none there is no registry: it is not pulled. */
+/** The registry of an image. Empty for an invalid name, which is never pulled. */
 function registryOf(image: string): string {
   const reference = parseImageReference(image);
   return 'refusal' in reference ? '' : (reference.repository.split('/')[0] ?? '');
 }
 
-/** That the runtime is away is the node's own business: it says nothing of the image, and its return ends the wait. */
+/**
+ * An unavailable runtime says nothing about the image, so that the waiting reason and the back-off remain. The wait
+ * ends when the runtime returns.
+ */
 function setback(context: ImageContext, failure: Failure, reason: WaitingReason): Partial<ImageContext> {
   if (isRuntimeAway(failure)) return { failure, waitMs: RUNTIME_AWAY_MS };
   const delayMs = nextBackOff(context.delayMs, pullBackOff);
@@ -79,14 +85,14 @@ export const imageSetup = setup({
   },
   actors: { findImage: port('findImage'), pullImage: port('pullImage'), timer: timerPort() },
   guards: {
-    /** It is here, and neither the policy nor what is known of its pulls asks for a look at the registry. */
+    /** Whether the image is present and neither its policy nor its pull record requires a request to the registry. */
     needsNoPull: ({ context }, { imageRef, isUnproven = false }: FoundImage) =>
       imageRef !== null && context.policy !== 'Always' && !isUnproven,
     mayNotPull: ({ context }) => context.policy === 'Never',
-    /** While it waited for its slot another may have pulled it. */
+    /** Another container may have pulled the image while this one waited for its slot. */
     mayHaveCome: ({ context, event }) =>
       event.type === 'slot.granted' && event.waited === true && context.policy !== 'Always',
-    /** The runtime went away in the middle of it: that says nothing about the image. */
+    /** The runtime became unavailable during the pull, which says nothing about the image. */
     isCutOff: ({ event }) => isRuntimeAway(failureOf(event)),
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },
@@ -94,7 +100,7 @@ export const imageSetup = setup({
     recordEvent: enqueueActions(({ context: { involved }, enqueue }, messages: EventMessages) => {
       for (const event of recordedEvents(involved, messages)) enqueue.emit(event);
     }),
-    /** Of its secrets the whole pod is told. */
+    /** Problems with image pull secrets concern the whole pod. */
     warnPod: enqueueActions(({ context: { pod }, enqueue }, { warnings = [] }: FoundImage) => {
       for (const event of recordedEvents(involvedPod(pod), warnings)) enqueue.emit(event);
     }),
@@ -132,7 +138,10 @@ export const imageSetup = setup({
     showBackOff: assign(({ context }) => ({ waitingReason: backOffReason(context.image, context.waitingReason) })),
     countShown: assign(({ context: { waitMs } }) => ({ waitMs: Math.max(0, waitMs - SHOWN_FAILED_MS) })),
     showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(context.image) })),
-    /** One that is tried again stands behind all others: a registry that never answers would have the slot each time. */
+    /**
+     * A retry is queued behind all other requests. Otherwise a registry that never responds would get the slot each
+     * time.
+     */
     requestSlot: sendTo(served('pullLimiter'), ({ context, self }) => ({
       type: 'slot.request',
       key: context.key,

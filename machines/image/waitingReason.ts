@@ -1,11 +1,11 @@
-/** Why an image is not there, in the words of a ContainerStateWaiting (C16). */
+/** Why an image is missing, in terms of ContainerStateWaiting (C16). */
 import type { Failure } from '../../base/failure.ts';
 import type { WaitReason } from '../../kubernetes/status/view.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 
 const imageReason = (reason: WaitReason, message: string): WaitingReason => ({ with: 'image', reason, message });
 
-/** It could not be looked for; a bad name says so itself. */
+/** The reason of a failed image check. The message of an invalid name needs no prefix. */
 export const inspectReason = (image: string, { reason, message }: Failure): WaitingReason =>
   reason === 'InvalidImageName'
     ? imageReason(reason, message)
@@ -13,7 +13,7 @@ export const inspectReason = (image: string, { reason, message }: Failure): Wait
 
 export const pullReason = ({ reason, message }: Failure): WaitingReason => imageReason(reason, message);
 
-/** Between two tries to pull: it names what the last one said. */
+/** The reason between two attempts to pull. It includes the error of the last attempt. */
 export const backOffReason = (image: string, last: WaitingReason | undefined): WaitingReason =>
   imageReason('ImagePullBackOff', `Back-off pulling image "${image}": ${last?.reason}: ${last?.message}`);
 

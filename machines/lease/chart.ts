@@ -1,4 +1,4 @@
-/** The lease of the node: renewed every so often, so that the cluster knows it to be alive. */
+/** The node's Lease, renewed at intervals to show the cluster that the node is alive. */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { parent } from '../shared/actorRefs.ts';
@@ -8,23 +8,23 @@ import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
-// Not an interface: the types of the package would have to name it.
+// A type alias, because the package's declaration files would have to name an interface.
 export type LeaseInput = {
-  /** How often it is renewed, in milliseconds: four times while it lasts. */
+  /** Renewal interval in milliseconds, a quarter of the lease's duration. */
   readonly everyMs: number;
 };
 
-/** As a kubelet: the wait before another try doubles from the first to the longest. */
+/** Initial and maximum delay of the exponential back-off between attempts, as in a kubelet. */
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 7_000;
 
-/** At most so much longer, that not all nodes come at once. */
+/** Maximum jitter of the interval, as a fraction, so that nodes do not renew at the same time. */
 const LATENESS = 0.04;
 
 export type LeaseContext = LeaseInput & {
-  /** How long until the next renewal, in milliseconds. */
+  /** Time until the next renewal, in milliseconds. */
   readonly restMs: number;
-  /** The Node was registered while the lease was looked for. */
+  /** Whether the Node was registered while the renewal was in flight. */
   readonly hasNodeCome: boolean;
   readonly waitMs: number;
   readonly retryAt: number;
@@ -32,7 +32,7 @@ export type LeaseContext = LeaseInput & {
 };
 
 const answerIn = (event: object): PortTypes['renewLease']['output'] =>
-  // Only `renewLease` is done there.
+  // `renewLease` is the only actor whose output arrives here.
   'output' in event ? (event.output as PortTypes['renewLease']['output']) : { isHeld: false, chance: 0 };
 
 export const leaseMachine = setup({
@@ -51,7 +51,7 @@ export const leaseMachine = setup({
   actions: {
     begin: assign({ hasNodeCome: false }),
     noteNode: assign({ hasNodeCome: true }),
-    /** The cluster is there again: what else it is to be told need not wait. */
+    /** The API server is reachable again, so that other updates need not wait. */
     tellRegained: enqueueActions(({ context: { failure }, enqueue }) => {
       if (failure !== undefined) enqueue.sendTo(parent<RegistrationReport>(), { type: 'node.leaseRegained' });
     }),
@@ -95,7 +95,7 @@ export const leaseMachine = setup({
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.restMs }) },
       on: { 'timer.elapsed': 'renewing', 'node.registered': {} },
     },
-    /** Without a Node nobody wants to know whether its node is alive. */
+    /** Without a Node object the node needs no lease. */
     awaitingNode: {
       tags: 'waiting',
       meta: { waitsFor: 'a Node object, without which there is no lease, looked for again', until: 'dueAt' },

@@ -1,4 +1,7 @@
-/** A node-level limiter: so many at a time, the pods that came first go first; its queue is what `explain` shows. */
+/**
+ * Limits concurrent work on the node. Slots are granted in the order in which pods arrived, and `explain` shows the
+ * queue.
+ */
 import { assign, enqueueActions, setup } from 'xstate';
 import { actorAt } from '../shared/actorRefs.ts';
 import { timerPort } from '../shared/ports.ts';
@@ -6,15 +9,15 @@ import type { LimiterEvent, SlotGranted, SlotRequest } from '../shared/slots.ts'
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 interface HeldSlot extends SlotRequest {
-  /** It has had its slot for so long that only requests of its origin still wait for it. */
+  /** Whether the slot has been held so long that it no longer blocks requests of other origins. */
   readonly slow?: true;
 }
 
 export interface LimiterContext {
   readonly capacity: number;
-  /** How long a slot may be held, in milliseconds: whoever holds one sees to it. */
+  /** Maximum time for which a slot may be held, in milliseconds. The holder enforces it. */
   readonly limitMs?: number;
-  /** How long all slots may be held, in milliseconds, before those that hold them are slow; absent: for ever. */
+  /** Time in milliseconds after which the holders of all slots count as slow. Undefined if they never do. */
   readonly slowAfterMs?: number;
   readonly held: readonly HeldSlot[];
   readonly queue: readonly SlotRequest[];
@@ -22,7 +25,7 @@ export interface LimiterContext {
 
 export type LimiterInput = Pick<LimiterContext, 'capacity' | 'limitMs' | 'slowAfterMs'>;
 
-/** Puts a request behind those with the same or an earlier ticket. */
+/** Inserts a request after those with the same or an earlier ticket. */
 function enqueued(queue: readonly SlotRequest[], request: SlotRequest): readonly SlotRequest[] {
   const behind = queue.findIndex((other) => other.ticket > request.ticket);
   return behind < 0 ? [...queue, request] : [...queue.slice(0, behind), request, ...queue.slice(behind)];
@@ -39,8 +42,8 @@ const isOfSame = ({ subject }: SlotRequest, other: SlotRequest): boolean =>
   subject !== undefined && subject === other.subject;
 
 /**
- * However slow they are, no more than the capacity are of one origin, or of none: it is asked for no more at a time. Of
- * one subject there is one.
+ * Whether a request may get a slot. At most `capacity` slots, slow ones included, are held per origin, and at most one
+ * per subject.
  */
 const isOpenTo = ({ capacity, held }: LimiterContext, request: SlotRequest): boolean =>
   held.filter((each) => each.origin === request.origin).length < capacity &&
@@ -49,22 +52,24 @@ const isOpenTo = ({ capacity, held }: LimiterContext, request: SlotRequest): boo
 const nextOf = (context: LimiterContext): SlotRequest | undefined =>
   hasSlots(context) ? context.queue.find((request) => isOpenTo(context, request)) : undefined;
 
-/** Those that wait, the next first: who waits for the slow ones of its own origin, or for its subject, lets the others pass. */
+/**
+ * The waiting requests in the order in which they will be granted. Those blocked by slow holders of their own origin,
+ * or by their subject, come last.
+ */
 export const lineOf = (context: LimiterContext): readonly SlotRequest[] => {
   const isHeldUp = (request: SlotRequest) =>
     !isOpenTo({ ...context, held: context.held.filter((each) => each.slow || isOfSame(each, request)) }, request);
   return [...without(context.queue, isHeldUp), ...context.queue.filter(isHeldUp)];
 };
 
-/** Those that have what a request waits for. */
+/** The holders that block a request. */
 export function holdersFor({ held }: LimiterContext, request: SlotRequest): readonly HeldSlot[] {
   const ofSame = held.filter((each) => isOfSame(each, request));
   return ofSame.length > 0 ? ofSame : held.filter((each) => each.slow === undefined || each.origin === request.origin);
 }
 
-/** What trees of actors show of it: the keys of who holds a slot and of who waits for one. */
 const meta: StateMeta = {
-  // It counts again for whoever gets a slot that is given back, which the limiter's state does not show.
+  // The timer restarts when a released slot is granted again, which the limiter's state does not show.
   moments({ snapshot: { context, children }, sinceOf }: Seen<LimiterContext>) {
     const [timer] = Object.values(children);
     return timer && context.slowAfterMs !== undefined ? { dueAt: sinceOf(timer) + context.slowAfterMs } : {};
@@ -85,7 +90,6 @@ const meta: StateMeta = {
   },
 };
 
-/** One limiter: `open` while a slot is free, `full` while all are held. */
 export const limiterMachine = setup({
   types: {
     input: {} as LimiterInput,
@@ -156,7 +160,7 @@ export const limiterMachine = setup({
       meta: { waitsFor: 'one of its slots to be released' },
       always: { guard: 'hasRoom', target: 'open' },
     },
-    /** Who never gives a slot back holds up its own origin, and nobody else for ever. */
+    /** After this time, holders that never release their slots block only requests of their own origin. */
     fullForNow: {
       tags: 'waiting',
       meta: {

@@ -1,6 +1,7 @@
 /**
- * The mirror of a static pod: the pod of its name at the API server, by which the cluster sees what the node runs by itself.
- * It is kept like the static pod, and goes with it; whatever becomes of it, the static pod runs on.
+ * The mirror pod of a static pod: the pod of the same name at the API server, which shows the cluster what the node
+ * runs by itself. It is updated and removed with the static pod. Whatever happens to it, the static pod continues to
+ * run.
  */
 import { assign, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -10,13 +11,16 @@ import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
-/** What the node knows of one name: all of it, whenever any of it changes. */
+/** The node's data about one pod name. All of it is sent whenever any of it changes. */
 export interface MirrorFacts {
-  /** The static pod that is to be seen; null: none is. */
+  /** The static pod to mirror. Null if there is none. */
   readonly pod: Pod | null;
-  /** The mirror as the server has it; null: it has none. */
+  /** The mirror pod at the API server. Null if there is none. */
   readonly seen: ObservedMirror | null;
-  /** The server's is left as it is, for now: of the static pod of this name something still runs, or nobody knows yet whether there is one. */
+  /**
+   * Whether the mirror pod is left as it is for now, because containers of this static pod are still running, or
+   * because it is not known yet whether the static pod exists.
+   */
   readonly isHeld: boolean;
   /** UID of the Node object. Empty until the Node is registered, and while it is being deleted. */
   readonly nodeUid: string;
@@ -24,11 +28,11 @@ export interface MirrorFacts {
 
 export type MirrorEvent = { type: 'mirror.changed'; facts: MirrorFacts } | { type: 'timer.elapsed' };
 
-// Not an interface: the types of the package would have to name it.
+// A type alias, because the package's declaration files would have to name an interface.
 type MirrorInput = { readonly namespace: string; readonly name: string; readonly facts: MirrorFacts };
 
 type MirrorContext = MirrorInput & {
-  /** The UIDs of the one that is being removed, and of the one that was: for a while the watch may still show it. */
+  /** UIDs of the mirror pod being removed, and of the one removed last, which the watch may still show for a while. */
   readonly removing: string;
   readonly removed: string;
   readonly waitMs: number;
@@ -36,10 +40,13 @@ type MirrorContext = MirrorInput & {
   readonly failure?: Failure | undefined;
 };
 
-/** A refusal, as for a namespace that is missing or a quota, lasts: a kubelet tries again every 60 s to 90 s. */
+/**
+ * A refusal, for example because of a missing namespace or a quota, tends to last. A kubelet retries every 60 s to 90
+ * s.
+ */
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 60_000;
-/** A mirror that was made shows in the watch at once, or something is wrong with that. */
+/** The watch normally shows a created mirror pod at once. Afterwards the watch is assumed to be broken. */
 const SIGHT_MS = 60_000;
 
 interface Args {
@@ -49,7 +56,7 @@ interface Args {
 const seenNow = ({ facts: { seen }, removed }: MirrorContext): ObservedMirror | null =>
   seen === null || seen.uid === removed ? null : seen;
 
-/** Of which pod a mirror is made: only where there is one. */
+/** Returns the static pod to mirror. Called only in states that have one. */
 function podOf({ facts: { pod } }: MirrorContext): Pod {
   if (pod === null) throw new Error('there is no static pod to make a mirror of');
   return pod;
@@ -67,7 +74,7 @@ const mirrorSetup = setup({
   guards: {
     isHeld: ({ context }: Args) => context.facts.isHeld,
     isSeen: ({ context }: Args) => seenNow(context) !== null,
-    /** It is another's, or of another version of the pod, or is being deleted. */
+    /** Whether the mirror pod belongs to a different pod or version, or is being deleted. */
     isWrong: ({ context }: Args) => {
       const [seen, { pod }] = [seenNow(context), context.facts];
       return seen !== null && (pod === null || !isMirrorOf(seen, pod));
@@ -94,7 +101,6 @@ export const mirrorMachine = mirrorSetup.createMachine({
   initial: 'deciding',
   on: { 'mirror.changed': { target: '.deciding', actions: 'record' } },
   states: {
-    /** What follows from what is known now. */
     deciding: {
       tags: 'working',
       always: [
@@ -117,7 +123,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
         onDone: { target: 'awaitingSight', actions: 'recordDone' },
         onError: { target: 'awaitingRetry', actions: 'recordFailure' },
       },
-      // What was asked for comes back first.
+      // The result of the call in flight is awaited first.
       on: { 'mirror.changed': { actions: 'record' } },
     },
     awaitingSight: {
@@ -125,7 +131,8 @@ export const mirrorMachine = mirrorSetup.createMachine({
       meta: { waitsFor: 'the watch of pods to show the mirror pod', afterMs: SIGHT_MS },
       invoke: { src: 'timer', input: { after: SIGHT_MS } },
       always: { guard: 'isSeen', target: 'deciding' },
-      // Whatever else changes, what was made is there: to make it again would be refused, and without its UID none goes.
+      // The mirror pod has been created. Creating it again would be refused, and it cannot be removed before its UID is
+      // known.
       on: { 'timer.elapsed': 'deciding', 'mirror.changed': { actions: 'record' } },
     },
     current: { tags: 'steady' },
@@ -141,7 +148,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
       },
       on: { 'mirror.changed': { actions: 'record' } },
     },
-    /** The node lets it go as soon as the watch shows no mirror of this name either. */
+    /** The node stops this actor once the watch shows no mirror pod of this name either. */
     removed: { tags: 'done' },
     awaitingRetry: {
       tags: 'retrying',

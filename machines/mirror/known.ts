@@ -1,15 +1,15 @@
-/** What a node keeps of the mirrors of its static pods. */
+/** The node's data about the mirror pods of its static pods. */
 import type { ObservedMirror } from '../../kubernetes/mirror.ts';
 import type { MirrorFacts } from './chart.ts';
 
 export type NamedMirror = MirrorFacts & { readonly namespace: string; readonly name: string };
 
 export interface MirrorsKnown {
-  /** Those that the server has. */
+  /** The mirror pods at the API server. */
   readonly seen: readonly ObservedMirror[];
-  /** What the actor of each name was told last, by `NAMESPACE/NAME`. */
+  /** The facts last sent to each actor, by `NAMESPACE/NAME`. */
   readonly told: Readonly<Record<string, NamedMirror>>;
-  /** They are looked after: before that nobody knows what runs here. */
+  /** Whether mirror pods are managed. They are not until the node knows which pods are running. */
   readonly isKept: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
+/**
+ * The node. Routes facts from sources and the runtime to the pods that they concern, and makes no decisions about a
+ * single pod.
+ */
 import { assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { type EventMessages, involvedNode, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
@@ -16,19 +19,19 @@ import { activeImplementations, partial, running } from './states/active.ts';
 import { draining, drainingImplementations } from './states/draining.ts';
 import { haveSourcesAnswered } from './wanted.ts';
 
-/** So long the runtime has to be listed when the node is told to stop before that. */
+/** Time for the runtime to be listed if the node has to stop before the first list. */
 const RUNTIME_LIST_MS = 5_000;
-/** So often a lease is renewed while it lasts. */
+/** Number of renewals per lease duration. */
 const RENEWALS = 4;
-/** How often a kubelet looks at the sizes of logs. */
+/** The interval at which a kubelet checks log sizes. */
 const LOG_CHECK_MS = 10_000;
-/** A start that hangs, as at a volume that does not answer, holds up those of other pods for so long and no longer. */
+/** A start that hangs, for example on an unresponsive volume, blocks the starts of other pods for at most this time. */
 const SLOW_START_MS = 10_000;
 
-/** The feeds that it cannot do without, each of which goes on until it is stopped. */
+/** Feeds without which the node cannot work. They run until they are stopped. */
 const NEEDED: readonly FeedName[] = ['pleg', 'runtimeHealth', 'ticker'];
 
-/** What concerns the node whatever it is at. */
+/** Implementations for events that are handled in every state. */
 const chartSetup = nodeSetup
   .extend(activeImplementations)
   .extend(drainingImplementations)
@@ -36,7 +39,7 @@ const chartSetup = nodeSetup
     guards: {
       isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
       haveSourcesAnswered: ({ context }) => haveSourcesAnswered(context),
-      /** Deaf to the runtime, or without a tick that has broken pods rebuilt, it is of no use. */
+      /** Without runtime events or the ticker, which triggers the rebuilding of broken pods, the agent cannot work. */
       needsFeed: ({ event }) => event.type === 'feed.ended' && NEEDED.includes(event.feed),
       hasReturned: ({ context, event }) =>
         event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
@@ -89,7 +92,7 @@ const chartSetup = nodeSetup
         if (event.type !== 'runtime.containerSeen') return;
         const { container } = event;
         const seen = lookUp(context.observed, container.podUid);
-        // Beside a sandbox of another agent a container may be of that one; the next list tells.
+        // If another agent has a sandbox of the pod, the container may belong to that agent. The next list shows it.
         if (seen?.others && !seen.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
@@ -111,7 +114,7 @@ const chartSetup = nodeSetup
         const names = alternativeNamesOf(event.node?.addresses ?? []);
         if (context.cluster?.certificates?.some(({ name }) => name === 'serving'))
           enqueue.sendTo('certificate/serving', { type: 'certificate.namesChanged', names });
-        // It need not wait for the next check.
+        // The status is reported before the next check, because the cluster considers the node unreachable.
         const { isReady } = context.readiness;
         if (event.node?.isDoubted) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
       }),
@@ -123,11 +126,11 @@ const chartSetup = nodeSetup
         if (event.type !== 'node.csiInitialized' || registration === undefined) return;
         enqueue.assign({ registration: { ...registration, isInitialized: true } });
       }),
-      /** The Node can say from the start what the runtime is. */
+      /** Registration starts once the runtime is known, so that the new Node already describes it. */
       releaseRegistration: enqueueActions(({ context, enqueue }) => {
         if (context.cluster !== undefined) enqueue.sendTo('registration', { type: 'runtime.seen' });
       }),
-      /** The cluster is to hear of it at once. */
+      /** Reports the node status to the cluster at once. */
       tellCluster: enqueueActions(({ context, enqueue }) => {
         const { isReady } = context.readiness;
         if (context.cluster !== undefined) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
@@ -196,13 +199,13 @@ export const nodeAgentMachine = chartSetup.createMachine({
     { src: 'addresses' },
     { src: 'podCidr' },
     { src: 'ticker' },
-    // A fault of its own ends it alone: pods have their cgroups without it.
+    // If the cgroups actor fails, the node continues without it, because pods have their own cgroups.
     { src: 'cgroups', id: 'cgroups', input: ({ context: { nodeName } }) => ({ nodeName }), onError: {} },
     {
       src: 'logRotation',
       id: 'logRotation',
       input: ({ context }) => ({ everyMs: context.logCheckMs ?? LOG_CHECK_MS }),
-      // As with the garbage: a fault of its own ends it alone.
+      // If the rotation fails, the node continues without it.
       onError: {},
     },
   ],
@@ -242,7 +245,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     ],
   },
   states: {
-    /** Until the runtime has told its name and been listed once. */
+    /** Waits until the runtime has reported its name and has been listed once. */
     starting: {
       tags: ['working', 'beginning'],
       meta: { waitsFor: 'the runtime to list its pods and containers' },
@@ -254,7 +257,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       },
       on: { 'node.drain': { target: 'leaving', actions: 'recordFact' } },
     },
-    /** It is to stop before it knows what runs: what nobody tells it of in time it can not end. */
+    /** The agent has to stop before the runtime was listed. Pods that are not listed in time are not stopped. */
     leaving: {
       tags: ['working', 'ending'],
       meta: { waitsFor: 'the runtime to list the pods and containers to stop', afterMs: RUNTIME_LIST_MS },
@@ -262,7 +265,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       always: { guard: 'isRuntimeSeen', target: 'draining', actions: 'releaseRegistration' },
       on: { 'timer.elapsed': 'draining', 'node.drain': {} },
     },
-    /** Until every source has told its full set: before that nobody can say which pods are unwanted. */
+    /** Waits until every source has listed its pods, because before that it is not known which pods are unwanted. */
     recovering: {
       tags: ['waiting', 'beginning'],
       meta: { waitsFor: 'every pod source to list its pods' },
@@ -275,7 +278,10 @@ export const nodeAgentMachine = chartSetup.createMachine({
     running,
     draining,
     stopped: { tags: ['done', 'ending'], type: 'final' },
-    /** A limiter, admission or a feed that it needs is no more: better no node agent than one that goes on without them. */
+    /**
+     * A limiter, admission or a required feed has failed. The agent stops, because it cannot work correctly without
+     * them.
+     */
     broken: { tags: 'broken', type: 'final' },
   },
 });

@@ -1,4 +1,4 @@
-/** What the node knows of itself in its cluster. */
+/** The node's data about its cluster. */
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { ClusterFact, SeenNode } from '../shared/clusterFacts.ts';
@@ -6,31 +6,31 @@ import type { NodeEvent } from '../shared/events.ts';
 import type { EventQueueState } from './eventQueue.ts';
 import type { SourceState } from './source.ts';
 
-/** How the API server is asked: nothing in it is secret. */
+/** How the node accesses the API server. None of it is secret. */
 export interface ClusterAccess {
   /** `https://host:port` */
   readonly server: string;
-  /** The path of the file that says how. */
+  /** Path of the kubeconfig file. */
   readonly kubeconfig: string;
   readonly context: string;
-  /** As that file calls whoever asks; empty: nobody in particular. */
+  /** Name of the user entry in the kubeconfig. Empty for anonymous access. */
   readonly user: string;
-  /** By what the server knows them: `client certificate`. */
+  /** Kind of credentials, such as `client certificate`. */
   readonly means: string;
 }
 
 export interface ClusterKnowledge {
-  /** Its Node in the cluster, once it is registered, and whether its CSINode is there as well. */
+  /** Undefined until the Node is registered. `isInitialized` is set once its CSINode exists as well. */
   readonly registration?: { readonly uid: string; readonly isInitialized: boolean };
-  /** Its Node as the API server has it; null where that has none, absent until it has said. */
+  /** The node's own Node object. Null if it does not exist, undefined until the API server has been read. */
   readonly ownNode?: SeenNode | null;
-  /** How the sets of objects get on that it follows beside its pods, by what they are shown as. */
+  /** States of the watches other than the one on pods, by display name. */
   readonly watches: Readonly<Record<string, SourceState>>;
-  /** Events on their way to the API server; absent: none has had to wait. */
+  /** Queue of events to the API server. Undefined if no event has had to wait. */
   readonly eventQueue?: EventQueueState;
 }
 
-/** What the node keeps of a fact about its cluster. */
+/** Returns the changes of the context for a fact about the cluster. */
 export function recordedCluster({ watches }: ClusterKnowledge, event: ClusterFact): Partial<ClusterKnowledge> {
   if (event.type === 'cluster.objectsChanged') return {};
   if (event.type === 'cluster.eventsChanged') return { eventQueue: event.state };
@@ -41,12 +41,18 @@ export function recordedCluster({ watches }: ClusterKnowledge, event: ClusterFac
 
 export const isOfCluster = (event: NodeEvent): event is ClusterFact => event.type.startsWith('cluster.');
 
-/** What there is for pods: what others have said of the Node, as of devices that they look after, counts as well. */
+/**
+ * The node's capacity for pods, including extended resources that others have added to the Node, such as those of
+ * device plugins.
+ */
 export function roomBy({ ownNode }: Pick<ClusterKnowledge, 'ownNode'>, own: Capacity): Capacity {
   return ownNode?.extended ? { ...own, extra: { ...ownNode.extended, ...own.extra } } : own;
 }
 
-/** What admission goes by that others may change: the labels and taints of the Node, once there is one. */
+/**
+ * The labels and taints that admission uses: those of the Node, which others may change, or the node's own if there is
+ * no Node.
+ */
 export function admittedBy(
   { ownNode }: Pick<ClusterKnowledge, 'ownNode'>,
   own: Partial<Pick<AdmissionNode, 'labels' | 'taints'>> = {},

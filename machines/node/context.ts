@@ -1,4 +1,4 @@
-/** What the node agent knows, and the plain questions that its chart asks of it. The chart is in chart.ts. */
+/** The context of the node agent and pure functions on it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
@@ -38,117 +38,135 @@ import type { PlegState } from './pleg.ts';
 import type { PodCidrState } from './podCidr.ts';
 import type { SourceState } from './source.ts';
 
-/** How a node shows in its cluster. */
+/** Settings for a node that belongs to a cluster. */
 export interface ClusterInput {
-  /** How long its lease lasts, in milliseconds. */
+  /** Duration of the node's lease, in milliseconds. */
   readonly leaseMs: number;
-  /** How often it is looked whether its status has changed, in milliseconds. */
+  /** Interval between two checks of the node status, in milliseconds. */
   readonly statusCheckMs: number;
   readonly access?: ClusterAccess;
-  /** The certificates that it keeps itself; absent: none. */
+  /** Certificates that the node manages itself. Undefined if there are none. */
   readonly certificates?: readonly Omit<CertificateInput, 'nodeName'>[];
 }
 
 export interface NodeInput {
   readonly nodeName: string;
-  /** The mark on sandboxes that are this agent's: its root directory and node. */
+  /** The owner mark on the sandboxes of this agent, made of its root directory and node name. */
   readonly owner: string;
-  /** The sources that must have spoken before anything is started or ended. */
+  /** The sources that must have listed their pods before any pod is started or stopped. */
   readonly sources: readonly string[];
-  /** The node's addresses, the primary first. */
+  /** The node's addresses, the primary one first. */
   readonly hostIps: readonly string[];
-  /** Of the whole node. */
+  /** Resources of the whole node. */
   readonly capacity: Capacity;
-  /** What of it pods may take. */
+  /** Resources available to pods. */
   readonly allocatable: Capacity;
-  /** All but Ready, which follows from its runtime; absent: none is known. */
+  /** All conditions except Ready, which follows from the runtime. Undefined if none are known. */
   readonly conditions?: readonly NodeCondition[];
-  /** What admission asks of the node; what is absent is as on a Linux node with nothing special. */
+  /** Node properties that admission checks. Defaults are those of a plain Linux node. */
   readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups'>>;
   readonly startSlots: number;
   readonly pullSlots: number;
-  /** How long one pull may take, in milliseconds; absent: as long as it takes. */
+  /** Time limit of one pull, in milliseconds. Undefined if there is none. */
   readonly pullLimitMs?: number;
-  /** How long pulls may hold all slots, in milliseconds, before those of other registries go on without them; absent: for ever. */
+  /**
+   * Time in milliseconds for which pulls may hold all slots before pulls from other registries may exceed them.
+   * Undefined if unlimited.
+   */
   readonly slowPullMs?: number;
   readonly crashLoop: BackOff;
-  /** Whether Burstable pods have a share of the node's swap. */
+  /** Whether Burstable pods get a share of the node's swap. */
   readonly limitedSwap?: boolean;
-  /** Terminal statuses that pods had reached before the restart, by uid. */
+  /** Terminal statuses that pods had reached before a restart of the agent, by UID. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
-  /** What had been admitted before the restart, or before their actors broke, by uid. */
+  /** What was admitted before a restart of the agent, or before a pod's actor failed, by UID. */
   readonly allocations: Readonly<Record<string, Allocation>>;
-  /** What the probes of running containers had come to before the restart, by the pod's uid. */
+  /** Probe results of running containers from before a restart of the agent, by UID of the pod. */
   readonly probed?: Readonly<Record<string, readonly Probed[]>>;
-  /** The ends of containers that were reported before the restart, by the uid of a pod that no API server has. */
+  /** Terminated container statuses reported before a restart of the agent, by UID, for pods that no API server has. */
   readonly containerEnds?: Readonly<Record<string, ContainerEnds>>;
-  /** How many dead containers are kept; absent: as many as a kubelet keeps. */
+  /** Number of dead containers to retain. Undefined for the kubelet's default. */
   readonly garbage?: GarbagePolicy;
-  /** How often the sizes of logs are looked at, in milliseconds; absent: as often as a kubelet does. */
+  /** Interval between two checks of log sizes, in milliseconds. Undefined for the kubelet's default. */
   readonly logCheckMs?: number;
-  /** The pods of which a former run of the agent left something on disk. */
+  /** Pods of which an earlier run of the agent left files on disk. */
   readonly left: readonly LeftPod[];
-  /** The uids of the pods of which there were logs before this agent; absent: of none; unknown: there may be of any. */
+  /**
+   * UIDs of the pods with logs from before this agent. Undefined if there are none, `unknown` if any pod may have logs.
+   */
   readonly logged?: readonly string[] | 'unknown';
-  /** The cluster that it belongs to; absent: none. */
+  /** Undefined if the node does not belong to a cluster. */
   readonly cluster?: ClusterInput;
-  /** Where statuses go, and what each had not acknowledged before the restart; absent: nowhere. */
+  /**
+   * Status sinks, with the statuses that each had not acknowledged before a restart of the agent. Undefined if there
+   * are none.
+   */
   readonly sinks?: readonly StatusSinkInput[];
-  /** It runs only to end every pod, none of which is an orphan then: each gets its own grace. */
+  /**
+   * Whether the agent runs only to stop every pod. No pod counts as an orphan then, so that each gets its own grace
+   * period.
+   */
   readonly endsAll?: boolean;
-  /** The pods of others that have a directory below this agent's root. */
+  /** Pods of other agents that have a directory below this agent's root directory. */
   readonly foreign?: readonly ForeignPod[];
 }
 
 export interface NodeContext
   extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks'>,
     ClusterKnowledge {
-  /** The names of those that statuses go to. */
+  /** Names of the status sinks. */
   readonly sinks: readonly string[];
   readonly mirrors: MirrorsKnown;
-  /** What each source wants that has told its full set, by uid. */
+  /** The pods that each source wants, by UID. Contains only sources that have listed their pods. */
   readonly desired: Readonly<Record<string, Readonly<Record<string, Pod>>>>;
-  /** How the sources get on that tell it. */
   readonly sourceStates: Readonly<Record<string, SourceState>>;
-  /** Why manifests are not used, and what is odd in those that are, by source. */
+  /** Why manifests are ignored, and warnings about those in use, by source. */
   readonly problems: Readonly<Record<string, readonly SourceProblem[]>>;
   readonly warnings: Readonly<Record<string, readonly SourceProblem[]>>;
-  /** The sources that could not be read before they had told a set. */
+  /** Sources that could not be read before they had listed their pods. */
   readonly unread: readonly string[];
-  /** What the runtime has, by uid; absent until it has been listed once. */
+  /** The runtime's pods, by UID. Undefined until the runtime has been listed once. */
   readonly observed?: Readonly<Record<string, ObservedPod>>;
-  /** The uids of the pods that were taken over: their sandboxes are this agent's, whoever marked them. */
+  /**
+   * UIDs of the pods taken over from another agent. All of their sandboxes count as this agent's, whatever their owner
+   * mark.
+   */
   readonly taken: readonly string[];
-  /** The pods that have an actor, by uid, as last given to it; `ending` once it was told to end. */
+  /**
+   * The pods with an actor, by UID, in the version last sent to it. `ending` is set once the actor has been told to
+   * terminate.
+   */
   readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly ending: boolean }>>;
   readonly health: RuntimeHealth;
   readonly pleg: PlegState;
-  /** Whether the runtime has the addresses of pods. Absent if the node has not got any. */
+  /** Whether the runtime has the addresses of pods. Undefined if the node has none. */
   readonly podCidr?: PodCidrState;
-  /** Whether it is ready, but that it drains, and since when; absent: since it began. */
+  /**
+   * Whether the node is ready, apart from draining, and since when. `since` is undefined if that has not changed since
+   * the start.
+   */
   readonly readiness: { readonly isReady: boolean; readonly since?: number };
-  /** Why feeds have ended that the node goes on without. */
+  /** Failures of feeds that have stopped and that the node can do without. */
   readonly brokenFeeds: Readonly<Partial<Record<FeedName, Failure>>>;
-  /** When the last fact was that it heard of, in milliseconds since the epoch. */
+  /** Time of the latest fact that the node received, in milliseconds since the epoch. */
   readonly heardAt: number;
-  /** The pods whose actors broke while they ended: each is ended once more at the next tick. */
+  /** Pods whose actors failed during termination. They are terminated again at the next tick. */
   readonly broken: readonly Pod[];
-  /** How many pods have arrived. */
+  /** Number of pods that have arrived. */
   readonly tickets: number;
-  /** When it was told to stop, in milliseconds since the epoch; 0 before. */
+  /** When the drain started, in milliseconds since the epoch. 0 before. */
   readonly drainAt: number;
-  /** The uids of the pods that have ended since then. */
+  /** UIDs of the pods that have terminated since the drain started. */
   readonly drained: readonly string[];
-  /** Why the node agent cannot go on. */
+  /** Why the node agent cannot continue. */
   readonly failure?: Failure;
 }
 
-/** What of the node itself can change while it runs. */
+/** Properties of the node that can change while the agent runs. */
 export type ChangeableFacts = Required<
   Pick<NodeContext, 'hostIps' | 'capacity' | 'allocatable' | 'conditions' | 'admissionNode'>
 >;
 
-/** All of that as it is now. */
 export const changeableFacts = ({
   hostIps,
   capacity,
@@ -168,11 +186,14 @@ export const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod =>
 export const observedOf = (context: NodeContext, pod: Pod): ObservedPod =>
   lookUp(context.observed, pod.metadata.uid) ?? nothingOf(pod.metadata);
 
-/** What pods are told of the runtime's network. */
+/** The network state of the runtime, as sent to pods. */
 export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): { networkNotReady?: NetworkNotReady } =>
   message === undefined ? {} : { networkNotReady: { message, since } };
 
-/** What may go of the pods that go on; those that end remove everything themselves. A runtime that is away has nothing. */
+/**
+ * Returns the garbage of running pods. Terminating pods remove everything themselves. Nothing is collected while the
+ * runtime is not ready.
+ */
 export function garbageOf({
   observed = {},
   pods,
@@ -189,7 +210,7 @@ export function garbageOf({
   };
 }
 
-/** The logs that are being written to: those of the running containers of pods that have an actor. */
+/** The running containers of pods with an actor, whose logs are being written. */
 export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[] =>
   Object.values(observed).flatMap((pod) =>
     Object.hasOwn(pods, pod.uid)
@@ -200,11 +221,11 @@ export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[
 const isShown = ({ sandboxes, containers, others = [] }: ObservedPod): boolean =>
   sandboxes.length + containers.length + others.length > 0;
 
-/** What the runtime has of a pod that this agent may take for its own. */
+/** The part of the runtime's pod that belongs to this agent. */
 export const ownPartOf = ({ owner, taken }: NodeContext, pod: ObservedPod): ObservedPod =>
   taken.includes(pod.uid) ? pod : separateForeignSandboxes(pod, owner);
 
-/** What admission asks of the node, whatever was said of it. */
+/** The node properties that admission checks, with defaults. */
 export const admissionNode = ({
   nodeName: name,
   admissionNode: known,
@@ -218,7 +239,7 @@ export const admissionNode = ({
   ...known,
 });
 
-/** What the runtime has after a look that brought these pods; a pod of which nothing is left goes. */
+/** Updates the observed pods after a list. A pod without any object is dropped. */
 export function withObserved(
   context: NodeContext,
   pods: readonly ObservedPod[],
@@ -229,7 +250,7 @@ export function withObserved(
   return gone.reduce((left, { uid }) => withoutEntry(left, uid), withEntries(context.observed ?? {}, shown));
 }
 
-/** What the runtime has beside a pod that was ended; what another agent has of that was not. */
+/** Drops the observations of a terminated pod, except for objects of another agent. */
 export function withoutSeen({ observed: all }: NodeContext, uid = ''): Pick<NodeContext, 'observed'> {
   if (all === undefined) return {};
   const { [uid]: _, ...observed } = all;
@@ -237,7 +258,7 @@ export function withoutSeen({ observed: all }: NodeContext, uid = ''): Pick<Node
   return { observed: old?.others ? { ...observed, [uid]: { ...nothingOf(old), others: old.others } } : observed };
 }
 
-/** Forgets the facts that were persisted of a pod of which nothing is left: a later pod may have its UID. */
+/** Forgets the facts that were persisted of a pod of which nothing is left, because a later pod may have its UID. */
 export function withoutRestored(context: NodeContext, uid = ''): Partial<NodeContext> {
   const { statuses, allocations, probed = {}, containerEnds = {}, logged = [] } = context;
   const isRestored = [statuses, allocations, probed, containerEnds].some((restored) => Object.hasOwn(restored, uid));
@@ -252,11 +273,10 @@ export function withoutRestored(context: NodeContext, uid = ''): Partial<NodeCon
   };
 }
 
-/** Whether there may be logs of a pod from before this agent. */
 export const mayHaveLogs = ({ logged = [] }: Pick<NodeContext, 'logged'>, uid: string): boolean =>
   logged === 'unknown' || logged.includes(uid);
 
-/** The pods of others with a directory here, after a survey that told what is another of them. */
+/** Updates the foreign pods after a survey of the disk that reported changes. */
 function foreignAfter(
   { foreign = [] }: NodeContext,
   { foreign: changed, gone }: Extract<NodeEvent, { type: 'garbage.podsFound' }>,
@@ -266,12 +286,12 @@ function foreignAfter(
   return [...foreign.filter(({ uid }) => !others.has(uid)), ...changed];
 }
 
-/** What is left of pods, where these were found now: of each there is one, however often it is found. */
+/** Merges the pods with leftover files, one per UID. */
 export function withLeft(left: readonly LeftPod[], found: readonly LeftPod[]): readonly LeftPod[] {
   return [...new Map([...left, ...found].map((each) => [each.uid, each])).values()];
 }
 
-/** What the node keeps of a fact about itself. */
+/** Returns the changes of the context for a fact about the node itself. */
 export function recordedFact(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   switch (event.type) {
     case 'node.ticked':
@@ -289,7 +309,7 @@ export function recordedFact(context: NodeContext, event: NodeEvent): Partial<No
       return { podCidr: event.podCidr };
     case 'feed.ended':
       return event.failure ? { brokenFeeds: { ...context.brokenFeeds, [event.feed]: event.failure } } : {};
-    // They end like any pod that nobody wants: by an actor, which removes what is left of them.
+    // Pods with leftover files get an actor that terminates them and removes the files.
     case 'garbage.podsFound':
       return { left: withLeft(context.left, event.left), foreign: foreignAfter(context, event) };
     default:
@@ -297,7 +317,7 @@ export function recordedFact(context: NodeContext, event: NodeEvent): Partial<No
   }
 }
 
-/** The uid of the pod whose actor an event is about, if it is about one. */
+/** The UID of the pod whose actor an event is about. Undefined for other events. */
 export function uidOf(event: object): string | undefined {
   const id = 'actorId' in event ? String(event.actorId) : '';
   return id.startsWith('pod/') ? id.slice('pod/'.length) : undefined;

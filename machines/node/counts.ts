@@ -1,4 +1,4 @@
-/** How many of what there are on the node, counted when somebody asks: nothing of it is kept. */
+/** Numbers of actors, pods and containers on the node. They are counted on request. */
 import type { ActorRefFrom, AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
@@ -11,29 +11,28 @@ import type { NodeContext } from './context.ts';
 export interface CountedPod {
   readonly uid: string;
   readonly isStatic: boolean;
-  /** Whether it may run, is being ended, or runs no more (as the work of a kubelet's pod workers). */
+  /** Whether the pod may run, is terminating or has terminated, as in a kubelet's pod workers. */
   readonly lifecycle: 'sync' | 'terminating' | 'terminated';
-  /** Whether a source wants it. */
+  /** Whether a source wants the pod. */
   readonly isWanted: boolean;
   readonly volumes: Volumes;
 }
 
-/** The volumes of a pod by their names: whether each is mounted. */
+/** Volume names, and whether each volume is mounted. */
 type Volumes = ReadonlyMap<string, boolean>;
 
 export interface NodeCounts {
-  /** By the id of their machine, then by the outermost state that they are in. */
+  /** Number of actors by machine ID, then by top-level state. */
   readonly actors: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly pods: readonly CountedPod[];
-  /** As the runtime was seen last: the pods with a sandbox that is ready, and all containers by their states. */
+  /** From the last list of the runtime: the number of pods with a ready sandbox, and of containers by state. */
   readonly runningPods: number;
   readonly containers: ReadonlyMap<string, number>;
   readonly mirrors: number;
-  /** Until when the certificates that the node keeps itself are good, by their names: in milliseconds since the epoch. */
+  /** Expiry of the certificates that the node manages, by name, in milliseconds since the epoch. */
   readonly certificates: ReadonlyMap<string, number>;
 }
 
-/** Counts all that the actors below a node's root are and know. */
 export function nodeCounts(root: ActorRefFrom<typeof nodeAgentMachine>): NodeCounts {
   const snapshot = root.getSnapshot();
   const actors = new Map<string, Map<string, number>>();
@@ -47,7 +46,7 @@ export function nodeCounts(root: ActorRefFrom<typeof nodeAgentMachine>): NodeCou
   };
 }
 
-/** Calls, feeds and timers are no machines: each is part of the state that made it. */
+/** Calls, feeds and timers are not counted, because they are part of the state that invoked them. */
 function countActors(ref: AnyActorRef, into: Map<string, Map<string, number>>): void {
   const snapshot: AnyMachineSnapshot = ref.getSnapshot();
   if (snapshot.value === undefined) return;
@@ -94,7 +93,7 @@ function seenAtRuntime({ observed = {} }: NodeContext): Pick<NodeCounts, 'runnin
 const certificatesOf = (refs: readonly AnyActorRef[]): Map<string, number> =>
   new Map(
     refs.flatMap((ref) => {
-      // Of the machine of certificates alone.
+      // Only actors of the certificate machine are passed in.
       const { certificate, name }: { certificate?: { notAfter: number }; name: string } = ref.getSnapshot().context;
       return certificate ? [[name, certificate.notAfter]] : [];
     }),

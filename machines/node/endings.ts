@@ -1,4 +1,4 @@
-/** How pods end that the node does not want any more, also those of which only the runtime knows. */
+/** Terminations of unwanted pods, including pods known only from the runtime. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
@@ -13,7 +13,7 @@ import type { Termination, TerminationReason } from '../../kubernetes/status/vie
 import type { AdmissionEvent } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 
-/** A pod that no source wants and that the runtime still has gets so long (C10). */
+/** Grace period of an orphaned pod: at the runtime, and wanted by no source (C10). */
 const ORPHAN_GRACE_SECONDS = 1;
 
 /** The requests of a pod whose allocation was not persisted. */
@@ -27,16 +27,16 @@ const NOTHING_KNOWN: PodResourceRequests = {
   qos: 'BestEffort',
 };
 
-/** A pod known only from the runtime, as it ends where it was not meant to stay without its manifest: in its own grace. */
+/** A pod known only from the runtime that is not an orphan. It terminates within its own grace period. */
 const podWithOwnGrace = (observed: ObservedPod): Pod => {
   const pod = podOfOrphan(observed);
   const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
   const graces = observed.containers.flatMap(({ podGraceSeconds = [] }) => podGraceSeconds);
-  // Where none was noted it is that of a pod that says nothing.
+  // If the runtime has no record of the grace period, the default applies.
   return { ...pod, spec: graces.length === 0 ? spec : { ...spec, terminationGracePeriodSeconds: Math.max(...graces) } };
 };
 
-/** A pod known only from the runtime: enough of one to end it, its preStop hooks included (C10). */
+/** A pod known only from the runtime, with the fields needed to terminate it, including preStop hooks (C10). */
 export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -69,7 +69,7 @@ export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, 
   const hasSandbox = observed.sandboxes.some(({ state }) => state === 'ready');
   const hasProcess = observed.containers.some(({ state }) => state === 'running' || state === 'unknown');
   const admitted = lookUp(allocations, uid);
-  // The runtime has the ports of a pod of which nothing was persisted.
+  // If nothing was persisted for the pod, its ports are read from the runtime.
   const hostPorts = admitted?.hostPorts ?? hostPortsOf(podOfOrphan(observed));
   const requests = hasProcess && admitted ? admitted : { ...NOTHING_KNOWN, hostPorts };
   const held = { ...requests, pod: displayName(pod.metadata) };
@@ -77,14 +77,14 @@ export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, 
   return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests: holdsAny ? held : null };
 }
 
-/** The command for a pod that is to go, with the pod's own grace (at least 1 s, C10). */
+/** The termination of a pod within its own grace period (at least 1 s, C10). */
 export const terminationOf = (pod: Pod, reason: TerminationReason, at: number): Termination => ({
   reason,
   graceSeconds: Math.max(1, pod.spec.terminationGracePeriodSeconds ?? 30),
   at,
 });
 
-/** A pod of which no source has told, as far as the runtime knows it, and the command that ends it. */
+/** Returns a pod that no source has listed, as reconstructed from the runtime, with its termination. */
 export function endingOfUnheard(
   observed: ObservedPod,
   { isOrphan, at }: { readonly isOrphan: boolean; readonly at: number },
@@ -95,20 +95,20 @@ export function endingOfUnheard(
 }
 
 /**
- * The command for a pod that its source says is being deleted, within the grace that goes with that (C10); undefined for
- * any other. It stays, as one that has ended, until its source lets it go (C12).
+ * Returns the termination of a pod that its source is deleting, within the grace period of the deletion (C10).
+ * Undefined for any other pod. The terminated pod remains until its source has removed it (C12).
  */
 export function deletionOf(pod: Pod, at: number): Termination | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
   if (deletionTimestamp === undefined) return undefined;
   const own = terminationOf(pod, 'Deleted', at);
-  // As with a kubelet 0 says nothing.
+  // As in a kubelet, 0 counts as unset.
   return { ...own, graceSeconds: deletionGracePeriodSeconds || own.graceSeconds, stays: true };
 }
 
 /**
- * The command for a pod of which its API server says that it has ended while it may run yet: it ends within its own grace,
- * and has the phase that the server says (C2).
+ * Returns the termination of a pod whose phase at the API server is terminal although it may still be running. It
+ * terminates within its own grace period and gets that phase (C2). Undefined for any other pod.
  */
 export function endElsewhere(pod: Pod, at: number): Termination | undefined {
   const phase = pod.status?.phase;
@@ -116,7 +116,10 @@ export function endElsewhere(pod: Pod, at: number): Termination | undefined {
   return { ...terminationOf(pod, 'EndedElsewhere', at), phase, stays: true };
 }
 
-/** The command for a pod that makes room for a critical one (C24): it stays, Failed, until its source does not want it. */
+/**
+ * The termination of a pod that makes room for a critical one (C24). It remains as Failed until its source no longer
+ * wants it.
+ */
 export const preemptionOf = (pod: Pod, at: number): Termination => ({
   ...terminationOf(pod, 'Preempting', at),
   message: 'Preempted in order to admit critical pod',

@@ -1,20 +1,20 @@
-/** How events get on that are on their way to the API server: a plain state, told where events have to wait. */
+/** The queue of events on their way to the API server. Reported when events have to wait. */
 import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
 
 export interface EventQueueState {
-  /** Since when they go out, or have had to wait, in milliseconds since the epoch. */
+  /** When the queue entered its present state, in milliseconds since the epoch. */
   readonly since: number;
-  /** How many wait. */
+  /** Number of waiting events. */
   readonly waiting: number;
-  /** How many were dropped, as the queue was full or nobody took them. */
+  /** Number of events dropped because the queue was full or the API server never accepted them. */
   readonly dropped: number;
   /**
-   * When the first of them is tried again, or stops giving way to pods at the latest, in milliseconds since the epoch;
-   * absent while they go out.
+   * When the first event is retried or, if it yields to pod starts, is sent at the latest, in milliseconds since the
+   * epoch. Undefined while events are being sent.
    */
   readonly until?: number;
-  /** Why the first of them was not taken; absent while they go out. */
+  /** Why the first event was rejected. Undefined while events are being sent. */
   readonly failure?: Failure;
 }
 
@@ -30,7 +30,7 @@ function stateOf({
 
 export const quietQueue = (since: number): EventQueueState => ({ since, waiting: 0, dropped: 0 });
 
-/** The state after a change; it waits since it began to. */
+/** Returns the queue after a change. `since` changes only with the state. */
 export function nextQueue(
   before: EventQueueState,
   { now, ...change }: Omit<EventQueueState, 'since' | 'failure'> & { readonly now: number; readonly failure?: string },
@@ -41,10 +41,10 @@ export function nextQueue(
   return { since, ...counts, ...failure };
 }
 
-/** The state of one whose wait is over, until the event is taken or not: nobody can tell how long that takes. */
+/** The queue during an attempt to send, whose duration is unknown. */
 export const whileTrying = ({ until: _, ...state }: EventQueueState): EventQueueState => state;
 
-/** The queue as it is shown. */
+/** The queue as a feed in the actor tree. */
 export function eventQueueView(queue: EventQueueState): FeedView {
   const { since, waiting, dropped, until, failure } = queue;
   const own = { kind: 'event queue', name: 'api', path: 'watches/events', state: stateOf(queue), since };

@@ -1,4 +1,4 @@
-/** What trees of actors show of the node beside its state. */
+/** The node's details in the actor tree. */
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import type { FeedView, ReportedDetails } from '../../show/actors/actorNode.ts';
@@ -13,7 +13,10 @@ import { plegView } from './pleg.ts';
 import { podCidrViews } from './podCidr.ts';
 import { sourceView } from './source.ts';
 
-/** While it drains it waits until the last of its pods has had its grace; what is left then ends when the runtime ends it. */
+/**
+ * While the node drains, it waits until the last pod's grace period is over. The remaining processes are then killed by
+ * the runtime.
+ */
 export function moments({ snapshot }: Seen<NodeContext>): Moments {
   const ends = childrenOf<PodRef>(snapshot, 'pod/').flatMap((child) => {
     const pod = child.getSnapshot();
@@ -23,7 +26,6 @@ export function moments({ snapshot }: Seen<NodeContext>): Moments {
   return ends.length > 0 ? { deadline: Math.max(...ends) } : {};
 }
 
-/** The node has heard how each of its feeds gets on. */
 export function facts({ since, snapshot: { context } }: Seen<NodeContext>): ReportedDetails {
   const { nodeName, health, pleg, sources, sourceStates, desired, brokenFeeds } = context;
   const sourceViews = sources.map((source) =>
@@ -53,7 +55,7 @@ const brokenFeed = (name: string, failure: Failure): FeedView => ({
 
 const NO_REASON = 'no reason given';
 
-/** The container runtime, as it has answered when it was asked for its health. */
+/** The container runtime as a feed, from its last health report. */
 function runtimeFeed(
   { name, version, ready, since, message = NO_REASON, networkNotReady }: RuntimeHealth,
   begun: number,

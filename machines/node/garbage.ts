@@ -1,4 +1,7 @@
-/** The node's garbage: at first and once a minute what is dead and old goes, and what is left of pods that nobody knows is found. */
+/**
+ * Garbage collection of the node. At the start and then once a minute it removes dead containers and old sandboxes, and
+ * finds leftover files of unknown pods.
+ */
 import { assign, emit, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import {
@@ -20,13 +23,12 @@ export interface GarbageInput {
 }
 
 export interface GarbageContext extends GarbageInput {
-  /** What the node knew when it was last asked. */
+  /** The garbage in the node's last reply. */
   readonly found: GarbageFound;
-  /** What went wrong last. */
   readonly failure?: Failure;
 }
 
-/** Before it is asked for, and once it has been seen to. */
+/** Used before the node has replied, and after a collection. */
 const NOTHING = { containers: [], sandboxes: [], known: [], foreign: [] } as const;
 
 export const garbageMachine = setup({
@@ -51,7 +53,7 @@ export const garbageMachine = setup({
   id: 'garbage',
   description: 'Garbage collection on the node: dead containers, old sandboxes, leftover pod files.',
   context: ({ input }) => ({ ...input, found: NOTHING }),
-  // At once, for what a former run of the agent left; then once a minute.
+  // The first collection runs at once, because of what an earlier run of the agent left. Then it runs once a minute.
   initial: 'asking',
   states: {
     waiting: {
@@ -69,7 +71,7 @@ export const garbageMachine = setup({
         'garbage.found': [{ target: 'removing', actions: 'record' }],
       },
     },
-    /** Dead containers with their logs, and old sandboxes, of pods that go on: their actors need neither. */
+    /** Removes dead containers with their logs, and old sandboxes, of running pods. Their actors need neither. */
     removing: {
       tags: 'working',
       meta: { waitsFor: 'dead containers and sandboxes to be removed' },
@@ -78,7 +80,7 @@ export const garbageMachine = setup({
         src: 'removeGarbage',
         input: ({ context: { found } }) => ({ containers: found.containers, sandboxes: found.sandboxes }),
         onDone: 'surveying',
-        // What could not be removed is seen again.
+        // Objects that could not be removed are retried in the next collection.
         onError: {
           target: 'surveying',
           actions: [

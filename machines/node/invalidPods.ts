@@ -1,4 +1,4 @@
-/** What the authors of pods hear whose objects cannot be read (`pkg/kubelet/config/config.go`). */
+/** Events about pods that cannot be read (`pkg/kubelet/config/config.go`). */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { truncate } from '../../base/shortText.ts';
@@ -6,10 +6,10 @@ import { type RecordedEvent, recordedEvents, warning } from '../../kubernetes/ev
 import type { NodeEvent, SourceProblem } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 
-/** In characters: of more than that nobody reads the rest. */
+/** Maximum length of the reasons in an event, in characters. */
 const LONGEST_REASONS = 1_024;
 
-/** One event for each pod of an API server of which a source now says that it cannot be read, or for other reasons than before. */
+/** Returns one event for each pod of an API server that has become unreadable, or unreadable for different reasons. */
 export function invalidPods({ problems }: Pick<NodeContext, 'problems'>, event: NodeEvent): RecordedEvent[] {
   if (event.type !== 'config.podsListed' && event.type !== 'config.problemsChanged') return [];
   const before = reasonsByUid(lookUp(problems, event.source));

@@ -1,4 +1,4 @@
-/** The logs of a node's running containers: every so often those that have grown too large are rotated. */
+/** Log rotation of the node's running containers, at regular intervals. */
 import { assign, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { ContainerRun } from '../../kubernetes/lifecycle/observed.ts';
@@ -14,7 +14,6 @@ export interface LogRotationInput {
 
 export interface LogRotationContext extends LogRotationInput {
   readonly logs: readonly ContainerRun[];
-  /** What went wrong last. */
   readonly failure?: Failure;
 }
 
@@ -62,7 +61,7 @@ export const logRotationMachine = setup({
         src: 'rotateLogs',
         input: ({ context }) => ({ logs: context.logs }),
         onDone: 'waiting',
-        // What could not be rotated is as large the next time.
+        // Logs that could not be rotated are retried at the next check.
         onError: { target: 'waiting', actions: 'recordFailure' },
       },
     },

@@ -1,4 +1,4 @@
-/** The mirrors of the node's static pods: each name that has one, or needs one, has an actor. */
+/** Mirror pods of the node's static pods. Each name that has or needs a mirror pod has an actor. */
 import { enqueueActions } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { sameValue } from '../../base/sameValue.ts';
@@ -15,10 +15,10 @@ type Named = { readonly namespace: string; readonly name: string };
 const keyOf = ({ namespace, name }: Named): string => `${namespace}/${name}`;
 const mirrorId = (key: string) => `mirror/${key}` as const;
 
-/** Whatever version of a status is the latest. */
+/** Stands for the latest version of a status. */
 const LATEST = Number.MAX_SAFE_INTEGER;
 
-/** Of each name that has a static pod or a mirror, what is known now. */
+/** Returns the facts of each name that has a static pod or a mirror pod. */
 function mirrorsNow(context: NodeContext): Map<string, NamedMirror> {
   const wanted = new Map(wantedStatic(context).map((pod) => [keyOf(pod.metadata), pod]));
   const seen = new Map(context.mirrors.seen.map((mirror) => [keyOf(mirror), mirror]));
@@ -47,13 +47,13 @@ function nodeUidNow({ registration, ownNode }: NodeContext): string {
   return ownNode === null || ownNode.isBeingDeleted ? '' : ownNode.uid;
 }
 
-/** The first of a name comes last: it has the name. */
+/** Of several static pods with the same name, the first one has to come last, so that it wins in a Map. */
 const wantedStatic = ({ desired }: NodeContext): Pod[] =>
   Object.values(desired)
     .flatMap((pods) => Object.values(pods).filter(isStaticPod))
     .reverse();
 
-/** The names of pods that are not the server's own and still end here. */
+/** The names of terminating pods that are not from the API server. */
 const endingNames = ({ pods }: NodeContext): ReadonlySet<string> =>
   new Set(
     Object.values(pods).flatMap(({ pod, ending }) => (ending && sourceOf(pod) !== 'api' ? [keyOf(pod.metadata)] : [])),
@@ -77,7 +77,7 @@ const actions = {
     for (const key of Object.keys(told)) if (!now.has(key)) enqueue.stopChild(mirrorId(key));
     enqueue.assign({ mirrors: { ...context.mirrors, told: Object.fromEntries(now) } });
   }),
-  /** One that the server did not have before is told the status of its static pod. */
+  /** The sinks report the status of a static pod whose mirror pod has just appeared. */
   recordMirrors: enqueueActions(({ context, event, enqueue }: NodeActs) => {
     if (event.type !== 'config.mirrorsChanged') return;
     const { mirrors } = event;

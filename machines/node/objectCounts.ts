@@ -1,26 +1,25 @@
-/** How the objects get on that the node holds one by one for its pods, all of a kind together. */
+/** The number of objects that the node watches or reads individually for its pods, by kind. */
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 
 export interface ObjectCounts {
-  /** `configMapAndSecretChangeDetectionStrategy` of a kubelet; absent where there is nothing to choose. */
+  /** The kubelet's `configMapAndSecretChangeDetectionStrategy`. Undefined if there is no choice. */
   readonly strategy?: 'Watch' | 'Cache' | 'Get';
   readonly total: number;
-  /** Those that cannot be had or followed, that which is so for longest first. */
+  /** Objects that cannot be read or watched, grouped by reason, the oldest failure first. */
   readonly lacking: readonly Lack[];
 }
 
-/** Objects that lack for the same reason. */
+/** Objects that are missing for the same reason. */
 export interface Lack {
-  /** In words: `forbidden`. */
+  /** One word, such as `forbidden`. */
   readonly why: string;
   readonly count: number;
-  /** Some of them as they are shown, that which lacks for longest first. */
+  /** Some of the objects' names, the oldest failure first. */
   readonly names: readonly string[];
-  /** Since when the first of them does, in milliseconds since the epoch. */
+  /** Time of the oldest failure, in milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** As facts of what is shown. */
 export function countFacts({ strategy, total, lacking }: ObjectCounts): string[] {
   return [
     `${total} ${total === 1 ? 'object' : 'objects'}`,

@@ -1,4 +1,4 @@
-/** Which of the pods that are here, and that no actor looks after, are the node's own, and which are of others. */
+/** Tells the node's own pods without an actor from those of other agents. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { ForeignPod, ObservedPod } from '../../kubernetes/lifecycle/observed.ts';
@@ -8,8 +8,8 @@ import { endingOfUnheard, terminationOf } from './endings.ts';
 import { admittedBefore, haveSourcesSpoken, isUnreadable, isWanted, podInput, wantedPod } from './wanted.ts';
 
 /**
- * The pods at the runtime that have no actor and that are ours: by the mark of a sandbox or, where nobody has marked
- * these, of their directory.
+ * Returns the runtime's pods that have no actor and belong to this agent, by the owner mark of a sandbox or, if no
+ * sandbox has a mark, of their directory.
  */
 export function markedPods(
   { observed = {}, owner, pods, left, taken }: NodeContext,
@@ -24,7 +24,9 @@ export function markedPods(
   return unmet.flatMap((uid) => lookUp(observed, uid) ?? []).filter(isOurs);
 }
 
-/** Pods at the runtime with our mark that have no actor, as the node ends them when it stops itself. */
+/**
+ * Returns the pods of this agent at the runtime that have no actor and that the node terminates when it stops itself.
+ */
 export function stranded(context: NodeContext): PodInput[] {
   const { broken, drainAt, drained } = context;
   const isBroken = ({ uid }: ObservedPod) => broken.some(({ metadata }) => metadata.uid === uid);
@@ -40,7 +42,7 @@ export function stranded(context: NodeContext): PodInput[] {
     const { pod, termination } = wanted
       ? { pod: wanted, termination: terminationOf(wanted, 'NodeShutdown', at) }
       : endingOfUnheard(observed, { isOrphan, at });
-    // How it has ended was told: a list that shows it again is an old one, or shows what was left of it.
+    // The pod's termination was already reported. A list that shows it again is outdated or shows leftovers.
     const isUnheard = drained.includes(observed.uid) || termination.isUnheard === true;
     return {
       ...podInput(context, pod, observed),
@@ -51,15 +53,15 @@ export function stranded(context: NodeContext): PodInput[] {
   return [...again, ...unmet];
 }
 
-/** Whether the runtime has a pod of this UID that another agent has made, and no source wants one of it here. */
+/** Whether the runtime's pod of this UID belongs to another agent and no source here wants it. */
 export function isOfOthersAlone(context: NodeContext, uid: string): boolean {
   const { others = [] } = lookUp(context.observed ?? {}, uid) ?? {};
   return others.length > 0 && !Object.hasOwn(context.pods, uid) && !isWanted(context, uid);
 }
 
 /**
- * Those of these pods, or of all, that no source wants and that must end: at the runtime with our mark, or with nothing left
- * but files of ours. What of a wanted pod cannot be read is no reason to end it.
+ * Returns the pods, among `uids` or all, that no source wants and that have to terminate, because the runtime or the
+ * disk still has objects of this agent. A wanted pod that cannot be read is not terminated.
  */
 export function orphans(context: NodeContext, uids?: readonly string[]): PodInput[] {
   const isKnown = (uid: string) => Object.hasOwn(context.observed ?? {}, uid) || Object.hasOwn(context.pods, uid);
@@ -73,7 +75,10 @@ export function orphans(context: NodeContext, uids?: readonly string[]): PodInpu
   });
 }
 
-/** The pods of others that have a sandbox at the runtime, or a directory here: left alone, and listed. */
+/**
+ * Returns the pods of other agents that have a sandbox at the runtime or a directory here. They are listed and
+ * otherwise left alone.
+ */
 export function foreignPods(context: NodeContext): ForeignPod[] {
   const { observed = {}, foreign = [], owner, pods } = context;
   const directories = new Map(foreign.map((pod) => [pod.uid, pod]));

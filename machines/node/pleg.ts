@@ -1,16 +1,16 @@
-/** How the PLEG learns of changes at the runtime: a plain reducer, whose state its feed tells and `explain node` shows. */
+/** The state of the PLEG, as a pure reducer. The feed sends it and `explain node` shows it. */
 import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
 
 export interface PlegState {
-  /** Since when it is so, in milliseconds since the epoch; 0 before anything has happened. */
+  /** When this state was entered, in milliseconds since the epoch. 0 initially. */
   readonly since: number;
   /** The runtime's event stream. */
   readonly stream: 'opening' | 'open' | 'broken';
   readonly streamFailure?: Failure;
-  /** Why the latest list failed, or the look at what it showed. */
+  /** Why the latest list, or the inspection of its pods, failed. */
   readonly listFailure?: Failure;
-  /** When the runtime was last listed, if it can not be now; in milliseconds since the epoch. */
+  /** Time of the last successful list if listing fails now, in milliseconds since the epoch. */
   readonly staleSince?: number;
 }
 
@@ -21,7 +21,10 @@ export type PlegChange =
 
 export const newPleg: PlegState = { since: 0, stream: 'opening' };
 
-/** The state after a change; the same one when that is no news, as when what is tried again fails as before. */
+/**
+ * Returns the state after a change. Returns the same object if nothing has changed, for example if a retry fails as
+ * before.
+ */
 export function nextPleg(state: PlegState, change: PlegChange, since: number): PlegState {
   const { stream, streamFailure, listFailure, staleSince } = state;
   switch (change.type) {
@@ -56,10 +59,10 @@ const listTrouble = (listFailure?: Failure, staleSince?: number) => ({
 const isSame = (one: Failure | undefined, other: Failure): boolean =>
   one?.reason === other.reason && one.message === other.message;
 
-/** How often the runtime is listed, in words. */
+/** The interval of lists, in words. */
 const listed = ({ stream }: PlegState): string => (stream === 'open' ? 'every 10s' : 'every second');
 
-/** The PLEG as it is shown; `begun` is when the node began. */
+/** The PLEG as a feed in the actor tree. `begun` is when the node started. */
 export function plegView(pleg: PlegState, begun: number): FeedView {
   const { since, listFailure, streamFailure } = pleg;
   const own = {

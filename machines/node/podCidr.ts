@@ -1,17 +1,20 @@
-/** Whether the runtime has the addresses of the node's pods: a plain reducer, which its feed sends and `explain node` shows. */
+/**
+ * Whether the runtime has the addresses of the node's pods, as a pure reducer. The feed sends it and `explain node`
+ * shows it.
+ */
 import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
 
 export interface PodCidrState {
-  /** The addresses that the node wants its pods to have, such as `10.1.0.0/24` or `10.1.0.0/24,fd00:1::/64`. */
+  /** The range of pod addresses, such as `10.1.0.0/24` or `10.1.0.0/24,fd00:1::/64`. */
   readonly podCidr: string;
-  /** Since when it is so, in milliseconds since the epoch. */
+  /** When this state was entered, in milliseconds since the epoch. */
   readonly since: number;
-  /** The reason why the runtime has not taken them. Undefined if it has. */
+  /** Why the runtime has not accepted the addresses. Undefined if it has. */
   readonly failure?: Failure;
 }
 
-/** The state after an attempt to send the addresses, which is the same one if that is no news. */
+/** Returns the state after an attempt to send the addresses. Returns the same object if nothing has changed. */
 export function nextPodCidr(
   state: PodCidrState | undefined,
   { podCidr, failure }: Pick<PodCidrState, 'podCidr' | 'failure'>,
@@ -24,7 +27,7 @@ export function nextPodCidr(
   return isSame ? state : { podCidr, since: at, ...(failure ? { failure } : {}) };
 }
 
-/** The addresses as a part of the node. A node without any shows none. */
+/** The addresses as a feed in the actor tree. Empty for a node without any. */
 export function podCidrViews(state: PodCidrState | undefined): FeedView[] {
   if (state === undefined) return [];
   const { podCidr, since, failure } = state;

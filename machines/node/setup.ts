@@ -1,4 +1,4 @@
-/** What all regions of the node's chart share: its types, its children and feeds, and the guards and actions of more than one of them. */
+/** Types, children, feeds, guards and actions that several regions of the node's chart share. */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { withEntries, withoutEntry } from '../../base/withEntries.ts';
@@ -43,13 +43,12 @@ import { brokenPod, haveSourcesSpoken, recordedSource } from './wanted.ts';
 export const podId = (uid: string) => `pod/${uid}` as const;
 export const sinkId = (name: string) => `statusSink/${name}` as const;
 
-/** What a guard looks at. */
 export interface NodeArgs {
   readonly context: NodeContext;
   readonly event: NodeEvent;
 }
 
-/** Pods that get an actor: all of them are wanted, or all of them only end. */
+/** Pods that get an actor. Either all of them are wanted, or all of them only terminate. */
 type Beginning = {
   readonly inputs: readonly PodInput[];
   readonly ending: boolean;
@@ -93,7 +92,7 @@ export const nodeSetup = setup({
   },
   guards: {
     haveSourcesSpoken: ({ context }) => haveSourcesSpoken(context),
-    /** Nothing of the pod is left, as its actor says. */
+    /** Whether the pod's actor reports that nothing of the pod is left. */
     isGone: ({ event }) =>
       'output' in event &&
       typeof event.output === 'object' &&
@@ -103,7 +102,10 @@ export const nodeSetup = setup({
     isOfPod: ({ event }) => uidOf(event) !== undefined,
   },
   actions: {
-    /** The one way in which pods get their actors; what of them has to end first takes its room and its name (C24). */
+    /**
+     * Spawns the actors of pods, which no other action does. Terminating pods first take the resources and the name
+     * that they still hold (C24).
+     */
     beginPods: enqueueActions(({ context, enqueue }, { inputs, ending }: Beginning) => {
       if (inputs.length === 0) return;
       const begun = inputs.map(({ pod }) => [pod.metadata.uid, { pod, ending }] as const);
@@ -115,7 +117,10 @@ export const nodeSetup = setup({
       const tickets = Math.max(context.tickets, ...inputs.map(({ ticket }) => ticket));
       enqueue.assign({ pods: withEntries(context.pods, begun), tickets });
     }),
-    /** Of a node of a cluster its status tells that, as what counts is what it was there. */
+    /**
+     * In a cluster, the node status reports readiness instead, because the change counts from the condition in the
+     * Node.
+     */
     noteReadiness: enqueueActions(({ context, event, enqueue }) => {
       const readiness = readinessAfter(context, event);
       if (readiness === context.readiness) return;
@@ -140,38 +145,47 @@ export const nodeSetup = setup({
         if (Object.hasOwn(context.pods, pod.uid)) enqueue.sendTo(podId(pod.uid), { type: 'runtime.podObserved', pod });
       }
     }),
-    /** A pod's actor is through: terminated, or broken and to be rebuilt at the next tick. */
+    /**
+     * Forgets a pod whose actor is done. Either the pod has terminated, or the actor has failed and is rebuilt at the
+     * next tick.
+     */
     forgetPod: enqueueActions(({ context, event, enqueue }) => {
       const uid = uidOf(event);
       if (uid === undefined) return;
       enqueue.stopChild(podId(uid));
       enqueue.assign({ pods: withoutEntry(context.pods, uid) });
     }),
-    /** An actor in the place of one that broke goes on from what was admitted last, not from what it began with (C25). */
+    /** Saves the last allocation of a failed actor, from which its replacement continues (C25). */
     keepAllocation: assign(({ context, event, self }) => {
       const uid = uidOf(event) ?? '';
       const pod = childrenOf<PodRef>(self.getSnapshot(), 'pod/').find(({ id }) => id === podId(uid));
       const allocation = pod && lastAllocation(pod);
       return allocation ? { allocations: { ...context.allocations, [uid]: allocation } } : {};
     }),
-    /** Of a pod that nobody wants and whose actor broke there may be nothing at the runtime that shows that it is left. */
+    /**
+     * Records an unwanted pod whose actor failed as leftover, because the runtime may have no object left that would
+     * show it.
+     */
     keepBroken: assign(({ context, event }) => {
       const broken = brokenPod(context, uidOf(event));
       return broken ? { left: withLeft(context.left, [{ ...broken, isMarked: true }]) } : {};
     }),
-    /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
+    /**
+     * Forgets observations of a terminated pod, which are older than its termination. Any remaining object is reported
+     * again as a change.
+     */
     forgetSeen: assign(({ context, event }) => ({
       ...withoutSeen(context, uidOf(event)),
       ...withoutRestored(context, uidOf(event)),
     })),
-    /** A pod's actor that failed gave nothing back itself. */
+    /** Releases the slots of a pod's failed actor, which did not release them itself. */
     leaveLimiters: enqueueActions(({ event, enqueue }) => {
       const uid = uidOf(event);
       if (uid === undefined) return;
       enqueue.sendTo('startLimiter', { type: 'slot.forget', uid });
       enqueue.sendTo('pullLimiter', { type: 'slot.forget', uid });
     }),
-    /** Without one of its own parts the node can answer for nothing. */
+    /** A failed part of the node is fatal. */
     recordFault: assign(({ event }) => {
       const { part, failure } = faultIn(event);
       return { failure: { ...failure, message: `${part} of the node agent failed: ${failure.message}` } };
@@ -179,7 +193,7 @@ export const nodeSetup = setup({
   },
 });
 
-/** Which part of the node agent has failed, and why. */
+/** Returns the failed part of the node agent and its failure. */
 function faultIn(event: NodeEvent): { readonly part: string; readonly failure: Failure } {
   if (event.type !== 'feed.ended') {
     return { part: 'actorId' in event ? String(event.actorId) : 'a part', failure: failureOf(event) };
@@ -188,5 +202,5 @@ function faultIn(event: NodeEvent): { readonly part: string; readonly failure: F
   return { part, failure };
 }
 
-/** What an action of the node looks at and enqueues, where it takes parameters besides. */
+/** The argument of the node's actions. */
 export type NodeActs = Parameters<Parameters<typeof nodeSetup.enqueueActions>[0]>[0];

@@ -1,4 +1,4 @@
-/** How a source of pods gets on: a plain state, which it tells when it changes and `explain node` shows. */
+/** The state of a pod source. The source sends it on change, and `explain node` shows it. */
 import { goDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
@@ -7,27 +7,27 @@ import { countFacts, type ObjectCounts } from './objectCounts.ts';
 
 export interface SourceState {
   /**
-   * `watching` hears of changes at once, `polling` with the next look; `settling` holds back what is being written, and
-   * `broken` by a fault of its own looks no more.
+   * `watching` is notified of changes, whereas `polling` reads them at the next poll. `settling` waits for files that
+   * are being written. `broken` has stopped after an internal error.
    */
   readonly state: 'reading' | 'watching' | 'polling' | 'settling' | 'absent' | 'failing' | 'broken';
-  /** Since when it is so, in milliseconds since the epoch. */
+  /** When this state was entered, in milliseconds since the epoch. */
   readonly since: number;
-  /** The path, or the URL without its secrets. */
+  /** The path, or the URL without secrets. */
   readonly place: string;
-  /** How often it is looked at, in milliseconds; absent: it tells of changes itself. */
+  /** Polling interval in milliseconds. Undefined if the source is notified of changes. */
   readonly everyMs?: number;
-  /** When the wait is over, in milliseconds since the epoch; absent: nobody can tell, as while it is being looked at. */
+  /** When the wait is over, in milliseconds since the epoch. Undefined if unknown, as during a read. */
   readonly until?: number;
   readonly failure?: Failure;
-  /** Of what holds objects one by one. */
+  /** Set for watches that read objects individually. */
   readonly counts?: ObjectCounts;
 }
 
-/** Where it has come to, as it knows it itself. */
+/** A change of state, as the source reports it. */
 export type SourceStep = Pick<SourceState, 'state' | 'until' | 'counts'> & { readonly failure?: string };
 
-/** The state after a step; the same one when that is no news. */
+/** Returns the state after a step. Returns the same object if nothing has changed. */
 export function nextSourceState(
   before: SourceState | undefined,
   { state, until, failure: message, counts }: SourceStep,
@@ -48,7 +48,7 @@ export function nextSourceState(
   };
 }
 
-/** The state of a source whose wait is over, until it has looked again: nobody can tell how long that takes. */
+/** The state during a read, whose duration is unknown. */
 export const whileLooking = ({ until: _, ...state }: SourceState): SourceState => state;
 
 type SourceWaits = Readonly<Partial<Record<SourceState['state'], string>>>;
@@ -75,7 +75,7 @@ type Shown = Pick<SourceState, 'state' | 'since' | 'until' | 'failure'>;
 
 function waitOf({ state, until, failure }: Shown, waits: SourceWaits): string | undefined {
   if (state === 'polling' && failure) return INOTIFY;
-  // It is being read again.
+  // The retry is in progress.
   return state === 'failing' && until === undefined ? waits.reading : waits[state];
 }
 
@@ -95,7 +95,10 @@ function viewOf(shown: Shown, waits: SourceWaits) {
 const readsOf = ({ place, everyMs }: SourceState): string =>
   everyMs === undefined ? `follows ${place}` : `reads ${place} every ${goDuration(everyMs)}`;
 
-/** The source as it is shown; one that tells no state of its own only lists its pods, or has yet to. */
+/**
+ * A source as a feed in the actor tree. A source without a reported state is watching or, before its first list,
+ * reading.
+ */
 export function sourceView(
   source: string,
   told: SourceState | undefined,
@@ -116,7 +119,7 @@ const WATCH_WAITS: SourceWaits = {
   broken: 'a restart of the agent',
 };
 
-/** A set of objects that is followed at the API server, as it is shown. */
+/** A watch on objects at the API server, as a feed in the actor tree. */
 export const watchView = (kind: string, told: SourceState): FeedView => ({
   kind: 'watch',
   name: kind,

@@ -1,4 +1,3 @@
-/** The plain view of the node. */
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 import type { NodeView, RuntimeView } from '../../show/actors/actorNode.ts';
@@ -9,7 +8,7 @@ import type { PodRef } from '../shared/views.ts';
 import type { nodeAgentMachine } from './chart.ts';
 import { foreignPods } from './own.ts';
 
-/** What the node knows of its runtime. */
+/** The view of the container runtime. */
 export const runtimeView = ({ name, version, ready, since, message, networkNotReady }: RuntimeHealth): RuntimeView => ({
   name,
   version,
@@ -21,7 +20,7 @@ export const runtimeView = ({ name, version, ready, since, message, networkNotRe
 
 const isPod = ({ id }: AnyActorRef): boolean => id.startsWith('pod/');
 
-/** The view of the node agent, with all its own actors. */
+/** The view of the node agent, with all its actors except pods. */
 export function nodeView(ref: ActorRefFrom<typeof nodeAgentMachine>, sinceOf: SinceOf): NodeView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;

@@ -1,4 +1,4 @@
-/** What the sources want, and where it differs from the pods that have an actor. */
+/** The pods that sources want, compared to the pods that have an actor. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { withEntries, withoutEntry } from '../../base/withEntries.ts';
@@ -12,12 +12,15 @@ import type { NodeEvent, PodEvent, SourceProblem } from '../shared/events.ts';
 import { mayHaveLogs, type NodeContext, networkOf, observedOf, uidOf } from './context.ts';
 import { deletionOf, endElsewhere, terminationOf } from './endings.ts';
 
-/** Where a pod says which source it is from. */
+/** Annotation with the name of the pod's source. */
 const SOURCE = 'kubernetes.io/config.source';
 
 type Known = NodeContext['pods'][string];
 
-/** What the node keeps of what a source tells: all of it, one pod, what is wrong in one file, or how it gets on. */
+/**
+ * Returns the changes of the context for an event of a source: its full list, one changed pod, problems of one file, or
+ * its state.
+ */
 export function recordedSource(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   const { desired, problems, warnings, unread } = context;
   if (event.type === 'config.podsListed') {
@@ -43,7 +46,7 @@ export function recordedSource(context: NodeContext, event: NodeEvent): Partial<
   };
 }
 
-/** A change of a source whose full set is not known says nothing of its other pods: it counts once that is told. */
+/** A change is ignored if its source has not listed its pods yet. The list will include it. */
 function recordedPod(
   { desired }: NodeContext,
   event: Extract<NodeEvent, { type: 'config.podChanged' }>,
@@ -68,7 +71,7 @@ const inPlaceOf = (
 const changedUid = (event: Extract<NodeEvent, { type: 'config.podChanged' }>): string =>
   event.change === 'removed' ? event.uid : event.pod.metadata.uid;
 
-/** The uids of the pods that an event is about; undefined: it may be about any. */
+/** The UIDs of the pods that an event is about. Undefined if it may be about any pod. */
 export function concerned(event: NodeEvent): readonly string[] | undefined {
   if (event.type === 'config.podChanged') return [changedUid(event)];
   if (event.type === 'runtime.podsObserved') return event.pods.map(({ uid }) => uid);
@@ -76,7 +79,7 @@ export function concerned(event: NodeEvent): readonly string[] | undefined {
   return uid === undefined ? undefined : [uid];
 }
 
-/** What the sources want under a uid. Of a pod that two of them want the first to have it keeps it. */
+/** Returns the wanted pod of a UID. If several sources want it, the source of the running pod wins. */
 export function wantedPod({ desired, pods }: NodeContext, uid: string): Pod | undefined {
   const present = lookUp(pods, uid)?.pod.metadata.annotations?.[SOURCE];
   const wanted = Object.values(desired).flatMap((ofSource) => lookUp(ofSource, uid) ?? []);
@@ -86,23 +89,23 @@ export function wantedPod({ desired, pods }: NodeContext, uid: string): Pod | un
 export const isWanted = ({ desired }: Pick<NodeContext, 'desired'>, uid: string): boolean =>
   Object.values(desired).some((ofSource) => Object.hasOwn(ofSource, uid));
 
-/** Whether an API server has the pod, and says what cannot be read here. */
+/** Whether an API server has the pod, but in a form that cannot be read. */
 export const isUnreadable = ({ problems }: Pick<NodeContext, 'problems'>, uid: string): boolean =>
   Object.values(problems).some((ofSource) => ofSource.some((problem) => problem.uid === uid));
 
 const wantedUids = ({ desired }: NodeContext): string[] => [...new Set(Object.values(desired).flatMap(Object.keys))];
 
-/** Every source has told its set, or that it can not be read, or not all of it. */
+/** Whether every source has listed its pods, at least partially, or has reported that it cannot be read. */
 export const haveSourcesAnswered = ({ sources, desired, unread }: NodeContext): boolean =>
   sources.every((source) => Object.hasOwn(desired, source) || unread.includes(source));
 
-/** Every source has told all its pods. */
+/** Whether every source has listed all of its pods. */
 export const haveSourcesSpoken = ({ sources, desired, unread }: NodeContext): boolean =>
   sources.every((source) => Object.hasOwn(desired, source) && !unread.includes(source));
 
 /**
- * The wanted pods without an actor, of all or of these; those that already run go first, and then those that were admitted
- * before the agent started, so that nobody takes their place.
+ * Returns the wanted pods without an actor, among `uids` or all. Running pods come first, followed by those admitted
+ * before the agent started, so that new pods cannot take their resources.
  */
 export function newPods(context: NodeContext, uids: readonly string[] = wantedUids(context)): Pod[] {
   const missing = uids.filter((uid) => !Object.hasOwn(context.pods, uid));
@@ -112,8 +115,8 @@ export function newPods(context: NodeContext, uids: readonly string[] = wantedUi
 }
 
 /**
- * How a pod of the API has ended as its server says: then it never runs again, whoever has forgotten that it did. Of one that
- * others say has ended, with containers that run, there is more to say.
+ * Returns the terminal status that the API server has of a pod. Such a pod never runs again, even if no local record is
+ * left. Undefined for pods with running containers, which have to terminate first.
  */
 function endAtServer({ metadata: { annotations }, status = {} }: Pod): PodStatus | undefined {
   const isOfServer = lookUp(annotations, SOURCE) === 'api';
@@ -122,7 +125,7 @@ function endAtServer({ metadata: { annotations }, status = {} }: Pod): PodStatus
   return isOfServer && isTerminalPhase(status.phase) && !runs ? status : undefined;
 }
 
-/** What every pod's actor begins with; what has ended stays so (C2). */
+/** The input of a pod's actor. A terminated pod remains terminated (C2). */
 export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod): PodInput {
   const { crashLoop, limitedSwap, heardAt: bornAt, health, statuses } = context;
   const restored = lookUp(statuses, pod.metadata.uid) ?? endAtServer(pod);
@@ -141,13 +144,16 @@ export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod):
   };
 }
 
-/** What of a pod was admitted under an earlier agent, or an earlier actor of it, whatever its manifest has become since. */
+/** Returns what an earlier agent or an earlier actor admitted for the pod, whatever its manifest contains now. */
 export function admittedBefore({ allocations }: NodeContext, { metadata: { uid } }: Pod): Pick<PodInput, 'allocation'> {
   const allocation = lookUp(allocations, uid);
   return allocation ? { allocation } : {};
 }
 
-/** What the actors of new pods begin with, in the order of arrival; what has ended, or is being deleted, only ends (C2, C5). */
+/**
+ * The inputs of the actors of new pods, in order of arrival. A pod that has terminated or is being deleted is only
+ * terminated (C2, C5).
+ */
 export const newPodInputs = (context: NodeContext, uids?: readonly string[]): PodInput[] =>
   newPods(context, uids).map((pod, index) => {
     const input = podInput(context, pod, observedOf(context, pod));
@@ -164,18 +170,18 @@ export const newPodInputs = (context: NodeContext, uids?: readonly string[]): Po
     };
   });
 
-/** The pods that have an actor and are not wanted any more. */
+/** The pods that have an actor and are no longer wanted. */
 export const unwanted = (context: NodeContext, uids: readonly string[] = Object.keys(context.pods)): Known[] =>
   uids.flatMap((uid) => {
     const known = lookUp(context.pods, uid);
     return known === undefined || known.ending || isWanted(context, uid) ? [] : [known];
   });
 
-/** The UIDs of the pods that end although a source wants them again. */
+/** The UIDs of terminating pods that a source wants again. */
 export const rewanted = (context: NodeContext, uids: readonly string[] = Object.keys(context.pods)): string[] =>
   uids.filter((uid) => lookUp(context.pods, uid)?.ending === true && isWanted(context, uid));
 
-/** The wanted pods of which their sources now have another version than their actors were told of. */
+/** The wanted pods whose source has a different version than was last sent to their actors. */
 export const edited = (
   context: NodeContext,
   uids: readonly string[] = Object.keys(context.pods),
@@ -187,7 +193,7 @@ export const edited = (
     return pod === undefined || pod === known.pod ? [] : [{ before: known.pod, pod }];
   });
 
-/** What a pod's actor is to be told of another version of it: of an echo nothing at all. */
+/** The events that update a pod's actor to a new version. Empty if nothing relevant has changed. */
 export function tellUpdate(before: Pod, pod: Pod, at: number): PodEvent[] {
   const changed = podUpdate(before, pod);
   const { metadata } = pod;
@@ -201,7 +207,7 @@ export function tellUpdate(before: Pod, pod: Pod, at: number): PodEvent[] {
   return facts;
 }
 
-/** Who a pod was whose actor broke, if nobody wants it any more: one that is wanted starts over anyway. */
+/** Returns the identity of an unwanted pod whose actor failed. Wanted pods are restarted anyway. */
 export function brokenPod(context: NodeContext, uid = ''): PodIdentity | undefined {
   const known = lookUp(context.pods, uid);
   if (known === undefined || isWanted(context, uid)) return undefined;

@@ -1,4 +1,4 @@
-/** What the cluster is told of the node: at once where that has changed, and every so often in any case. */
+/** The node status, reported to the cluster on change and at regular intervals. */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
@@ -7,25 +7,25 @@ import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
-// Not an interface: the types of the package would have to name it.
+// A type alias, because the package's declaration files would have to name an interface.
 export type NodeStatusInput = {
   readonly nodeName: string;
-  /** How often it is looked whether there is something to tell, in milliseconds. */
+  /** Interval between two checks for changes, in milliseconds. */
   readonly checkMs: number;
 };
 
 export type NodeStatusContext = NodeStatusInput & {
-  /** Something has changed while the last status was being told. */
+  /** Whether the status has changed while the previous one was being reported. */
   readonly isStale: boolean;
   readonly retryAt: number;
   readonly failure?: Failure | undefined;
 };
 
-/** How long a node has to find out that it is ready before it says that it is not. */
+/** Time for a starting node to become ready before it is reported as not ready. */
 const SETTLING_MS = 5_000;
 
 const toldIn = (event: object): PortTypes['putNodeStatus']['output']['events'] =>
-  // Only `putNodeStatus` is done there.
+  // `putNodeStatus` is the only actor whose output arrives here.
   'output' in event ? (event.output as PortTypes['putNodeStatus']['output']).events : [];
 
 export const nodeStatusMachine = setup({
@@ -68,7 +68,7 @@ export const nodeStatusMachine = setup({
       meta: { waitsFor: 'the node to be registered' },
       on: { 'node.registered': 'settling', 'node.changed': {} },
     },
-    /** A node that begins anew is not to be taken for one that is not ready, only because it has not looked yet. */
+    /** Prevents a restarted node from being reported as not ready before its first checks have finished. */
     settling: {
       tags: 'waiting',
       meta: { waitsFor: 'the node to be ready, before its status is reported', afterMs: SETTLING_MS },

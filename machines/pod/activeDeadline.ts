@@ -1,4 +1,4 @@
-/** How long a pod may be active on its node (activeDeadlineSeconds), or take to end. Tells its pod when that time is over. */
+/** The activeDeadlineSeconds of a pod, or the time limit of its termination. Notifies the pod when the time is over. */
 import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
 import type { PodEvent } from '../shared/events.ts';
@@ -9,7 +9,7 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 export interface ActiveDeadline {
   /** Milliseconds since the epoch. */
   readonly deadline: number;
-  /** The pod ends already: this is how long that may take. */
+  /** Whether this is the time limit of the termination. */
   readonly ends: boolean;
 }
 
@@ -19,7 +19,7 @@ export const activeDeadlineMachine = setup({
     context: {} as ActiveDeadline,
     events: {} as TimerEvent,
     meta: {} as StateMeta,
-    /** `byWallClock`: what ends the wait is that the clock shows its moment, however it is set. */
+    /** `byWallClock` marks a wait that ends when the clock shows the deadline, even if the clock is set. */
     tags: {} as StateTag | 'byWallClock',
   },
   actors: { pickMoment: port('pickMoment'), timer: timerPort() },
@@ -39,7 +39,7 @@ export const activeDeadlineMachine = setup({
   initial: 'choosing',
   states: {
     choosing: { tags: 'working', always: [{ guard: 'isOfEnd', target: 'ending' }, { target: 'counting' }] },
-    /** From its start as the status tells it, by what the clock shows (`pkg/kubelet/active_deadline.go`). */
+    /** Counts by wall clock from the startTime in the status (`pkg/kubelet/active_deadline.go`). */
     counting: {
       tags: ['waiting', 'byWallClock'],
       meta: { waitsFor: 'the activeDeadlineSeconds of its pod to pass', until: 'deadline' },
@@ -52,7 +52,10 @@ export const activeDeadlineMachine = setup({
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.deadline }) },
       on: { 'timer.elapsed': { target: 'exceeded', actions: 'tellOverdue' } },
     },
-    /** The deadline may have been set when it had passed, or the clock have been set since: the grace counts from now. */
+    /**
+     * The grace period starts now, because the deadline may have been set when it had already passed, or the clock may
+     * have been set.
+     */
     dating: {
       tags: 'working',
       meta: { waitsFor: 'the grace of its pod to begin' },

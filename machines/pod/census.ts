@@ -1,6 +1,6 @@
 /**
- * Which containers of a pod are in which lifecycle, as the guards of its chart need to know after every event. A pod may have
- * a thousand containers, so that no guard may look at each of them: the census is derived from the one before.
+ * The numbers of a pod's containers by lifecycle, which the guards of its chart need after every event. A pod may have
+ * a thousand containers, so that no guard may iterate over them. The census is derived from the previous one.
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -16,7 +16,7 @@ type Lifecycles = PodContext['containers'];
 export interface Census {
   /** Containers of the spec that have no actor. */
   readonly withoutActor: number;
-  /** Init containers that have failed for good. */
+  /** Init containers that have failed permanently. */
   readonly failedInits: number;
   /** Regular containers of the spec that are neither `succeeded` nor `failed`. */
   readonly unfinishedRegulars: number;
@@ -24,26 +24,28 @@ export interface Census {
   readonly activeRegulars: number;
   /** All containers that have, or may get, a process. */
   readonly active: number;
-  /** The names of the containers in a lifecycle, in no order. */
+  /** The names of the containers in a lifecycle, in no particular order. */
   of(lifecycle: ContainerLifecycle): ReadonlySet<string>;
   /**
-   * The names of a list that follow those at its beginning that are not on their way. The list is in the order of the spec.
-   * All calls with one list together look at each of its names about once.
+   * Iterates over the names of a list, in the order of the spec, from the first container on its way. Consecutive calls
+   * with the same list visit each name about once in total.
    */
   fromFirstOnItsWay(names: readonly string[]): IterableIterator<string>;
 }
 
-/** The lifecycles of a container that looks for its image or could be launched. */
+/** The lifecycles of a container that waits for its image or can be launched. */
 export const ON_ITS_WAY = ['coming', 'readyToCreate'] as const;
 
-/** Whether a container looks for its image or could be launched. */
 export const isOnItsWay = (lifecycle: ContainerLifecycle | undefined): boolean =>
   ON_ITS_WAY.some((each) => each === lifecycle);
 
 /** The lifecycles in which a container has no process and gets none by itself. */
 const WITHOUT_PROCESS: readonly ContainerLifecycle[] = ['succeeded', 'failed', 'stopped', 'removed'];
 
-/** Whether a container in this lifecycle has no process and gets none by itself. Undefined if the container has no actor. */
+/**
+ * Whether a container in this lifecycle has no process and gets none by itself. Undefined if the container has no
+ * actor.
+ */
 export const isWithoutProcess = (lifecycle: ContainerLifecycle | undefined): boolean =>
   lifecycle === undefined || WITHOUT_PROCESS.includes(lifecycle);
 
@@ -57,7 +59,7 @@ class Count implements Census {
   activeRegulars = 0;
   active = 0;
   readonly #names = new Map<ContainerLifecycle, Set<string>>();
-  /** A list of names, and the number of names at its beginning that are not on their way. */
+  /** A list of names, and the number of names at its start that are not on their way. */
   #passed: { readonly names: readonly string[]; count: number } = { names: [], count: 0 };
 
   constructor(spec: PodSpec, lifecycles: Lifecycles) {
@@ -83,7 +85,7 @@ class Count implements Census {
     return ON_ITS_WAY.some((lifecycle) => this.of(lifecycle).has(name));
   }
 
-  /** Looks at the list from its beginning again if a container before the first one on its way has come on its way. */
+  /** Restarts the iteration if a container before the first one on its way has come on its way. */
   #comeOnItsWay(name: string): void {
     const { names, count } = this.#passed;
     const next = names[count];
@@ -117,8 +119,8 @@ const isFinished = (lifecycle: ContainerLifecycle | undefined): boolean =>
 const isInit = (role: ContainerRole): boolean => role === 'init' || role === 'sidecar';
 
 /**
- * The census of the latest lifecycles of each pod. It moves on with them: earlier ones, at which nobody looks again but a
- * test, are counted when they are.
+ * The census of the latest lifecycles of each pod. It is updated in place when they change. Earlier lifecycles, which
+ * only tests inspect, are counted on request.
  */
 const counts = new WeakMap<Lifecycles, Count>();
 
@@ -132,7 +134,7 @@ function countOf({ containers, allocated: { spec } }: Pick<PodContext, 'containe
 
 export const censusOf = (context: Pick<PodContext, 'containers' | 'allocated'>): Census => countOf(context);
 
-/** The lifecycles of a pod's containers with those of some containers replaced, all of which have an actor. */
+/** Replaces the lifecycles of some containers, all of which have an actor. */
 export function withLifecycles(
   context: Pick<PodContext, 'containers' | 'allocated'>,
   changes: ReadonlyMap<string, ContainerLifecycle>,
@@ -167,7 +169,7 @@ const positions = memoize(
     new Map(containersOf(spec).map(({ container }, index) => [container.name, index])),
 );
 
-/** These names in the order of the spec, without those that it does not have. */
+/** Sorts names in the order of the spec and drops those that it does not contain. */
 export function inOrderOf(spec: PodSpec, names: Iterable<string>): string[] {
   const position = positions(spec);
   return [...names]

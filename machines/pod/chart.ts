@@ -1,4 +1,4 @@
-/** One pod: owns the order of things. Volumes before the sandbox, the sandbox before containers, and the way back. */
+/** One pod. Controls the order of volumes, sandbox and containers, both at the start and during termination. */
 import { assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
@@ -23,7 +23,7 @@ import { sandboxing, sandboxingImplementations } from './states/sandboxing.ts';
 import { terminating, terminatingImplementations } from './states/terminating.ts';
 import { activeUntil, deadlineOf, killUntil } from './termination.ts';
 
-/** What concerns a pod whatever it is at. */
+/** Implementations for events that are handled in every state. */
 const chartSetup = podSetup
   .extend(admittingImplementations)
   .extend(preparingImplementations)
@@ -35,7 +35,7 @@ const chartSetup = podSetup
   .extend(terminatingImplementations)
   .extend({
     guards: {
-      /** That it has ended its API server was told by the node. */
+      /** The pod's phase at the API server is terminal already, as the node has reported. */
       isOwnEnd: ({ event }) => event.type === 'pod.terminate' && event.termination.reason === 'EndedElsewhere',
       isDeadlineStale: ({ context }) => activeUntil(context) !== context.activeUntil,
       isKillLimitStale: ({ context }) => killUntil(context) !== context.killUntil,
@@ -88,18 +88,18 @@ const chartSetup = podSetup
         event.type === 'runtime.networkChanged' ? { networkNotReady: event.networkNotReady } : {},
       ),
       recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
-      /** A volume that came with an update: the containers that have an actor already may need it. */
+      /** Sends the containers that already have an actor a volume that came with an update. */
       shareVolume: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'volume.changed' || event.lifecycle !== 'mounted') return;
         const { allocated: pod, containers } = context;
         const names = containersOf(pod.spec).map(({ container }) => container.name);
         const present = names.filter((name) => Object.hasOwn(containers, name));
-        // Each of a thousand volumes is mounted before there is any container.
+        // Returns early, because a thousand volumes may be mounted before there is any container.
         if (present.length === 0) return;
         const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
         command(enqueue, context, [{ names: present, event: update }]);
       }),
-      /** Its metadata is about to be another: the volumes and containers that show of it what has changed are told. */
+      /** Sends the new metadata to the volumes and containers that expose a part of it that has changed. */
       showMetadata: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'pod.metadataChanged') return;
         const pod = { ...context.allocated, metadata: event.metadata };
@@ -112,21 +112,21 @@ const chartSetup = podSetup
         ]);
       }),
       /**
-       * Stops the actors of a pod that is broken, the last first. A final state stops all children anyway, the first first:
-       * after each, V8 builds the object of those that are left as a hash table, which takes 2 ms where there are 1,000.
+       * Stops the actors of a broken pod, the last first. A final state would stop the first child first, and after
+       * each removal V8 rebuilds the remaining children as a hash table, which takes 2 ms for 1,000 of them.
        */
       dropActors: enqueueActions(({ context, enqueue }) => {
         for (const name of Object.keys(context.containers).reverse()) enqueue.stopChild(containerId(name));
         for (const name of Object.keys(context.volumes).reverse()) enqueue.stopChild(volumeId(name));
       }),
-      /** What they show, or lacked, may be another by now. */
+      /** Objects that volumes or containers use, or miss, may have changed. */
       passOnObjects: enqueueActions(({ context, enqueue }) => {
         command(enqueue, context, [
           { to: 'volumes', names: Object.keys(context.volumes), event: { type: 'volume.objectsChanged' } },
           { names: Object.keys(context.containers), event: { type: 'container.objectsChanged' } },
         ]);
       }),
-      /** One container's facts, read ahead of the next full look. */
+      /** Applies a change of one container before the next full list. */
       seeContainer: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'runtime.containerSeen') return;
         const { container } = event;
@@ -170,7 +170,7 @@ export const podMachine = chartSetup.createMachine({
     'runtime.networkChanged': { actions: 'recordNetwork' },
     'admission.admitted': { actions: 'applyUpdate' },
     'admission.refused': { actions: ['recordUnadmitted', 'recordResizeRefusal', 'applyRest'] },
-    // A fault of ours in a child: the node rebuilds the whole pod from the facts.
+    // An internal error in a child actor. The node rebuilds the whole pod from facts.
     'xstate.error.actor.*': { target: '.broken', actions: 'recordFault' },
   },
   states: {
@@ -187,7 +187,7 @@ export const podMachine = chartSetup.createMachine({
     recalled,
     awaitingOthers,
     admitting,
-    /** The node does not take it: Failed, and so it stays until no source wants it. */
+    /** The node has refused the pod. It remains Failed until no source wants it. */
     refused: {
       tags: ['failed', 'ended', 'reclaimed'],
       on: { 'pod.update': { actions: 'desire' }, 'pod.deadlineExceeded': {}, 'pod.terminate': { guard: 'isOwnEnd' } },
@@ -197,7 +197,7 @@ export const podMachine = chartSetup.createMachine({
     active,
     resetting,
     terminating,
-    /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
+    /** The pod has completed and is still wanted. Its dead containers remain for their logs and statuses. */
     finished: {
       tags: ['done', 'ended', 'reclaimed'],
       always: { guard: 'hasLateSandbox', target: 'terminating.stopping' },

@@ -1,7 +1,7 @@
 /**
- * Commands of a pod to the actors of its containers and volumes. Each of them costs some of the node's time, so that a pod of a
- * thousand containers sends its commands in batches, between which everything else on the node gets its turn. An actor gets
- * its commands in their order. A kubelet has the same: it works on each pod in a goroutine of its own.
+ * Commands of a pod to the actors of its containers and volumes. Each command costs some of the node's time, so that a
+ * pod of a thousand containers sends its commands in batches, between which everything else on the node gets its turn.
+ * An actor gets its commands in order. A kubelet achieves the same by handling each pod in its own goroutine.
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -45,8 +45,8 @@ interface Enqueue {
 }
 
 /**
- * Sends commands to containers and volumes: at once if they fit into one batch and nothing is queued before them, otherwise in batches.
- * `enqueue` is that of an action of the pod, which calls this once.
+ * Sends commands to containers and volumes: at once if they fit into one batch and the queue is empty, otherwise in
+ * batches. `enqueue` is that of an action of the pod, which may call this only once.
  */
 export function command(enqueue: object, context: PodContext, commands: readonly Command[]): void {
   const own = asEnqueue(enqueue);
@@ -55,7 +55,9 @@ export function command(enqueue: object, context: PodContext, commands: readonly
   else sendBatch(own, { ...context, queued: withCommands([], commands) });
 }
 
-/** Sends the first of the queued commands, and the others after the rest of the node has had its turn. */
+/**
+ * Sends the next batch of the queued commands, and schedules the others after the rest of the node has had its turn.
+ */
 export function sendBatch(enqueue: object, context: PodContext): void {
   const own = asEnqueue(enqueue);
   const { batch, rest } = firstBatch(context.queued ?? []);
@@ -65,7 +67,7 @@ export function sendBatch(enqueue: object, context: PodContext): void {
   if (rest.length > 0) own.spawnChild('pace', { id: 'pace' });
 }
 
-/** Its type depends on the other actions of a setup. In each setup of a pod it has these functions. */
+/** The type of `enqueue` depends on the other actions of a setup. In each setup of a pod it has these functions. */
 const asEnqueue = (enqueue: object) => enqueue as Enqueue;
 
 function send(enqueue: Enqueue, context: PodContext, commands: readonly Command[]): void {
@@ -96,7 +98,6 @@ function sendToContainer(enqueue: Enqueue, context: PodContext, name: string, ev
   else enqueue.spawnChild('container', { id, input: inputOf(context, name, event) });
 }
 
-/** Input of the actor of a container. */
 function inputOf(context: PodContext, name: string, { pod, restarts }: SpawnContainers): ContainerInput {
   const { ticket, crashLoop, sandbox } = context;
   const observed = knownRuns(context, name);
@@ -115,7 +116,7 @@ function inputOf(context: PodContext, name: string, { pod, restarts }: SpawnCont
   };
 }
 
-/** The queue after commands were added. A later observation of a container replaces an earlier one that is still queued. */
+/** Appends commands to the queue. A later observation of a container replaces an earlier one that is still queued. */
 function withCommands(queued: readonly Command[], commands: readonly Command[]): Command[] {
   const observed = new Set(commands.flatMap(({ event }) => observedId(event) ?? []));
   const current = queued.filter(({ event }) => !observed.has(observedId(event) ?? ''));
@@ -125,7 +126,7 @@ function withCommands(queued: readonly Command[], commands: readonly Command[]):
 const observedId = (event: Command['event']): string | undefined =>
   event.type === 'runtime.containerObserved' && event.container !== null ? event.id : undefined;
 
-/** The queue without commands to some containers, whose actors are gone. */
+/** Removes commands to containers whose actors are gone. */
 export function withoutCommandsTo(
   queued: readonly Command[] | undefined,
   gone: ReadonlySet<string>,
@@ -135,13 +136,16 @@ export function withoutCommandsTo(
   );
 }
 
-/** Whether actors of containers that the runtime shows are yet to be spawned: nobody knows what those have come to. */
+/**
+ * Whether actors of containers that the runtime shows are yet to be spawned, so that the state of those containers is
+ * unknown.
+ */
 export const awaitsAdoption = ({ queued = [], observed }: PodContext): boolean =>
   observed.containers.length > 0 && queued.some(({ to, event }) => to === undefined && event.type === 'spawn');
 
 /**
- * Stops the actors of a pod that has ended, the last first, because V8 removes the last property of an object in constant time
- * and rebuilds the object for any other.
+ * Stops the actors of a terminated pod, the last first, because V8 removes the last property of an object in constant
+ * time and rebuilds the object for any other.
  */
 export function stopActors(enqueue: object, context: PodContext): void {
   const [containers, volumes] = [Object.keys(context.containers).reverse(), Object.keys(context.volumes).reverse()];

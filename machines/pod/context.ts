@@ -1,4 +1,4 @@
-/** What a pod's actor knows, and the plain questions that its chart asks of it. The chart is in chart.ts. */
+/** The context of a pod's actor and pure functions on it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
 import { memoize } from '../../base/memoize.ts';
@@ -25,98 +25,113 @@ import type { VolumeInput } from '../volume/setup.ts';
 
 export interface PodInput {
   readonly pod: Pod;
-  /** What the runtime has of it: when the actor is born, then as it is told. */
+  /** The runtime's objects of the pod, at the start of the actor and then after each update. */
   readonly observed: ObservedPod;
-  /** When the node began with it, in milliseconds since the epoch. */
+  /** When the node spawned the pod's actor, in milliseconds since the epoch. */
   readonly bornAt: number;
-  /** The pod's number in the order of arrival: who came first goes first. */
+  /** The pod's number in order of arrival. The pod that arrived first goes first. */
   readonly ticket: number;
   readonly crashLoop: BackOff;
-  /** Whether the node gives out its swap. */
+  /** Whether pods may use the node's swap. */
   readonly limitedSwap?: boolean | undefined;
-  /** Why the runtime has no network for pods, if that is so. */
+  /** Why the runtime has no network for pods. Undefined if it has. */
   readonly networkNotReady?: NetworkNotReady;
-  /** Whether an earlier agent has, or may have, left logs of it. */
+  /** Whether an earlier agent left, or may have left, logs of the pod. */
   readonly hasLogs?: boolean;
-  /** What was admitted for it before the agent restarted, or its actor was made anew. */
+  /** What was admitted before a restart of the agent, or before the actor was rebuilt. */
   readonly allocation?: Allocation;
-  /** What the probes of its containers had come to before the agent restarted. */
+  /** Probe results of the pod's containers from before a restart of the agent. */
   readonly probed?: readonly Probed[];
-  /** The ends of its containers that an earlier agent has persisted: the runtime may have lost them since. */
+  /** Terminated container statuses persisted by an earlier agent. The runtime may have lost the containers since. */
   readonly containerEnds?: ContainerEnds;
-  /** Set for a pod that must end from the start: no source wants it any more, or it had finished before. */
+  /** Set for a pod that must terminate from the start, because no source wants it or because it had finished before. */
   readonly termination?: Termination;
-  /** The terminal status that it had reached before the agent restarted: nothing of it may run again (C2). */
+  /**
+   * The terminal status that the pod had reached before a restart of the agent. None of its containers may run again
+   * (C2).
+   */
   readonly restored?: PodStatus;
 }
 
 export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | 'termination'> {
-  /** What the sources want. */
+  /** The version that the source wants. */
   readonly desired: Pod;
-  /** What the node was asked to admit last: `desired`, but for resources that can not be changed. */
+  /**
+   * The version that the node was last requested to admit. It equals `desired` except for resources that cannot be
+   * changed.
+   */
   readonly asked: Pod;
-  /** What the node has admitted and the actors work for: differs from `desired` while an update is not admitted. */
+  /**
+   * The version that the node has admitted and that the actors implement. It differs from `desired` while an update is
+   * not admitted.
+   */
   readonly allocated: Pod;
-  /** Its conditions as its source has them, with those that others tell. */
+  /** The conditions of the pod at its source, including those set by other controllers. */
   readonly conditions?: readonly PodCondition[] | undefined;
   /** When the pod became active on the node, under this agent or an earlier one, in milliseconds since the epoch. */
   readonly startedAt: number;
-  /** The moment that is counted down to, after which it may not be active any more. */
+  /** The active deadline being counted down, in milliseconds since the epoch. */
   readonly activeUntil?: number | undefined;
-  /** The moment that is counted down to, after which the end of the pod takes too long. */
+  /** The deadline of the termination being counted down, in milliseconds since the epoch. */
   readonly killUntil?: number | undefined;
   readonly networkNotReady?: NetworkNotReady | undefined;
   /**
    * Restart counts of containers whose runs the runtime has lost, including the run to come. They are dropped once the
-   * containers have actors, except if the pod is to end: its last status is computed without those.
+   * containers have actors, unless the pod has to terminate, because its last status is computed without those.
    */
   readonly restarts?: Readonly<Record<string, number>> | undefined;
   readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; mounted?: MountedVolume }>>;
   readonly containers: Readonly<Record<string, ContainerLifecycle>>;
-  /** Commands to containers and volumes that the pod has yet to send, in their order. Undefined if there are none. */
+  /** Commands to containers and volumes that are not sent yet, in order. Undefined if there are none. */
   readonly queued?: readonly Command[] | undefined;
-  /** The ids of their containers at the runtime, as the containers' actors tell them. */
+  /** The runtime's IDs of the containers, as reported by the containers' actors. */
   readonly containerIds: Readonly<Record<string, string>>;
-  /** The sizes that the containers at the runtime have, as their actors tell them. */
+  /** The actual sizes of the containers at the runtime, as reported by their actors. */
   readonly sizes: Readonly<Record<string, ContainerSize>>;
-  /** The version of the pod that its cgroup has the limits of; absent when nobody knows. */
+  /** The version of the pod whose limits its cgroup has. Undefined if unknown. */
   readonly fitted?: Pod | undefined;
   readonly sandbox?: ObservedSandbox | undefined;
-  /** The number of the sandbox that is, or will next be, run. */
+  /** The attempt of the present sandbox or of the one to be created next. */
   readonly attempt: number;
-  /** Sandboxes that are lost and have still to be stopped. */
+  /** Sandboxes that are lost and have yet to be stopped. */
   readonly stale: readonly string[];
-  /** The sandboxes that were stopped on the way back; absent before. */
+  /** The sandboxes stopped during termination. Undefined before. */
   readonly stopped?: readonly string[];
-  /** How often its sandboxes could not be removed because the runtime had lost track of a container; absent: never. */
+  /**
+   * Number of times that sandboxes could not be removed because the runtime had lost track of a container. Undefined if
+   * never.
+   */
   readonly lostTasks?: number;
   /** The init and ephemeral containers that have had their turn in the present sandbox. */
   readonly turnsGiven: readonly string[];
-  /** Who is still to be launched in the present round, in this order (C9). */
+  /** The containers to be launched in the present round, in order (C9). */
   readonly round: readonly string[];
-  /** All its containers are being stopped to restart in the present sandbox (C5), also while that is in doubt. */
+  /**
+   * Whether all containers are being stopped in order to restart in the present sandbox (C5), also while the sandbox is
+   * being verified.
+   */
   readonly restartsAll?: boolean | undefined;
-  /** All init containers have done their part for the present sandbox. */
+  /** Whether all init containers have completed for the present sandbox. */
   readonly initialized: boolean;
-  /** The sidecars that were told that their turn to stop has come (C11). */
+  /** The sidecars whose turn to stop has come (C11). */
   readonly released: readonly string[];
-  /** When the last container ended, in milliseconds since the epoch. */
+  /** When the last container terminated, in milliseconds since the epoch. */
   readonly endedAt: number;
   readonly termination?: Termination | undefined;
-  /** A source wants the pod again, which starts over once this actor has ended. */
+  /** Whether a source wants the pod again, so that it restarts once this actor is done. */
   readonly isRewanted?: boolean;
   readonly refused?: Refusal | undefined;
-  /** Why the node does not admit the update that the sources want. */
+  /** Why the node does not admit the update that the source wants. */
   readonly unadmitted?: Refusal | undefined;
-  /** The refused resize that the last ResizeDeferred or ResizeInfeasible was about, also under an earlier agent. */
+  /** The refused resize that the last ResizeDeferred or ResizeInfeasible event was about, also of an earlier agent. */
   readonly pendingResize?: PendingResize | undefined;
-  /** The resize that was admitted last, also under an earlier agent. Undefined if none was admitted. */
+  /** The resize that was admitted last, also by an earlier agent. Undefined if none was admitted. */
   readonly resize?: AdmittedResize | undefined;
   readonly failure?: Failure | undefined;
   readonly retryAt: number;
 }
 
-/** A command to some containers or volumes of a pod, in this order. */
+/** A command to some containers or volumes of a pod, in order. */
 export type Command = ContainerCommand | VolumeCommand;
 
 interface ContainerCommand {
@@ -131,13 +146,13 @@ interface VolumeCommand {
   readonly event: VolumeEvent | SpawnVolumes | StopActors;
 }
 
-/** Spawns the actors, with the pod and its restart counts as they were when the command was given. */
+/** Spawns the actors with the pod and its restart counts at the time of the command. */
 export interface SpawnContainers extends Pick<PodContext, 'restarts'> {
   readonly type: 'spawn';
   readonly pod: Pod;
 }
 
-/** Spawns the actors, with the pod and what was known of it when the command was given. */
+/** Spawns the actors with the pod and its data at the time of the command. */
 interface SpawnVolumes extends Omit<VolumeInput, 'name'> {
   readonly type: 'spawn';
 }
@@ -149,20 +164,20 @@ interface StopActors {
 
 export interface PendingResize {
   readonly reason: string;
-  /** Generation of the pod; 0 for a pod without one. */
+  /** Generation of the pod. 0 for a pod without one. */
   readonly generation: number;
 }
 
 interface AdmittedResize {
   /** Generation of the pod when the resize was admitted. */
   readonly generation?: number | undefined;
-  /** The last error of the pod's cgroup. Undefined if it was fitted. */
+  /** The last error of resizing the pod's cgroup. Undefined if it succeeded. */
   readonly error?: string | undefined;
 }
 
 /**
- * Returns what an earlier agent reported about a resize, as the API server has it, so that no event about it is sent again
- * (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
+ * Returns what an earlier agent reported about a resize, as the API server has it, so that no event about it is sent
+ * again (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
  */
 function reportedResize({ status }: Pod): Pick<PodContext, 'pendingResize' | 'resize'> {
   const pending = status?.conditions?.find(({ type }) => type === 'PodResizePending');
@@ -177,7 +192,7 @@ function reportedResize({ status }: Pod): Pick<PodContext, 'pendingResize' | 're
 
 export function initialPodContext({ pod, ...input }: PodInput): PodContext {
   const resources = input.allocation?.resources;
-  // A resize that was not admitted before the restart is not admitted by it.
+  // A restart of the agent does not admit a resize that was not admitted before.
   const allocated = resources ? withResources(pod, resources) : pod;
   return {
     desired: pod,
@@ -205,7 +220,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
 }
 
 /**
- * Returns the startTime that the pod's source has, in milliseconds since the epoch; undefined if it has none. An active
+ * Returns the startTime that the pod's source has, in milliseconds since the epoch. Undefined if it has none. An active
  * deadline counts from this time, whatever the runtime has lost since (`pastActiveDeadline` in
  * `pkg/kubelet/active_deadline.go`).
  */
@@ -214,8 +229,8 @@ function reportedStart({ status }: Pod): number | undefined {
 }
 
 /**
- * Returns the names of the containers whose latest runs the runtime may have lost: it shows none of them, or only runs in a
- * sandbox that is not ready.
+ * Returns the names of the containers whose latest runs the runtime may have lost, because it shows none of them, or
+ * only runs in a sandbox that is not ready.
  */
 export function forgottenContainers(pod: Pod, observed: ObservedPod): string[] {
   const ready = new Set(observed.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : [])));
@@ -225,8 +240,8 @@ export function forgottenContainers(pod: Pod, observed: ObservedPod): string[] {
 }
 
 /**
- * Returns the restart counts that follow from the last reported status for containers whose runs the runtime may have lost,
- * counting the run to come (C13). A reported restart count never decreases, whatever the logs still show
+ * Returns the restart counts, including the run to come, that follow from the last reported status for containers whose
+ * runs the runtime may have lost (C13). A reported restart count never decreases, whatever the logs still show
  * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 function reportedRestarts(
@@ -237,12 +252,12 @@ function reportedRestarts(
   if (status === undefined || restored !== undefined) return undefined;
   const forgotten = new Set(forgottenContainers(pod, observed));
   const reported = [status.initContainerStatuses, status.containerStatuses].flatMap((list) => list ?? []);
-  // A container without an ID never ran, although it has an end if its pod has one.
+  // A container without an ID never ran, although it has a terminated state if its pod has terminated.
   const ran = reported.filter(({ name, containerID }) => containerID !== undefined && forgotten.has(name));
   return ran.length === 0 ? undefined : Object.fromEntries(ran.map((each) => [each.name, each.restartCount + 1]));
 }
 
-/** Merges two records of restart counts. Of two counts of the same container the higher one holds. */
+/** Merges two records of restart counts. The higher count of a container wins. */
 export function mergedRestarts(
   one: PodContext['restarts'] = {},
   other: PodContext['restarts'] = {},
@@ -253,21 +268,23 @@ export function mergedRestarts(
 }
 
 /**
- * As far as the pod waits for them: an image that cannot be had holds up only the containers that mount it (C16), and what
- * cannot be mounted once more after a restart of the agent none that runs.
+ * Whether every volume that the pod must wait for is settled. A missing image volume blocks only the containers that
+ * mount it (C16), and a failed remount after a restart of the agent blocks no running container.
  */
 export const areVolumesSettled = ({ volumes }: PodContext): boolean => {
   const counts = volumeCounts(volumes);
   return counts.mounted + counts.delayed === counts.all;
 };
 
-/** Whether all volumes have been unmounted. */
 export const areVolumesUnmounted = ({ volumes }: PodContext): boolean => {
   const counts = volumeCounts(volumes);
   return counts.unmounted === counts.all;
 };
 
-/** How many volumes there are, and how many are in each lifecycle. A pod with many volumes checks that after every event. */
+/**
+ * The number of volumes, in total and by lifecycle. Memoized, because a pod with many volumes needs them after every
+ * event.
+ */
 const volumeCounts = memoize((volumes: PodContext['volumes']) => {
   const counts: Record<VolumeLifecycle | 'all', number> = { all: 0, pending: 0, mounted: 0, delayed: 0, unmounted: 0 };
   for (const { lifecycle } of Object.values(volumes)) {
@@ -285,17 +302,17 @@ const runsByName = memoize(
     Map.groupBy(observed.containers, ({ name }) => name),
 );
 
-/** The runs of a container that the runtime shows, in the order in which it shows them. */
+/** The runs of a container at the runtime, in the runtime's order. */
 export const runsOf = (observed: ObservedPod, name: string): readonly ObservedContainer[] =>
   runsByName(observed).get(name) ?? [];
 
-/** Whether it may have a process. */
+/** Whether the container may have a process. */
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
 
 /**
- * What the runtime has of a container, what runs first, then the newest. If its pod had ended (C2), what does not run is
- * shown up to the run that its end was told with: not one that was made meanwhile and never ran, and nothing where the
- * runtime has lost that run, since those before say nothing of the end.
+ * Returns the runtime's runs of a container: a running one first, then the newest. If the pod had terminated (C2), runs
+ * without a process are included only up to the run in the terminal status, and none if the runtime has lost that run,
+ * because earlier runs do not explain the status.
  */
 export function knownRuns({ observed, restored }: PodContext, name: string): readonly ObservedContainer[] {
   const shown = runsOf(observed, name);
@@ -306,10 +323,10 @@ export function knownRuns({ observed, restored }: PodContext, name: string): rea
   return upToEnd.some(({ attempt }) => attempt === restarts) ? upToEnd : [];
 }
 
-/** The observed pod with one container's newer facts in it. */
+/** Updates one container of the observed pod. */
 export function withContainer(observed: ObservedPod, container: ObservedContainer): ObservedPod {
   const known = observed.containers.find(({ id }) => id === container.id);
-  // A status does not name the sandbox; the list did.
+  // A container's status does not name its sandbox, but the list did.
   const merged = { ...container, sandboxId: container.sandboxId || (known?.sandboxId ?? '') };
   const rest = observed.containers.filter(({ id }) => id !== container.id);
   return {
@@ -318,7 +335,7 @@ export function withContainer(observed: ObservedPod, container: ObservedContaine
   };
 }
 
-/** Containers that the runtime or their actors had told of, and that the runtime does not show any more. */
+/** Returns the containers that the runtime or their actors had reported and that the runtime no longer shows. */
 export function vanished({ observed, containerIds }: PodContext, shown: ObservedPod): { name: string; id: string }[] {
   const reported = Object.entries(containerIds).map(([name, id]) => ({ name, id }));
   const known = new Map([...observed.containers, ...reported].map(({ name, id }) => [id, { name, id }]));
@@ -326,7 +343,7 @@ export function vanished({ observed, containerIds }: PodContext, shown: Observed
   return [...known.values()];
 }
 
-/** What is known of the restarts of containers without an actor, of which the runtime does not show the latest any more. */
+/** Returns the restart counts of containers without an actor whose latest run the runtime no longer shows. */
 export function rememberedRestarts(context: PodContext, shown: ObservedPod): PodContext['restarts'] {
   const { containers, observed, restarts } = context;
   const ids = new Set(shown.containers.map(({ id }) => id));

@@ -1,4 +1,4 @@
-/** What a pod's chart tells its author: the kubelet's reasons and messages. */
+/** Events of pods, with the kubelet's reasons and messages. */
 
 import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
@@ -9,17 +9,16 @@ import { failureEvent } from '../shared/failureEvents.ts';
 export const directoryFailed = (failure: Failure): EventMessage[] =>
   failureEvent(failure, 'FailedToMakePodDataDirectories', `error making pod data directories: ${failure.message}`);
 
-/** A failure that is in the kubelet's words already: of the sandbox, of the cgroup. */
+/** Failures of the sandbox and the cgroup already have the kubelet's wording. */
 export const asFailed = (failure: Failure): EventMessage[] => failureEvent(failure, failure.reason, failure.message);
 
 export const sandboxUnreadable = (failure: Failure): EventMessage[] =>
   failureEvent(failure, 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${failure.message}`);
 
-/** The node does not take it. */
 export const refusal = (event: PodEvent): EventMessage[] =>
   event.type === 'admission.refused' ? [warning(event.reason, event.message)] : [];
 
-/** Ends that are not the author's own wish tell why. */
+/** Terminations that the node or the cluster initiated have a message. */
 export const recordTerminationEvent = {
   type: 'recordEvent' as const,
   params: ({ event }: { event: PodEvent }): EventMessage[] =>
@@ -28,7 +27,7 @@ export const recordTerminationEvent = {
       : [],
 };
 
-/** Those whose end the node itself needs are missed when they take too long. */
+/** Recorded when a preempted pod takes too long to terminate. */
 export const recordExceededGraceEvent = {
   type: 'recordEvent' as const,
   params: warning('ExceededGracePeriod', 'Container runtime did not kill the pod within specified grace period.'),

@@ -1,4 +1,4 @@
-/** What of a pod's resize is still to be done: its containers, then its own cgroup. The chart is in chart.ts. */
+/** The remaining work of a pod's resize: first its containers, then its own cgroup. The chart is in chart.ts. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { sameValue } from '../../base/sameValue.ts';
@@ -17,7 +17,7 @@ import {
 import { containerSize } from '../../kubernetes/resources/resources.ts';
 import type { PodContext } from './context.ts';
 
-/** What to ask of the node for a version of the pod: one that can not be resized to it keeps its resources. */
+/** Returns the version of the pod to request admission for. If the pod cannot be resized, it retains its resources. */
 export function wish(
   { allocated, limitedSwap }: Pick<PodContext, 'allocated' | 'limitedSwap'>,
   desired: Pod,
@@ -28,8 +28,8 @@ export function wish(
 }
 
 /**
- * Looks up the size that each container had when the agent ended, as it was persisted. The resources of the pod may be
- * different by now, if its manifest was edited meanwhile. Undefined for a container of which nothing was persisted.
+ * Looks up the persisted size that each container had when the previous agent stopped. The resources of the pod may be
+ * different by now if its manifest was edited meanwhile. Undefined for a container of which nothing was persisted.
  */
 export function persistedSizes({ allocation, allocated }: PodContext): (name: string) => ContainerSize | undefined {
   const { sizes, resources } = allocation ?? {};
@@ -42,7 +42,9 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
   };
 }
 
-/** What was admitted for it last, and how far its containers are with it: from there an actor in its place goes on. */
+/**
+ * The last admitted resources and the actual sizes of the containers, from which a replacement of this actor continues.
+ */
 export const presentAllocation = (context: PodContext): Allocation =>
   allocationOf(context.allocated, isResizing(context) ? context.sizes : undefined);
 
@@ -57,16 +59,16 @@ const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
   });
 };
 
-/** The node has yet to answer an update: others are ending to make room for it (C24). */
+/** Whether the decision on an update is pending, because other pods are terminating to make room (C24). */
 export const awaitsRoom = ({ asked, allocated, unadmitted }: PodContext): boolean =>
   unadmitted === undefined && !sameValue(asked.spec, allocated.spec);
 
-/** The pod's own cgroup is not yet that of the resources that were admitted. */
+/** Whether the pod's own cgroup does not have the admitted resources yet. */
 export const isUnfitted = ({ fitted, allocated }: PodContext): boolean =>
   fitted?.spec !== allocated.spec &&
   (fitted === undefined || !hasSameResources(resourcesOf(fitted), resourcesOf(allocated)));
 
-/** Its containers have their sizes: its cgroup may shrink to what they are together. */
+/** Whether the pod's cgroup can be resized, because all containers have their sizes. */
 export const mustFit = (context: PodContext): boolean => isUnfitted(context) && !hasMissized(context);
 
 export const isResizing = (context: PodContext): boolean => isUnfitted(context) || hasMissized(context);

@@ -1,4 +1,4 @@
-/** What a pod makes of its sandboxes at the runtime (C8), and of those that another agent has of it. */
+/** Decisions about the pod's sandboxes at the runtime (C8), and about those of another agent. */
 
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -12,14 +12,14 @@ import { mayRun, type PodContext, runsOf } from './context.ts';
 import { exitThatRestartsAll } from './restartedAll.ts';
 import { staysAfterwards } from './termination.ts';
 
-/** What to do about the sandbox, from what the runtime shows when the actor is born (C8). */
+/** Decides about the sandbox from the runtime's state when the actor starts (C8). */
 export const decideSandbox = (context: PodContext) => {
   const { allocated: pod, observed } = context;
   const restartsAll = exitThatRestartsAll(context) !== undefined;
   return sandboxDecision({ pod, observed, hasContainersToStart: hasSomethingToStart(pod, observed), restartsAll });
 };
 
-/** Whether nothing of the pod runs, or is to run: what it was admitted for is about to be released (C9). */
+/** Whether no container of the pod runs or will run, so that its admitted resources are about to be released (C9). */
 export function isOver(context: PodContext): boolean {
   if (decideSandbox(context) === 'none') return true;
   const { allocated: pod, observed } = context;
@@ -27,10 +27,7 @@ export function isOver(context: PodContext): boolean {
   return !hasSomethingToStart(pod, observed) && exitThatRestartsAll(context) === undefined;
 }
 
-/**
- * The runtime shows a sandbox that the pod can keep, with containers in it, and none that it had before: this agent has not
- * made them.
- */
+/** Whether the runtime shows a sandbox that the pod can use, containing containers that this agent has not created. */
 export const showsUnknownContainers = (context: PodContext): boolean => {
   const { sandboxes, containers } = context.observed;
   const [newest] = sandboxes;
@@ -38,7 +35,7 @@ export const showsUnknownContainers = (context: PodContext): boolean => {
   return decideSandbox(context) === 'keep' && containers.some(({ sandboxId }) => sandboxId === newest.id);
 };
 
-/** Why the pod can not live in a sandbox of which the runtime has told all: its readiness, network mode, addresses (C8). */
+/** Why an inspected sandbox is unusable for the pod: its readiness, network mode or addresses (C8). */
 function flawOf({ allocated: pod }: PodContext, sandbox: ObservedSandbox): string | undefined {
   const observed = { sandboxes: [sandbox], containers: [] };
   const decision = sandboxDecision({ pod, observed, hasContainersToStart: true });
@@ -47,7 +44,7 @@ function flawOf({ allocated: pod }: PodContext, sandbox: ObservedSandbox): strin
 
 export const fits = (context: PodContext, sandbox: ObservedSandbox): boolean => flawOf(context, sandbox) === undefined;
 
-/** What came of a sandbox that was made in vain: it counts as a failed try, and the next one waits like after any (C8). */
+/** An unusable new sandbox counts as a failed attempt with the usual back-off (C8). */
 export const unfit = (
   context: PodContext,
   sandbox: PortTypes['runSandbox']['output'],
@@ -59,8 +56,8 @@ export const unfit = (
   });
 
 /**
- * Whether the pod gets no other sandbox (C8): its containers run once, none of them restarts all (C5), and the runtime or
- * their actors have told of any, be it of one that was made and has yet to start.
+ * Whether the pod gets no other sandbox (C8), because its containers run once, none of them restarts all (C5), and a
+ * container has been created already, even if it has not started.
  */
 export const isSandboxLast = ({ allocated, observed, containerIds }: PodContext): boolean =>
   allocated.spec.restartPolicy === 'Never' &&
@@ -68,8 +65,8 @@ export const isSandboxLast = ({ allocated, observed, containerIds }: PodContext)
   (Object.keys(containerIds).length > 0 || observed.containers.length > 0);
 
 /**
- * Whether any regular container has yet to run, or would run again after its last end. A running one dies with its sandbox.
- * Init containers and sidecars run for the sake of these alone.
+ * Whether any regular container has yet to run, or would run again after its last exit. A running one dies with its
+ * sandbox. Init containers and sidecars run only for the sake of regular containers.
  */
 function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
   return pod.spec.containers.some((container) => {
@@ -81,11 +78,11 @@ function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
 const readySandboxes = ({ sandboxes }: ObservedPod): string[] =>
   sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : []));
 
-/** The id under which the runtime shows a sandbox that it does not show under the one that is known. */
+/** The new ID of a sandbox that the runtime no longer shows under its known ID. Undefined if its ID has not changed. */
 const otherIdOf = (known: AttemptIdentity, { sandboxes }: ObservedPod): string | undefined =>
   sandboxes.some(({ id }) => id === known.id) ? undefined : sandboxes.find((shown) => hasChangedId(known, shown))?.id;
 
-/** What is known of the pod's sandboxes again, where the runtime shows them under other ids. */
+/** Updates the IDs of the pod's sandboxes if the runtime shows them under new IDs. */
 export function knownAgain(
   { sandbox, stale, stopped, observed, termination }: PodContext,
   shown: ObservedPod,
@@ -98,7 +95,8 @@ export function knownAgain(
   );
   if (ids.size === 0) return {};
   const now = (id: string): string => ids.get(id) ?? id;
-  // One that is ready was not stopped under the id that it had; and what is to be removed has to be under its new one.
+  // A ready sandbox was not stopped under its former ID, and a sandbox that is to be removed has to be listed under its
+  // new ID.
   const hasStopped = new Set(shown.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [] : [id])));
   return {
     ...(sandbox ? { sandbox: { ...sandbox, id: now(sandbox.id) } } : {}),
@@ -109,7 +107,9 @@ export function knownAgain(
   };
 }
 
-/** The sandbox that the pod had is not ready any more, not even listed, without an address, or another is ready beside it (C8). */
+/**
+ * Whether the pod's sandbox is not ready, not listed or without an address, or another sandbox is ready beside it (C8).
+ */
 export function doubtsSandbox(before: PodContext, observed: ObservedPod): boolean {
   const context = { ...before, ...knownAgain(before, observed) };
   const { sandbox } = context;
@@ -120,13 +120,16 @@ export function doubtsSandbox(before: PodContext, observed: ObservedPod): boolea
 const isFlawed = (context: PodContext, shown: ObservedSandbox): boolean =>
   shown.id === context.sandbox?.id && !fits(context, shown);
 
-/** By the runtime's own word the pod can go on in its sandbox. A list without it, being older, tells nothing of another. */
+/**
+ * Whether an inspection shows that the pod can continue in its sandbox. A list without it is older and does not prove
+ * that there is another.
+ */
 export function isStillSound(context: PodContext, sandbox: ObservedSandbox): boolean {
   const ready = readySandboxes(context.observed);
   return fits(context, sandbox) && (ready.length <= 1 || !ready.includes(sandbox.id));
 }
 
-/** The number of the sandbox after the latest one (C8). */
+/** The attempt after that of the latest sandbox (C8). */
 export const nextSandbox = ({ attempt, sandbox, observed }: PodContext): number => {
   const known = [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].map((each) => each.attempt);
   return known.length === 0 ? attempt : Math.max(...known) + 1;
@@ -137,15 +140,15 @@ export const allSandboxes = ({ sandbox, stale, observed }: PodContext): string[]
   ...new Set([...(sandbox ? [sandbox.id] : []), ...stale, ...observed.sandboxes.map(({ id }) => id)]),
 ];
 
-/** The runtime shows a sandbox that was not there when those of the ending pod were stopped. */
+/** Whether the runtime shows a sandbox that did not exist when those of the terminating pod were stopped. */
 export const hasLateSandbox = ({ stopped, observed }: PodContext): boolean =>
   stopped !== undefined && observed.sandboxes.some(({ id }) => !stopped.includes(id));
 
-/** Another agent has a sandbox of the pod, and this one has none that lives. */
+/** Whether another agent has a sandbox of the pod and this one has no ready sandbox. */
 export const isRunByOthers = ({ observed }: PodContext): boolean =>
   (observed.others ?? []).length > 0 && readySandboxes(observed).length === 0;
 
-/** Whose sandbox it is that the pod waits for. */
+/** Names the agent whose sandbox the pod waits for. */
 export function othersFailure({ observed: { others = [] }, bornAt: at }: PodContext): Failure {
   const [owner = ''] = others.flatMap((sandbox) => sandbox.owner ?? []);
   return { reason: 'FailedCreatePodSandBox', message: foreignSandboxReason(owner), at };

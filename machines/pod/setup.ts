@@ -1,4 +1,4 @@
-/** What all regions of a pod's chart share: its types, its ports, and the guards and actions of more than one of them. */
+/** Types, ports, guards and actions that several regions of the pod's chart share. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { sameValue } from '../../base/sameValue.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
@@ -42,16 +42,15 @@ import { allSandboxes, decideSandbox, isOver, isStillSound, knownAgain, nextSand
 import { hasBegun, isComplete, resetInits } from './startOrder.ts';
 import { afterDeadline, mergeTermination, staysAfterwards } from './termination.ts';
 
-/** What a guard looks at. */
 export interface PodArgs {
   readonly context: PodContext;
   readonly event: PodEvent;
 }
 
-/** An admitted update, in a pod whose volumes have actors. */
+/** Actions of an admitted update, in a pod whose volumes have actors. */
 export const takeUpdate = ['applyUpdate', 'updateVolumes', 'spawnVolumes'] as const;
 
-/** Asks for the admission of the pod as it is to be now. */
+/** Requests the admission of the pod's present version. */
 export const admissionRequest = (context: PodContext, holder: ActorPath): AdmissionEvent => ({
   type: 'admission.request',
   uid: context.asked.metadata.uid,
@@ -64,26 +63,26 @@ export const admissionRequest = (context: PodContext, holder: ActorPath): Admiss
   holder,
 });
 
-/** What else others ask of its state. */
+/** Tags of the pod's states. */
 export type PodTag =
   | StateTag
-  /** Another agent has it. */
+  /** Another agent has the pod. */
   | 'ofOthers'
-  /** What had become of it under an earlier agent is being found out. */
+  /** The pod's history under an earlier agent is being determined. */
   | 'recalling'
-  /** What it needs before its containers is still to be made, or found. */
+  /** Prerequisites of its containers are still missing or unknown. */
   | 'settingUp'
   | 'admitting'
   | 'preparing'
-  /** Its containers have no actors yet, although nothing failed. */
+  /** The containers have no actors yet, although nothing has failed. */
   | 'withoutContainers'
   | 'active'
   | 'inGrace'
-  /** It does not run any more, and will not. */
+  /** The pod no longer runs, and never will again. */
   | 'ended'
-  /** Nor has it volumes or a cgroup any more. */
+  /** The pod's volumes and cgroup are gone as well. */
   | 'reclaimed'
-  /** Nothing is left of it but its actors. */
+  /** Nothing is left of the pod except its actors. */
   | 'stoppingActors'
   | 'terminated';
 
@@ -140,7 +139,7 @@ export const podSetup = setup({
     }),
     askAdmission: sendTo(served('admission'), ({ context, self }) => admissionRequest(context, pathOf(self))),
     desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),
-    /** What others read of it is another: nothing is decided again. */
+    /** Metadata that others read has changed. No decision depends on it. */
     recordMetadata: assign(({ context, event }) => {
       if (event.type !== 'pod.metadataChanged') return {};
       const { metadata } = event;
@@ -162,7 +161,7 @@ export const podSetup = setup({
       termination: {
         reason: 'Completed' as const,
         graceSeconds: context.allocated.spec.terminationGracePeriodSeconds ?? 30,
-        // What had ended before the agent came is ended from now on.
+        // Containers may have terminated before this agent started, in which case the pod completes now.
         at: Math.max(context.endedAt, context.bornAt),
       },
     })),
@@ -176,17 +175,23 @@ export const podSetup = setup({
       initialized: false,
       containers: resetInits(context),
     })),
-    /** All has run that ever will. */
+    /** All containers have run that ever will. */
     recallStart: assign(({ context }) => ({ initialized: hasBegun(context) })),
-    /** A volume whose definition was mended is tried again under the new one; one that shows its pod shows it as it is now. */
+    /**
+     * Sends each volume the present pod. A failed volume is retried with its new definition, and one that exposes pod
+     * fields is updated.
+     */
     updateVolumes: enqueueActions(({ context, enqueue }) => {
       const names = Object.keys(context.volumes);
       command(enqueue, context, [{ to: 'volumes', names, event: { type: 'volume.update', pod: context.allocated } }]);
     }),
-    /** Each volume of the spec that has no actor yet gets one: to be mounted or, of a pod that has ended, to be unmounted. */
+    /**
+     * Spawns an actor for each volume of the spec that has none, to be mounted or, if the pod has terminated, to be
+     * unmounted.
+     */
     spawnVolumes: enqueueActions(({ context, enqueue }) => {
       const { allocated: pod, ticket, termination } = context;
-      // Whoever removes a pod finds on disk what an earlier agent has left of it.
+      // The removal of a pod finds the volumes of an earlier agent on disk.
       if (termination !== undefined && !staysAfterwards(termination)) return;
       const isInUse = containersOf(pod.spec).some(({ container }) => knownRuns(context, container.name).length > 0);
       const names = (pod.spec.volumes ?? []).map(({ name }) => name);
@@ -196,7 +201,7 @@ export const podSetup = setup({
       const event = { type: 'spawn' as const, pod, ticket, isLeft: termination !== undefined, isInUse };
       command(enqueue, context, [{ to: 'volumes', names: missing, event }]);
     }),
-    /** Each container of the spec that has no actor yet gets one. */
+    /** Spawns an actor for each container of the spec that has none. */
     spawnContainers: enqueueActions(({ context, enqueue }) => {
       const { allocated, restarts, termination } = context;
       const missing = containersOf(allocated.spec)
@@ -220,7 +225,7 @@ export const podSetup = setup({
         { names: missing, event: { type: 'spawn', pod: allocated, restarts } },
         { names: reset, event: { type: 'container.reset' } },
       ]);
-      // The last status of a pod that is to end is computed without the actors of its containers.
+      // The last status of a terminating pod is computed without the actors of its containers.
       if (restarts && termination === undefined) enqueue.assign({ restarts: undefined });
     }),
     announceSandbox: enqueueActions(({ context, enqueue }) => {
@@ -228,13 +233,19 @@ export const podSetup = setup({
       const event: ContainerEvent = { type: 'sandbox.ready', sandbox: context.sandbox };
       command(enqueue, context, [{ names: Object.keys(context.containers), event }]);
     }),
-    /** What runs in the sandbox has to end, in one that still lives with hooks and grace. By the runtime's own word on it. */
+    /**
+     * Stops what runs in the sandbox. If an inspection shows that the sandbox is still ready, hooks and grace periods
+     * apply.
+     */
     revokeSandbox: enqueueActions(({ context, enqueue }, sandbox: ObservedSandbox | null) => {
       const still = sandbox?.state === 'ready' ? { still: sandbox } : {};
       const event: ContainerEvent = { type: 'sandbox.lost', ...still };
       command(enqueue, context, [{ names: Object.keys(context.containers), event }]);
     }),
-    /** A full look at the pod: what was known of a container and is not shown any more is told as absent. */
+    /**
+     * Distributes a full observation of the pod. Known containers that it does not contain are reported to their actors
+     * as absent.
+     */
     observe: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.podObserved') return;
       const again = knownAgain(context, event.pod);

@@ -1,4 +1,7 @@
-/** In which order the containers of a pod start: init containers and sidecars in turn, then the regular ones (C3, C4). */
+/**
+ * The order in which the containers of a pod start: init containers and sidecars one after the other, then the regular
+ * ones (C3, C4).
+ */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed, containersOf } from '../../kubernetes/api/containers.ts';
@@ -12,29 +15,34 @@ const ephemeralNames = ({ allocated }: PodContext): readonly string[] => namesOf
 const roleOf = ({ allocated }: PodContext, name: string): ContainerRole | undefined =>
   containerNamed(allocated.spec, name)?.role;
 
-/** The names of all containers but those of a few roles, in the order of the spec. */
+/** The names of all containers except those of certain roles, in the order of the spec. */
 const namesBut = ({ allocated }: PodContext, ...roles: readonly ContainerRole[]): string[] =>
   containersOf(allocated.spec).flatMap(({ container, role }) => (roles.includes(role) ? [] : [container.name]));
 
-/** Who starts as soon as there is a sandbox: the first init container, or all when there is none. */
+/**
+ * The containers that start first in a sandbox: the first init container or, without init containers, all regular ones.
+ */
 export const firstTurn = (context: PodContext): readonly string[] => {
   const inits = initNames(context);
   return inits.length > 0 ? inits.slice(0, 1) : regularNames(context);
 };
 
-/** The sidecars and regular containers, once they have an actor. */
+/** The sidecars and regular containers that have an actor. */
 export const afterInits = (context: PodContext): string[] =>
   namesBut(context, 'init', 'ephemeral').filter((name) => Object.hasOwn(context.containers, name));
 
-/** The lifecycles of a pod's containers when some of them get their turn. They report later what they make of it. */
+/**
+ * The lifecycles of a pod's containers after some of them got their turn. Their actors report their own progress later.
+ */
 export function onTheirWay(context: PodContext, names: readonly string[]): PodContext['containers'] {
   const pending = names.filter((name) => lookUp(context.containers, name) === 'pending');
   return withLifecycles(context, new Map(pending.map((name) => [name, 'coming' as const])));
 }
 
 /**
- * Whether the init container whose turn came last has done its part: a sidecar by running, another by succeeding (C3).
- * Those before it had done theirs: a sidecar that has started once and is in back-off now holds up nobody (C4).
+ * Whether the init container that had the latest turn has done its part: a sidecar by running, another by succeeding
+ * (C3). Earlier ones had done theirs, so that a sidecar that has started once and is in back-off now blocks no
+ * container (C4).
  */
 export function hasTurnPassed(context: PodContext): boolean {
   const last = initNames(context).findLast((name) => context.turnsGiven.includes(name));
@@ -43,22 +51,22 @@ export function hasTurnPassed(context: PodContext): boolean {
   return lifecycle === 'succeeded' || (lifecycle === 'running' && roleOf(context, last) === 'sidecar');
 }
 
-/** No init container waits for its turn any more. */
+/** Whether every init container has had its turn. */
 export const isLastTurn = (context: PodContext): boolean =>
   initNames(context).every((name) => context.turnsGiven.includes(name));
 
-/** The containers' life cycles in a new sandbox: init containers that were done have to run again (C3). */
+/** The containers' lifecycles in a new sandbox. Completed init containers have to run again (C3). */
 export function resetInits(context: PodContext): PodContext['containers'] {
   const again = initNames(context).filter((name) => lookUp(context.containers, name) === 'succeeded');
   return withLifecycles(context, new Map(again.map((name) => [name, 'pending' as const])));
 }
 
-/** An init container has failed for good (C1). */
+/** Whether an init container has failed permanently (C1). */
 const hasInitFailed = (context: PodContext): boolean => censusOf(context).failedInits > 0;
 
 /**
- * A regular container was already made in this sandbox: its init containers had done their part (C3). Not one that was
- * made before an init container, for then the init containers run again before it.
+ * Whether a regular container was already created in this sandbox, so that its init containers had completed (C3). One
+ * created before an init container does not count, because the init containers then run again before it.
  */
 export function wasInitialized(context: PodContext): boolean {
   const lastMade = (role: ContainerRole) =>
@@ -67,14 +75,17 @@ export function wasInitialized(context: PodContext): boolean {
   return regular >= 0 && regular >= lastMade('init');
 }
 
-/** Whether any regular container was ever made, as far as the runtime shows: then its init containers had done their part. */
+/**
+ * Whether any regular container was ever created, as far as the runtime shows, so that its init containers had
+ * completed.
+ */
 export const hasBegun = (context: PodContext): boolean =>
   regularNames(context).some((name) => runsOf(context.observed, name).length > 0);
 
 /**
- * The init containers that have had their turn in the present sandbox, by what an agent finds of them there: all up to the
- * last one that was made, for each had done its part before the next one's turn came (C4). Not one that was made before
- * an init container in front of it, for then they all run again.
+ * Returns the init containers that have had their turn in the present sandbox, derived from the containers that exist
+ * there. These are all up to the last one created, because each had done its part before the next one's turn (C4). One
+ * created before an init container in front of it does not count, because then they all run again.
  */
 export function earlierTurns(context: PodContext): string[] {
   const inits = initNames(context);
@@ -86,7 +97,7 @@ export function earlierTurns(context: PodContext): string[] {
   return inits.slice(0, last + 1);
 }
 
-/** When the last container of this name was made in the present sandbox; -1 when none is there. */
+/** When the newest container of this name was created in the present sandbox. -1 if there is none. */
 const madeAt = ({ observed, sandbox }: PodContext, name: string): number =>
   Math.max(
     -1,
@@ -95,34 +106,40 @@ const madeAt = ({ observed, sandbox }: PodContext, name: string): number =>
       .map(({ createdAt }) => createdAt),
   );
 
-/** The init container that comes next, once it has an actor. */
+/** The init container whose turn is next. Undefined if there is none, or if it has no actor yet. */
 export function nextInit(context: PodContext): string | undefined {
   const name = initNames(context).find((each) => !context.turnsGiven.includes(each));
   return name !== undefined && Object.hasOwn(context.containers, name) ? name : undefined;
 }
 
-/** The ephemeral containers that are to start in the present sandbox, once they have an actor. */
+/** The ephemeral containers to start in the present sandbox. Only those that have an actor are returned. */
 export const newEphemeral = (context: PodContext): string[] =>
   ephemeralNames(context).filter(
     (name) => Object.hasOwn(context.containers, name) && !context.turnsGiven.includes(name),
   );
 
-/** Those that have had their turn and keep it when all other containers restart. */
+/** The ephemeral containers that had their turn. They are exempt from a restart of all containers. */
 export const ephemeralTurnsGiven = (context: PodContext): string[] =>
   context.turnsGiven.filter((name) => roleOf(context, name) === 'ephemeral');
 
-/** The containers that restart with their pod: all but the ephemeral ones. */
+/** The containers that restart with their pod, which are all but the ephemeral ones. */
 export const lastingNames = (context: PodContext): string[] =>
   namesBut(context, 'ephemeral').filter((name) => Object.hasOwn(context.containers, name));
 
-/** What ran of them has ended, and they wait for their turn again. */
+/** Whether all containers that restart have stopped and wait for their turn again. */
 export const isAllReset = (context: PodContext): boolean =>
   lastingNames(context).every((name) =>
     ['pending', 'stopped', 'removed'].includes(lookUp(context.containers, name) ?? ''),
   );
 
-/** All regular containers have ended and none will run again (C9); one that an update stopped may be wanted again. */
+/**
+ * Whether all regular containers have completed and none will run again (C9). One that an update stopped may be wanted
+ * again.
+ */
 const hasNothingLeft = (context: PodContext): boolean => censusOf(context).unfinishedRegulars === 0;
 
-/** All regular containers are done, or an init container has failed for good: the pod ends by itself (C9). */
+/**
+ * Whether the pod completes, because all regular containers have completed or an init container has failed permanently
+ * (C9).
+ */
 export const isComplete = (context: PodContext): boolean => hasInitFailed(context) || hasNothingLeft(context);

@@ -1,4 +1,7 @@
-/** In which order the containers of a pod stop: sidecars wait for the regular ones, then go in reverse order (C11). */
+/**
+ * The order in which the containers of a pod stop: sidecars wait for the regular containers and then stop in reverse
+ * order (C11).
+ */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
@@ -21,7 +24,7 @@ export function nextToStop(context: PodContext): string | undefined {
   return last === undefined || context.released.includes(last) ? undefined : last;
 }
 
-/** The command that ends one container of a pod that ends. */
+/** The command that stops one container of a terminating pod. */
 export function stopCommand(context: PodContext, name: string) {
   const { termination, released } = context;
   return {

@@ -1,4 +1,4 @@
-/** One probe of one run of a container: tries again and again, and tells its container when the result changes. */
+/** One probe of one run of a container. Runs periodically and reports changes of its result to the container. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedPod, type RecordedEvent, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
@@ -58,7 +58,7 @@ const probeSetup = setup({
   },
 });
 
-/** How near its tries are to counting as a failure, and how many have failed since. */
+/** The number of consecutive failures, for the actor tree. */
 function facts({ snapshot }: Seen<ProbeContext>): ReportedDetails {
   const { count, limit } = failuresOf(snapshot.context) ?? { count: 0, limit: 0 };
   if (count === 0) return {};
@@ -68,7 +68,7 @@ function facts({ snapshot }: Seen<ProbeContext>): ReportedDetails {
 type Answered = { event: { output: ProbeAnswer } };
 const answer = ({ event }: Answered): ProbeAnswer => event.output;
 
-/** The result changes with the first of these that holds; the others leave it as it is. */
+/** The transitions that change the result. The first whose guard holds is taken. */
 const toPassing = {
   guard: { type: 'isEnoughSuccess', params: answer },
   target: '#probe.passing',
@@ -88,7 +88,7 @@ const toFailing = {
   ],
 } as const;
 
-/** After a restart of the agent not all probes are to come at once. */
+/** Delays the first attempt after a restart of the agent, so that not all probes run at the same time. */
 const spreading = probeSetup.createStateConfig({
   tags: 'waiting',
   meta: { waitsFor: 'its first attempt, after a random delay' },
@@ -144,7 +144,7 @@ export const probeMachine = probeSetup.createMachine({
   context: ({ input }) => initialProbeContext(input),
   initial: 'beginning',
   states: {
-    /** The result is known from the first moment on: a pod that was ready is never shown, nor kept, as not ready. */
+    /** The result has an initial value at once, so that a ready pod is never reported as not ready. */
     beginning: {
       tags: 'working',
       always: [
@@ -153,7 +153,7 @@ export const probeMachine = probeSetup.createMachine({
         { target: 'failing' },
       ],
     },
-    // Waits and tries by turns, whatever the result is by now.
+    // Each result alternates between waiting and probing.
     unknown: {
       tags: 'unknown',
       initial: 'choosing',

@@ -1,4 +1,4 @@
-/** What a probe's actor knows, and the plain steps that change it. The chart is in chart.ts. */
+/** The context of a probe's actor and pure functions on it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
@@ -10,22 +10,25 @@ import type { ProbeAnswer } from '../shared/ports.ts';
 
 export interface ProbeInput {
   readonly pod: Pod;
-  /** The container's name and role. */
+  /** Name of the container. */
   readonly name: string;
   readonly role: ContainerRole;
   readonly kind: ProbeKind;
-  /** The run of the container that it is of: the container at the runtime, and when it started. */
+  /** The runtime's ID of the container, and its start time in milliseconds since the epoch. */
   readonly id: string;
   readonly startedAt: number;
   readonly podIp: string | undefined;
-  /** Whether it was passing when the agent stopped, of a run that had begun before. */
+  /** Whether the probe was passing when the previous agent stopped. */
   readonly passed: boolean;
-  /** Whether the run had begun before the agent: then its first try comes after a random delay, so that not all come at once. */
+  /**
+   * Whether the run started before the agent. Then the first attempt comes after a random delay, so that not all probes
+   * run at the same time.
+   */
   readonly adopted: boolean;
 }
 
 export interface ProbeContext extends ProbeInput {
-  /** What the last try came to, and how many in a row did. */
+  /** Result of the last attempt, and the number of consecutive attempts with it. */
   readonly last?: 'success' | 'failure';
   readonly inARow: number;
   /** When the next attempt is due, in milliseconds since the epoch. */
@@ -35,7 +38,7 @@ export interface ProbeContext extends ProbeInput {
 
 const FIELDS = { startup: 'startupProbe', liveness: 'livenessProbe', readiness: 'readinessProbe' } as const;
 
-/** A probe of a container as its pod's spec has it. */
+/** Returns the probe in the pod's spec. Undefined if the container has none of this kind. */
 export function probeOf(pod: Pod, name: string, kind: ProbeKind): Probe | undefined {
   return containerNamed(pod.spec, name)?.container[FIELDS[kind]];
 }
@@ -52,21 +55,21 @@ export const initialProbeContext = (input: ProbeInput): ProbeContext => ({
   dueAt: input.startedAt + initialDelayMs(input),
 });
 
-/** Further away no try is, unless the clock was set back since the start that the runtime tells of. */
+/** Upper limit of a wait, for the case that the clock was set back after the container's start. */
 export const longestWaitMs = (context: ProbeContext): number => {
   const isFirst = context.last === undefined && context.failure === undefined && !context.adopted;
   return isFirst ? initialDelayMs(context) : Math.max(initialDelayMs(context), periodMs(context));
 };
 
-/** What a try says of the container; nothing when the tool has failed. */
+/** The result of an attempt. Undefined if the probe itself could not be run. */
 const verdictOf = ({ result }: ProbeAnswer): 'success' | 'failure' | undefined =>
   result === 'error' ? undefined : result === 'failure' ? 'failure' : 'success';
 
-/** How many tries in a row, with this one, have come to the same. */
+/** The number of consecutive attempts with the same result, including this one. */
 const countWith = ({ last, inARow }: ProbeContext, verdict: 'success' | 'failure'): number =>
   verdict === last ? inARow + 1 : 1;
 
-/** Whether this try makes up the number that the verdict takes. */
+/** Whether this attempt reaches the threshold. */
 export function isEnough(context: ProbeContext, answer: ProbeAnswer, wanted: 'success' | 'failure'): boolean {
   if (verdictOf(answer) !== wanted) return false;
   const { successThreshold, failureThreshold } = specOfProbe(context);
@@ -74,13 +77,13 @@ export function isEnough(context: ProbeContext, answer: ProbeAnswer, wanted: 'su
   return countWith(context, wanted) >= threshold;
 }
 
-/** How many of its tries in a row have failed, and how many it takes; undefined while the last has not. */
+/** The number of consecutive failures and the failure threshold. Undefined if the last attempt has not failed. */
 export const failuresOf = (context: ProbeContext): { count: number; limit: number } | undefined =>
   context.last === 'failure' ? { count: context.inARow, limit: specOfProbe(context).failureThreshold || 3 } : undefined;
 
 /**
- * What is known after a try, and when the next one is due: a period after the beginning of this one, or at once. One that
- * seems to have ended before it began has ended on a clock that was set back.
+ * Records an attempt and schedules the next one, a period after the start of this one but not before its end. An
+ * attempt that appears to end before its start indicates that the clock was set back.
  */
 export function afterAnswer(context: ProbeContext, answer: ProbeAnswer): Partial<ProbeContext> {
   const verdict = verdictOf(answer);
@@ -96,7 +99,7 @@ export function afterAnswer(context: ProbeContext, answer: ProbeAnswer): Partial
 
 const TITLES = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' } as const;
 
-/** What a try is worth telling the pod's author, in the kubelet's words. */
+/** The event about an attempt, in the kubelet's wording. */
 export function eventOf({ kind }: ProbeInput, { result, message }: ProbeAnswer): EventMessage | undefined {
   const title = TITLES[kind];
   switch (result) {

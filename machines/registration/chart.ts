@@ -1,4 +1,4 @@
-/** The registration of the node in its cluster: its Node object, made or found there, and then its CSINode. */
+/** The registration of the node in its cluster: creates or updates its Node object, and then its CSINode. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
@@ -9,23 +9,24 @@ import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
-/** As a kubelet: the wait before another try doubles from the first to the longest. */
+/** Initial and maximum delay of the exponential back-off between attempts, as in a kubelet. */
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 7_000;
 
 /**
- * So long the Node waits for what the runtime says of itself, that it need not begin with what it is not. A kubelet asks
- * its runtime once before it registers; a node whose runtime does not answer must show in its cluster nevertheless.
+ * Time for the runtime to report itself before the Node is created, so that the Node describes it from the start. A
+ * kubelet queries its runtime once before it registers. A node whose runtime does not respond has to register
+ * nevertheless.
  */
 const RUNTIME_ANSWER_MS = 5_000;
 
-// Not an interface: the types of the package would have to name it.
+// A type alias, because the package's declaration files would have to name an interface.
 type RegistrationInput = {
   readonly nodeName: string;
 };
 
 type RegistrationContext = RegistrationInput & {
-  /** That of the Node object; empty until it is known. */
+  /** UID of the Node object. Empty until it is known. */
   readonly uid: string;
   readonly waitMs: number;
   readonly retryAt: number;
@@ -33,7 +34,7 @@ type RegistrationContext = RegistrationInput & {
 };
 
 const registeredIn = (event: object): PortTypes['registerNode']['output'] =>
-  // Only `registerNode` is done there.
+  // `registerNode` is the only actor whose output arrives here.
   'output' in event ? (event.output as PortTypes['registerNode']['output']) : { uid: '', events: [] };
 
 const registrationSetup = setup({
@@ -93,7 +94,7 @@ export const registrationMachine = registrationSetup.createMachine({
       },
     },
     awaitingRegistration: awaitingRetry('another attempt to register the node', 'registering'),
-    /** A kubelet ends itself where this fails again and again; here the node stays NotReady, and tries. */
+    /** A kubelet exits if this fails repeatedly. Here the node stays NotReady and retries. */
     makingCsiNode: {
       tags: 'working',
       meta: { waitsFor: 'the CSINode object to be made' },

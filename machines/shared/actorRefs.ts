@@ -1,34 +1,34 @@
 /**
- * How an actor reaches those that it does not own. No context or event holds a reference to them: a reference cannot be
- * written down, so whoever was brought back from a recording could not reach anybody.
+ * References to actors that an actor does not own, by name or path. Contexts and events contain no actor references,
+ * because those cannot be recorded and a replayed actor could not use them.
  */
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, EventObject } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import type { AdmissionEvent, Ref } from './events.ts';
 import type { ActorPath, LimiterEvent } from './slots.ts';
 
-/** Those that serve all pods, under the names by which the actor system knows them. */
+/** Actors that serve all pods, by their system IDs. */
 interface Served {
   readonly admission: AdmissionEvent;
   readonly startLimiter: LimiterEvent;
   readonly pullLimiter: LimiterEvent;
 }
 
-/** The target of a `sendTo`: one that serves all pods. */
+/** Returns a `sendTo` target: an actor that serves all pods. */
 export const served =
   <K extends keyof Served>(name: K) =>
   ({ system }: { system: ActorSystem<ActorSystemInfo> }): Ref<Served[K]> =>
-    // One that is no more is answered for by nobody: without it the whole node ends.
+    // Such an actor always exists, because the node stops when one of them fails.
     system.get(name) as unknown as Ref<Served[K]>;
 
-/** The target of a `sendTo`: the parent, as an actor that takes these events. */
+/** Returns a `sendTo` target: the parent, typed by the events that it accepts. */
 export const parent =
   <E extends EventObject>() =>
-  // Every parent takes the events that its children are said to send it.
+  // Every parent accepts the events that its children declare for it.
   ({ self }: { self: AnyActorRef }): Ref<E> =>
     self._parent as unknown as Ref<E>;
 
-/** Where an actor is in its system. */
+/** The path of an actor in its system. */
 export function pathOf(ref: AnyActorRef): ActorPath {
   const ids: string[] = [];
   for (let actor: AnyActorRef | undefined = ref; actor?._parent !== undefined; actor = actor._parent) {
@@ -37,7 +37,7 @@ export function pathOf(ref: AnyActorRef): ActorPath {
   return ids;
 }
 
-/** The actor at a path in the system of another; undefined when it is not there any more. */
+/** The actor at a path in the system of another actor. Undefined if it no longer exists. */
 export function actorAt<E extends EventObject>(from: AnyActorRef, path: ActorPath): Ref<E> | undefined {
   let found: AnyActorRef | undefined = from;
   while (found._parent !== undefined) found = found._parent;

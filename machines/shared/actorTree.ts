@@ -1,4 +1,4 @@
-/** What every actor shows of itself, made in one way for all machines, feeds and calls in flight. */
+/** Builds the actor tree: the view of every machine, feed and call in flight. */
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
@@ -8,7 +8,7 @@ import { pathOf } from './actorRefs.ts';
 import { latestViews } from './latestViews.ts';
 import { isFacet, type Moments, type Seen, type SinceOf, type StateMeta, statePath } from './stateMeta.ts';
 
-/** What all contexts here have in common: the last failure, and moments under their names. */
+/** Fields that contexts may have: the last failure, and deadlines by name. */
 interface CommonContext extends Moments {
   readonly failure?: Failure | undefined;
 }
@@ -18,7 +18,6 @@ interface SeenMachine extends Seen<CommonContext> {
     Pick<AnyMachineSnapshot, 'value' | 'status' | 'tags' | 'machine' | 'getMeta'>;
 }
 
-/** The actor of a machine, with what its root declares. */
 const seenBy = (ref: AnyActorRef, sinceOf: SinceOf): SeenMachine => ({
   id: ref.id,
   since: sinceOf(ref),
@@ -26,7 +25,9 @@ const seenBy = (ref: AnyActorRef, sinceOf: SinceOf): SeenMachine => ({
   sinceOf,
 });
 
-/** Every machine here declares StateMeta as its meta type; the functions in it are given snapshots of that machine alone. */
+/**
+ * Every machine here declares StateMeta as its meta type. Its functions receive only snapshots of their own machine.
+ */
 const rootMeta = ({ snapshot }: SeenMachine) =>
   (snapshot.machine.root.meta ?? {}) as {
     readonly moments?: (actor: SeenMachine) => Moments;
@@ -34,7 +35,7 @@ const rootMeta = ({ snapshot }: SeenMachine) =>
     readonly facts?: (actor: SeenMachine) => ReportedDetails;
   };
 
-/** The state of a machine's actor: since when, what it waits for and until when. */
+/** The view of one actor, without its children. */
 export const actorView = (ref: AnyActorRef, sinceOf: SinceOf): ActorView => viewOf(ref, seenBy(ref, sinceOf));
 
 function viewOf(ref: AnyActorRef, actor: SeenMachine): ActorView {
@@ -46,7 +47,7 @@ function viewOf(ref: AnyActorRef, actor: SeenMachine): ActorView {
   const until = moment ?? (afterMs && since + afterMs);
   return {
     path: pathOf(ref).join('/'),
-    // It is a child still, for its parent goes on without it.
+    // A failed actor remains a child if its parent continues without it.
     ...(snapshot.status === 'error'
       ? { state: 'broken', tags: ['broken'] }
       : { state: statePath(snapshot.value), tags: worstFirst(snapshot.tags) }),
@@ -57,20 +58,20 @@ function viewOf(ref: AnyActorRef, actor: SeenMachine): ActorView {
   };
 }
 
-/** The longest id is that of the innermost state. */
+/** The innermost state has the longest ID. */
 function innermostMeta(snapshot: SeenMachine['snapshot']): StateMeta | undefined {
   const all = Object.entries<StateMeta | undefined>(snapshot.getMeta());
   return all.sort(([a], [b]) => b.length - a.length)[0]?.[1];
 }
 
-/** Where regions run in parallel there are several of the seven tags: the worst is shown, and what else is asked of the states. */
+/** Parallel regions have several categories, of which the worst is shown first. Other tags follow. */
 function worstFirst(tags: ReadonlySet<string>): string[] {
   const worst = findCategory(tags);
   const others = [...tags].filter(isFacet);
   return [...(worst ? [worst] : []), ...others];
 }
 
-/** Which actors a tree is made of; what is below one that is left out is left out too. */
+/** Selects the actors of a tree. The descendants of an excluded actor are excluded as well. */
 export interface TreeScope {
   readonly sinceOf: SinceOf;
   readonly leavesOut?: (ref: AnyActorRef) => boolean;
@@ -78,25 +79,22 @@ export interface TreeScope {
 
 const nodes = latestViews<ActorNode>();
 
-/**
- * The tree of an actor of a machine and all that it has made. It is made when somebody asks, and of it only the nodes
- * that show something else than when somebody asked before.
- */
+/** Returns the tree of an actor and its descendants. Nodes that have not changed since the last call are reused. */
 export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
   const actor = seenBy(ref, scope.sinceOf);
   const { snapshot, since } = actor;
-  // A timer is what its parent waits for until a moment.
+  // A timer is part of its parent's state.
   const all = childrenOf(snapshot).filter((child) => child.src !== 'timer');
   const children = all.filter((child) => !scope.leavesOut?.(child));
   const machines = children.filter(isMachine).map((child) => actorTree(child, scope));
   const others = children.filter((child) => !isMachine(child));
-  // Of those that are left out its own moments may tell.
+  // The actor's own deadlines may depend on excluded children.
   const untold = all.filter((child) => scope.leavesOut?.(child));
   const shows = [snapshot, since, ...[...others, ...untold].map((child) => child.getSnapshot()), ...machines];
   return nodes(ref, shows, () => nodeOf(ref, actor, { machines, others }));
 }
 
-/** Whether the actor or one below it shows a failure: what a look at its whole tree would tell. */
+/** Whether the actor or one of its descendants shows a failure. Cheaper than building the tree. */
 export function showsFailure(ref: AnyActorRef): boolean {
   const snapshot: AnyMachineSnapshot = ref.getSnapshot();
   const { failure }: CommonContext = snapshot.context;
@@ -107,7 +105,7 @@ const isMachine = (ref: AnyActorRef): boolean => 'value' in ref.getSnapshot();
 
 interface Family {
   readonly machines: readonly ActorNode[];
-  /** Feeds, and calls in flight. */
+  /** Feeds and calls in flight. */
   readonly others: readonly AnyActorRef[];
 }
 
@@ -132,7 +130,7 @@ function nodeOf(ref: AnyActorRef, actor: SeenMachine, { machines, others }: Fami
   };
 }
 
-/** A feed as it has told of itself; a call as long as it has no answer. */
+/** Returns the nodes of a child that is not a machine. A feed may be several nodes, and a completed call is none. */
 function othersOf(ref: AnyActorRef, sinceOf: SinceOf, feeds: ReportedDetails['feeds']): ActorNode[] {
   const snapshot = ref.getSnapshot();
   const machine = typeof ref.src === 'string' ? ref.src : ref.id;
@@ -140,7 +138,7 @@ function othersOf(ref: AnyActorRef, sinceOf: SinceOf, feeds: ReportedDetails['fe
   const own = { id: ref.id, machine, facts: [], children: [] };
   if (told) return told.map((feed) => ({ ...own, kind: 'feed', ...feed }));
   if (snapshot.status !== 'active') return [];
-  // A call has an input, a feed has none.
+  // A call has an input, whereas a feed has none.
   const isCall = 'input' in snapshot && snapshot.input !== undefined;
   const shown = { path: pathOf(ref).join('/'), since: sinceOf(ref) };
   return [
@@ -150,9 +148,9 @@ function othersOf(ref: AnyActorRef, sinceOf: SinceOf, feeds: ReportedDetails['fe
   ];
 }
 
-/** The children of an actor; those whose ids begin so. */
+/** Returns the children of an actor whose IDs start with a prefix. */
 export function childrenOf<R extends AnyActorRef>(snapshot: { children: object }, prefix = ''): R[] {
-  // The prefix of an id says of which machine its actor is.
+  // The prefix of an ID identifies the machine of its actor.
   const children = Object.values(snapshot.children) as (R | undefined)[];
   return children.filter((child): child is R => child?.id.startsWith(prefix) === true);
 }

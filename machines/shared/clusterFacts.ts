@@ -1,49 +1,52 @@
-/** What the node hears of its cluster beside its pods. */
+/** Facts about the cluster, other than its pods. */
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import type { AlternativeNames, NodeAddress } from '../../kubernetes/node/alternativeNames.ts';
 import type { EventQueueState } from '../node/eventQueue.ts';
 import type { SourceState } from '../node/source.ts';
 import type { TimerEvent } from './slots.ts';
 
-/** The node's own Node object, as far as it concerns the node. */
+/** The properties of the node's own Node object that the node uses. */
 export interface SeenNode extends Pick<AdmissionNode, 'labels' | 'taints'> {
   readonly uid: string;
   /** Whether the Node has a deletionTimestamp. Absent from older recordings. */
   readonly isBeingDeleted?: boolean;
-  /** What others have said that it has for pods of devices of their own, in whole units; absent: nothing. */
+  /**
+   * Extended resources that others have added to the Node, such as device plugins, in whole units. Undefined if there
+   * are none.
+   */
   readonly extended?: Readonly<Record<string, number>>;
-  /** The cluster has not heard of the node for a while, and says so. */
+  /** Whether the cluster has marked the node as unreachable. */
   readonly isDoubted: boolean;
-  /** By which others reach it; absent from earlier recordings. */
+  /** Addresses of the node. Absent from earlier recordings. */
   readonly addresses?: readonly NodeAddress[];
 }
 
-/** A set of objects that the node follows at the API server gets on otherwise than it did; `watch` is what it is shown as. */
+/** The state of a watch has changed. `watch` is its display name. */
 type WatchFact = {
   readonly type: 'cluster.watchChanged';
   readonly watch: string;
-  /** Null: it is followed no more. */
+  /** Null if the watch has been stopped. */
   readonly state: SourceState | null;
 };
 
-/** Events cannot be sent to the API server, or can again. */
+/** Events cannot be sent to the API server, or can be sent again. */
 type EventsFact = { readonly type: 'cluster.eventsChanged'; readonly state: EventQueueState };
 
-/** What of the own Node concerns the node is another now; null where there is none. */
+/** The node's own Node object has changed. Null if there is none. */
 type NodeSeenFact = { readonly type: 'cluster.nodeSeen'; readonly node: SeenNode | null; readonly at: number };
 
-/** Of what these pods name, a ConfigMap or a Secret is another than they have seen. */
+/** A ConfigMap or Secret that these pods refer to has changed. */
 type ObjectsFact = { readonly type: 'cluster.objectsChanged'; readonly uids: readonly string[] };
 
 export type ClusterFact = WatchFact | EventsFact | NodeSeenFact | ObjectsFact;
 
-/** What the registration hears: the runtime has answered for the first time. */
+/** `runtime.seen`: the runtime has responded for the first time. */
 export type RegistrationEvent = { type: 'runtime.seen' } | TimerEvent;
 
-/** What the lease hears: that there is a Node to hold it for. */
+/** `node.registered`: the Node exists, so that it needs a lease. */
 export type LeaseEvent = { type: 'node.registered' } | TimerEvent;
 
-/** What a certificate hears: what it has to be good for. */
+/** `certificate.namesChanged`: the names that the certificate has to cover have changed. */
 export type CertificateEvent =
   | { readonly type: 'certificate.namesChanged'; readonly names: AlternativeNames }
   | TimerEvent;

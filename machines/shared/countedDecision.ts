@@ -4,13 +4,13 @@ export type CountedDecision = { readonly type: 'decision.counted' } & (
       /** The pod has to terminate for a critical pod. */
       readonly decision: 'preempted';
       readonly uid: string;
-      /** The first resource that the critical pod is short of. */
+      /** The first resource that the critical pod lacks. */
       readonly resource: string;
     }
-  /** A running pod was found at the runtime that no source wants. */
+  /** The runtime had a running pod that no source wants. */
   | { readonly decision: 'orphanTerminated' }
   | { readonly decision: 'deferredResizeAccepted'; readonly trigger: ResizeTrigger }
 );
 
-/** Why a deferred resize was decided again (`pkg/kubelet/allocation/allocation_manager.go`). */
+/** The cause of a new decision on a deferred resize (`pkg/kubelet/allocation/allocation_manager.go`). */
 export type ResizeTrigger = 'pod_resized' | 'pod_updated' | 'pods_removed' | 'pod_terminated' | 'periodic_retry';

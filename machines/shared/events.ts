@@ -1,6 +1,6 @@
 /**
- * The events that pass between the actors, named `source.fact`. Commands go from parent to child, and to those that serve
- * all pods: the limiters and admission, which answer whoever asked.
+ * The events between actors, named `source.fact`. Commands are sent to children, and to the actors that serve all pods
+ * (limiters and admission), which reply to the requesting actor.
  */
 
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
@@ -25,13 +25,15 @@ import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
 import type { GarbageReport, LogsReport } from './upkeepEvents.ts';
 import type { WaitingReason } from './waitingReason.ts';
 
-/** An actor known only by the events that it takes; it keeps the types of parent and child from needing each other. */
+/**
+ * An actor typed only by the events that it accepts, so that the types of parent and child do not depend on each other.
+ */
 export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
 
 export type AdmissionAnswer = { type: 'admission.admitted' } | ({ type: 'admission.refused' } & Refusal);
 
 export type AdmissionEvent =
-  /** Asks for admission; `adopted` when the runtime already runs it: such a pod is never refused. */
+  /** Requests admission. `adopted` marks a pod that the runtime already runs, which is never refused. */
   | {
       type: 'admission.request';
       uid: string;
@@ -41,31 +43,34 @@ export type AdmissionEvent =
       /** The resources that were admitted before a restart of the agent. */
       allocated?: PodResourceRequests;
       adopted: boolean;
-      /** Nothing of the pod is to run any more: what it holds is about to be released. */
+      /** Whether none of the pod's containers will run any more, so that its resources are about to be released. */
       isOver?: boolean;
       holder: ActorPath;
     }
-  /** A pod that only has to end and asks for nothing; `requests` are null when it runs no more. */
+  /** Adds a pod that only has to terminate. `requests` is null if it no longer runs. */
   | { type: 'admission.addEnding'; uid: string; fullName: string; requests: PodRequests | null }
-  /** No source wants the pod any more: other pods wait for its resources instead of being refused (C9). */
+  /** No source wants the pod any more. Other pods wait for its resources instead of being refused (C9). */
   | { type: 'admission.leave'; uid: string }
-  /** The containers of the pod have stopped: only its host ports are taken until its sandbox has stopped (C9). */
+  /** The containers of the pod have stopped. Only its host ports are taken until its sandbox has stopped (C9). */
   | { type: 'admission.containersStopped'; uid: string }
-  /** The pod has stopped: its resources are free, but its full name is taken until the pod is released (C24). */
+  /** The pod has stopped. Its resources are free, but its full name is taken until the pod is released (C24). */
   | { type: 'admission.settle'; uid: string }
-  /** Nothing of it is left. */
+  /** The pod is completely removed. */
   | { type: 'admission.release'; uid: string }
-  /** The node is another now: what waits is decided again, and so are refused updates. What is absent is as it was. */
+  /**
+   * Properties of the node have changed. Waiting requests and refused updates are decided again. Undefined properties
+   * have not changed.
+   */
   | { type: 'admission.nodeChanged'; capacity?: Capacity; node?: Partial<Omit<AdmissionNode, 'name'>> };
 
-/** What admission tells the node: these pods must end for a critical one, which waits (C24). */
+/** These pods must terminate for a critical pod, which waits (C24). */
 export type AdmissionFact = { type: 'admission.preempting'; uids: readonly string[]; resource: string };
 
-/** What an image tells who needs it: whether it is held up, and the last failure of a look or a pull. */
+/** The progress of an image, for the container or volume that needs it. */
 export interface ImageFact {
   readonly type: 'image.changed';
   readonly isDelayed: boolean;
-  /** The wait after that failure, in milliseconds. */
+  /** The back-off delay after the failure, in milliseconds. */
   readonly delayMs: number;
   readonly failure: Failure | undefined;
   readonly waitingReason: WaitingReason | undefined;
@@ -74,31 +79,37 @@ export interface ImageFact {
 export type ImageEvent =
   /** The pod was updated in place. */
   | { type: 'image.update'; pod: Pod }
-  /** The runtime answers again: what failed because it was away need not wait longer. */
+  /** The runtime is available again, so that calls that failed because of it can be retried at once. */
   | { type: 'runtime.returned' }
   | SlotGranted
   | TimerEvent;
 
-/** Where a volume stands, as its pod needs to know it; `delayed` is one whose image cannot be had for now. */
+/**
+ * The progress of a volume as its pod sees it. `delayed` means that it is not available for now, which blocks only the
+ * containers that mount it.
+ */
 export type VolumeLifecycle = 'pending' | 'delayed' | 'mounted' | 'unmounted';
 
 export type VolumeEvent =
   | { type: 'volume.unmount' }
-  /** The pod was updated: what is not mounted yet may be defined otherwise, what shows its pod has to be refreshed. */
+  /**
+   * The pod was updated. The definition of an unmounted volume may have changed, and a volume that exposes pod fields
+   * has to be refreshed.
+   */
   | { type: 'volume.update'; pod: Pod }
-  /** What its pod gets of the cluster has changed: what of that it shows has to be looked at again. */
+  /** A ConfigMap or Secret of the pod has changed. */
   | { type: 'volume.objectsChanged' }
-  /** The runtime answers again: what failed because it was away need not wait longer. */
+  /** The runtime is available again, so that calls that failed because of it can be retried at once. */
   | { type: 'runtime.returned' }
   | ImageFact
   | TimerEvent;
 
 /**
- * Where a container stands, as its pod needs to know it: `pending` waits for its turn, `coming` is on its way to a start,
- * `readyToCreate` could be launched, `delayed` is put off by a failure. `launching` is being made and started, its postStart hook
- * included; `live` may have a process; `running` has one that got past its hook. The others have none and will get none
- * by themselves, and of one that is `removed` the runtime has nothing any more. The end of one that `restartsAll`
- * restarts its whole pod in place.
+ * The progress of a container as its pod sees it. `pending` waits for its turn, `coming` is preparing its start,
+ * `readyToCreate` can be launched, and `delayed` is held back by a failure. `launching` is being created and started,
+ * including its postStart hook. `live` may have a process, and `running` has completed its hook. The others have no
+ * process and get none by themselves. Of a `removed` container the runtime has nothing left, and the exit of a
+ * container in `restartsAll` restarts its whole pod in place.
  */
 export type ContainerLifecycle =
   | 'pending'
@@ -114,34 +125,38 @@ export type ContainerLifecycle =
   | 'stopped'
   | 'removed';
 
-/** A probe of the container with this id has come to another result, by its thresholds; `at` is when, `said` what it said last. */
+/**
+ * The result of a probe has changed by its thresholds, for the container with this ID. `at` is the time, and `said` the
+ * output of the last attempt.
+ */
 export type ProbeFact =
   | { type: 'probe.succeeded'; kind: ProbeKind; id: string; at: number }
   | { type: 'probe.failed'; kind: ProbeKind; id: string; at: number; said: string };
 
 export type ContainerEvent =
-  /** Its turn has come; the sandbox follows by `sandbox.ready`. An init container that is done runs again. */
+  /** The container's turn has come. The sandbox follows with `sandbox.ready`. A completed init container runs again. */
   | { type: 'container.start' }
-  /** It may be made and started: no other container of its pod is being launched. */
+  /** The container may be created and started, because no other container of its pod is being launched. */
   | { type: 'container.launch' }
   /**
-   * It must end and stay so: by the deadline (ms since the epoch; it only ever moves nearer, C10), or within the pod's
-   * own grace when there is none. With `waits` its process is left until others have stopped (C11) or the deadline has
-   * passed; with `leavesNothing` the runtime keeps nothing of it, for its pod goes on without it.
+   * Stops the container permanently, by the deadline (ms since the epoch, which can only become earlier, C10) or,
+   * without one, within the pod's own grace period. With `waits` its process is left alone until others have stopped
+   * (C11) or the deadline has passed. With `leavesNothing` it is also removed from the runtime, because its pod
+   * continues without it.
    */
   | { type: 'container.stop'; deadline?: number; graceSeconds?: number; waits?: boolean; leavesNothing?: boolean }
-  /** All containers of its pod restart in place: what runs of it ends at once, then it waits for its turn again. */
+  /** All containers of the pod restart in place. The container is killed at once and then waits for its turn again. */
   | { type: 'container.reset' }
-  /** The pod was updated in place; a changed name or image makes it a new container (C6). */
+  /** The pod was updated in place. A changed name or image makes it a new container (C6). */
   | { type: 'container.update'; pod: Pod; volumes: MountedVolumes }
-  /** What its pod gets of the cluster has changed: what it lacked may be there. */
+  /** A ConfigMap or Secret of the pod has changed, so that a missing one may exist. */
   | { type: 'container.objectsChanged' }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
-  /** `still` is the sandbox as it is, when it lives on and only its pod cannot stay in it: hooks run in it as ever. */
+  /** The sandbox cannot be used any more. `still` is set if it is still ready, so that hooks can run in it. */
   | { type: 'sandbox.lost'; still?: ObservedSandbox }
-  /** What the runtime shows of the container now; null when it does not list it any more. */
+  /** The runtime's present state of the container. Null if it is no longer listed. */
   | { type: 'runtime.containerObserved'; id: string; container: ObservedContainer | null }
-  /** The runtime answers again: what failed because it was away need not wait longer. */
+  /** The runtime is available again, so that calls that failed because of it can be retried at once. */
   | { type: 'runtime.returned' }
   | ProbeFact
   | ImageFact
@@ -150,95 +165,100 @@ export type ContainerEvent =
 
 export type PodEvent =
   | AdmissionAnswer
-  /** Its source wants it otherwise: admission decides whether it becomes so. */
+  /** The pod has a new spec, which admission has to accept first. */
   | { type: 'pod.update'; pod: Pod }
-  /** Only what others read of it, and what it may show of itself, is another. */
+  /** Only metadata has changed, which the pod may expose to its containers. */
   | { type: 'pod.metadataChanged'; metadata: Pod['metadata'] }
-  /** What others than the node say of it has changed: its conditions as its source has them, if it has any. */
+  /** The conditions of the pod at its source, some of which other controllers set. Undefined if it has none. */
   | { type: 'pod.conditionsChanged'; conditions: readonly PodCondition[] | undefined }
-  /** A source wants the pod again while it ends. It starts over afterwards, and the counts of its restarts continue (C24). */
+  /**
+   * A source wants the pod again while it terminates. It restarts afterwards, and its restart counts continue (C24).
+   */
   | { type: 'pod.rewanted' }
-  /** What it gets of the cluster, its ConfigMaps and Secrets, has changed. */
+  /** A ConfigMap or Secret of the pod has changed. */
   | { type: 'pod.objectsChanged' }
   | { type: 'pod.terminate'; termination: Termination }
-  /** A ConfigMap or a Secret that it names is another than it was, or is there now. */
+  /** A ConfigMap or Secret of the pod has changed or been created. */
   | { type: 'pod.objectsChanged' }
   | { type: 'volume.changed'; name: string; lifecycle: VolumeLifecycle; mounted?: MountedVolume }
-  /** `id` is that of its container at the runtime, if it has one; `endedAt` tells when the last run ended, if one did. */
+  /**
+   * `id` is the runtime's ID of the container. `endedAt` is when the last run terminated, in milliseconds since the
+   * epoch.
+   */
   | { type: 'container.changed'; name: string; lifecycle: ContainerLifecycle; id?: string; endedAt?: number }
-  /** The runtime has not found a container, or what it was to be made from: its sandbox may be gone. */
+  /** The runtime has not found a container or what it is created from. The sandbox may be gone. */
   | { type: 'container.notFound' }
   /** The rest of the node has had its turn since the last batch of commands to the containers. */
   | { type: 'pod.batchDue' }
-  /** It was active for as long as it may be, until `deadline`; its end begins `at` (both in ms since the epoch). */
+  /** The pod's active deadline has passed. Its grace period starts `at` (both in ms since the epoch). */
   | { type: 'pod.deadlineExceeded'; deadline: number; at: number }
-  /** It was to have ended by `deadline` (ms since the epoch), because the node ends it for its own reasons. */
+  /** The termination of a pod for the node's own reasons has not completed by `deadline` (ms since the epoch). */
   | { type: 'pod.killLimitExceeded'; deadline: number }
-  /** The size that a container at the runtime has: told when it runs, and whenever it has another. */
+  /** The actual size of a container at the runtime, sent when the container starts and whenever its size changes. */
   | { type: 'container.sized'; name: string; size: ContainerSize }
   | { type: 'runtime.podObserved'; pod: ObservedPod }
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.returned' }
-  /** The runtime's network has come or gone; sent only when that changes. */
+  /** The runtime's network has become ready or not ready. */
   | { type: 'runtime.networkChanged'; networkNotReady?: NetworkNotReady }
   | ErrorActorEvent
   | SlotGranted
   | TimerEvent;
 
-/** What the node's parts in its cluster tell it. */
+/** Events from the actors that connect the node with its cluster. */
 export type RegistrationReport =
-  /** Its Node object is there, and then what storage drivers register in. */
+  /** The Node object exists. `node.csiInitialized` follows once its CSINode exists as well. */
   | { type: 'node.registered'; uid: string }
   | { type: 'node.csiInitialized' }
-  /** The API server answers again. */
+  /** The API server is reachable again. */
   | { type: 'node.leaseRegained' };
 
-/** What the node's status hears: that there is a Node to write it to, and that it is another than it was. */
+/** `node.registered`: the Node exists. `node.changed`: its status may have changed. */
 export type NodeStatusEvent = { type: 'node.registered' } | { type: 'node.changed'; isReady: boolean } | TimerEvent;
 
-/** Why the runtime has no network for pods, in its words, and since when (ms since the epoch). */
+/** Why the runtime has no network for pods, in its own words, and since when (ms since the epoch). */
 export interface NetworkNotReady {
   readonly message: string;
   readonly since: number;
 }
 
 export interface RuntimeHealth extends RuntimeReport {
-  /** Since when it is so, in milliseconds since the epoch. */
+  /** When this state was entered, in milliseconds since the epoch. */
   readonly since: number;
   readonly ready: boolean;
   readonly message?: string;
   readonly name: string;
   readonly version: string;
-  /** Whether it can keep a container out of the groups that its image would give it (`supplementalGroupsPolicy`). */
+  /** Whether the runtime supports `supplementalGroupsPolicy: Strict`. */
   readonly strictGroups?: boolean;
 }
 
-/** What is wrong or odd in what a source reads; the path is a field's, empty for the whole file. */
+/** A problem or warning about a manifest. `path` is that of a field, empty for the whole file. */
 export interface SourceProblem {
   readonly file: string;
   readonly path: string;
   readonly message: string;
-  /** `NAMESPACE/NAME` of the pod that it is about, as the node calls it; absent where that cannot be told. */
+  /** `NAMESPACE/NAME` of the pod. Undefined if unknown. */
   readonly pod?: string;
-  /** The UID of that pod at its API server, which wants it, whatever it says of it; absent of other sources. */
+  /** The pod's UID at the API server. Undefined for pods from other sources. */
   readonly uid?: string;
-  /** What has to happen before the manifest is used; absent where it is in use. */
+  /** Condition for the manifest to be used. Undefined if it is in use. */
   readonly until?: string;
 }
 
-/** Why manifests are not used, and what is odd in those that are. */
+/** Problems of manifests that are not used, and warnings about those in use. */
 export interface ManifestFindings {
   readonly problems?: readonly SourceProblem[];
   readonly warnings?: readonly SourceProblem[];
 }
 
-/** What has become of a pod at its source. */
+/** A change of a pod at its source. */
 export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'removed'; uid: string };
 type PodList = { pods: readonly Pod[]; isPartial?: boolean };
 
 /**
- * A pod has another status: only the latest version of it is sent to sinks. `mayWait`: nobody acts on what has changed.
- * `isFirst`: nobody has been told anything of the pod yet.
+ * A pod has a new status, of which only the latest version is sent to sinks. `mayWait` marks a change that nobody acts
+ * on, and `isFirst` the first status of a pod.
  */
 type StatusFact = {
   type: 'status.changed';
@@ -251,35 +271,41 @@ type StatusFact = {
 /** The events of the machine that sends statuses to a sink. */
 export type StatusSinkEvent = StatusFact | TimerEvent;
 
-/** What brings facts in. */
+/** The feeds of facts. */
 export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker' | 'watches' | 'podCidr';
 
-/** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
+/** Facts from the feeds: plain data, with a timestamp (ms since the epoch) if a decision needs it. */
 export type NodeFact =
   | StatusFact
   | ClusterFact
-  /** All that a source has: at first, and when it could not follow the changes. `isPartial`: all that can be read of it. */
+  /**
+   * All pods of a source, sent at first and when changes could not be tracked. `isPartial` means that some of them
+   * could not be read.
+   */
   | ({ type: 'config.podsListed'; source: string; at: number } & PodList & ManifestFindings)
-  /** One pod of a source that has told its full set. */
+  /** One pod of a source that has listed its pods. */
   | ({ type: 'config.podChanged'; source: string; at: number } & PodChange)
-  /** What is found now of one pod in one file of a source; without a pod, what is found of none. */
+  /** The present problems of one pod in a file or, without a pod, of the rest of the file. */
   | ({ type: 'config.problemsChanged'; source: string; file: string; pod?: string } & ManifestFindings)
-  /** A source gets on otherwise than it said before. */
+  /** The state of a source has changed. */
   | { type: 'config.sourceChanged'; source: string; state: SourceState }
-  /** The mirrors of static pods that the API server has, all of them. */
+  /** All mirror pods at the API server. */
   | { type: 'config.mirrorsChanged'; mirrors: readonly ObservedMirror[] }
-  /** A source that has told no set yet can not be read now. */
+  /** A source that has not listed its pods yet cannot be read now. */
   | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
-  /** What changed at the runtime since the last time, all there is of each such pod; the first one is complete. */
+  /**
+   * The pods that have changed at the runtime since the last event, each with all of its objects. The first event
+   * contains all pods.
+   */
   | { type: 'runtime.podsObserved'; pods: readonly ObservedPod[]; at: number }
-  /** One container's status, read at once because the runtime told of an event. */
+  /** The status of one container, read at once after an event of the runtime. */
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.healthChanged'; health: RuntimeHealth }
-  /** How changes at the runtime are learned of has changed, or why that fails. */
+  /** The state of the PLEG has changed. */
   | { type: 'runtime.plegChanged'; pleg: PlegState }
-  /** The runtime has taken the addresses of pods, or refuses them for a new reason. */
+  /** The runtime has accepted the addresses of pods, or refuses them for a new reason. */
   | { type: 'runtime.podCidrChanged'; podCidr: PodCidrState }
-  /** What is another now of the node, all of it; what is absent is as it was. `allocatable` is what pods may take. */
+  /** Properties of the node have changed. Undefined properties have not changed. `allocatable` is what pods may use. */
   | {
       type: 'node.factsChanged';
       hostIps?: readonly string[];
@@ -290,9 +316,9 @@ export type NodeFact =
       at: number;
     }
   | { type: 'node.ticked'; at: number }
-  /** A feed tells no more, although nobody has stopped it; without a failure it has just returned. */
+  /** A feed has stopped although it was not told to. Without a failure it has just returned. */
   | { type: 'feed.ended'; feed: FeedName; failure?: Failure; at: number }
-  /** Ends every pod, each within its own grace, then the node itself. */
+  /** Terminates every pod within its own grace period, and then stops the node. */
   | { type: 'node.drain'; at: number };
 
 export type NodeEvent =

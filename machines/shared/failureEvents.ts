@@ -1,4 +1,6 @@
-/** What a pod's author is told of a call that failed; while the runtime is away that is the node's problem. */
+/**
+ * The event about a failed call. There is none if the runtime is not available, because that is a problem of the node.
+ */
 
 import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
@@ -7,10 +9,10 @@ import { isRuntimeAway } from './failure.ts';
 export const failureEvent = (failure: Failure, reason: string, message: string): EventMessage[] =>
   isRuntimeAway(failure) ? [] : [warning(reason, message)];
 
-/** A container could not be stopped, or what else its pod has could not be taken away. */
+/** A container could not be stopped, or another resource of its pod could not be removed. */
 export const killFailed = (failure: Failure): EventMessage[] =>
   failureEvent(failure, 'FailedKillPod', `error killing pod: ${failure.message}`);
 
-/** The runtime does not say how it is with a pod or a container of it. */
+/** The runtime does not report the state of a pod or of one of its containers. */
 export const statusUnknown = (failure: Failure): EventMessage[] =>
   failureEvent(failure, 'FailedSync', `error determining status: ${failure.message}`);

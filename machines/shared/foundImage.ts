@@ -1,13 +1,13 @@
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 
-/** What a look for an image says. */
+/** The result of an image check. */
 export interface FoundImage {
-  /** As the runtime knows it; null when it is not there. */
+  /** The runtime's reference of the image. Null if it is absent. */
   readonly imageRef: string | null;
-  /** When it was asked for, in milliseconds since the epoch. */
+  /** When the check started, in milliseconds since the epoch. */
   readonly at: number;
-  /** It is there, and its pod has yet to prove its right to it: only its registry can tell. */
+  /** Whether the image is present, but the pod has to prove its access to the registry first. */
   readonly isUnproven?: boolean;
-  /** What the author of the pod should know of its pull secrets. */
+  /** Events about the pod's image pull secrets. */
   readonly warnings?: readonly EventMessage[];
 }

@@ -1,2 +1,2 @@
-/** So long what is to end waits for its previous restarts to be counted, in milliseconds. */
+/** Time limit for counting the previous restarts of a terminating pod, in milliseconds. */
 export const LAST_COUNT_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 
-/** Remembers the latest view of each actor, together with all that it was made of. */
+/** Memoizes the latest view of each actor, together with the values that it was built from. */
 export function latestViews<View>() {
   const known = new WeakMap<AnyActorRef, { readonly from: readonly unknown[]; readonly view: View }>();
   return (ref: AnyActorRef, from: readonly unknown[], make: () => View): View => {

@@ -1,7 +1,7 @@
 /**
- * The ports: everything that the machines ask of the world, as the types of what goes out and what comes back.
- * A machine names a port in `setup`; `provided` puts the real one there, behind the one recording boundary.
- * Everything that comes back is plain, serialisable data; a rejection is a `Failure`.
+ * The ports: all calls of the machines to the outside, as types of input and output. A machine names a port in `setup`,
+ * and `provided` inserts the implementation behind the recording boundary. Every output is plain, serializable data,
+ * and every rejection is a `Failure`.
  */
 
 import {
@@ -36,103 +36,115 @@ import type { FeedName } from './events.ts';
 import type { FoundImage } from './foundImage.ts';
 import type { TimerInput } from './timerInput.ts';
 
-/** A container of a pod that the runtime has, also where it has another id there by now. */
+/** A container of a pod at the runtime, which may have a different ID by now. */
 export interface KnownContainer extends AttemptIdentity {
   readonly pod: Pod;
   readonly container: string;
 }
 
-/** A request and the answer to it. */
+/** Input and output of each port. */
 export interface PortTypes extends CertificatePorts {
-  /** Sends a sink a pod's latest status and tells its version; rejects with its words. Within a time limit. Idempotent. */
+  /**
+   * Sends a pod's latest status to a sink and returns its version. Rejects with the sink's error. Has a time limit.
+   * Idempotent.
+   */
   putStatus: { input: { sink: string; uid: string }; output: { version: number } };
   /**
-   * Makes the Node object, or brings one that is there up to date: its labels, annotations and resources. Within a time
-   * limit. Idempotent. `events` are what was found of the node for it.
+   * Creates the Node object, or updates the labels, annotations and resources of an existing one. Has a time limit.
+   * Idempotent. `events` describe the node's properties.
    */
   registerNode: { input: null; output: { uid: string; events: readonly EventMessage[]; isNew?: boolean } };
-  /** Asks the API server for the Node as it is at this moment. Within a time limit. */
+  /** Reads the Node from the API server. Has a time limit. */
   readNode: { input: null; output: SeenNode };
-  /** Makes the CSINode of the Node with this UID, in the place of one of another Node. Within a time limit. Idempotent. */
+  /** Creates the CSINode of the Node with this UID, replacing that of an earlier Node. Has a time limit. Idempotent. */
   ensureCsiNode: { input: { uid: string }; output: null };
-  /** Writes the Node's status where it is another, or was not for a while; `events` are what it came to. Idempotent. */
+  /**
+   * Writes the Node's status if it has changed or was not written for some time. `events` describe changes of
+   * conditions. Idempotent.
+   */
   putNodeStatus: { input: null; output: { isWritten: boolean; events: readonly EventMessage[] } };
-  /** Makes the mirror of a static pod at the API server, owned by the Node with this UID. Within a time limit. */
+  /** Creates the mirror pod of a static pod, owned by the Node with this UID. Has a time limit. */
   createMirror: { input: { pod: Pod; nodeUid: string }; output: null };
-  /** Removes a mirror at once, unless its name is another's by now. Within a time limit. Idempotent. */
+  /**
+   * Deletes a mirror pod without grace period, unless its name belongs to another pod by now. Has a time limit.
+   * Idempotent.
+   */
   removeMirror: { input: { namespace: string; name: string; uid: string }; output: null };
-  /** Renews the lease, or makes it; without a Node there is none. Within a time limit. `chance` is from 0 to less than 1. */
+  /**
+   * Renews or creates the lease. Without a Node there is none. Has a time limit. `chance` is a random number in [0, 1).
+   */
   renewLease: { input: null; output: { isHeld: boolean; chance: number } };
   /**
-   * Makes what a pod needs on disk before its volumes: its directory, log directory, hosts file. `ran` are the
-   * sandboxes that the runtime has of it already. Idempotent.
+   * Creates the pod's directory, log directory and hosts file, before its volumes. `ran` are the sandboxes that the
+   * runtime has of the pod already. Idempotent.
    */
   preparePod: { input: { pod: Pod; ran: readonly string[] }; output: null };
   /**
-   * Makes the cgroups above those of pods with their limits, and makes up for what was left out while pods of others
+   * Creates the parent cgroups of pods with their limits, including limits that were omitted while pods of other agents
    * were in them. Idempotent.
    */
   setUpCgroups: { input: null; output: CgroupSetUp };
-  /** Makes the pod's cgroup with the limits of the pod, before anything runs in it (C25). Idempotent. */
+  /** Creates the pod's cgroup with its limits, before anything runs in it (C25). Idempotent. */
   prepareCgroup: { input: { pod: Pod }; output: null };
   /**
-   * Kills what is left in the pod's cgroup and removes it, when all volumes are unmounted; `ran` are the sandboxes that
-   * the runtime had of the pod. Idempotent.
+   * Kills the remaining processes in the pod's cgroup and removes it, once all volumes are unmounted. `ran` are the
+   * sandboxes that the runtime had of the pod. Idempotent.
    */
   removeCgroup: { input: { pod: Pod; ran: readonly string[] }; output: null };
   /**
-   * Removes what `preparePod` made, as the last step. `keepsLogs` leaves the logs, because the pod starts again and the
-   * numbers of its restarts continue. Idempotent.
+   * Removes what `preparePod` created, as the last step. `keepsLogs` leaves the logs, because the pod starts again and
+   * its restart counts continue. Idempotent.
    */
   removePodData: { input: { pod: Pod; keepsLogs?: boolean }; output: null };
   /**
-   * Makes a volume's content available at a path of the host, or brings it up to date in place; of an image, which the runtime mounts, it
-   * only says whether that can. Idempotent.
+   * Makes a volume's content available at a host path, or updates it in place. For an image volume, which the runtime
+   * mounts, it only checks whether that is supported. Idempotent.
    */
   mountVolume: { input: { pod: Pod; volume: string; limitMs: number }; output: MountedVolume | null };
   unmountVolume: { input: { pod: Pod; volume: string; limitMs: number }; output: null };
-  /** Runs a sandbox and reads its status, so that the answer carries the pod's addresses. */
+  /** Runs a sandbox and reads its status, so that the output contains the pod's addresses. */
   runSandbox: {
     input: { pod: Pod; attempt: number };
-    /** With what its author should know of how it was made; `madeAt` is when it answered, in milliseconds since the epoch. */
+    /**
+     * `madeAt` is when the call returned, in milliseconds since the epoch. `warnings` are events about the creation.
+     */
     output: ObservedSandbox & { readonly madeAt: number; readonly warnings?: readonly EventMessage[] };
   };
   /**
-   * The sandbox as it is, null when the runtime does not have it. Fails where the runtime has it under another id: only a
-   * list tells under which id it has what is in it.
+   * The state of the sandbox. Null if the runtime does not have it. Fails if the runtime has it under a different ID,
+   * because only a list shows the new IDs of its containers.
    */
   inspectSandbox: {
     input: { id: string; sandbox: Pick<ObservedSandbox, 'podUid' | 'attempt' | 'createdAt'> | undefined };
     output: ObservedSandbox | null;
   };
   /**
-   * Stops sandboxes, which are all that the pod has, and everything in them; their network goes with them. Processes
-   * that the runtime does not know any more are killed. Idempotent.
+   * Stops the sandboxes, which are all that the pod has, and everything in them including their network. Processes
+   * unknown to the runtime are killed. Idempotent.
    */
   stopSandboxes: { input: { pod: Pod; ids: readonly string[] }; output: null };
-  /** Removes sandboxes with all containers in them. */
+  /** Removes the sandboxes with all their containers. */
   removeSandboxes: { input: { ids: readonly string[] }; output: null };
-  /** Asks for the restart of a runtime that is the node's own, which its pods survive; any other stays as it is. */
+  /** Requests a restart of the node's own runtime, which its pods survive. Any other runtime is left alone. */
   restartRuntime: { input: { why: string }; output: null };
-  /** The image's reference on this node, null when it is not there; and when it was asked for. */
   findImage: { input: { pod: Pod; image: string; policy: string | undefined }; output: FoundImage };
-  /** Pulls an image within the limit, whatever is there already. The times are in milliseconds since the epoch. */
+  /** Pulls an image within the time limit, even if it is present. The times are in milliseconds since the epoch. */
   pullImage: {
     input: { pod: Pod; image: string; limitMs: number | undefined };
     output: { imageRef: string; sizeBytes: number; startedAt: number; finishedAt: number };
   };
   /**
-   * How often each of these containers was restarted, counting the run to come, by the logs of its former runs: asked
-   * where the runtime has none of it. Logs that cannot be read are told, and count as none, and so do those that are not
-   * read within the limit, in milliseconds, if there is one.
+   * The restart count of each container, including the run to come, according to the log files of earlier runs. Used if
+   * the runtime has no run of the container. Logs that cannot be read, or not within the time limit in milliseconds,
+   * are reported and count as none.
    */
   countRestarts: {
     input: { pod: Pod; containers: readonly string[]; limitMs?: number };
     output: { restarts: Readonly<Record<string, number>> };
   };
-  /** Has the objects at hand that a container's variables are of, for its creation; they stay there. Limited. Idempotent. */
+  /** Caches the objects that a container's variables refer to, for its creation. Has a time limit. Idempotent. */
   readObjects: { input: { pod: Pod; container: string }; output: null };
-  /** Sees to it that a container of this name and attempt exists in the sandbox, also when an earlier answer was lost. */
+  /** Ensures that a container of this name and attempt exists in the sandbox, also if an earlier response was lost. */
   createContainer: {
     input: {
       pod: Pod;
@@ -145,8 +157,8 @@ export interface PortTypes extends CertificatePorts {
     output: { id: string };
   };
   /**
-   * Sees to it that a container has started, makes its log symlink, and reads its status: it may already have ended. The
-   * answer has the id under which the runtime has it.
+   * Ensures that a container has started, creates its log symlink, and reads its status, which may already be exited.
+   * The output has the container's present ID.
    */
   startContainer: {
     input: KnownContainer;
@@ -154,30 +166,36 @@ export interface PortTypes extends CertificatePorts {
     output: ObservedContainer & { readonly refusal?: { readonly message: string } };
   };
   /**
-   * Stops a container: SIGTERM, then SIGKILL at the deadline or, without one, when the grace is over; at least 2 s are
-   * given (C10). The answer is its last status, null when the runtime does not have it, under this id or another; a
-   * failure tells what was given.
+   * Stops a container with SIGTERM, and with SIGKILL at the deadline or, without one, after the grace period, which is
+   * at least 2 s (C10). The output is its last status, null if the runtime does not have it under any ID. A failure
+   * contains the grace period that was granted.
    */
   stopContainer: {
     input: KnownContainer & { graceSeconds: number; deadline: number | undefined };
     output: ObservedContainer | null;
   };
-  /** Gives a running container the resources of its spec, its pod's cgroup growing before it; tells which it has then. */
+  /**
+   * Applies the resources in the spec to a running container, after enlarging its pod's cgroup, and returns the actual
+   * ones.
+   */
   resizeContainer: { input: { pod: Pod; container: string; id: string }; output: { size: ContainerSize } };
-  /** Gives the pod's cgroup the limits of the pod, once its containers have theirs. Idempotent. */
+  /** Applies the pod's limits to its cgroup, once its containers have theirs. Idempotent. */
   fitPod: { input: { pod: Pod }; output: null };
   removeContainers: { input: { ids: readonly string[] }; output: null };
-  /** Removes dead containers with their logs, and empty sandboxes: as many as it can, then the first failure. Idempotent. */
+  /**
+   * Removes dead containers with their logs, and empty sandboxes. Removes as many as possible and then rejects with the
+   * first failure. Idempotent.
+   */
   removeGarbage: {
     input: { containers: readonly DeadContainer[]; sandboxes: readonly string[] };
     output: null;
   };
-  /** Rotates the logs that have grown too large; what fails with one is told, and hinders no other. */
+  /** Rotates the logs that have grown too large. A failure with one log is reported and does not affect the others. */
   rotateLogs: { input: { logs: readonly ContainerRun[] }; output: null };
   /**
-   * The pods with a directory here that are not known: those that this agent left, and those of others, of these only
-   * what is another than in the input: `gone` are the uids of those that are here no more. `failure` is why something that
-   * was left half made or half removed stays.
+   * Finds unknown pods with a directory here: those that this agent left, and changes among those of other agents
+   * compared to the input. `gone` are the UIDs of foreign pods without a directory now. `failure` is why partially
+   * created or removed files remain.
    */
   surveyDisk: {
     input: { known: readonly string[]; foreign: readonly ForeignPod[] };
@@ -188,11 +206,12 @@ export interface PortTypes extends CertificatePorts {
       failure?: Failure;
     };
   };
-  /** The container as it is, under the id that the runtime has for it; null when the runtime does not have it. */
+  /** The state of the container, with the ID that the runtime has for it. Null if the runtime does not have it. */
   inspectContainer: { input: KnownContainer; output: ObservedContainer | null };
   /**
-   * Runs a hook of a container within the grace; how it ends is its answer, a failed preStop hook being no hindrance.
-   * `deadline` is when the grace is over (ms since the epoch): the one given, or the one that the hook began with.
+   * Runs a hook of a container within the grace period and returns its result. A failed preStop hook does not prevent
+   * the stop. `deadline` is the end of the grace period (ms since the epoch), either the given one or counted from the
+   * hook's start.
    */
   runHook: {
     input: {
@@ -205,31 +224,30 @@ export interface PortTypes extends CertificatePorts {
       deadline: number | undefined;
     };
     /**
-     * Until when the container may take after it, and how many seconds, whatever the clock was set to meanwhile (absent from
-     * earlier recordings); with what the pod's author should know of how it was run.
+     * Deadline and remaining grace period of the container after the hook. `graceSeconds` is independent of changes of
+     * the clock and absent from earlier recordings. `warnings` are events about the hook.
      */
     output: { deadline: number; graceSeconds?: number; failure: Failure | null; warnings?: readonly EventMessage[] };
   };
   /**
-   * Tries a probe once, within its timeout. What the container does wrong is its answer; so is an `error` of the tool,
-   * which says nothing of the container and was tried three times.
+   * Runs one attempt of a probe, within its timeout. A failure of the container is a result, and so is `error`, which
+   * means that the probe could not be run, even after three attempts.
    */
   runProbe: { input: ProbeRun; output: ProbeAnswer };
-  /** A random moment, at most so many milliseconds from now. */
+  /** A random time at most `withinMs` milliseconds from now. */
   pickMoment: { input: { withinMs: number }; output: { at: number } };
 }
 
-/** Which probe of which container is tried. */
 export interface ProbeRun {
   readonly pod: Pod;
   readonly container: string;
   readonly kind: ProbeKind;
   readonly id: string;
-  /** Absent for a pod without addresses of its own. */
+  /** Undefined for a pod without addresses of its own. */
   readonly podIp: string | undefined;
 }
 
-/** How a try went; both moments are milliseconds since the epoch. */
+/** The result of an attempt. Both times are in milliseconds since the epoch. */
 export interface ProbeAnswer {
   readonly result: 'success' | 'warning' | 'failure' | 'error';
   readonly message: string;
@@ -247,10 +265,10 @@ export type Port<K extends PortName> = PromiseActorLogic<
 
 export type TimerLogic = CallbackActorLogic<{ type: 'timer.never' }, TimerInput>;
 
-/** A feed: a callback actor that brings facts in until it is stopped. */
+/** A feed: a callback actor that sends facts until it is stopped. */
 export type FeedLogic = CallbackActorLogic<{ type: 'feed.never' }>;
 
-/** What takes the place of the placeholders that machines declare. */
+/** Supplies the implementations for the placeholders that machines declare. */
 export interface Provider {
   port<K extends PortName>(name: K): Port<K>;
   feed(name: FeedName): FeedLogic;
@@ -264,7 +282,7 @@ function placeholder<L extends AnyActorLogic>(logic: L, provide: (provider: Prov
   return logic;
 }
 
-/** A port as a machine declares it: a placeholder that rejects until `provided` puts the real one there. */
+/** Declares a port in a machine. The placeholder rejects until `provided` replaces it. */
 export function port<K extends PortName>(name: K): Port<K> {
   const missing = fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>(() =>
     Promise.reject(new Error(`the port ${name} is not provided`)),
@@ -272,7 +290,7 @@ export function port<K extends PortName>(name: K): Port<K> {
   return placeholder(missing as Port<K>, (provider) => provider.port(name));
 }
 
-/** The timer as machines declare it; the real one counts on the injected clock. */
+/** Declares the timer in a machine. Its implementation uses the injected clock. */
 export function timerPort(): TimerLogic {
   const missing = fromCallback<{ type: 'timer.never' }, TimerInput>(() => {
     throw new Error('the timer is not provided');
@@ -280,7 +298,7 @@ export function timerPort(): TimerLogic {
   return placeholder(missing, ({ timer }) => timer);
 }
 
-/** A feed as a machine declares it. */
+/** Declares a feed in a machine. */
 export function feedPort(name: FeedName): FeedLogic {
   const missing = fromCallback<{ type: 'feed.never' }>(() => {
     throw new Error(`the feed ${name} is not provided`);
@@ -288,12 +306,12 @@ export function feedPort(name: FeedName): FeedLogic {
   return placeholder(missing, (provider) => provider.feed(name));
 }
 
-/** A machine and all that it can spawn or invoke, with every placeholder replaced. */
+/** Returns a machine in which every placeholder is replaced, also in the machines that it can spawn or invoke. */
 export function provided<M extends AnyStateMachine>(machine: M, provider: Provider): M {
   const actors = Object.entries(machine.implementations.actors).map(([name, logic]) => {
     const real = logic instanceof StateMachine ? provided(logic, provider) : placeholders.get(logic)?.(provider);
     return [name, real ?? logic];
   });
-  // Each is of the type that it takes the place of.
+  // Each implementation has the type of its placeholder.
   return machine.provide({ actors: Object.fromEntries(actors) }) as M;
 }

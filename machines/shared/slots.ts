@@ -1,40 +1,43 @@
-/** The events that pass between a limiter and those that ask it for slots. */
+/** The events between a limiter and the actors that request slots. */
 
-/** The ids from below the root down to an actor: by them it is answered, a reference could not be written down. */
+/** The IDs from below the root down to an actor. It replaces an actor reference, which cannot be recorded. */
 export type ActorPath = readonly string[];
 
-/** A wait is over; `wait` names it where an actor has several at a time. */
+/** A wait is over. `wait` names it if the actor has several timers. */
 export type TimerEvent = { type: 'timer.elapsed'; wait?: string };
 
 export interface SlotRequest {
-  /** Who asks for what: begins with the pod's uid. */
+  /** Identifies the request. Starts with the UID of the pod. */
   readonly key: string;
-  /** The pod's number in the order of arrival: all of a pod's requests go before those of later pods. */
+  /** The pod's number in order of arrival. All requests of a pod are served before those of later pods. */
   readonly ticket: number;
-  /** Who is told. */
+  /** The actor that is notified. */
   readonly holder: ActorPath;
   /** The purpose of the slot in messages to the requests that wait behind it, such as `the sandbox of default/web`. */
   readonly purpose: string;
-  /** Who else has to answer for it to be done: the registry of an image, the pod of a start. */
+  /** The external party that the work depends on: the registry of an image, or the pod of a start. */
   readonly origin?: string;
-  /** What it is about, where whoever is served first may spare others the same: the image of a pod. */
+  /**
+   * The image of a pod. Requests with the same subject are not granted at the same time, because the first one may make
+   * the others unnecessary.
+   */
   readonly subject?: string;
 }
 
-/** The slot that was asked for under this key is held now. */
+/** The slot requested under this key has been granted. */
 export interface SlotGranted {
   readonly type: 'slot.granted';
   readonly key: string;
-  /** How long it may be held, in milliseconds; absent: as long as it takes. */
+  /** Maximum time for which the slot may be held, in milliseconds. Undefined if unlimited. */
   readonly limitMs?: number;
-  /** It was not free when it was asked for. */
+  /** Whether the slot was not free when it was requested. */
   readonly waited?: true;
 }
 
 export type LimiterEvent =
   | ({ readonly type: 'slot.request' } & SlotRequest)
   | TimerEvent
-  /** Gives a slot back, or leaves the queue. Harmless when neither is the case. */
+  /** Releases a slot or leaves the queue. Ignored if there is neither. */
   | { readonly type: 'slot.release'; readonly key: string }
-  /** Gives back whatever the pod with this uid holds or waits for: sent for a pod whose actor is gone. */
+  /** Releases all slots and requests of a pod whose actor is gone. */
   | { readonly type: 'slot.forget'; readonly uid: string };

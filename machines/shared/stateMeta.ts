@@ -2,10 +2,10 @@ import type { AnyActorRef } from 'xstate';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { CATEGORIES, type Category } from '../../show/category.ts';
 
-/** Since when an actor has been in its present state, in milliseconds since the epoch. */
+/** When an actor entered its present state, in milliseconds since the epoch. */
 export type SinceOf = (ref: AnyActorRef) => number;
 
-/** An actor of a machine with this context, as the functions in the meta of its root see it. */
+/** The actor of a machine as passed to the functions in the `meta` of the machine's root. */
 export interface Seen<Context, Tag extends string = string> {
   readonly id: string;
   readonly since: number;
@@ -17,40 +17,40 @@ export interface Seen<Context, Tag extends string = string> {
   readonly sinceOf: SinceOf;
 }
 
-/** The moments that `StateMeta.until` can name, in milliseconds since the epoch. */
+/** The deadlines that `StateMeta.until` can name, in milliseconds since the epoch. */
 export type Moments = Readonly<Partial<Record<NonNullable<StateMeta['until']>, number | undefined>>>;
 
-/** What a state says of itself, for people: waiting is always visible. A state without `waitsFor` rests. */
+/** The description of a state for people, because every wait must be visible. A state without `waitsFor` is at rest. */
 export interface StateMeta {
-  /** In words, what must happen for it to go on. */
+  /** The awaited event or condition, worded to follow "is waiting for". */
   readonly waitsFor?: string;
-  /** Which moment of the actor ends the wait. */
+  /** Name of the deadline that ends the wait. */
   readonly until?: 'retryAt' | 'restartAt' | 'stopBy' | 'pullBy' | 'deadline' | 'dueAt';
-  /** How long the wait lasts from its beginning, in milliseconds, where it is always the same. */
+  /** Duration of the wait in milliseconds, if it is constant. */
   readonly afterMs?: number;
-  /** Of a machine's root: the moments that are not in its context under their names. */
+  /** On a machine's root: deadlines that are not in its context under their names. */
   readonly moments?: (actor: Seen<never>) => Moments;
-  /** Of a machine's root: `waitsFor` with the names that only its actor knows. */
+  /** On a machine's root: inserts names that only the actor knows into `waitsFor`. */
   readonly named?: (waitsFor: string, actor: Seen<never>) => string;
-  /** Of a machine's root: what trees of actors show beside its state. */
+  /** On a machine's root: additional details for actor trees. */
   readonly facts?: (actor: Seen<never>) => ReportedDetails;
 }
 
 /**
- * What each atomic state is, for people and for colours: exactly one of these, the tags of its parents included. `working`
- * has asked and has no answer yet, `waiting` for a turn, a slot or a moment, `retrying` after a failure.
+ * The categories of states, used for texts and colors. Each atomic state has exactly one, including the tags of its
+ * parents. `working` waits for a response, `waiting` for its turn, a slot or a point in time, and `retrying` for
+ * another attempt after a failure.
  */
 export const STATE_TAGS = CATEGORIES;
 
 export type StateTag = Category;
 
-/** Whether a tag is none of the seven, but what others ask of a state. */
+/** Whether a tag is not a category. */
 export const isFacet = (tag: string): boolean => !STATE_TAGS.some((each) => each === tag);
 
-/** Whether a container that the runtime shows in this state has no process any more. */
 export const hasEnded = (state: string): boolean => state === 'exited';
 
-/** A state's value as one text, dotted from the outside in: `launching.creating`. */
+/** Prints a state value as a dotted path, such as `launching.creating`. */
 export function statePath(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   return Object.entries(value)

@@ -1,9 +1,10 @@
 /**
- * A wait, then `timer.elapsed`: `after` milliseconds from now, or `until` a moment (milliseconds since the epoch). That is
- * not further away than `within` milliseconds, unless the clock was set back since the moment was reckoned. These go on as
- * they began; one until the clock has `shown` a moment goes by whatever that is set to meanwhile. What is `due` at a moment
- * is due as soon as one of the two clocks has come there, and also when the time of day is set back: then nobody knows. What
- * an actor with several waits at a time calls one (`wait`) the event says again.
+ * A timer, which sends `timer.elapsed` when it is over. `after` is a duration in milliseconds. `until` is a time in
+ * milliseconds since the epoch, at most `within` milliseconds away unless the clock was set back since it was computed.
+ * Neither of the two follows later changes of the clock. `shown` ends when the wall clock shows the time, even if the
+ * clock is set meanwhile. `due` ends as soon as either the wall clock or the monotonic clock reaches the time, and also
+ * if the wall clock is set back, because the time is then unknown. The event repeats the name in `wait`, which tells
+ * several timers of an actor apart.
  */
 export type TimerInput =
   | { readonly after: number; readonly wait?: string }

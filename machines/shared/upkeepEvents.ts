@@ -1,28 +1,31 @@
-/** What passes between the node and those that see to its garbage and its logs. */
+/** The events between the node and its garbage collection and log rotation. */
 import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
 import type { ContainerRun, ForeignPod, LeftPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { TimerEvent } from './slots.ts';
 
-/** What the node knows that its garbage collection goes by. */
+/** The node's data for its garbage collection. */
 export interface GarbageFound {
   readonly containers: readonly DeadContainer[];
-  /** Ids. */
+  /** IDs of old sandboxes. */
   readonly sandboxes: readonly string[];
-  /** The uids of the pods that have an actor. */
+  /** UIDs of the pods that have an actor. */
   readonly known: readonly string[];
-  /** The pods of others that have a directory here, as the last survey of the disk left them. */
+  /** The pods of other agents with a directory here, according to the last survey of the disk. */
   readonly foreign: readonly ForeignPod[];
 }
 
-/** What the garbage collection asks and tells its node. */
+/** The requests and reports of the garbage collection to the node. */
 export type GarbageReport =
   | { type: 'garbage.asked' }
-  /** These have files here, and no actor: what this agent left must end, what is of others is all there is of them. */
+  /**
+   * Pods with files here and no actor. Those that this agent left have to terminate. Of the foreign ones only changes
+   * are listed.
+   */
   | { type: 'garbage.podsFound'; left: readonly LeftPod[]; foreign: readonly ForeignPod[]; gone: readonly string[] };
 
 export type GarbageEvent = { type: 'garbage.found'; found: GarbageFound } | TimerEvent;
 
-/** What the log rotation asks its node. */
+/** The request of the log rotation to the node. */
 export type LogsReport = { type: 'logs.asked' };
 
 export type LogsEvent = { type: 'logs.found'; logs: readonly ContainerRun[] } | TimerEvent;

@@ -1,4 +1,4 @@
-/** What statuses are computed from, and what else is asked of actors: nobody but the machines reads a snapshot. */
+/** Views of actors, from which statuses are computed. Code outside the machines reads no snapshots. */
 import type { ActorRefFrom } from 'xstate';
 import { volumeWaitingReason } from '../../kubernetes/api/containers.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
@@ -24,12 +24,11 @@ type ContainerRef = ActorRefFrom<typeof containerMachine>;
 type VolumeRef = ActorRefFrom<typeof volumeMachine>;
 
 /**
- * The view of a container is made again only when something that it shows has changed: each change of one is a look at
- * all that its pod has, and there may be hundreds.
+ * A container's view is rebuilt only if something that it shows has changed, because every change of a container
+ * computes the status of its whole pod, which may have hundreds of containers.
  */
 const containerViews = latestViews<ContainerView>();
 
-/** The view of a pod with its volumes and containers. */
 export function podView(ref: PodRef): PodView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;
@@ -51,7 +50,7 @@ export function podView(ref: PodRef): PodView {
       ? { resizing: true, resizeGeneration: context.resize?.generation, resizeFailure: context.resize?.error }
       : {}),
     ...(context.fitted && isUnfitted(context) ? { applied: context.fitted.spec } : {}),
-    // A pod that ended by itself was not ended by anybody.
+    // A pod that completed was not terminated by anybody.
     ...(termination?.reason === 'Completed' ? { completes: true } : {}),
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(termination?.exceedsDeadline ? { exceedsDeadline: true } : {}),
@@ -97,20 +96,20 @@ function volumeView(ref: VolumeRef): VolumeView {
   return { name, waitingReason: { reason: waitingReason.reason, message: waitingReason.message } };
 }
 
-/** Whether the pod's containers are being asked for at the runtime: until they are known nothing is to be told of it. */
+/** Whether the pod's containers are being looked up at the runtime. No status is reported before they are known. */
 export function isBeingAdopted(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();
   if (snapshot.hasTag('recalling') || awaitsAdoption(snapshot.context)) return true;
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
   if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
   const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;
-  // What fails may do so for long: until then the pod shows what it has, and sinks are told nothing.
+  // A failure may last, so that the status is then reported with what is known.
   return isFirst && snapshot.hasTag('withoutContainers') && !showsFailure(ref);
 }
 
 /**
- * Whether the pod may be running in ways that its actors do not know yet: another agent has it, or not all of its
- * containers could be asked for.
+ * Whether containers of the pod may be running that its actors do not know yet, because another agent has the pod or
+ * not all containers have been queried.
  */
 function isUnsettled(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();
@@ -125,10 +124,10 @@ function isUnsettled(ref: PodRef): boolean {
   );
 }
 
-/** The tags of the states in which a pod works for what it began with: whether it is admitted is not decided. */
+/** The tags of the states in which the admission of the pod is not decided yet. */
 const UNADMITTED = ['recalling', 'ofOthers', 'admitting'] as const;
 
-/** What was admitted for a pod last, whatever has become of its actor; undefined where nothing was, or nobody knows what. */
+/** The last admitted allocation of a pod, even if its actor has failed. Undefined if there is none or it is unknown. */
 export function lastAllocation(ref: PodRef): Allocation | undefined {
   const snapshot = ref.getSnapshot();
   const { refused, termination } = snapshot.context;
@@ -136,13 +135,13 @@ export function lastAllocation(ref: PodRef): Allocation | undefined {
   return isUnknown || UNADMITTED.some((tag) => snapshot.hasTag(tag)) ? undefined : presentAllocation(snapshot.context);
 }
 
-/** A pod as it is shown: what its status is computed from, and its actors. */
+/** The view of a pod, from which its status is computed, and its actor tree. */
 export interface ShownPod {
   readonly view: PodView;
   readonly tree: ActorNode;
 }
 
-/** The pods that are wanted and have no actor, because the node cannot begin while its runtime does not answer. */
+/** The wanted pods that have no actor yet, because the node waits for its runtime. */
 export function awaitedPods(context: NodeContext): ShownPod[] {
   const { health } = context;
   if (health.ready || health.since === 0) return [];
@@ -167,13 +166,12 @@ export function awaitedPods(context: NodeContext): ShownPod[] {
   });
 }
 
-/** Why the runtime itself is not ready, for who waits for it; undefined while it is, or is not known yet. */
+/** Why the runtime is not ready. Undefined if it is ready or not known yet. */
 export const runtimeNotReadyOf = ({ ready, since, lacksOnlyNetwork, message }: RuntimeHealth): string | undefined =>
   ready || lacksOnlyNetwork || since === 0 ? undefined : (message ?? 'no reason given');
 
-/** The view of a limiter: who holds a slot, and who waits for one in which order. */
 export function limiterView(ref: ActorRefFrom<typeof limiterMachine> | undefined): LimiterView {
-  // With a node that has ended its limiters have, too.
+  // The limiters of a stopped node are gone.
   if (ref === undefined) return { capacity: 0, held: [], queue: [] };
   const { context } = ref.getSnapshot();
   const keysOf = (requests: readonly { readonly key: string }[]) => requests.map(({ key }) => key);

@@ -1,7 +1,8 @@
 /**
- * A sink of statuses: it is sent the latest status of each pod, those of one pod one after the other. What it does not
- * take is tried again after a while, or with the pod's next status, and holds up neither other pods nor other sinks.
- * Where each status costs the sink something, what nobody acts on waits a moment: it often goes with what follows.
+ * A status sink. Receives the latest status of each pod, one at a time per pod. A rejected status is retried after a
+ * while, or replaced by the pod's next status, and blocks neither other pods nor other sinks. If each status is
+ * expensive for the sink, changes that nobody acts on wait a little, because they can often be combined with the next
+ * change.
  */
 import { enqueueActions, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -11,53 +12,58 @@ import { port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /**
- * So many are sent at a time. A kubelet sends one, so that an answer that is late is late for all pods; here seven pods
- * whose status hangs for its 10 s leave room for the others, and a burst of a whole node is no burst at the sink.
+ * Maximum number of statuses sent concurrently. A kubelet sends one at a time, so that a slow response delays all pods.
+ * Here, seven statuses that hang for their 10 s leave a slot for the others, and the burst of a whole node is spread
+ * out.
  */
 const MOST_AT_A_TIME = 8;
 
-/** As a kubelet: so often all statuses are looked through that the API server has not got. */
+/** The interval at which a kubelet retries unsent statuses. */
 const RETRY_MS = 10_000;
 
 /**
- * How long the first status of a pod may wait while as many others wait as are sent at a time: it says only that the pod is
- * there. Such pods stand in line to start, and most of them run by then, so that each is told of once instead of twice.
+ * How long the first status of a pod may wait while at least `MAX_CONCURRENT` others wait. It says only that the pod
+ * exists. Such pods are queued to start, and most of them run by the end of the wait, so that one status suffices
+ * instead of two.
  */
 const FIRST_OF_MANY_MS = 10_000;
 
-/** A pod's status by its version, which grows with each that differs: only the latest is ever sent. */
+/** A pod's status by version, which increases with each change. Only the latest version is sent. */
 export interface DueStatus {
   readonly uid: string;
   readonly version: number;
-  /** Nobody acts on what has changed. */
+  /** Whether the change is one that nobody acts on. */
   readonly mayWait?: boolean;
-  /** Of its pod nobody has been told anything yet. */
+  /** Whether no status of the pod has been sent yet. */
   readonly isFirst?: boolean;
 }
 
 interface GatheredStatus extends DueStatus {
-  /** It waits for `FIRST_OF_MANY_MS`. */
+  /** Whether the status waits for `FIRST_OF_MANY_MS`. */
   readonly isFirstOfMany: boolean;
 }
 
 export interface StatusSinkInput {
   readonly name: string;
-  /** What a former run of the agent had no acknowledgement of. */
+  /** Statuses that an earlier run of the agent had not seen acknowledged. */
   readonly due: readonly DueStatus[];
-  /** So long waits what may, in milliseconds, but for the first statuses of many pods; absent: nothing does. */
+  /**
+   * How long a deferrable status waits, in milliseconds, except for the first statuses of many pods. Undefined if none
+   * waits.
+   */
   readonly patienceMs?: number;
 }
 
 export interface StatusSinkContext extends StatusSinkInput {
-  /** To be sent, each kind of `inOrder` the first one first; of a pod whose status is being sent the next one. */
+  /** To be sent in the order of `inOrder`. For a pod whose status is being sent, the next one. */
   readonly due: readonly DueStatus[];
-  /** They wait for what follows, of each pod the latest. */
+  /** Statuses that wait for the next change, the latest of each pod. */
   readonly gathering: readonly GatheredStatus[];
-  /** Being sent: of each pod one. */
+  /** Statuses being sent, at most one per pod. */
   readonly sending: readonly DueStatus[];
-  /** What it did not take. */
+  /** Rejected statuses. */
   readonly failed: readonly DueStatus[];
-  /** Why it did not take the last of them, and when the first of them failed. */
+  /** Why the last status was rejected, and when the rejected ones are retried. */
   readonly failure?: Failure | undefined;
   readonly retryAt: number;
 }
@@ -65,13 +71,13 @@ export interface StatusSinkContext extends StatusSinkInput {
 const without = <Status extends DueStatus>(all: readonly Status[], uid: string | undefined) =>
   all.filter((each) => each.uid !== uid);
 
-/** A later version takes the place of an earlier one, and may wait only where both may. */
+/** Replaces an earlier version. The result may wait only if both may. */
 const withDue = (due: readonly DueStatus[], { uid, version, mayWait = false }: DueStatus): readonly DueStatus[] =>
   isAmong(due, uid)
     ? due.map((each) => (each.uid === uid ? { uid, version, mayWait: mayWait && each.mayWait === true } : each))
     : [...due, { uid, version, mayWait }];
 
-/** What others act on goes first: what could wait comes in crowds. */
+/** Changes that others act on come first, because deferrable ones come in bursts. */
 const inOrder = (due: readonly DueStatus[]): readonly DueStatus[] => [
   ...due.filter(({ mayWait }) => !mayWait),
   ...due.filter(({ mayWait }) => mayWait),
@@ -79,19 +85,19 @@ const inOrder = (due: readonly DueStatus[]): readonly DueStatus[] => [
 
 const isAmong = (all: readonly DueStatus[], uid: string): boolean => all.some((each) => each.uid === uid);
 
-/** The wait of a pod's status, by its pod. */
+/** ID of the timer of a waiting status. */
 const gatherId = (uid: string): string => `gather/${uid}`;
 
-/** Which pod's status was sent, by the id of the call. */
+/** ID of the call that sends a pod's status. */
 const callId = (uid: string): string => `put/${uid}`;
 const uidIn = (event: object): string => ('actorId' in event ? String(event.actorId) : '').replace(/^put\//, '');
 
-/** The version that the sink has taken. */
+/** The version that the sink has acknowledged. */
 const sentIn = (event: object): number =>
-  // Only `putStatus` is done here.
+  // `putStatus` is the only actor whose output arrives here.
   'output' in event ? (event.output as { version: number }).version : 0;
 
-/** How many it has yet to take. */
+/** The number of statuses to send. */
 function facts({ snapshot: { context } }: Seen<StatusSinkContext>) {
   const { due, gathering, sending, failed } = context;
   const left = new Set([...due, ...gathering, ...sending, ...failed].map(({ uid }) => uid)).size;
@@ -123,7 +129,8 @@ export const statusSinkMachine = setup({
       const isFirstOfMany = isFirst && gathering.filter((each) => each.isFirst).length >= MOST_AT_A_TIME;
       const gathered = [...without(gathering, uid), { uid, version, mayWait: true, isFirst, isFirstOfMany }];
       enqueue.assign({ gathering: gathered, failed: without(failed, uid) });
-      // What follows does not make it wait longer; once more is known of a pod, it waits no longer than any other.
+      // A later status does not extend the wait, and a status that is not the pod's first one waits no longer than any
+      // other.
       if (before?.isFirstOfMany === false) return;
       if (before !== undefined) enqueue.stopChild(gatherId(uid));
       const after = isFirstOfMany ? FIRST_OF_MANY_MS : patienceMs;
@@ -147,7 +154,7 @@ export const statusSinkMachine = setup({
       });
     }),
     queueFailed: enqueueActions(({ context, enqueue }) => {
-      // A timer that has elapsed does not end by itself.
+      // A timer that has elapsed is not removed by itself.
       enqueue.stopChild('retry');
       enqueue.assign({ due: [...context.due, ...context.failed], failed: [] });
     }),
@@ -166,7 +173,7 @@ export const statusSinkMachine = setup({
       if (!gathering.every(isNews)) enqueue.stopChild(gatherId(uid));
       enqueue.assign({
         sending: without(sending, uid),
-        // What has come meanwhile is sent in its turn, unless it was sent already.
+        // A later status is sent next, unless it was included already.
         due: due.filter(isNews),
         gathering: gathering.filter(isNews),
         failure: failed.length > 0 ? failure : undefined,
@@ -228,7 +235,7 @@ export const statusSinkMachine = setup({
     awaitingRetry: {
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to send unacknowledged statuses', until: 'retryAt' },
-      // What failed is dropped for what is sent in its place, or will be when it has waited.
+      // A failed status is dropped when a later one is sent or waits in its place.
       always: [
         { guard: 'isSending', target: 'sending' },
         { guard: not('hasFailed'), target: 'idle' },

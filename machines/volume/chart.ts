@@ -1,4 +1,4 @@
-/** One volume of one pod, from its request to its removal. */
+/** One volume of one pod, from its mount to its unmount. */
 import { assign, forwardTo } from 'xstate';
 import { forgottenImage, gettingImage } from '../image/awaited.ts';
 import { CHANGED_MS } from '../shared/failure.ts';
@@ -13,14 +13,14 @@ import {
   volumeSetup,
 } from './setup.ts';
 
-/** It is tried again, sooner where what it shows has changed meanwhile. */
+/** A failed mount is retried, sooner if its objects have changed meanwhile. */
 const onFailure = <To extends string>(target: To) =>
   [
     { guard: 'isOutdated', target, actions: ['recordFailure', 'hurry', 'tellFailure'] },
     { target, actions: ['recordFailure', 'tellFailure'] },
   ] as const;
 
-/** What it shows may change while it is being read. */
+/** The objects may change while they are being read. */
 const whileReading = (waitsFor: string) => {
   const meta = { waitsFor, afterMs: MOUNT_LIMIT_MS };
   return {
@@ -57,7 +57,7 @@ export const volumeMachine = volumeSetup.createMachine({
         ],
         onError: onFailure('awaitingRetry'),
       },
-      // What an aborted mount left half-made, the unmount removes.
+      // The unmount removes what an aborted mount has left.
       on: {
         'volume.unmount': 'unmounting',
         'volume.update': { target: 'mounting', reenter: true, actions: 'update' },
@@ -71,7 +71,7 @@ export const volumeMachine = volumeSetup.createMachine({
       on: {
         'timer.elapsed': 'mounting',
         'volume.unmount': 'unmounting',
-        // No attempt is made sooner for it (`Run` in pkg/volume/util/nestedpendingoperations).
+        // An update does not trigger an earlier attempt (`Run` in pkg/volume/util/nestedpendingoperations).
         'volume.update': { actions: 'update' },
         'volume.objectsChanged': { guard: 'mayHurry', target: 'awaitingRetry', reenter: true, actions: 'hurry' },
       },
@@ -111,7 +111,7 @@ export const volumeMachine = volumeSetup.createMachine({
             'volume.objectsChanged': { guard: 'showsObjects', target: 'refreshing' },
           },
         },
-        /** What it shows is good for a while only. */
+        /** Its token expires. */
         awaitingRenewal: {
           tags: 'steady',
           meta: { waitsFor: 'the next renewal of its token', until: 'dueAt' },
@@ -119,11 +119,11 @@ export const volumeMachine = volumeSetup.createMachine({
           on: {
             'timer.elapsed': 'refreshing',
             'volume.objectsChanged': 'refreshing',
-            // Tokens are shown by volumes that show their pod.
+            // Volumes with tokens also expose pod fields.
             'volume.update': { target: 'refreshing', actions: 'update' },
           },
         },
-        /** What it shows has changed: rewritten in place, while its containers go on with the old or the new. */
+        /** Rewrites the files in place. Containers see either the old or the new content. */
         refreshing: {
           tags: 'working',
           ...whileReading('its files to be updated'),
@@ -147,7 +147,7 @@ export const volumeMachine = volumeSetup.createMachine({
           },
           on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'update' } },
         },
-        /** However often what it shows changes, its files are written once a second at most. */
+        /** Files are rewritten at most once a second, however often objects change. */
         settling: {
           invoke: { src: 'timer', input: { after: CHANGED_MS } },
           initial: 'current',

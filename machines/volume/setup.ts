@@ -1,4 +1,4 @@
-/** What a volume's chart is set up with: its context, ports, guards and actions. The chart is in chart.ts. */
+/** Context, ports, guards and actions of a volume's chart. The chart is in chart.ts. */
 
 import { assign, enqueueActions, or, sendTo, setup, stateIn } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -27,28 +27,28 @@ import { failureEvent } from '../shared/failureEvents.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
-/** How long it may take to mount a volume: a little less than a kubelet lets a pod wait for its volumes. */
+/** Time limit of a mount, a little shorter than the time for which a kubelet lets a pod wait for its volumes. */
 export const MOUNT_LIMIT_MS = 2 * 60_000;
-/** A large emptyDir is deleted with it. */
+/** Time limit of an unmount. Deleting a large emptyDir takes long. */
 export const UNMOUNT_LIMIT_MS = 20 * 60_000;
 
 export interface VolumeInput {
   readonly pod: Pod;
   readonly name: string;
-  /** Its pod has ended under an earlier agent: what that one left of it goes. */
+  /** Whether the pod terminated under an earlier agent, so that the volume is only unmounted. */
   readonly isLeft?: boolean;
-  /** Containers of its pod have run that an earlier agent has started: it was theirs already. */
+  /** Whether containers started by an earlier agent already use the volume. */
   readonly isInUse?: boolean;
-  /** The pod's number in the order of arrival: who came first pulls first. */
+  /** The pod's number in order of arrival. The pod that arrived first pulls first. */
   readonly ticket: number;
 }
 
 export interface VolumeContext extends VolumeInput, AwaitedImage {
-  /** What it hands to containers, once that is there. */
+  /** The mounted volume. Undefined until it has been mounted. */
   readonly mounted?: MountedVolume;
-  /** The wait before the next attempt to mount it, in milliseconds. */
+  /** Back-off delay before the next attempt to mount the volume, in milliseconds. */
   readonly delayMs: number;
-  /** When that try is due. */
+  /** When the next attempt is due, in milliseconds since the epoch. */
   readonly retryAt: number;
 }
 
@@ -60,7 +60,7 @@ const showsCluster = (context: VolumeContext): boolean => {
   return volume !== undefined && dependsOnObjects(volume);
 };
 
-/** The image that a volume shows; undefined for every other kind of volume. */
+/** The image of an image volume. Undefined for every other kind. */
 const imageOf = (context: VolumeContext): Volume['image'] => volumeOf(context)?.image;
 
 const referenceOf = (context: VolumeContext): string => imageOf(context)?.reference ?? '';
@@ -72,17 +72,16 @@ function withBackOff(context: VolumeContext, failure: Failure) {
   return { failure, delayMs, retryAt: failure.at + delayMs };
 }
 
-/** When what it shows should be had anew, in milliseconds since the epoch; undefined: not by its age. */
+/** When the token has to be renewed, in milliseconds since the epoch. Undefined without a token. */
 export const renewAt = ({ mounted }: VolumeContext): number | undefined =>
   mounted?.kind === 'path' ? mounted.renewAt : undefined;
 
-/** How long its tokens are good, where it shows any. */
+/** The expiry of the volume's tokens, for the actor tree. */
 export function facts({ snapshot: { context } }: Seen<VolumeContext>): ReportedDetails {
   const goodUntil = context.mounted?.kind === 'path' ? context.mounted.goodUntil : undefined;
   return { facts: goodUntil === undefined ? [] : [`token good until ${rfc3339(goodUntil)}`] };
 }
 
-/** The moments that its states name. */
 export const moments = ({ snapshot: { context } }: Seen<VolumeContext>) => ({ dueAt: renewAt(context) });
 
 function mountFailed({ name }: VolumeContext, event: { type: string }): EventMessage[] {
@@ -90,13 +89,13 @@ function mountFailed({ name }: VolumeContext, event: { type: string }): EventMes
   return failureEvent(failure, 'FailedMount', `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`);
 }
 
-/** Until the next attempt: no longer than was reckoned when the last one failed. */
+/** The wait for the next attempt, at most as long as computed when the last one failed. */
 export const untilRetry = ({ retryAt, failure }: VolumeContext) => ({
   until: retryAt,
   within: Math.max(0, retryAt - (failure?.at ?? 0)),
 });
 
-/** What its image is looked for and pulled with; its errors are told of each container that the volume holds up. */
+/** The input of the image machine. Errors are recorded for each container that the volume blocks. */
 export function imageInput(context: VolumeContext): ImageInput {
   const { pod, name, ticket, imageDelayMs: delayMs, waitingReason } = context;
   const held = containersMounting(pod.spec, [name]);
@@ -139,9 +138,9 @@ export const volumeSetup = setup({
     },
     hasToken: ({ context }) => renewAt(context) !== undefined,
     showsObjects: ({ context }) => showsCluster(context),
-    /** It was lacking something that may be there by now. */
+    /** A missing ConfigMap or Secret may exist by now. */
     mayHurry: ({ context }) => showsCluster(context) && afterChange(context) < context.retryAt,
-    /** What it shows has changed since it was asked for, and may be of before. */
+    /** The objects have changed since they were requested, so that the files may have the old content. */
     isOutdated: or([stateIn({ mounting: 'outdated' }), stateIn({ mounted: { refreshing: 'outdated' } })]),
     isImage: ({ context }) => imageOf(context) !== undefined,
   },
@@ -156,8 +155,8 @@ export const volumeSetup = setup({
       ...(context.mounted === undefined ? {} : { mounted: context.mounted }),
     })),
     /**
-     * An image that cannot be had holds up only those that mount it, and what cannot be had any more after a restart of the
-     * agent nobody who runs; while the runtime is away nobody can start.
+     * A missing image blocks only the containers that mount it, and a failed remount after a restart of the agent
+     * blocks no running container. While the runtime is not available, no container can start anyway.
      */
     reportDelay: enqueueActions(({ context, event, enqueue }) => {
       const holdsUpAll = imageOf(context) === undefined && context.isInUse !== true;
@@ -166,7 +165,7 @@ export const volumeSetup = setup({
       enqueue.sendTo(parent<PodEvent>(), { type: 'volume.changed', name: context.name, lifecycle: 'delayed' });
     }),
     update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
-    /** Before the state that follows: it tells of what was recorded last. */
+    /** Recorded before the next state's own events. */
     tellFailure: enqueueActions(({ context, event, enqueue }) => {
       for (const told of recordedEvents(involvedPod(context.pod), mountFailed(context, event))) enqueue.emit(told);
     }),
@@ -174,7 +173,7 @@ export const volumeSetup = setup({
     hurry: assign(({ context }) => ({ retryAt: afterChange(context) })),
     takeMounted: assign((_, mounted: MountedVolume | null) => ({
       ...(mounted ? { mounted } : {}),
-      // It shows what it has of tokens that could not be had anew.
+      // The files still contain the old tokens if those could not be renewed.
       delayMs: 0,
       failure: mounted?.kind === 'path' ? mounted.failure : undefined,
     })),

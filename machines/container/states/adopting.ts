@@ -1,4 +1,4 @@
-/** What does the runtime have of it already? After a restart of the agent this is where adoption happens. */
+/** Queries the runtime about an existing container, which adopts it after a restart of the agent. */
 import { assign } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
@@ -11,10 +11,9 @@ import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { lostRun, terminatedRun } from '../terminatedRun.ts';
 
-/** What the runtime made of it, as far as it tells. */
 const madeOf = (shown: ObservedContainer | null) => (shown?.made ? { made: shown.made } : {});
 
-/** What is known of a run that goes on, or may. */
+/** Fields of a run that continues or may continue. */
 const whatRuns = (context: ContainerContext, shown: ObservedContainer | null) => ({
   ...underId(context, shown?.id),
   ...madeOf(shown),
@@ -22,7 +21,7 @@ const whatRuns = (context: ContainerContext, shown: ObservedContainer | null) =>
   imageRef: shown?.imageRef,
 });
 
-/** It was made and, as far as anybody can tell, never started: it is made again under its number. */
+/** A container that was created and probably never started. It is created again with the same attempt. */
 const neverStarted = (id: string | undefined) => ({
   id: undefined,
   madeFrom: undefined,
@@ -31,8 +30,8 @@ const neverStarted = (id: string | undefined) => ({
 });
 
 /**
- * What is known of one that the runtime has lost. The next run has the next number; a list that is old may have shown one
- * before the last, whose number its logs tell (C23).
+ * The container has disappeared from the runtime. The next run gets the next attempt. The list may have been too old to
+ * show the last run, in which case log files show its number (C23).
  */
 function withoutRun(context: ContainerContext, byLogs = 0): Partial<ContainerContext> {
   const { id, role, attempt, ranBefore } = context;
@@ -64,7 +63,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             target: 'deciding',
             actions: assign(({ context, event: { output } }) => whatRuns(context, output)),
           },
-          // Whatever it is, it must not run beside the next one.
+          // A container in an unknown state must not run beside its successor.
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
@@ -80,10 +79,10 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
               output ? { ...underId(context, output.id), ...madeOf(output), run: terminatedRun(output) } : {},
             ),
           },
-          // It was seen how it has ended.
+          // Its exit was observed meanwhile.
           { guard: 'hasSeenEnd', target: '#container.pending' },
           { guard: { type: 'isAbsent', params: ({ event }) => event.output }, target: 'countingRestarts' },
-          // Its number counts, as on a kubelet, from when it was made.
+          // As in a kubelet, the attempt counts from the container's creation.
           {
             target: '#container.pending',
             actions: assign(({ context: { id }, event: { output } }) => ({
@@ -124,13 +123,13 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             withoutRun(context, lookUp(output.restarts, context.name)),
           ),
         },
-        // As on a kubelet: logs that cannot be read keep no container from running.
+        // As in a kubelet, unreadable logs do not prevent the container from running.
         onError: { target: '#container.pending', actions: assign(({ context }) => withoutRun(context)) },
       },
-      // Its end, too, tells the number, but does not wait long for it.
+      // A stopping container needs its attempt as well, but does not wait long for it.
       on: { 'container.stop': { target: 'countingRestarts', reenter: true, actions: 'stopForGood' } },
     },
-    /** It runs; what it was told meanwhile holds. */
+    /** The container is running. Commands that arrived during the query take effect. */
     deciding: {
       tags: ['working', 'unknown'],
       always: [

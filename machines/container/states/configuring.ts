@@ -1,6 +1,6 @@
 /**
- * What a container's variables are taken from is read before it holds a start slot, which others wait for (C37). A part of
- * the chart in chart.ts.
+ * Reads the ConfigMaps and Secrets of a container's environment before it takes a start slot, which others wait for
+ * (C37). A part of the chart in chart.ts.
  */
 import { stateIn } from 'xstate';
 import { referencedObjects } from '../../../kubernetes/environment/configValues.ts';
@@ -11,11 +11,11 @@ import { launchFailed } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 const guards = {
-  /** One that is made already has them. */
+  /** A container that was created already has its variables. */
   takesVariables: ({ context }: ContainerArgs) =>
     context.id === undefined && referencedObjects(specOf(context)).length > 0,
   areObjectsOutdated: stateIn<ContainerContext, ContainerEvent, undefined>({ launching: { configuring: 'outdated' } }),
-  /** What it was lacking may be there by now. */
+  /** The missing ConfigMap or Secret may exist by now. */
   mayHurry: ({ context }: ContainerArgs) =>
     context.failure?.reason === 'CreateContainerConfigError' && afterChange(context) < context.retryAt,
 };
@@ -34,7 +34,7 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
   initial: 'current',
   states: {
     current: { meta, on: { 'container.objectsChanged': 'outdated' } },
-    /** They have changed since they were asked for: what is lacking may be there. */
+    /** Objects have changed since they were requested, so that a missing one may exist by now. */
     outdated: { meta },
   },
   invoke: {
@@ -59,7 +59,7 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
   },
 });
 
-/** A container that waits for another attempt: told that what it lacked may be there, it waits no longer. */
+/** A change of referenced objects shortens the wait for another attempt. */
 export const onObjectsChanged = {
   guard: 'mayHurry',
   target: 'awaitingRetry',

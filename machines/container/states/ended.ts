@@ -1,4 +1,4 @@
-/** A run has ended: the restart rules say what follows (C5), and when (C7). */
+/** A run has terminated. The restart rules decide whether (C5) and when (C7) the next one starts. */
 import { and } from 'xstate';
 import { crashLoopBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
 import { hasFailed, hasRunReason, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
@@ -10,7 +10,6 @@ import { isRestartOfAll } from '../restartAll.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { crashLoopReason, hasFailedToStart } from '../waitingReason.ts';
 
-/** Whether the restart rules want it to run again (C5). */
 const wantsRestart = (context: ContainerContext): boolean =>
   context.onEnd === 'recreate' ||
   (context.run !== undefined &&
@@ -22,7 +21,7 @@ const wantsRestart = (context: ContainerContext): boolean =>
       podEnding: context.onEnd === 'stay',
     }));
 
-/** A run that a probe has ended has failed, however well it took its end. */
+/** Treats a run stopped by a probe as failed, even if it exited with 0. */
 const asFailed = (run: TerminatedRun): TerminatedRun => (run.exitCode === 0 ? { ...run, exitCode: 137 } : run);
 
 /** The delay that is counted for the next start, and how much of it the container has to wait. */
@@ -84,7 +83,7 @@ const guards = {
 const actions = {
   /** A start under a new key is counted at once, because a run had ended before it (`backOff.Next` in `doBackOff`). */
   countUnderNewKey: containerSetup.assign({ crashDelayMs: 0 }),
-  /** It stays as it was told: what was reported as the last end is not taken back. */
+  /** The reported number and the last reported run remain, because neither can be withdrawn. */
   forgetFailedStart: containerSetup.assign(({ context }) => ({
     isCounted: true,
     ...pastRuns(context),
@@ -92,7 +91,7 @@ const actions = {
     failure: undefined,
     crashDelayMs: undefined,
   })),
-  /** The runtime knows only how it ended, not who wanted it to. */
+  /** Records the probe that stopped the run, which the runtime does not know. */
   recordCause: containerSetup.assign(({ context: { run, condemnedFor: because } }) =>
     run && because ? { run: { ...run, because } } : {},
   ),
@@ -106,13 +105,13 @@ const actions = {
 
 export const endedImplementations = { guards, actions };
 
-/** Its crash-loop back-off ends for another reason than its time. */
+/** Events that end the crash-loop back-off early. */
 const duringBackOff = {
   'container.update': [
     { guard: 'changesBackOffKey', target: '#container.pending.restarting', actions: ['update', 'countUnderNewKey'] },
     { actions: 'update' },
   ],
-  // Its sandbox was going when it was to start: nothing is wrong with the container itself.
+  // The start failed because the sandbox was going away. The container itself is not at fault.
   'sandbox.lost': [
     {
       guard: 'wasStartRefused',
@@ -123,7 +122,6 @@ const duringBackOff = {
   ],
 } as const;
 
-/** Init containers run again in a new sandbox (C3). */
 const inNewSandbox = {
   'container.start': { guard: 'isInit', target: '#container.pending.restarting', actions: 'takeTurn' },
 } as const;
@@ -149,14 +147,14 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
         { target: 'failed' },
       ],
     },
-    /** Why it did not start is shown before its back-off is (C16). */
+    /** The start failure is reported before its back-off is (C16). */
     startFailed: {
       tags: 'retrying',
       meta: { waitsFor: 'the end of its crash-loop back-off', until: 'restartAt' },
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: [
         { src: 'timer', input: { after: SHOWN_FAILED_MS } },
-        // Of its end may be heard so late that there is less left of that.
+        // If the exit was observed late, less of the back-off may be left.
         { src: 'timer', input: ({ context }) => restOfBackOff(context) },
       ],
       on: { 'timer.elapsed': { target: 'backingOff', actions: 'countShown' }, ...duringBackOff },
@@ -172,7 +170,10 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       },
       on: { 'timer.elapsed': '#container.pending.restarting', ...duringBackOff },
     },
-    /** By its restart rules its end restarts the whole pod in place; one that loses its sandbox meanwhile, in the next one. */
+    /**
+     * Its exit restarts the whole pod in place by a restart rule. If its sandbox is lost meanwhile, it restarts in the
+     * next sandbox.
+     */
     awaitingReset: {
       tags: 'waiting',
       meta: { waitsFor: 'all containers of its pod to restart' },

@@ -1,4 +1,7 @@
-/** All that a container needs itself is there: it is made and started when its pod says so, and its postStart hook is run. */
+/**
+ * The container's own prerequisites are met. It is created and started when its pod says so, and then its postStart
+ * hook runs.
+ */
 import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import { failureOf } from '../../shared/failure.ts';
@@ -12,10 +15,10 @@ import { making, makingImplementations } from './making.ts';
 
 const guards = {
   mayLaunch: ({ context }: ContainerArgs) => context.hasTurn && context.sandbox !== undefined,
-  /** What it was to be made from is gone: its image, or its sandbox, about which its pod asks. */
+  /** The image or the sandbox has disappeared. The pod verifies its sandbox. */
   lacksParts: ({ context: { id, failure } }: ContainerArgs) => id === undefined && failure?.reason === 'NotFound',
   hasPostStart: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
-  /** The runtime has said that it does not run, and why. */
+  /** The runtime reports why the hook failed. */
   hasHookFailed: (_: ContainerArgs, hook: PortTypes['runHook']['output']) => hook.failure !== null,
 };
 
@@ -30,7 +33,7 @@ const launchingSetup = containerSetup
 export const launching = launchingSetup.createStateConfig({
   initial: 'readyToCreate',
   on: {
-    // A start whose answer was lost may have worked.
+    // A start whose response was lost may have succeeded.
     'container.stop': [
       { guard: 'neverMade', target: 'stopped', actions: 'stopForGood' },
       { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
@@ -45,7 +48,7 @@ export const launching = launchingSetup.createStateConfig({
       { actions: 'update' },
     ],
     'sandbox.lost': [
-      // It has run, although the call that started it has not said so: its number is taken.
+      // The container has run and exited although the start call has not returned, so that its attempt is used up.
       {
         guard: 'hasSeenEnd',
         target: 'ended',
@@ -55,7 +58,7 @@ export const launching = launchingSetup.createStateConfig({
     ],
   },
   states: {
-    /** Its pod says when (C9), in a new sandbox after it has had its turn again (C3). */
+    /** Its pod decides when it is launched (C9). In a new sandbox it needs a new turn first (C3). */
     readyToCreate: {
       tags: ['waiting', 'readyToCreate'],
       meta: { waitsFor: 'its turn to start (containers of a pod start one at a time)' },
@@ -79,7 +82,7 @@ export const launching = launchingSetup.createStateConfig({
       entry: { type: 'report', params: { lifecycle: 'live' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        // An image that was removed since it was found is looked for again, and pulled by its policy (C17).
+        // If the image was removed meanwhile, it is checked and pulled again by its policy (C17).
         'timer.elapsed': [{ guard: 'lacksParts', target: '#container.pending.choosing' }, { target: 'readyToCreate' }],
         'runtime.returned': { guard: 'failedForRuntime', target: 'readyToCreate' },
         'container.objectsChanged': onObjectsChanged,
@@ -89,7 +92,7 @@ export const launching = launchingSetup.createStateConfig({
       tags: 'working',
       always: [{ guard: 'hasPostStart', target: 'runningPostStart' }, { target: '#container.running' }],
     },
-    /** The postStart hook: it holds up the other containers of the pod (C9), and when it fails this one is killed (C10). */
+    /** The postStart hook blocks the other containers of the pod (C9). If it fails, the container is killed (C10). */
     runningPostStart: {
       tags: ['working', 'runningPostStart'],
       meta: { waitsFor: 'its postStart hook' },
@@ -116,7 +119,7 @@ export const launching = launchingSetup.createStateConfig({
         },
       },
       on: {
-        // It is looked at when the hook is done.
+        // The running state applies the update after the hook.
         'container.update': { actions: 'update' },
         'sandbox.lost': { target: '#container.stopping', actions: ['loseSandbox', recordStopEvent] },
         'runtime.containerObserved': { guard: 'showsEnd', target: '#container.ended', actions: 'recordEnd' },

@@ -1,4 +1,4 @@
-/** A container is created and started, while it holds a start slot. A part of the chart in chart.ts. */
+/** Creates and starts a container while it holds a start slot. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
@@ -20,10 +20,10 @@ import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { failedStart, terminatedRun } from '../terminatedRun.ts';
 import { refusedStart } from '../waitingReason.ts';
 
-/** What is known of a container by its start: also the id that it has by then. */
+/** Fields that are known once the container has started. Its ID may have changed by then. */
 const whatStarted = ({ id, createdAt, startedAt, made }: ObservedContainer) => ({ id, createdAt, startedAt, made });
 
-/** The failure of a start that the runtime has refused, about a container that it shows as exited. */
+/** Returns the failure if the runtime refused the start and reports the container as exited. */
 const refusalOf = ({ refusal, finishedAt, createdAt }: PortTypes['startContainer']['output']): Failure | undefined =>
   refusal && { reason: 'RunContainerError', message: refusal.message, at: finishedAt ?? createdAt };
 
@@ -48,7 +48,7 @@ const actions = {
     key: slotKey(context, 'start'),
   })),
   recordIdentity: containerSetup.assign(({ context }) => ({ madeFrom: identityOf(context), size: sizeOf(context) })),
-  /** Its pod asks about the sandbox, which no list may tell of yet. */
+  /** Tells the pod to verify its sandbox, which may be gone before any list shows it. */
   tellNotFound: containerSetup.enqueueActions(({ event, enqueue }) => {
     if (failureOf(event).reason === 'NotFound') enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound' });
   }),
@@ -64,7 +64,7 @@ const actions = {
 
 export const makingImplementations = { guards, actions };
 
-/** The call that is on its way is awaited: what it makes must be known to be removed. */
+/** The call in flight is not aborted, because the created container must be known in order to be removed. */
 const afterTheCall = {
   'container.stop': { actions: 'stopForGood' },
   'container.reset': { actions: 'askForReset' },
@@ -80,7 +80,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
     queued: {
       tags: 'waiting',
       meta: { waitsFor: 'a start slot' },
-      // A start without an answer is asked for again: it may have worked.
+      // A start whose response was lost is requested again, because it may have succeeded.
       on: { 'slot.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }] },
     },
     creating: {
@@ -93,14 +93,14 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
         input: ({ context }) => ({
           pod: context.pod,
           container: context.name,
-          // The state is entered with a sandbox only (`mayLaunch`), and left when that is lost.
+          // The state is entered only with a sandbox (`mayLaunch`), and left when the sandbox is lost.
           sandbox: context.sandbox as NonNullable<typeof context.sandbox>,
           attempt: context.attempt,
           imageRef: context.imageRef ?? '',
           volumes: context.volumes,
         }),
         onDone: [
-          // It never ran: it goes with its sandbox.
+          // The container never ran and is removed together with its sandbox.
           { guard: 'mustStay', target: '#container.stopped' },
           {
             guard: 'mustReset',
@@ -129,13 +129,14 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
     starting: {
       tags: 'working',
       meta: { waitsFor: 'the runtime to start it' },
-      // A start without an answer may have worked: it runs with this size then, whatever its pod asks for by now.
+      // A start without a response may have succeeded. The container then runs with this size even if its pod has been
+      // resized since.
       entry: 'reportSize',
       invoke: {
         src: 'startContainer',
         input: ({ context }) => knownContainer(context),
         onDone: [
-          // The image, the user and the times are those that the runtime reports, as with any other end.
+          // Image, user and times are those that the runtime reports, as for any other exit.
           {
             guard: { type: 'isRefused', params: ({ event }) => event.output },
             target: '#container.ended',
@@ -176,7 +177,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
               recordStartEvent,
             ],
           },
-          // Whatever it is, it must not run beside the next one.
+          // A container in an unknown state must not run beside its successor.
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
@@ -191,7 +192,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
             target: '#container.stopping',
             actions: [assign(({ event: { output } }) => whatStarted(output)), recordStartEvent, recordStopEvent],
           },
-          // Its whole pod restarts in place, and waits for it (C5).
+          // The whole pod restarts in place and waits for this container (C5).
           {
             guard: 'mustReset',
             target: '#container.stopping',
@@ -220,9 +221,9 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
               { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
             ],
           },
-          // It may run all the same, and must not beside the one that its pod restarts with.
+          // The container may be running, and must not run beside the one that the pod restarts with.
           { guard: 'mustReset', target: '#container.stopping' },
-          // Nothing of it has ended, so that no policy keeps it from being made again (C5).
+          // No run has terminated, so that no restart policy prevents another creation (C5).
           {
             guard: 'isGoneBeforeStart',
             target: '#container.launching.awaitingRetry',
@@ -233,7 +234,7 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
               'tellNotFound',
             ],
           },
-          // As above, and the runtime has it: the same attempt is launched again.
+          // No run has terminated, and the container still exists, so that the same attempt is launched again.
           {
             guard: 'isStillCreated',
             target: '#container.launching.awaitingRetry',
@@ -242,11 +243,11 @@ export const making = containerSetup.extend(makingImplementations).createStateCo
               { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
             ],
           },
-          // It may run all the same: the same attempt is launched again, and finds it.
+          // The container may be running. The same attempt is launched again and finds it.
           { target: '#container.launching.awaitingRetry', actions: 'recordCallFailure' },
         ],
       },
-      // One that ends at once is heard of before the call that started it has answered.
+      // The exit of a short-lived container can be observed before the start call returns.
       on: { ...afterTheCall, 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
     },
   },

@@ -1,4 +1,4 @@
-/** A container of which nothing runs and that has still to be made: its turn, its volumes, its image. */
+/** A container that has to be created: it waits for its turn, its volumes and its image. */
 import { and, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
 import { isAfterSameImage, isMissingVolume } from '../../../kubernetes/api/containers.ts';
@@ -11,7 +11,6 @@ import { type ContainerContext, nextAttempt, slotKey, specOf } from '../context.
 import { afterReset, isRestartOfAll } from '../restartAll.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
-/** What its image is looked for and pulled with. */
 function imageInput(context: ContainerContext): ImageInput {
   const { image = '', imagePullPolicy: policy } = specOf(context);
   const involved = involvedPod(context.pod, context);
@@ -35,22 +34,26 @@ const takeImage = assign<ContainerContext, DoneActorEvent<{ imageRef: string }>,
 
 const guards = {
   /**
-   * The runtime has nothing of it: what it was before only its logs may tell. They would count one that was made, and that
-   * the call of an earlier agent starts only now, as a run that is over.
+   * Whether the runtime has nothing of the container, so that only log files can show earlier runs. A container that
+   * was created and not started is excluded, because a late start by an earlier agent would be counted as a terminated
+   * run.
    */
   hasNoPast: ({ context: { id, run, earlierRun, restarts, isCounted } }: ContainerArgs) =>
     (id ?? run ?? earlierRun ?? restarts) === undefined && isCounted !== true,
   hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
   lacksVolume: ({ context }: ContainerArgs) => isMissingVolume(context.pod.spec, specOf(context), context.volumes),
   hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
-  /** The new sandbox is the restart of the whole pod that its end called for. */
+  /** Whether the exit that restarts the whole pod came before the present sandbox, which is that restart. */
   hasRestartedAll: ({ context }: ContainerArgs) => context.ranElsewhere === true && isRestartOfAll(context),
-  /** An init container runs in each sandbox of its pod (C3); that it did in an earlier one, nobody has told its pod. */
+  /**
+   * Whether an init container ran in an earlier sandbox. It runs again in each sandbox (C3), and its pod does not know
+   * of the earlier run.
+   */
   isInitOfEarlierSandbox: ({ context }: ContainerArgs) => context.role === 'init' && context.ranElsewhere === true,
 };
 
 const actions = {
-  /** What is updated in place is no other image. */
+  /** An update in place does not change the image. */
   updateImage: containerSetup.sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
   recordImage: containerSetup.assign(({ event }) => (event.type === 'image.changed' ? awaitedImage(event) : {})),
   forgetImage: containerSetup.assign(({ context }) => forgottenImage(context)),
@@ -78,7 +81,8 @@ export const pending = containerSetup.extend(pendingImplementations).createState
     waiting: {
       tags: 'waiting',
       meta: { waitsFor: 'the containers before it' },
-      // Whose turn has come goes on at once: its pod must not launch one that stands behind it meanwhile (C9).
+      // A container whose turn has come reports `coming`, because its pod must not launch a later container meanwhile
+      // (C9).
       entry: { type: 'report', params: ({ context }) => ({ lifecycle: context.hasTurn ? 'coming' : 'pending' }) },
       always: [
         { guard: 'mustStay', target: '#container.stopped' },
@@ -96,7 +100,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
       tags: 'working',
       always: [{ guard: 'lacksVolume', target: 'awaitingVolumes' }, { target: 'gettingImage' }],
     },
-    /** The image of a volume cannot be had, which holds up nobody who does not mount it (C16). */
+    /** An image volume is not available, which blocks only the containers that mount it (C16). */
     awaitingVolumes: {
       tags: ['waiting', 'awaitingVolumes'],
       meta: { waitsFor: 'its volumes to be mounted' },
@@ -128,7 +132,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
         ],
       },
     },
-    /** How often one that the runtime knows nothing of has run before (C23). */
+    /** Counts earlier runs of a container of which the runtime has nothing (C23). */
     countingRestarts: {
       tags: 'working',
       meta: { waitsFor: 'its previous restarts to be counted' },
@@ -137,12 +141,12 @@ export const pending = containerSetup.extend(pendingImplementations).createState
         input: ({ context }) => ({ pod: context.pod, containers: [context.name] }),
         onDone: {
           target: '#container.launching',
-          // What was made and never started keeps its number.
+          // A container that was created and never started retains its attempt.
           actions: assign(({ context: { attempt, name }, event: { output } }) => ({
             attempt: Math.max(attempt, lookUp(output.restarts, name) ?? 0),
           })),
         },
-        // As on a kubelet: logs that cannot be read keep no container from running.
+        // As in a kubelet, unreadable logs do not prevent the container from running.
         onError: '#container.launching',
       },
     },

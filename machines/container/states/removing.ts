@@ -1,8 +1,8 @@
-/** An update took it out of its pod: nothing of it is left behind while that goes on. */
+/** An update removed the container from its pod, which continues to run. The container is removed from the runtime. */
 import type { ContainerContext } from '../context.ts';
 import { containerSetup } from '../setup.ts';
 
-/** The containers that it knows of itself; older dead ones the node collects. */
+/** IDs of the containers known to this actor. The node's garbage collection removes older ones. */
 const remains = ({ id, run, earlierRun }: ContainerContext): string[] => {
   const known = [id, run?.containerId, earlierRun?.containerId];
   return [...new Set(known.flatMap((each) => (each ? [each] : [])))];

@@ -1,4 +1,4 @@
-/** A running container gets other resources without a restart. A part of the chart in chart.ts. */
+/** Resizes a running container without a restart. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
 import { hasSameSize, resizeMessage } from '../../../kubernetes/resources/resize.ts';
@@ -12,7 +12,7 @@ import { type ContainerArgs, containerSetup } from '../setup.ts';
  */
 function resizeError(context: ContainerContext, error: string): EventMessages {
   if (resizeErrorOf(context) === error) return [];
-  // The id of a container would make each message a new one, so that its name stands for it.
+  // The container's ID would make each message a new one, so it is replaced by the name.
   const shown = context.id ? error.replaceAll(context.id, context.name) : error;
   const message = resizeMessage('Pod resize error', context.pod, { error: shown });
   return [{ eventType: 'Warning', reason: 'ResizeError', message }];

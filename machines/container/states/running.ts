@@ -1,4 +1,4 @@
-/** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in chart.ts. */
+/** A running container: started once its startup probe has passed, and then probed. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { needsRestart } from '../../../kubernetes/resources/resize.ts';
@@ -23,14 +23,14 @@ import { awaitingResize, resizing, resizingImplementations } from './resizing.ts
 
 type Condemnation = Extract<ProbeFact, { type: 'probe.failed' }>;
 
-/** The end of a run that its probe has asked for: when, and by when (the probe's own grace, or the pod's). */
+/** The stop that a failed probe requires, within the probe's own grace period or the pod's. */
 function condemned(context: ContainerContext, { kind, at, said }: Condemnation): Partial<ContainerContext> {
   const own = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
   const graceSeconds = own ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
   return { onEnd: 'asFailed', stopBy: at + graceSeconds * 1_000, stopWithin: graceSeconds, condemnedFor: said };
 }
 
-/** A probe of the present run, if the spec has one of this kind. */
+/** Returns the input of a probe of the present run. Undefined if the spec has no probe of this kind. */
 function probeInput(context: ContainerContext, kind: ProbeKind): ProbeInput | undefined {
   const { pod, name, role, id = '', startedAt = 0, sandbox, adopted } = context;
   if (probeOf(pod, name, kind) === undefined) return undefined;
@@ -43,14 +43,14 @@ const guards = {
   isMissized: ({ context }: ContainerArgs) => isMissized(context),
   resizesByRestart: ({ context }: ContainerArgs) =>
     isMissized(context) && context.size !== undefined && needsRestart(context.pod.spec, specOf(context), context.size),
-  /** The container at the runtime is not the one that the spec now asks for (C6). */
+  /** Whether the container at the runtime was created from an older spec (C6). */
   isOutdated: ({ context }: ContainerArgs) =>
     context.madeFrom !== undefined && context.madeFrom !== identityOf(context),
   showsUnknown: ({ context, event }: ContainerArgs) =>
     event.type === 'runtime.containerObserved' &&
     event.container?.state === 'unknown' &&
     isPresent(context, event.container),
-  /** It goes on under another id. */
+  /** Whether the container is listed under a different ID. */
   showsOtherId: ({ context, event }: ContainerArgs) =>
     event.type === 'runtime.containerObserved' &&
     event.container !== null &&
@@ -59,10 +59,9 @@ const guards = {
     container !== null && container.id !== context.id,
   showsAbsence: ({ context, event }: ContainerArgs) =>
     event.type === 'runtime.containerObserved' && event.container === null && event.id === context.id,
-  /** The present run has still to pass its startup probe. */
   mustStartUp: ({ context }: ContainerArgs) =>
     context.startedUp !== context.id && probeOf(context.pod, context.name, 'startup') !== undefined,
-  /** A fact about a run before is none about this one. */
+  /** Probe results of an earlier run are ignored. */
   isStartup: ({ context, event }: ContainerArgs) =>
     event.type === 'probe.succeeded' && event.kind === 'startup' && event.id === context.id,
   isFatal: ({ context, event }: ContainerArgs) =>
@@ -74,7 +73,7 @@ const actions = {
     const input = probeInput(context, 'startup');
     if (input) enqueue.spawnChild('probe', { id: 'probe/startup', input });
   }),
-  /** It counts as started: liveness and readiness are looked at from now on. */
+  /** Marks the run as started. Liveness and readiness probes start. */
   endStartup: containerSetup.enqueueActions(({ context, enqueue }) => {
     enqueue.stopChild('probe/startup');
     enqueue.assign({ startedUp: context.id });
@@ -86,8 +85,8 @@ const actions = {
     }
   }),
   /**
-   * As on a kubelet, the probes of a container with another id know nothing yet, but of one that ran before the agent they
-   * stay with what they know (`doProbe` in pkg/kubelet/prober/worker.go).
+   * Restarts the probes of a container whose ID has changed. As on a kubelet they start without a result, but those of
+   * a container that ran before the agent retain theirs (`doProbe` in pkg/kubelet/prober/worker.go).
    */
   probeAnew: containerSetup.enqueueActions(({ context, enqueue, self }) => {
     const { id, adopted } = context;
@@ -109,7 +108,7 @@ export const running = runningSetup.createStateConfig({
   tags: 'running',
   entry: ['forgetWaitingReason', 'reportSize'],
   initial: 'choosing',
-  // The spec may have changed since it was made, also while the agent was away.
+  // The spec may have changed since the container was created, also while the agent was not running.
   always: [
     { guard: 'isOutdated', target: 'stopping', actions: ['askForNewOne', recordOutdatedEvent] },
     { guard: 'resizesByRestart', target: 'stopping', actions: ['askForNewOne', recordResizeEvent] },
@@ -136,7 +135,7 @@ export const running = runningSetup.createStateConfig({
       tags: 'working',
       always: [{ guard: 'mustStartUp', target: 'startingUp', actions: 'beginStartup' }, { target: 'begun' }],
     },
-    /** Until its startup probe has passed it is not started, and nothing else is asked of it (C4). */
+    /** Until its startup probe has passed, the container counts as not started and no other probe runs (C4). */
     startingUp: {
       tags: 'waiting',
       meta: { waitsFor: 'its startup probe' },
@@ -148,12 +147,12 @@ export const running = runningSetup.createStateConfig({
       entry: ['endStartup', { type: 'report', params: { lifecycle: 'running' } }, 'beginProbes'],
       always: 'steady',
     },
-    /** After what may come between while it starts up as well as later. */
+    /** Returns to startup or to steady operation after an interruption such as a resize. */
     goingOn: { tags: 'working', always: [{ guard: 'mustStartUp', target: 'startingUp' }, { target: 'steady' }] },
     steady: { tags: 'steady', always: { guard: 'isMissized', target: 'resizing' } },
     resizing,
     awaitingResize,
-    /** A list without it may be older than it: only the runtime's own word about it counts. */
+    /** A list without the container may be outdated. Only a query about this container is conclusive. */
     verifying: {
       tags: 'working',
       meta: { waitsFor: 'the runtime to report whether it still exists' },

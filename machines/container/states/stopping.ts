@@ -1,4 +1,4 @@
-/** A container that must end: the preStop hook, SIGTERM, SIGKILL, all within one grace (C10). A part of the chart in chart.ts. */
+/** Stops a container within one grace period: preStop hook, SIGTERM, SIGKILL (C10). A part of the chart in chart.ts. */
 import { assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
@@ -9,10 +9,13 @@ import { terminatedRun } from '../terminatedRun.ts';
 import { hasFailedPostStart } from '../waitingReason.ts';
 
 const guards = {
-  /** Nothing lives in it any more: no hook can run there. */
+  /** No process is left in the sandbox, so that no hook can run there. */
   isSandboxGone: ({ context }: ContainerArgs) => context.former === null,
   hasPreStop: ({ context }: ContainerArgs) => specOf(context).lifecycle?.preStop !== undefined,
-  /** A stop may shorten the grace, never lengthen it (C10): one that is killed at once has none. */
+  /**
+   * A stop command may shorten the grace period but never extend it (C10). A container being killed at once has none
+   * left.
+   */
   isSooner: ({ context: { stopBy, stopWithin }, event }: ContainerArgs) =>
     event.type === 'container.stop' &&
     (event.deadline ?? Infinity) < (stopBy ?? (stopWithin === 0 ? -Infinity : Infinity)),
@@ -20,38 +23,40 @@ const guards = {
   awaitsOthers: ({ context }: ContainerArgs) => context.awaitsOthers,
 };
 
-/** So many seconds it has where nobody has said until when. */
+/** Grace period in seconds if no deadline was given. */
 const graceOf = ({ pod, stopWithin }: ContainerContext): number =>
   stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30;
 
-/** The wait for its deadline, which is no further away than its grace lasts. */
+/** Waits for the deadline, but no longer than the grace period. */
 const restOfGrace = (context: ContainerContext) => ({
   until: context.stopBy ?? 0,
   within: graceOf(context) * 1_000,
 });
 
-/** How long beyond its grace a stop takes at most, with the two seconds that each process has. */
+/** Maximum duration of a kill after the grace period, including two seconds per process. */
 const KILL_LIMIT_MS = 122_000;
 
 const actions = {
-  /** A start whose postStart hook fails, and a container that died with its sandbox, are seen to have ended before a sync. */
+  /**
+   * A kubelet observes two ends before its sync: a failed postStart hook, and a container that died with its sandbox.
+   */
   noteKill: containerSetup.assign(({ context }) => ({
     killedToRestart: !hasFailedPostStart(context) && context.former !== null,
   })),
-  /** A restart of the whole pod grants none (C5), whatever it is told to stop within from now on. */
+  /** A restart of the whole pod grants no grace period (C5), whatever later commands allow. */
   limitGrace: containerSetup.assign(({ context: { onEnd } }) => (onEnd === 'reset' ? { stopWithin: 0 } : {})),
-  /** Its deadline is over, also where the clock was set back since and shows an earlier time (C10). */
+  /** Consumes the grace period when the deadline has passed, even if the clock was set back since (C10). */
   useUpGrace: containerSetup.assign(({ context: { stopBy } }) => (stopBy === undefined ? {} : { stopWithin: 0 })),
-  /** What has failed is tried again with no more grace than was left, whatever the clock is set to meanwhile (C10). */
+  /** A retry gets only the remaining grace period, independent of changes of the clock (C10). */
   giveNoMore: containerSetup.assign(({ context, event }) => ({
     stopWithin: sooner(context.stopWithin, failureOf(event).graceSeconds),
   })),
-  /** A deadline goes on while another attempt is waited for. */
+  /** The grace period continues to run while another attempt is awaited. */
   countWait: containerSetup.assign(({ context: { stopBy, stopWithin, failure, retryAt } }) => {
     if (stopBy === undefined || stopWithin === undefined || failure === undefined) return {};
     return { stopWithin: Math.max(0, stopWithin - Math.ceil((retryAt - failure.at) / 1_000)) };
   }),
-  /** While it stops, its readiness still tells whether it does its work. */
+  /** The readiness probe continues while the container stops. */
   endStartupAndLiveness: containerSetup.enqueueActions(({ enqueue }) => {
     enqueue.stopChild('probe/startup');
     enqueue.stopChild('probe/liveness');
@@ -63,7 +68,7 @@ export const stoppingImplementations = { guards, actions };
 export const stopping = containerSetup.extend(stoppingImplementations).createStateConfig({
   tags: 'stopping',
   entry: [
-    // The kill after a postStart hook that failed is a part of its start: it holds up the others as well (C9).
+    // After a failed postStart hook the kill is part of the start and therefore blocks the other containers (C9).
     {
       type: 'report',
       params: ({ context }) => ({ lifecycle: hasFailedPostStart(context) ? 'launching' : 'live' }),
@@ -81,14 +86,14 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
     choosing: {
       tags: 'working',
       always: [
-        // A restart of the whole pod runs no hooks and grants no grace.
+        // A restart of the whole pod runs no hooks and grants no grace period.
         { guard: 'mustReset', target: 'killing' },
         { guard: 'isSandboxGone', target: 'killing' },
         { guard: 'hasPreStop', target: 'runningPreStop' },
         { target: 'awaitingOthers' },
       ],
     },
-    /** The hook goes on until the deadline, also until one that is given, or moved nearer, while it runs. */
+    /** The hook runs until the deadline, which a command may set or shorten meanwhile. */
     runningPreStop: {
       tags: ['working', 'runningPreStop'],
       initial: 'choosing',
@@ -128,11 +133,11 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           invoke: { src: 'timer', input: ({ context }) => restOfGrace(context) },
           on: { 'timer.elapsed': { target: '#container.stopping.killing', actions: 'useUpGrace' } },
         },
-        /** Its own grace is counted where the hook runs. */
+        /** The port that runs the hook enforces the grace period. */
         unbounded: { meta: { waitsFor: 'its preStop hook' } },
       },
     },
-    /** A sidecar's process is left alone while others stop that may need it, but not beyond the deadline (C11). */
+    /** A sidecar continues to run while the containers that may need it stop, but not beyond the deadline (C11). */
     awaitingOthers: {
       tags: 'waiting',
       meta: { waitsFor: 'the containers that stop before it', until: 'stopBy' },
@@ -160,7 +165,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           },
           on: { 'timer.elapsed': 'overdue' },
         },
-        /** It is killed now, which takes as long as it takes the runtime, up to the limit of the call. */
+        /** The runtime is killing the process, which may take up to the time limit of the call. */
         overdue: { tags: 'overdue', meta: { waitsFor: 'the runtime to kill its process', afterMs: KILL_LIMIT_MS } },
       },
       invoke: {

@@ -1,4 +1,7 @@
-/** The node knows what is wanted and what runs: pods begin and end as their sources say. A part of the chart in chart.ts. */
+/**
+ * The node knows the wanted and the running pods. It starts and terminates pods as sources change. A part of the chart
+ * in chart.ts.
+ */
 import { enqueueActions } from 'xstate';
 import { withEntries } from '../../../base/withEntries.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -11,7 +14,7 @@ import { isOfOthersAlone, markedPods, orphans } from '../own.ts';
 import { type NodeActs, nodeSetup, podId } from '../setup.ts';
 import { concerned, edited, isWanted, newPodInputs, rewanted, tellUpdate, unwanted } from '../wanted.ts';
 
-/** Which pods an action looks at, by uid; absent: all. */
+/** UIDs of the pods that an action considers. Undefined for all pods. */
 type Scope = {
   readonly uids?: readonly string[] | undefined;
 };
@@ -22,7 +25,7 @@ const withPods = ({ pods }: NodeContext, found: readonly { readonly pod: Pod }[]
     found.map(({ pod }) => [pod.metadata.uid, { pod, ending }] as const),
   );
 
-/** Whether a kubelet's list of running pods has the pod: a sandbox is ready, or a container runs. */
+/** Whether a kubelet would list the pod as running: a sandbox is ready, or a container runs. */
 const isRunning = ({ sandboxes, containers }: ObservedPod): boolean =>
   sandboxes.some(({ state }) => state === 'ready') || containers.some(({ state }) => state === 'running');
 
@@ -39,19 +42,19 @@ const actions = {
     const begun = new Set(inputs.map(({ pod }) => pod.metadata.uid));
     const left = context.left.filter(({ uid }) => {
       if (scope?.uids?.includes(uid) === false) return true;
-      // What this agent has of it is removed when the other agent's is gone.
+      // Files of this agent are removed once the other agent's pod is gone.
       return isOfOthersAlone(context, uid) && !begun.has(uid);
     });
     if (left.length < context.left.length) enqueue.assign({ left });
   }),
-  /** What runs and may yet be wanted keeps its room and its name (C24). */
+  /** Reserves resources and names for running pods that a source may still claim (C24). */
   holdPlaces: nodeSetup.enqueueActions(({ context, enqueue }) => {
     for (const observed of markedPods(context)) {
       if (isWanted(context, observed.uid)) continue;
       enqueue.sendTo('admission', entryOfEnding(context, podOfOrphan(observed), observed));
     }
   }),
-  /** Of what it was held for the runtime has nothing any more. */
+  /** Releases the reservations of pods that have disappeared from the runtime. */
   freePlaces: nodeSetup.enqueueActions(({ context, event, enqueue }) => {
     if (event.type !== 'runtime.podsObserved') return;
     for (const { uid } of event.pods) {
@@ -68,7 +71,10 @@ const actions = {
     }
     enqueue.assign({ pods: withPods(context, found, true) });
   }),
-  /** A kubelet starts such a pod again after its end, with the next restart count (`restartRequested` in pod_workers.go). */
+  /**
+   * A kubelet restarts such a pod after its termination with the next restart count (`restartRequested` in
+   * pod_workers.go).
+   */
   announceRewanted: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
     for (const uid of rewanted(context, scope?.uids)) enqueue.sendTo(podId(uid), { type: 'pod.rewanted' });
   }),
@@ -86,11 +92,14 @@ const actions = {
 export const activeImplementations = { actions: { ...actions, ...mirrorImplementations.actions } };
 const activeSetup = nodeSetup.extend(activeImplementations);
 
-/** Only the pods that the event is about are looked at: there may be hundreds of others. */
+/** Only the pods concerned are considered, because the node may have hundreds of others. */
 const its = { params: ({ event }: { event: NodeEvent }) => ({ uids: concerned(event) }) };
 const endItsOrphan = { type: 'endOrphans', ...its } as const;
 const startIt = { type: 'startNewPods', ...its } as const;
-/** What follows from a word of a source; while another source has not spoken an orphan may be its pod. */
+/**
+ * Actions after a change of a source. Orphans are not included, because a source that has not listed its pods may own
+ * them.
+ */
 const sourceChanged = [
   'recordSource',
   { type: 'endUnwanted', ...its },
@@ -98,7 +107,7 @@ const sourceChanged = [
   { type: 'passOnEdits', ...its },
 ] as const;
 
-/** A source cannot be read: the others' pods run, and nothing of which that one has the say is ended. */
+/** A source cannot be read. Pods of the other sources run, and pods that it may own are not terminated. */
 export const partial = activeSetup.createStateConfig({
   tags: ['retrying', 'active'],
   meta: { waitsFor: 'a pod source that is not readable yet and may own running pods' },
@@ -119,7 +128,7 @@ export const partial = activeSetup.createStateConfig({
 export const running = activeSetup.createStateConfig({
   tags: ['steady', 'active'],
   entry: ['endOrphans', 'startNewPods', 'keepMirrors', 'tellMirrors'],
-  // A fault of its own ends it alone: nothing else needs what it does.
+  // If garbage collection fails, the node continues without it, because nothing else depends on it.
   invoke: {
     src: 'garbage',
     id: 'garbage',
@@ -132,7 +141,7 @@ export const running = activeSetup.createStateConfig({
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', endItsOrphan] },
     'garbage.asked': { actions: 'answerGarbage' },
     'garbage.podsFound': { actions: ['recordFact', 'endOrphans'] },
-    // A pod that was wanted again while it still ended, or whose actor broke, starts over.
+    // Restarts pods that were wanted again during termination, and pods whose actor failed.
     'node.ticked': { actions: ['recordFact', 'noteReadiness', 'endOrphans', 'startNewPods'] },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'tellMirrors'] },

@@ -1,4 +1,4 @@
-/** The node is to stop: all of its pods end, each in its own grace. A part of the chart in chart.ts. */
+/** The node is stopping. All pods terminate within their own grace periods. A part of the chart in chart.ts. */
 import { lookUp } from '../../../base/lookUp.ts';
 import { uidOf } from '../context.ts';
 import { terminationOf } from '../endings.ts';
@@ -10,19 +10,21 @@ const guards = {
 };
 
 const actions = {
-  /** Whatever of ours runs without an actor ends with the node, and with its own grace. */
+  /** Terminates pods of this agent that have no actor, within their own grace periods. */
   endStranded: nodeSetup.enqueueActions(({ context, enqueue }) => {
     enqueue({ type: 'beginPods', params: { inputs: stranded(context), ending: true } });
     enqueue.assign({ broken: [] });
   }),
-  /** A pod whose actor broke while the node drains is ended once more, with what is left of its grace. */
+  /**
+   * Records a pod whose actor failed while the node drains. It is terminated again within the rest of its grace period.
+   */
   keepForEnd: nodeSetup.assign(({ context, event }) => {
     const known = lookUp(context.pods, uidOf(event) ?? '');
     return known ? { broken: [...context.broken, known.pod] } : {};
   }),
   noteDrained: nodeSetup.assign(({ context, event }) => {
     const uid = uidOf(event);
-    // An old list may show it any number of times.
+    // An outdated list may show it repeatedly.
     return uid === undefined || context.drained.includes(uid) ? {} : { drained: [...context.drained, uid] };
   }),
   endAll: nodeSetup.enqueueActions(({ context, event, enqueue }) => {

@@ -1,4 +1,4 @@
-/** A pod with a sandbox: its containers start in their order and run. A part of the chart in chart.ts. */
+/** A pod with a sandbox, whose containers start in order and run. A part of the chart in chart.ts. */
 import { censusOf, withLifecycles } from '../census.ts';
 import { command, containerId, withoutCommandsTo } from '../commands.ts';
 import { areVolumesSettled, type PodContext } from '../context.ts';
@@ -19,14 +19,14 @@ import {
 } from '../startOrder.ts';
 import { awaitingPodCgroupRetry, resizingImplementations, resizingPodCgroup } from './resizing.ts';
 
-/** Containers that an update took out while their pod goes on; one that is wanted again by now gets another actor. */
+/** Containers that an update removed from the running pod. If one is wanted again, it gets a new actor. */
 const departed = (context: PodContext): ReadonlySet<string> => censusOf(context).of('removed');
 
 const guards = {
   wasInitialized: ({ context }: PodArgs) => wasInitialized(context),
   isTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && nextInit(context) !== undefined,
   isLastTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && isLastTurn(context),
-  /** The spec has containers without an actor, and what their pod waits for is there. */
+  /** Whether the spec has containers without an actor, and the volumes that they need are settled. */
   hasNewContainers: ({ context }: PodArgs) => censusOf(context).withoutActor > 0 && areVolumesSettled(context),
   hasNewEphemeral: ({ context }: PodArgs) => newEphemeral(context).length > 0,
   hasRemoved: ({ context }: PodArgs) => departed(context).size > 0,
@@ -53,24 +53,24 @@ const actions = {
     command(enqueue, context, [{ names: [name], event: { type: 'container.start' } }]);
     enqueue.assign({ turnsGiven: [...context.turnsGiven, name], containers: onTheirWay(context, [name]) });
   }),
-  /** They need nothing but the sandbox, and nobody takes notice of how they end. */
+  /** Ephemeral containers need only the sandbox, and their exit has no effect on the pod. */
   startEphemeral: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = newEphemeral(context);
     command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
     enqueue.assign({ turnsGiven: [...context.turnsGiven, ...names], containers: onTheirWay(context, names) });
   }),
-  /** Every container but the ephemeral ones restarts in the present sandbox. */
+  /** Restarts every container except the ephemeral ones in the present sandbox. */
   resetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     command(enqueue, context, [{ names: lastingNames(context), event: { type: 'container.reset' } }]);
     enqueue.assign({ restartsAll: true });
   }),
-  /** Those that already had their turn take no notice. */
+  /** Containers that already had their turn ignore the command. */
   startRegular: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = afterInits(context);
     command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
     enqueue.assign({ containers: onTheirWay(context, names) });
   }),
-  /** One at a time: that it is being launched counts before it says so itself. */
+  /** Marks the container as launching at once, before its actor reports it, so that only one is launched at a time. */
   launchNext: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextLaunch(context);
     if (name === undefined) return;
@@ -91,7 +91,7 @@ const actions = {
 
 export const activeImplementations = { guards, actions };
 
-/** One container after the other, in rounds (C9). */
+/** Launches the containers in rounds, one at a time (C9). */
 const launches = [
   { guard: 'isRoundOver', actions: 'beginRound' },
   { guard: 'isLaunchDue', actions: 'launchNext' },
@@ -118,17 +118,20 @@ export const active = activeSetup.createStateConfig({
   },
   always: [
     { guard: 'hasRemoved', actions: 'forgetRemoved' },
-    // At any time, also before the init containers are done.
+    // Possible at any time, also before the init containers have completed.
     { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
   ],
   states: {
-    /** What it was at when it came to doubt its sandbox: what the runtime shows does not tell how far a restart of all is. */
+    /**
+     * Returns to the state before the sandbox was verified, because the runtime does not show how far a restart of all
+     * containers has come.
+     */
     asBefore: { type: 'history' },
     choosing: {
       tags: 'working',
       always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }],
     },
-    /** Init containers and sidecars, each in its turn (C3, C4). */
+    /** Init containers and sidecars run one after the other (C3, C4). */
     initializing: {
       initial: 'steady',
       always: [
@@ -149,7 +152,10 @@ export const active = activeSetup.createStateConfig({
         awaitingPodCgroupRetry,
       },
     },
-    /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
+    /**
+     * The restart rule of a container restarts all of them in place (C5). The pod retains its sandbox, address and
+     * volumes.
+     */
     restartingAll: {
       tags: 'working',
       meta: { waitsFor: 'all its containers to stop before they restart' },

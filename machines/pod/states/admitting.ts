@@ -1,4 +1,7 @@
-/** The node has yet to take the pod: another agent has it, or there may be no room. A part of the chart in chart.ts. */
+/**
+ * A pod before its admission, which waits for another agent to release it or for resources. A part of the chart in
+ * chart.ts.
+ */
 import { assign, not } from 'xstate';
 import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';
 import { pathOf, served } from '../../shared/actorRefs.ts';
@@ -15,11 +18,11 @@ const guards = {
   hasForgottenRuns: ({ context }: PodArgs) => context.hasLogs === true && forgotten(context).length > 0,
 };
 
-/** The containers of which the logs may show a later run than the runtime. */
+/** The containers whose logs may show a later run than the runtime does. */
 const forgotten = ({ allocated, observed }: PodContext): string[] => forgottenContainers(allocated, observed);
 
 const actions = {
-  /** Before it is admitted there is nothing to be resized. */
+  /** Before its admission a pod has nothing to be resized. */
   replaceDesired: podSetup.assign(({ event }) =>
     event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {},
   ),
@@ -42,7 +45,7 @@ const actions = {
 export const admittingImplementations = { guards, actions };
 const admittingSetup = podSetup.extend(resizingImplementations).extend(admittingImplementations);
 
-/** Another agent has it: until that one has removed its sandbox nothing of the pod is made here. */
+/** Another agent runs the pod. Nothing of it is created here until that agent has removed its sandbox. */
 export const awaitingOthers = admittingSetup.createStateConfig({
   tags: ['waiting', 'ofOthers'],
   meta: { waitsFor: 'the agent that created its sandbox to remove it' },
@@ -52,9 +55,9 @@ export const awaitingOthers = admittingSetup.createStateConfig({
 });
 
 /**
- * The runtime may not have the last runs of some of its containers: how often these were restarted their logs tell, before
- * anybody is told a lower number (C23). It asks for admission before and after: what runs of it holds its name meanwhile
- * (C24).
+ * Counts restarts by log files, because the runtime may have lost the last runs of some containers, and no lower number
+ * may be reported (C23). Admission is requested both before and after, so that running containers hold the pod's name
+ * meanwhile (C24).
  */
 export const recalling = admittingSetup.createStateConfig({
   tags: ['working', 'settingUp', 'recalling'],
@@ -69,7 +72,7 @@ export const recalling = admittingSetup.createStateConfig({
     }),
     onDone: {
       target: 'recalled',
-      // What the runtime has shown and lost meanwhile is counted already.
+      // Runs that the runtime has shown and lost meanwhile are counted already.
       actions: assign(({ context, event }) => ({ restarts: mergedRestarts(event.output.restarts, context.restarts) })),
     },
     onError: 'recalled',
@@ -78,13 +81,13 @@ export const recalling = admittingSetup.createStateConfig({
     'pod.update': { actions: 'replaceDesired' },
     'admission.admitted': {},
     'admission.refused': {},
-    // Its end, too, tells how often its containers were restarted, but does not wait long for it.
+    // A terminating pod needs the restart counts as well, but does not wait long for them.
     'pod.terminate': { target: 'recalling', reenter: true, actions: ['recordTermination', recordTerminationEvent] },
     'pod.deadlineExceeded': { target: 'recalling', reenter: true, actions: ['exceedDeadline', recordDeadlineEvent] },
   },
 });
 
-/** What was asked of it while its restarts were counted is done now. */
+/** Handles the commands that arrived while restarts were counted. */
 export const recalled = admittingSetup.createStateConfig({
   tags: ['working', 'settingUp'],
   always: [{ guard: 'mustEnd', target: 'terminating' }, { target: 'admitting' }],
@@ -97,7 +100,8 @@ export const admitting = admittingSetup.createStateConfig({
   on: {
     'pod.update': { actions: ['replaceDesired', 'askAdmission'] },
     'admission.admitted': [
-      // All has run that ever will, under an earlier agent: it has given back, or does so now, what it had.
+      // All containers that ever will have already run under an earlier agent, so that the pod's resources are
+      // released.
       {
         guard: 'needsNoSandbox',
         target: '#pod.terminating.beginning',

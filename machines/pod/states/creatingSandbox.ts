@@ -1,4 +1,6 @@
-/** A new sandbox for the pod: once the runtime has a network and a start slot is free. A part of the chart in chart.ts. */
+/**
+ * Creates the pod's sandbox once the runtime has a network and a start slot is free. A part of the chart in chart.ts.
+ */
 import { assign, not } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
@@ -12,12 +14,12 @@ import { fits, unfit } from '../sandbox.ts';
 import { type PodArgs, podSetup } from '../setup.ts';
 import { firstTurn, initNames, onTheirWay } from '../startOrder.ts';
 
-/** A kubelet says it every second, which soon uses up what its own filter lets a pod tell of itself. */
+/** A kubelet repeats the event every second, which soon exhausts its own rate limit for events of a pod. */
 const TOLD_AGAIN_MS = 10_000;
 
 const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
 
-/** That it waits for the runtime's network, in the kubelet's words. */
+/** The failure of a pod that waits for the runtime's network, in the kubelet's wording. */
 const networkFailure = ({ networkNotReady }: PodContext): Failure => ({
   reason: 'NetworkNotReady',
   message: `network is not ready: ${networkNotReady?.message}`,
@@ -25,7 +27,7 @@ const networkFailure = ({ networkNotReady }: PodContext): Failure => ({
 });
 
 const guards = {
-  /** A pod with a network of its own cannot have one now. */
+  /** Whether the pod needs a network of its own, which the runtime does not have now. */
   lacksNetwork: ({ context: { networkNotReady, allocated } }: PodArgs) =>
     networkNotReady !== undefined && allocated.spec.hostNetwork !== true,
   isUnfit: ({ context }: PodArgs, sandbox: ObservedSandbox) => !fits(context, sandbox),
@@ -44,7 +46,7 @@ const actions = {
     type: 'slot.release',
     key: slotKey(context),
   })),
-  /** Who needs nothing but a sandbox may look for its image while that is being made. */
+  /** The first containers can check their images while the sandbox is being created. */
   startFirst: podSetup.enqueueActions(({ context, enqueue }) => {
     if (context.turnsGiven.length > 0) return;
     const names = firstTurn(context);
@@ -64,7 +66,7 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
       tags: 'working',
       always: [{ guard: 'lacksNetwork', target: 'awaitingNetwork' }, { target: 'queued' }],
     },
-    /** Its return is told; meanwhile the pod's author hears again and again that it is still away. */
+    /** The return of the network arrives as an event. Meanwhile the event about the missing network is repeated. */
     awaitingNetwork: {
       tags: 'waiting',
       meta: { waitsFor: 'the network of the container runtime' },
@@ -119,7 +121,7 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
           },
         ],
       },
-      // The call is awaited: what it makes must be known to be removed.
+      // The call in flight is not aborted, because the created sandbox must be known in order to be removed.
       on: {
         'pod.terminate': { actions: ['recordTermination', recordTerminationEvent] },
         'pod.deadlineExceeded': [{ guard: 'isDeadlineOver', actions: ['exceedDeadline', recordDeadlineEvent] }, {}],

@@ -1,4 +1,4 @@
-/** What a pod needs before its sandbox: its directory, its cgroup and its volumes. A part of the chart in chart.ts. */
+/** Prerequisites of a pod's sandbox: directory, cgroup and volumes. A part of the chart in chart.ts. */
 import { failureOf } from '../../shared/failure.ts';
 import { areVolumesSettled } from '../context.ts';
 import { asFailed, directoryFailed } from '../recordedEvents.ts';

@@ -1,4 +1,7 @@
-/** The sandbox is lost, or no longer the right one: everything in it ends, then the pod gets a new one (C8). A part of the chart in chart.ts. */
+/**
+ * The sandbox is lost or unusable. Everything in it is stopped, and then the pod gets a new one (C8). A part of the
+ * chart in chart.ts.
+ */
 import { and } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknown } from '../../shared/failureEvents.ts';
@@ -11,7 +14,7 @@ import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 const WITH_PROCESS = ['launching', 'live', 'running'] as const;
 
 const guards = {
-  /** No container has a process now, though some may start again. */
+  /** Whether no container has a process now, although some may start again. */
   isQuiet: ({ context }: PodArgs) => WITH_PROCESS.every((lifecycle) => censusOf(context).of(lifecycle).size === 0),
   isSandboxLast: ({ context }: PodArgs) => isSandboxLast(context),
 };
@@ -22,7 +25,7 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
   initial: 'verifying',
   on: { 'admission.admitted': { actions: takeUpdate } },
   states: {
-    /** A list without it may be older than it: only the runtime's own word about it counts. */
+    /** A list without the sandbox may be outdated. Only a query about this sandbox is conclusive. */
     verifying: {
       tags: 'working',
       meta: { waitsFor: 'the runtime to report its sandbox' },

@@ -1,4 +1,7 @@
-/** A pod whose resources change: its events, the sizes of its containers, and the fit of its cgroup. A part of the chart in chart.ts. */
+/**
+ * Changes of a pod's resources: their events, the sizes of containers, and the size of the pod's cgroup. A part of the
+ * chart in chart.ts.
+ */
 import { not } from 'xstate';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -13,7 +16,8 @@ import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 
 /**
  * Returns a refused resize and the event about it. The event is undefined if it was sent before for the same reason and
- * generation, by this agent or an earlier one (`SetPodResizePendingCondition` in `pkg/kubelet/status/status_manager.go`).
+ * generation, by this agent or an earlier one (`SetPodResizePendingCondition` in
+ * `pkg/kubelet/status/status_manager.go`).
  */
 function resizeRefused({
   unadmitted,
@@ -29,7 +33,7 @@ function resizeRefused({
   return { pendingResize: { reason, generation }, event: isReported ? undefined : event };
 }
 
-/** The generation of an admitted resize, which the pod may have left behind since. */
+/** The generation of an admitted resize. The pod may have a newer one by now. */
 const generationOf = (resize: PodContext['resize']): { generation?: number } =>
   resize?.generation === undefined ? {} : { generation: resize.generation };
 
@@ -62,7 +66,10 @@ const actions = {
     failure: undefined,
     ...(resize && { resize: { ...resize, error: undefined } }),
   })),
-  /** Records why the cgroup was not fitted. The same error is reported once, as in a kubelet (`SyncPod` in `pkg/kubelet/kubelet.go`). */
+  /**
+   * Records why the cgroup was not resized. The same error is reported once, as in a kubelet (`SyncPod` in
+   * `pkg/kubelet/kubelet.go`).
+   */
   recordFitError: podSetup.enqueueActions(({ context: { allocated, resize }, event, enqueue }) => {
     const { message: error } = failureOf(event);
     if (resize?.error === error) return;
@@ -75,7 +82,7 @@ const actions = {
     const message = resizeMessage('Pod resize completed', context.allocated, generationOf(context.resize));
     enqueue.emit(about(context.allocated, { reason: 'ResizeCompleted', message }));
   }),
-  /** Of a resize that the node does not take on now the rest of the update counts all the same. */
+  /** If the resize is refused or deferred, the rest of the update is applied nevertheless. */
   applyRest: podSetup.enqueueActions(({ context, enqueue }) => {
     const { desired, allocated } = context;
     const pod = withResources(desired, resourcesOf(allocated));
@@ -89,7 +96,7 @@ const actions = {
 export const resizingImplementations = { guards, actions };
 const resizingSetup = podSetup.extend(resizingImplementations);
 
-/** Other resources meanwhile: what was asked for is not what it is to be fitted to any more. */
+/** The resources have changed again, so that the resize in progress is outdated. */
 const restarted = {
   guard: not('changesNetworkMode'),
   target: 'steady',

@@ -1,4 +1,4 @@
-/** The way to a sandbox that the pod can live in: the one that it has, or a new one (C8). A part of the chart in chart.ts. */
+/** Finds a usable sandbox for the pod, either the existing one or a new one (C8). A part of the chart in chart.ts. */
 import { and, assign } from 'xstate';
 import { slotKey } from '../../container/context.ts';
 import { served } from '../../shared/actorRefs.ts';
@@ -21,7 +21,7 @@ const guards = {
 };
 
 const actions = {
-  /** Their actors have made nothing yet: others that know what the runtime shows take their places. */
+  /** Replaces actors that have not created anything yet by actors that know the runtime's containers. */
   forgetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     for (const name of Object.keys(context.containers)) {
       const key = slotKey({ pod: context.allocated, name }, 'pull');
@@ -31,11 +31,17 @@ const actions = {
     enqueue.stopChild('pace');
     enqueue.assign({ containers: {}, turnsGiven: [], queued: undefined });
   }),
-  /** What an exit that restarts all has left to do is done before the next sandbox is there: in that one all are new (C5). */
+  /**
+   * Completes a restart of all containers before the next sandbox exists, because all containers are new in that one
+   * (C5).
+   */
   resetForRestart: podSetup.enqueueActions(({ context, enqueue }) => {
     command(enqueue, context, [{ names: endedByRestartOfAll(context), event: { type: 'container.reset' } }]);
   }),
-  /** After a restart of the agent. Of an init container that had been done and collected nothing more is wanted. */
+  /**
+   * Restores the turns after a restart of the agent. A completed init container that was garbage-collected gets no
+   * command.
+   */
   recallTurns: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = earlierTurns(context);
     const isThere = (name: string) => context.observed.containers.some((shown) => shown.name === name);
@@ -53,14 +59,14 @@ export const sandboxing = sandboxingSetup.createStateConfig({
   initial: 'deciding',
   on: { 'admission.admitted': { actions: takeUpdate } },
   states: {
-    /** Which sandbox, by what the runtime shows (C8). */
+    /** Decides about the sandbox by what the runtime shows (C8). */
     deciding: {
       tags: ['working', 'withoutContainers'],
       always: [
         { guard: 'keepsSandbox', target: 'adopting' },
-        // All has run that ever will: what is left of it ends, and tells how it ended.
+        // All containers that ever will have already run. The remains are terminated and the final status is reported.
         { guard: 'needsNoSandbox', target: '#pod.terminating.beginning', actions: ['recallStart', 'complete'] },
-        // How what runs there has to end is known once the runtime has told of its sandbox.
+        // The way in which running containers have to stop depends on the state of their sandbox.
         { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
         { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
         { target: 'creatingSandbox' },
@@ -114,7 +120,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       invoke: {
         src: 'stopSandboxes',
         input: ({ context }) => ({ pod: context.allocated, ids: context.stale }),
-        // Its dead containers are kept for their logs; the node's garbage collection removes it after them.
+        // Dead containers are retained for their logs. The garbage collection removes the sandbox after them.
         onDone: { target: 'creatingSandbox', actions: assign({ stale: [] }) },
         onError: {
           target: 'awaitingRetry',
@@ -123,7 +129,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       },
     },
     creatingSandbox,
-    /** It was made and is of no use: without an address, or for a network mode that the pod does not want any more. */
+    /** The new sandbox is unusable, because it has no address or a network mode that the pod no longer wants. */
     unfit: {
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to create its sandbox (the last one was unusable)', until: 'retryAt' },
@@ -136,7 +142,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': [
-          // One that an earlier agent has made, and that the first list did not show.
+          // An earlier agent created the sandbox, and the first list did not show it.
           { guard: 'showsUnknownContainers', target: 'deciding', actions: 'forgetContainers' },
           { target: 'creatingSandbox' },
         ],

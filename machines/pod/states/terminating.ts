@@ -1,4 +1,4 @@
-/** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in chart.ts. */
+/** Removes containers, sandbox, volumes and data, in this order. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
 import { served } from '../../shared/actorRefs.ts';
@@ -12,22 +12,28 @@ import { type PodArgs, podSetup } from '../setup.ts';
 import { hasNoProcess, nextToStop, stopCommand } from '../stopOrder.ts';
 import { deadlineOf, staysAfterwards } from '../termination.ts';
 
-/** Once may be a task that is just ending. */
+/**
+ * Number of failed removals after which the runtime is restarted. A single failure may be caused by a task that is just
+ * exiting.
+ */
 const RESTART_AT = 2;
-/** A restart takes a moment, and the removal is tried every ten seconds. */
+/**
+ * Number of failed removals between two restarts of the runtime. A restart takes some time, and the removal is retried
+ * every ten seconds.
+ */
 const RESTART_EVERY = 6;
 
 const isTaskLost = (event: object): boolean =>
   'error' in event && failureOf({ type: '', ...event }).reason === 'TaskLost';
 
-/** The failures for a lost task, with the present one. */
+/** The number of failures because of a lost task, including the present one. */
 const lostTasks = (context: PodContext): number => (context.lostTasks ?? 0) + 1;
 
-/** Whether the runtime shows one that may run and has no actor yet. */
+/** Whether the runtime shows a container that may be running and has no actor yet. */
 const hasUntended = ({ containers, observed }: PodContext): boolean =>
   observed.containers.some((each) => mayRun(each) && !Object.hasOwn(containers, each.name));
 
-/** The wait for the moment by which its containers must have ended: no longer than the grace that they have. */
+/** Waits for the deadline of the containers, but no longer than their grace period. */
 const restOfGrace = ({ termination, endedAt }: PodContext) =>
   termination ? { until: deadlineOf(termination), within: termination.graceSeconds * 1_000 } : { until: endedAt };
 
@@ -45,7 +51,10 @@ const guards = {
 
 const actions = {
   noteStopped: podSetup.assign(({ context }) => ({ stopped: allSandboxes(context) })),
-  /** It was stopped, but is kept in mind: its addresses were the pod's, and it has yet to be removed. */
+  /**
+   * The sandbox has stopped. It is retained in the context, because its addresses were the pod's and it has yet to be
+   * removed.
+   */
   leaveSandbox: podSetup.assign({
     sandbox: ({ context: { sandbox } }) => sandbox && { ...sandbox, state: 'notReady' as const },
   }),
@@ -64,8 +73,9 @@ const actions = {
     command(enqueue, context, [{ names: [name], event }]);
   }),
   /**
-   * A pod that no source has any more does not count at admission (`GetActivePods` in `pkg/kubelet/kubelet_pods.go`): its
-   * API server's scheduler has given its room away. A static pod still runs, so that others wait for what it holds.
+   * A pod that no source has any more does not count at admission (`GetActivePods` in `pkg/kubelet/kubelet_pods.go`),
+   * because its API server's scheduler has reassigned its resources. A static pod still runs, so that others wait for
+   * what it holds.
    */
   leaveAdmission: podSetup.enqueueActions(({ context: { allocated, termination }, enqueue }) => {
     if (termination === undefined || staysAfterwards(termination) || termination.reason === 'NodeShutdown') return;
@@ -73,12 +83,12 @@ const actions = {
     const type = sourceOf(allocated) === 'api' ? ('admission.settle' as const) : ('admission.leave' as const);
     enqueue.sendTo(served('admission'), { type, uid });
   }),
-  /** The containers have stopped and hold nothing of the node but their host ports, which go with the sandbox (C9). */
+  /** The stopped containers hold only the host ports, which are released with the sandbox (C9). */
   releaseResources: podSetup.sendTo(served('admission'), ({ context }) => ({
     type: 'admission.containersStopped' as const,
     uid: context.allocated.metadata.uid,
   })),
-  /** The resources are free for others, but the full name is not before nothing of the pod is left (C9). */
+  /** Other pods may use the resources. The full name remains reserved until nothing of the pod is left (C9). */
   settleAdmission: podSetup.sendTo(served('admission'), ({ context }) => ({
     type: 'admission.settle' as const,
     uid: context.allocated.metadata.uid,
@@ -98,18 +108,22 @@ const overdue = { guard: 'isKillLimitOver', actions: recordExceededGraceEvent } 
 export const terminating = podSetup.extend(terminatingImplementations).createStateConfig({
   initial: 'containers',
   entry: 'leaveAdmission',
-  // A call that was given up, or a runtime that came back, may bring one late: nothing of the pod may outlive it.
+  // An abandoned call, or a runtime that has become available again, may create a sandbox late. It must not outlive the
+  // pod.
   always: { guard: 'hasLateSandbox', target: '.stopping' },
   on: {
     'pod.update': { actions: 'desire' },
-    // Nothing of it runs or is written again.
+    // No container runs or starts again, so that the metadata needs no distribution.
     'pod.metadataChanged': { actions: 'recordMetadata' },
     'pod.terminate': { actions: ['recordTermination', 'leaveAdmission', 'stopContainers'] },
     'admission.admitted': {},
     'pod.deadlineExceeded': [{ guard: 'isDeadlineOver', actions: ['exceedDeadline', recordDeadlineEvent] }, {}],
   },
   states: {
-    /** What goes on in one that has completed has its grace from now, however long ago the others have ended (C10). */
+    /**
+     * The grace period of the remaining containers of a completed pod starts now, however long ago the others have
+     * terminated (C10).
+     */
     beginning: {
       tags: 'working',
       meta: { waitsFor: 'its grace to begin' },
@@ -119,7 +133,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         input: { withinMs: 0 },
         onDone: {
           target: 'containers',
-          // A command that came meanwhile says itself from when its grace counts.
+          // The time of a termination that arrived meanwhile takes precedence.
           actions: assign(({ context: { termination }, event }) =>
             termination?.reason === 'Completed' ? { termination: { ...termination, at: event.output.at } } : {},
           ),
@@ -144,7 +158,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
             },
           },
         },
-        /** What is left is killed now, which takes as long as it takes the runtime. */
+        /** The remaining processes are being killed, which takes as long as the runtime needs. */
         overdue: { meta: { waitsFor: 'its containers to end' } },
       },
       entry: ['spawnContainers', 'stopContainers'],
@@ -185,7 +199,10 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       entry: ['unmountVolumes', 'spawnVolumes'],
       always: { guard: 'areVolumesUnmounted', target: 'cgroup' },
     },
-    /** Also of one that stays, for it takes nothing of its class any more (C9). */
+    /**
+     * The cgroup is removed even if the terminated pod remains, because it no longer uses resources of its QoS class
+     * (C9).
+     */
     cgroup: {
       tags: ['working', 'ended'],
       meta: { waitsFor: 'its cgroup to be removed' },
@@ -205,7 +222,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'cgroup', 'runtime.returned': { guard: 'failedForRuntime', target: 'cgroup' } },
     },
-    /** The runtime's objects, then the pod's data: in this order nothing is left that still needs the other. */
+    /** Removes the runtime's objects before the pod's data, because the objects refer to the data. */
     removing: {
       tags: ['working', 'ended'],
       meta: { waitsFor: 'its sandbox to be removed' },
@@ -223,7 +240,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         ],
       },
     },
-    /** The runtime has lost track of a container and will not remove its sandbox before it has looked again. */
+    /** The runtime has lost track of a container and cannot remove its sandbox before it is restarted. */
     restartingRuntime: {
       tags: ['working', 'ended'],
       meta: { waitsFor: 'the restart of the container runtime to be requested' },
@@ -237,7 +254,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
     awaitingRemoveRetry: {
       tags: ['retrying', 'ended'],
       meta: { waitsFor: 'another attempt to remove its sandbox', until: 'retryAt' },
-      // Meanwhile a restart of the runtime may have been asked for.
+      // A restart of the runtime may have been requested meanwhile.
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt, within: REFUSED_MS }) },
       on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
     },
@@ -257,7 +274,10 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'erasing' },
     },
-    /** A final state would stop all of them in one step, which takes half a second where there are a thousand. */
+    /**
+     * The actors are stopped in batches, because a final state would stop all of them in one step, which takes half a
+     * second for a thousand actors.
+     */
     stoppingActors: {
       tags: ['working', 'ended', 'stoppingActors'],
       meta: { waitsFor: 'the actors of its containers and volumes to stop' },
