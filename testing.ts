@@ -5,9 +5,8 @@
 // The first import, so that an old Node.js gets one sentence instead of an error deep in a module.
 import './host/nodeVersion.ts';
 
-import { systemClock } from './base/clock.ts';
+import { systemClock, type TimerClock } from './base/clock.ts';
 import { ApiServer } from './testing/apiserver/apiServer.ts';
-import type { ServerClock } from './testing/apiserver/serverClock.ts';
 import type { SimulationOptions } from './testing/simulation/options.ts';
 import type { SimulatedNode } from './testing/simulation/simulatedNode.ts';
 import { simulateNode as simulate } from './testing/simulation/simulateNode.ts';
@@ -19,7 +18,7 @@ export const simulateNode: (options: SimulationOptions) => Promise<SimulatedNode
  * Starts an API server for tests, as that of an empty Kubernetes 1.36 cluster: in memory, and for clients of all kinds once
  * it is served. Time is the system's, unless another clock is given, such as a `SimulatedClock` of the package.
  */
-export const startApiServer = ({ clock = systemClock }: { readonly clock?: ServerClock } = {}): Promise<ApiServer> =>
+export const startApiServer = ({ clock = systemClock }: { readonly clock?: TimerClock } = {}): Promise<ApiServer> =>
   ApiServer.start(clock);
 
 export { RequestFailed, type WatchedEvent } from './testing/apiserver/apiServer.ts';
@@ -52,4 +51,4 @@ export { drawnStory } from './testing/simulation/stories/drawnStory.ts';
 export { type Found, foundText, whatItBreaks } from './testing/simulation/stories/found.ts';
 export type { Manifest } from './testing/simulation/stories/manifests.ts';
 export type { Deed, Fault, Moment, Story, StorySize } from './testing/simulation/stories/story.ts';
-export type { ApiServer, ServerClock, SimulatedNode, SimulationOptions };
+export type { ApiServer, SimulatedNode, SimulationOptions, TimerClock };

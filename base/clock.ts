@@ -14,6 +14,9 @@ export interface Clock {
   readonly turns?: Turns;
 }
 
+/** A clock for timestamps and timers only. */
+export type TimerClock = Omit<Clock, 'monotonic' | 'turns'>;
+
 /** A timer for delays longer than `MAX_TIMER_MS`, which runs as a series of shorter timers. */
 class SteppedTimer {
   #id: NodeJS.Timeout;

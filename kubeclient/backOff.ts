@@ -2,7 +2,7 @@
  * Exponential back-off between attempts. It starts again every two minutes, so that a server that returns after hours
  * is contacted soon (`tools/cache/reflector.go`, `util/wait/backoff.go` of client-go).
  */
-import type { Clock } from './clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 const INITIAL_DELAY_MS = 800;
 const MAX_DELAY_MS = 30_000;

@@ -1,7 +1,8 @@
 /** Client of an API server, with JSON objects and streamed watches. */
+
+import type { Clock } from '../base/clock.ts';
 import { assertJsonType, assertObjectType, parseJsonBody } from './answer.ts';
 import { readBody, readErrorBody, readJsonLines } from './body.ts';
-import type { Clock } from './clock.ts';
 import { type KubeError, kubeErrorFromResponse } from './kubeError.ts';
 import type { ObjectType } from './paths.ts';
 import { pause } from './pause.ts';

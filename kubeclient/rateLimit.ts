@@ -1,5 +1,5 @@
 /** Token bucket that limits the rate of requests (`util/flowcontrol/throttle.go` of client-go). */
-import type { Clock } from './clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 export interface Rate {
   /** Requests per second. */

@@ -2,11 +2,12 @@
  * Lists the objects of a path and watches their changes, indefinitely (`tools/cache/reflector.go` of client-go). A
  * recreated object with the same name is a different object, because objects are identified by their UIDs.
  */
+
+import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { UnexpectedResponse } from './answer.ts';
 import { BackOff } from './backOff.ts';
 import type { KubeClient } from './client.ts';
-import type { Clock } from './clock.ts';
 import { errorSummary, isVersionUnknown, KubeError } from './kubeError.ts';
 import { listTypeOf, type ObjectType } from './paths.ts';
 import { invalidObjectMessage, type KubeObject, parseList, parseWatchEvent } from './watchEvent.ts';

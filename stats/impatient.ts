@@ -1,6 +1,7 @@
 /** Reduces the timeouts of a runtime that hangs, because Prometheus gives up on a scrape after 10 s. */
+
+import type { Clock } from '../base/clock.ts';
 import type { Cri, CriCall } from '../cri/client/calls.ts';
-import type { StatsClock } from './statsClock.ts';
 
 type StatsCri = Pick<
   Cri,
@@ -18,7 +19,10 @@ const TIMER_TOLERANCE_MS = 20;
  * Wraps the runtime so that after a call has timed out, later calls of that method time out after 1 s, until one
  * succeeds or 30 s have passed. A response may need several sequential calls.
  */
-export function withReducedTimeouts(cri: StatsCri, clock: Pick<StatsClock, 'monotonic'>): StatsCri {
+export function withReducedTimeouts(
+  cri: StatsCri,
+  clock: Pick<Pick<Clock, 'now' | 'monotonic'>, 'monotonic'>,
+): StatsCri {
   const reduceTimeout = <Q, A>(call: CriCall<Q, A>): CriCall<Q, A> => {
     let timedOutAt: number | undefined;
     return async (request, options) => {

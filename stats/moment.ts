@@ -1,10 +1,11 @@
 /** A cached value whose computation takes time. */
+
+import type { Clock } from '../base/clock.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
-import type { StatsClock } from './statsClock.ts';
 
 interface CachedValueOptions<T> {
   readonly compute: () => Promise<T>;
-  readonly clock: Pick<StatsClock, 'monotonic'>;
+  readonly clock: Pick<Pick<Clock, 'now' | 'monotonic'>, 'monotonic'>;
 }
 
 /** Computes a value on demand, once for all concurrent requests, and caches it. */

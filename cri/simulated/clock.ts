@@ -1,11 +1,5 @@
+import type { TimerClock } from '../../base/clock.ts';
 import { CallError } from './faults/callError.ts';
-
-/** Source of time for the simulated runtime, in milliseconds. */
-export interface Clock {
-  now(): number;
-  setTimeout(fn: () => void, ms: number): unknown;
-  clearTimeout(id: unknown): void;
-}
 
 /** Converts a timestamp of the clock to the CRI's nanoseconds since the epoch. */
 export function nanoseconds(ms: number): bigint {
@@ -13,7 +7,7 @@ export function nanoseconds(ms: number): bigint {
 }
 
 /** Waits `ms` milliseconds. Rejects if the signal aborts first. Returns immediately for zero. */
-export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export async function pause(clock: TimerClock, ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await happensWithin(new Promise<never>(() => {}), clock, ms, signal);
   else throwIfAborted(signal);
 }
@@ -24,7 +18,7 @@ export async function pause(clock: Clock, ms: number, signal: AbortSignal): Prom
  */
 export function happensWithin(
   event: Promise<unknown>,
-  clock: Clock,
+  clock: TimerClock,
   ms: number | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
+import type { TimerClock } from '../../base/clock.ts';
 import type { ExecScript } from './calls/exec.ts';
 import type { ImagesOption } from './calls/images.ts';
-import type { Clock } from './clock.ts';
 import type { BehaviourSource } from './commands/behaviour.ts';
 import type { LoggedCall } from './faults/callNames.ts';
 import type { LatencyOption } from './faults/latency.ts';
@@ -14,7 +14,7 @@ export interface RuntimeFeatures {
 }
 
 export interface SimulatedRuntimeOptions {
-  readonly clock: Clock;
+  readonly clock: TimerClock;
   /** Durations of calls. Defaults to those of containerd. */
   readonly latency?: LatencyOption;
   readonly images?: ImagesOption;

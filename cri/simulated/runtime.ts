@@ -1,3 +1,4 @@
+import type { TimerClock } from '../../base/clock.ts';
 import type { Container, LinuxContainerResources, PodSandbox } from '../generated/runtime.ts';
 import { Containers } from './calls/containers.ts';
 import { type ExecScript, execSync } from './calls/exec.ts';
@@ -7,7 +8,6 @@ import { createOperations } from './calls/operations.ts';
 import { Sandboxes } from './calls/sandboxes.ts';
 import { Stats } from './calls/stats.ts';
 import { createStreamingCalls } from './calls/streaming.ts';
-import type { Clock } from './clock.ts';
 import type { BehaviourSource } from './commands/behaviour.ts';
 import { createRuntimeContext } from './createRuntimeContext.ts';
 import { runtimeDownError } from './faults/callError.ts';
@@ -63,7 +63,7 @@ export class SimulatedRuntime {
   readonly calls: LoggedCall[] = [];
   readonly faults = new Faults();
   readonly events: EventStreams;
-  readonly clock: Clock;
+  readonly clock: TimerClock;
   readonly images: Images;
   readonly network: Network;
   readonly lists: ListResults;

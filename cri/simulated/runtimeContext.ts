@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { TimerClock } from '../../base/clock.ts';
 import type { CallName } from './faults/callNames.ts';
 import type { LatencyOf } from './faults/latency.ts';
 import type { EventStreams } from './objects/events.ts';
@@ -6,7 +6,7 @@ import type { RuntimeEffect } from './objects/views.ts';
 
 /** State and services that the components of the runtime share. */
 export interface RuntimeContext {
-  readonly clock: Clock;
+  readonly clock: TimerClock;
   readonly events: EventStreams;
   /** Notified of every effect. */
   readonly onEffect: ((effect: RuntimeEffect) => void) | undefined;

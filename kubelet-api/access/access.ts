@@ -3,8 +3,8 @@
  */
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
-import type { Clock } from '../../kubeclient/clock.ts';
 import type { Caller } from '../exchange.ts';
 import type { AccessObserver } from './accessObserver.ts';
 import { accessReviewSpec, reviewAccess } from './accessReview.ts';

@@ -1,5 +1,5 @@
 /** A cache of limited size whose entries expire. It evicts the least recently used entry. */
-import type { Clock } from '../../kubeclient/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 interface CacheEntry<T> {
   readonly value: T;

@@ -1,9 +1,9 @@
 /** Requests TokenReviews from the API server (`plugin/pkg/authenticator/token/webhook/webhook.go` of apiserver). */
 import * as z from 'zod/mini';
+import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { parseResponse, UnexpectedResponse } from '../../kubeclient/answer.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
-import type { Clock } from '../../kubeclient/clock.ts';
 import { errorSummary, KubeError } from '../../kubeclient/kubeError.ts';
 import type { ObjectType } from '../../kubeclient/paths.ts';
 import type { Caller } from '../exchange.ts';

@@ -1,5 +1,6 @@
 /** Collects the resource usage of the node and its pods for the summary, metrics and evictions. */
 
+import type { Clock } from '../../base/clock.ts';
 import { nextTurn } from '../../base/nextTurn.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import type { Cgroupfs } from '../../host/cgroup/cgroupfs.ts';
@@ -13,7 +14,6 @@ import { podsFromStatus, type RunningContainer, type RunningPod, runningPods } f
 import { type RuntimeStats, requestRuntimeStats } from '../pods/runtimeStats.ts';
 import { Rates } from '../rates.ts';
 import type { CgroupSample, ContainerSample, NetworkSample, NodeSample, PodSample, SampleKind } from '../sample.ts';
-import type { StatsClock } from '../statsClock.ts';
 
 export interface CollectorOptions {
   readonly cri: Pick<Cri, 'listPodSandbox' | 'listContainers' | 'listContainerStats' | 'listPodSandboxStats'>;
@@ -23,7 +23,7 @@ export interface CollectorOptions {
   /** Returns the path of the agent's own cgroup. Undefined if no cgroup contains the agent's usage only. */
   readonly findAgent?: (() => string | undefined) | undefined;
   readonly procfs: Pick<Cgroupfs, 'read'>;
-  readonly clock: StatsClock;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** The pods of the node with their status, used while the runtime does not respond. */
   readonly pods: () => readonly Pod[];
   /** Aborts all samples in progress. */

@@ -3,6 +3,7 @@
  * for this purpose.
  */
 
+import type { Clock } from '../../base/clock.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { Cri } from '../../cri/client/calls.ts';
@@ -14,7 +15,6 @@ import { fsStats, type MeasurementContext, measurePodFiles, type PodFiles } from
 import { networkStats, podStats } from '../pods/podStats.ts';
 import type { VolumeUsage } from '../pods/volumeUsage.ts';
 import type { CgroupSample, NodeSample, PodSample, SampleKind } from '../sample.ts';
-import type { StatsClock } from '../statsClock.ts';
 import type { Collector } from './collector.ts';
 import type { HostFacts } from './hostFacts.ts';
 import { type ContainerStats, type FsStats, type Summary, statsTime } from './summary.ts';
@@ -27,7 +27,7 @@ export interface StatsProviderOptions {
   readonly layout: MeasurementContext['layout'];
   readonly rootDirectory: string;
   readonly volumes: Pick<VolumeUsage, 'volumesOf' | 'refresh'>;
-  readonly clock: StatsClock;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Waits for `ms` milliseconds or until the signal aborts. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Aborts all work in progress. */

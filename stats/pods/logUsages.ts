@@ -1,16 +1,17 @@
 /** Measures the disk usage of the logs of running containers (`pkg/kubelet/metrics/collectors/log_metrics.go`). */
+
+import type { Clock } from '../../base/clock.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { CachedValue } from '../moment.ts';
-import type { StatsClock } from '../statsClock.ts';
 import { directoryUsage } from './podFiles.ts';
 import { podsFromStatus } from './runtimeLists.ts';
 
 interface LogUsagesOptions {
   readonly pods: () => readonly Pod[];
   readonly layout: Pick<Layout, 'containerLogDir'>;
-  readonly clock: StatsClock;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Returns the size of the files in a directory. Undefined if the directory does not exist. */
   readonly measure?: (directory: string) => Promise<{ readonly bytes: number } | undefined>;
 }

@@ -1,7 +1,8 @@
 /** Requests the resource usage of containers and pods from the runtime. */
+
+import type { Clock } from '../../base/clock.ts';
 import type { CallOptions, Cri } from '../../cri/client/calls.ts';
 import type { Rates } from '../rates.ts';
-import type { StatsClock } from '../statsClock.ts';
 import { containerUsage, podUsage, type RuntimeUsage } from './criUsage.ts';
 
 export interface RuntimeStats {
@@ -15,7 +16,7 @@ interface RuntimeStatsOptions {
   /** Whether to request the usage of pods too. */
   readonly includesPods: boolean;
   readonly rates: Rates;
-  readonly clock: StatsClock;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 /** Omits the values that the runtime does not return. */

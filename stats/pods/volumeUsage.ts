@@ -3,6 +3,7 @@
  * (`pkg/kubelet/server/stats/volume_stat_calculator.go`).
  */
 
+import type { Clock } from '../../base/clock.ts';
 import { retainKeys } from '../../base/retainKeys.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
@@ -12,7 +13,6 @@ import { readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import type { VolumeStats } from '../node/summary.ts';
-import type { StatsClock } from '../statsClock.ts';
 import { fsStats, type PodVolumes } from './podFiles.ts';
 
 export interface VolumeUsageOptions {
@@ -24,7 +24,7 @@ export interface VolumeUsageOptions {
   readonly periodMs: number;
   /** Measures directory trees and returns the results in the same order. */
   readonly measure: (paths: readonly string[], signal: AbortSignal) => Promise<readonly UsageResult[]>;
-  readonly clock: StatsClock;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Returns a number in [0, 1). */
   readonly jitter: () => number;
   /** Aborts all work in progress. */

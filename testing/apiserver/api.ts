@@ -1,4 +1,6 @@
 /** An API server for tests, in memory: it answers requests, whatever carries them. */
+
+import type { TimerClock } from '../../base/clock.ts';
 import { admission } from './admission/admission.ts';
 import { AGGREGATED, aggregated, asksAggregated } from './aggregated.ts';
 import { failed, forwardAnswer, PLAIN_JSON, plainly, streamed, whole } from './answers.ts';
@@ -25,11 +27,10 @@ import { strategyOf } from './registry/strategies/strategies.ts';
 import type { Answer, ApiRequest, User } from './request.ts';
 import { type Target, targetOf } from './resources/target.ts';
 import { readTypes, type Types } from './schema/types.ts';
-import type { ServerClock } from './serverClock.ts';
 import { shaped } from './shapes.ts';
 
 export interface ApiOptions {
-  readonly clock: ServerClock;
+  readonly clock: TimerClock;
   /** Who asks, by the tokens that they show. */
   readonly tokens: ReadonlyMap<string, User>;
   /** As clients reach it: `host:port`. */

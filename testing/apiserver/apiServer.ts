@@ -1,11 +1,12 @@
 /** A test API server as tests use it: in memory, and over connections as a kube-apiserver has them. */
+
+import type { TimerClock } from '../../base/clock.ts';
 import { Api } from './api.ts';
 import type { Grant } from './authorization/grants.ts';
 import type { Faults } from './faults.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { DisabledFeature } from './registry/strategies/pods/disabledFields.ts';
 import type { Answer, ApiRequest, User, WholeAnswer } from './request.ts';
-import type { ServerClock } from './serverClock.ts';
 import { Authority } from './serving/authority.ts';
 import { type ServeApiOptions, type ServedApi, serveApi } from './serving/servedApi.ts';
 import { defaultPolicy, type SigningPolicy } from './standIns/signer.ts';
@@ -53,7 +54,7 @@ export class ApiServer {
    */
   readonly features: Set<DisabledFeature>;
 
-  private constructor(clock: ServerClock) {
+  private constructor(clock: TimerClock) {
     const address = () => this.#address;
     this.#api = new Api({
       clock,
@@ -68,7 +69,7 @@ export class ApiServer {
   }
 
   /** Starts one as that of an empty cluster. */
-  static async start(clock: ServerClock): Promise<ApiServer> {
+  static async start(clock: TimerClock): Promise<ApiServer> {
     const server = new ApiServer(clock);
     server.#endStandIns = await standIns(server.#api, server.#authority, server.signing);
     return server;

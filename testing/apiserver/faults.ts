@@ -1,8 +1,9 @@
 /** What goes wrong with requests, as a test wants it: each rule for those that it is about. */
+
+import type { TimerClock } from '../../base/clock.ts';
 import type { Attributes } from './authorization/attributes.ts';
 import { internalError } from './failures.ts';
 import type { Answer } from './request.ts';
-import type { ServerClock } from './serverClock.ts';
 
 export type Fault =
   /** The request is carried out so much later. */
@@ -39,10 +40,10 @@ export class ConnectionCut extends Error {
 type CarryOut = (staleBy: number) => Promise<Answer>;
 
 export class Faults {
-  readonly #clock: ServerClock;
+  readonly #clock: TimerClock;
   readonly #rules = new Set<{ readonly rule: FaultRule; left: number }>();
 
-  constructor(clock: ServerClock) {
+  constructor(clock: TimerClock) {
     this.#clock = clock;
   }
 

@@ -1,11 +1,12 @@
-import { type Clock, happensWithin } from '../clock.ts';
+import type { TimerClock } from '../../../base/clock.ts';
+import { happensWithin } from '../clock.ts';
 
 /** A stall of the runtime, like that of a process that is stopped or waits for its disk. */
 export class Stall {
-  readonly #clock: Clock;
+  readonly #clock: TimerClock;
   #resumed: PromiseWithResolvers<void> | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: TimerClock) {
     this.#clock = clock;
   }
 

@@ -1,5 +1,5 @@
+import type { TimerClock } from '../../../base/clock.ts';
 import { ContainerEventType } from '../../generated/runtime.ts';
-import type { Clock } from '../clock.ts';
 import type { CallError } from '../faults/callError.ts';
 
 /** An event of a container or sandbox on the CRI's event stream. */
@@ -43,11 +43,11 @@ const DELIVERY_DELAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', Deliver
 export class EventStreams {
   readonly #listeners = new Set<EventListener>();
   readonly #deferred: RuntimeEvent[] = [];
-  readonly #clock: Clock;
+  readonly #clock: TimerClock;
   #delivery: EventDelivery = 'normal';
   #isStalled = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: TimerClock) {
     this.#clock = clock;
   }
 

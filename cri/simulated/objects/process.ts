@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { TimerClock } from '../../../base/clock.ts';
 import type { Behaviour } from '../commands/behaviour.ts';
 
 /** Exit of a process as reported by the CRI. */
@@ -19,7 +19,7 @@ export function exitWithCode(exitCode: number): Exit {
 }
 
 /** Starts a process. `onExit` is called when it exits. */
-export function startProcess(clock: Clock, behaviour: Behaviour, onExit: (exit: Exit) => void): Process {
+export function startProcess(clock: TimerClock, behaviour: Behaviour, onExit: (exit: Exit) => void): Process {
   let hasExited = false;
   let isTerminating = false;
   let timer: unknown;

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { finished, pipeline } from 'node:stream/promises';
+import type { TimerClock } from '../../../base/clock.ts';
 import { STREAM_TYPE_HEADER } from '../../streaming/remoteCommand.ts';
 import type { SpdyStream } from '../../streaming/spdyStream.ts';
-import { type Clock, pause } from '../clock.ts';
+import { pause } from '../clock.ts';
 import type { SimulatedCommand } from './streams.ts';
 
 /** Exit code that is reported for a process that was killed with its container. */
@@ -16,7 +17,7 @@ export const streamCount = ({ stdin, stdout, stderr, tty }: SimulatedCommand): n
 export async function serveCommand(
   command: SimulatedCommand,
   streams: readonly SpdyStream[],
-  { clock, disconnected }: { readonly clock: Clock; readonly disconnected: Promise<unknown> },
+  { clock, disconnected }: { readonly clock: TimerClock; readonly disconnected: Promise<unknown> },
 ): Promise<void> {
   const streamOfType = (type: string) => streams.find(({ headers }) => headers.get(STREAM_TYPE_HEADER) === type);
   const [stdin, stdout, stderr, error] = ['stdin', 'stdout', 'stderr', 'error'].map(streamOfType);
@@ -43,7 +44,7 @@ interface StandardStreams {
 async function runToExit(
   { kind, result }: SimulatedCommand,
   { stdin, stdout, stderr }: StandardStreams,
-  clock: Clock,
+  clock: TimerClock,
   signal: AbortSignal,
 ): Promise<number> {
   if (kind === 'attach') {

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { TimerClock } from '../../../base/clock.ts';
 import type { SpdyConnection } from '../../streaming/spdyConnection.ts';
 import type { SpdyStream } from '../../streaming/spdyStream.ts';
 import { acceptSpdy } from '../../streaming/upgrade.ts';
-import type { Clock } from '../clock.ts';
 import { serveCommand, streamCount } from './servedCommand.ts';
 import { servePorts } from './servedPorts.ts';
 import type { ServeStream, SimulatedStream } from './streams.ts';
@@ -19,7 +19,7 @@ const PORT_PROTOCOLS = ['portforward.k8s.io'];
 const URL_LIFETIME_MS = 60_000;
 
 /** Creates a streaming server on the loopback interface, which starts with the first stream. */
-export function serveSimulatedStreams(clock: Clock): {
+export function serveSimulatedStreams(clock: TimerClock): {
   readonly streams: ServeStream;
   /** Closes the server and all connections. The next stream starts it again. */
   readonly close: () => Promise<void>;
@@ -79,7 +79,7 @@ interface UpgradeRequest {
 function acceptConnection(
   stream: SimulatedStream,
   { request, socket, head }: UpgradeRequest,
-  clock: Clock,
+  clock: TimerClock,
 ): SpdyConnection | undefined {
   const isPortForward = stream.kind === 'portForward';
   const openStreams: SpdyStream[] = [];

@@ -1,5 +1,7 @@
 /** Mounts of volumes, by what a kubelet's plugins for them are called (`pkg/volume/util/metrics.go`). */
+
 import type { PortAnswer } from '../../../actors/portAnswer.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { OF_STORAGE } from '../buckets.ts';
 import { alpha, type Histogram, type Registry } from '../registry.ts';
@@ -7,19 +9,14 @@ import { alpha, type Histogram, type Registry } from '../registry.ts';
 type Volume = NonNullable<Pod['spec']['volumes']>[number];
 type Of<K extends PortAnswer['port']> = Extract<PortAnswer, { readonly port: K }>;
 
-interface MonotonicClock {
-  /** Milliseconds since some moment. */
-  monotonic(): number;
-}
-
 export class VolumeMetrics {
   readonly #operations: Histogram;
   readonly #mounts: Histogram;
-  readonly #clock: MonotonicClock;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   /** The start of the first attempt to mount each volume whose mounts have failed so far, by pod UID and name of the volume. */
   readonly #firstAttempts = new Map<string, Map<string, number>>();
 
-  constructor(registry: Registry, clock: MonotonicClock) {
+  constructor(registry: Registry, clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
     this.#operations = registry.histogram(
       alpha('storage_operation_duration_seconds', 'How long the work on volumes takes.', [

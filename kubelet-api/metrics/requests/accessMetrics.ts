@@ -1,15 +1,11 @@
 /** The families about the authentication and authorization of requests to the node. */
+import type { Clock } from '../../../base/clock.ts';
 import type { AccessObserver } from '../../access/accessObserver.ts';
 import { OF_EXPIRATIONS, OF_REVIEWS, USUAL } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
-interface MonotonicClock {
-  /** Milliseconds since some moment. */
-  monotonic(): number;
-}
-
 /** Creates the observer of `createAccess`. */
-export function accessMetrics(registry: Registry, clock: MonotonicClock): AccessObserver {
+export function accessMetrics(registry: Registry, clock: Pick<Clock, 'monotonic'>): AccessObserver {
   const certificates = registry.histogram(
     alpha(
       'apiserver_client_certificate_expiration_seconds',
@@ -44,7 +40,7 @@ function reviewFamilies({ counter, histogram }: Registry, kind: 'authn' | 'authz
 }
 
 /** Creates the observer of the token cache (`token/cache/stats.go` of apiserver). */
-function tokenCache(registry: Registry, clock: MonotonicClock): AccessObserver['tokenCache'] {
+function tokenCache(registry: Registry, clock: Pick<Clock, 'monotonic'>): AccessObserver['tokenCache'] {
   const labels = ['status'];
   const of = (name: string, help: string) => alpha(`authentication_token_cache_${name}`, help, labels);
   const requests = registry.counter(of('request_total', 'Lookups of tokens in the cache of reviews, by hit or miss.'));

@@ -1,12 +1,12 @@
 /** Writes objects by the rules of their kinds (`registry/generic/registry/store.go` of apiserver). */
 
+import type { TimerClock } from '../../../base/clock.ts';
 import { lookUp } from '../../../base/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { invalidValue } from '../causes.ts';
 import { alreadyExists, type Cause, conflict, Failure, invalid, notFound, outdated } from '../failures.ts';
 import { type JsonObject, objectAt } from '../json.ts';
 import { type Resource, storedAs } from '../resources/resource.ts';
-import type { ServerClock } from '../serverClock.ts';
 import { type Metadata, metadataOf, withMetadata } from '../store/metadata.ts';
 import { Store } from '../store/store.ts';
 import { createdMetaCauses, kubeFinalizerCauses, updatedMetaCauses } from '../validation/objectMeta.ts';
@@ -38,12 +38,12 @@ export interface Written {
 
 export class Registry implements Surroundings {
   readonly store = new Store();
-  readonly clock: ServerClock;
+  readonly clock: TimerClock;
   readonly ids: Ids;
   /** May be changed at any time. */
   readonly features = new Set<DisabledFeature>();
 
-  constructor(clock: ServerClock, ids: Ids) {
+  constructor(clock: TimerClock, ids: Ids) {
     this.clock = clock;
     this.ids = ids;
   }

@@ -1,10 +1,11 @@
 /** What objects of a kind have of their own: what is filled in, what is checked, and how they go. */
+
+import type { TimerClock } from '../../../base/clock.ts';
 import type { SelectableFields } from '../../../kubernetes/api/selection/fieldSelector.ts';
 import { dnsSubdomain } from '../../../kubernetes/api/validation/nameRules.ts';
 import type { NameRule } from '../../../kubernetes/api/validation/objectMeta.ts';
 import type { Cause } from '../failures.ts';
 import type { JsonObject } from '../json.ts';
-import type { ServerClock } from '../serverClock.ts';
 import { metadataOf } from '../store/metadata.ts';
 import type { Store } from '../store/store.ts';
 import type { Ids } from './ids.ts';
@@ -12,7 +13,7 @@ import type { Ids } from './ids.ts';
 /** What the rules of a kind may ask for. */
 export interface Surroundings {
   readonly store: Store;
-  readonly clock: ServerClock;
+  readonly clock: TimerClock;
   readonly ids: Ids;
   /** Feature gates that are on beside those that are on by default. */
   readonly features: ReadonlySet<string>;

@@ -2,10 +2,11 @@
  * Approves requests for certificates and signs them (`csrapproving` and `csrsigning` of kube-controller-manager), as its
  * policy says: by default clients of nodes get theirs at once, and somebody has to approve what servers ask for.
  */
+
+import type { TimerClock } from '../../../base/clock.ts';
 import { readSigningRequest } from '../certificates/signingRequest.ts';
 import { type JsonObject, objectAt, textAt } from '../json.ts';
 import { listAt, objectsAt, specOf, statusOf } from '../registry/strategies/parts.ts';
-import type { ServerClock } from '../serverClock.ts';
 import type { Authority } from '../serving/authority.ts';
 import { metadataOf } from '../store/metadata.ts';
 import type { StandIn, Write } from './standIn.ts';
@@ -34,7 +35,7 @@ export const defaultPolicy = (): SigningPolicy => ({
 
 interface Signer {
   readonly authority: Pick<Authority, 'sign'>;
-  readonly clock: ServerClock;
+  readonly clock: TimerClock;
   readonly policy: SigningPolicy;
 }
 
