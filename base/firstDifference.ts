@@ -1,3 +1,4 @@
+import { isObject } from './isObject.ts';
 import { lookUp } from './lookUp.ts';
 
 /** The first difference between two JSON values. */
@@ -21,5 +22,3 @@ export function firstDifference(left: unknown, right: unknown, path = ''): Value
   }
   return undefined;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

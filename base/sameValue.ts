@@ -1,3 +1,4 @@
+import { isObject } from './isObject.ts';
 import { lookUp } from './lookUp.ts';
 
 /**
@@ -12,8 +13,4 @@ export function sameValue(a: unknown, b: unknown): boolean {
     Object.keys(a).every((key) => sameValue(lookUp(a, key), lookUp(b, key))) &&
     Object.keys(b).every((key) => lookUp(b, key) === undefined || lookUp(a, key) !== undefined)
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

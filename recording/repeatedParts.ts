@@ -4,6 +4,7 @@
  * size of the keyframe would grow with the square of the number of containers in a pod.
  */
 
+import { isObject } from '../base/isObject.ts';
 import { lookUp } from '../base/lookUp.ts';
 
 /**
@@ -19,8 +20,6 @@ export interface WithoutRepeats {
 }
 
 type Plain = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Plain | readonly unknown[] => typeof value === 'object' && value !== null;
 
 /**
  * Number of levels whose objects are processed in separate steps. Below them are the contexts of the actors of a pod, and

@@ -3,7 +3,9 @@
  * leaves the agent: recordings and keyframes, explanations, the log. In their place stands a digest under a key that
  * nobody keeps: equal values are seen to be equal, and a change to be one.
  */
+
 import { hash, randomBytes } from 'node:crypto';
+import { isObject } from '../../base/isObject.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
@@ -256,5 +258,3 @@ function commandOf(exec: unknown): string[] {
 const withJson = (value: string): readonly [string, string] => [value, inJson(value)];
 
 const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

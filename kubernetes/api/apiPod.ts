@@ -1,4 +1,5 @@
 /** Converts pods of an API server to the form in which the node runs them. */
+import { isObject } from '../../base/isObject.ts';
 import { sameValue } from '../../base/sameValue.ts';
 import { readStatus } from './apiStatus.ts';
 import { withDefaults } from './defaults.ts';
@@ -87,6 +88,3 @@ const metadataOf = (object: unknown): Readonly<Record<string, unknown>> =>
  * them would be reported again.
  */
 const statusOf = (object: unknown): unknown => (isObject(object) ? object.status : undefined);
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;

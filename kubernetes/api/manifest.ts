@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isObject } from '../../base/isObject.ts';
 import type { Problem } from './problem.ts';
 import { type KindRules, readObject } from './readObject.ts';
 import { type PodManifest, podManifestSchema } from './schema/pod.ts';
@@ -67,5 +68,3 @@ function problemOfKind(value: unknown): Problem | undefined {
   if (kind === 'Pod' || typeof kind !== 'string') return undefined;
   return { path: 'kind', message: `expected Pod, got ${kind}` };
 }
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

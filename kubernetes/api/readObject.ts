@@ -2,7 +2,9 @@
  * Reads objects from manifests and API servers, and for the test API server. Nulls and missing fields become Go's zero
  * values, and then a schema checks the types.
  */
+
 import * as z from 'zod/mini';
+import { isObject } from '../../base/isObject.ts';
 import { type Problem, problemOf, unknownField, valueAt } from './problem.ts';
 import { withZeroValues } from './zeroValues.ts';
 
@@ -90,13 +92,10 @@ const isDataPath = (path: string): boolean => ['data', 'binaryData', 'stringData
 
 /** Returns a copy of an API object without its managed fields, which can be larger than the rest of the object. */
 export function withoutManagedFields(object: unknown, type: { readonly apiVersion: string; readonly kind: string }) {
-  if (!isRecord(object)) return object;
+  if (!isObject(object)) return object;
   const { metadata } = object;
   // Items of a list do not repeat its type.
-  if (!isRecord(metadata)) return { ...type, ...object };
+  if (!isObject(metadata)) return { ...type, ...object };
   const { managedFields: _, ...otherMetadata } = metadata;
   return { ...type, ...object, metadata: otherMetadata };
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;

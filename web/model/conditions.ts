@@ -1,3 +1,4 @@
+import { isObject } from '../../base/isObject.ts';
 /** The conditions in a pod's status. */
 
 export interface Condition {
@@ -11,9 +12,6 @@ export interface Condition {
   /** Time of the last transition. */
   readonly at: number | undefined;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
 

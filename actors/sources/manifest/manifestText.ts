@@ -1,3 +1,4 @@
+import { isObject } from '../../../base/isObject.ts';
 import { readManifest } from '../../../kubernetes/api/manifest.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';
 import { staticPodName } from '../../../kubernetes/api/staticPod.ts';
@@ -116,8 +117,6 @@ export const refused = (message: string): { readonly manifests: readonly ReadMan
 
 /** What is told of a text that is beyond the limits. */
 const tooLarge = (beyond: string): string => `has ${beyond}, more than this node accepts`;
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 function kindOf(value: unknown): string | undefined {
   const kind: unknown = isObject(value) && Object.hasOwn(value, 'kind') && 'kind' in value ? value.kind : undefined;

@@ -1,5 +1,7 @@
 /** How much an agent takes up: what of it could grow with how long it has run. */
+
 import type { AnyActorRef } from 'xstate';
+import { isObject } from '../../../base/isObject.ts';
 import type { Watched } from './invariant.ts';
 
 /** How many actors there are, with the one given. */
@@ -14,7 +16,6 @@ export type Taken = ReadonlyMap<string, number>;
 /** A text counts from so many characters on: one with another number or name in it has not grown. */
 const LONG_TEXT = 1_024;
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 const lengthOf = (value: unknown): number => (typeof value === 'string' ? Math.floor(value.length / LONG_TEXT) : 0);
 
 /** A last failure is one slot: where there was none before, nothing has grown. */
