@@ -1,4 +1,4 @@
-/** Refuses options that no simulation can be made with: programs that are not type-checked pass those as well. */
+/** Validates the options of a simulation, because programs that are not type-checked may pass anything. */
 import * as z from 'zod/mini';
 import { lookUp } from '../../base/lookUp.ts';
 import { printable } from '../../base/printable.ts';
@@ -10,7 +10,7 @@ const yesOrNo = z.optional(z.boolean());
 
 type Config = NonNullable<SimulationOptions['config']>;
 
-/** The fields of `config`; what each may be, `createNode` says. */
+/** The fields of `config`. `createNode` validates their values. */
 const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   admissionNode: true,
   allocatable: true,
@@ -45,7 +45,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
 };
 
 const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
-  /** `checkSeed` says what is wrong with it. */
+  /** Validated by `checkSeed`. */
   seed: z.unknown(),
   faults: z.optional(functionSchema),
   invariants: z.optional(
@@ -64,7 +64,7 @@ const FIELDS: { readonly [Key in keyof SimulationOptions]-?: z.ZodMiniType } = {
 
 const schema = z.looseObject(FIELDS);
 
-/** Throws a `TypeError` that names the first option that is wrong, or a `RangeError` for the seed. */
+/** Throws a `TypeError` that names the first invalid option, or a `RangeError` for the seed. */
 export function checkOptions(options: SimulationOptions): void {
   checkShape(schema, options, 'simulateNode', 'its options');
   checkSeed(options.seed);

@@ -1,4 +1,4 @@
-/** What a simulation is made with. */
+/** The options of a simulation. */
 import type { InspectionEvent } from 'xstate';
 import type { NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
@@ -7,7 +7,7 @@ import type { CgroupsHere } from './host/hostCgroups.ts';
 import type { Invariant } from './invariants/invariant.ts';
 import type { FaultPlan } from './run/outside.ts';
 
-/** What the simulated host is made for. */
+/** The fields of the configuration that the simulated host sets. */
 type Fixed =
   | 'nodeName'
   | 'rootDir'
@@ -19,28 +19,33 @@ type Fixed =
   | 'sinks';
 
 export interface SimulationOptions {
-  /** Decides everything that is left to chance: a whole number from 0 to 2³² - 1. */
+  /** The seed of all random decisions, a whole number from 0 to 2³² - 1. */
   readonly seed: number;
-  /** What becomes of the calls to the outside; absent: what was asked for. */
+  /** The faults of the calls to the outside. Undefined if all calls succeed. */
   readonly faults?: FaultPlan | undefined;
-  /** What is checked after each step; absent: only that the node comes to rest. */
+  /** The invariants to check after each step. If absent, only a node that never comes to rest is a violation. */
   readonly invariants?: readonly Invariant[];
-  /** What is to differ from a node of 64 cores with room for 500 pods; who it is, and where it lives, is fixed. */
+  /**
+   * Changes to the configuration of a node with 64 cores and room for 500 pods. The node's name and paths cannot
+   * change.
+   */
   readonly config?: Partial<Omit<NodeAgentConfig, Fixed>>;
-  /** Whether all that enters the actors is kept, for `recording`. */
+  /** Whether to record everything that enters the actors, for `recording`. */
   readonly records?: boolean;
-  /** Whether what was recorded of each agent, which is then kept too, is played again when it dies, and compared with it. */
+  /** Whether to replay the recording of each agent when it dies, and to compare the result. Implies `records`. */
   readonly replays?: boolean;
-  /** Whether a digest is made of all that happens. */
+  /** Whether to compute a digest of everything that happens. */
   readonly traces?: boolean;
-  /** Sees every inspection event of xstate. */
+  /** Receives every inspection event of XState. */
   readonly inspect?: (event: InspectionEvent) => void;
-  /** Whether calls to the disk and the kernel overtake each other, which at other times are answered as they come. */
+  /**
+   * Whether calls to the disk and the kernel may overtake each other. Otherwise they return in the order of the calls.
+   */
   readonly overtakes?: boolean;
-  /** What the agent can do with the cgroups of its host; absent: make and limit those of its pods. */
+  /** The agent's access to the cgroups of its host. If absent, it creates and limits those of its pods (`writable`). */
   readonly cgroups?: CgroupsHere | undefined;
-  /** Makes the cluster that the node belongs to, as `simulatedCluster` does; absent: it belongs to none. */
+  /** Creates the cluster of the node, e.g. `simulatedCluster`. Undefined if the node belongs to none. */
   readonly cluster?: MakeCluster | undefined;
-  /** How it keeps what its pods name of that cluster up to date; absent: it watches that. */
+  /** How the node detects changes of ConfigMaps and Secrets. Default: `Watch`. */
   readonly objects?: ObjectSettings['strategy'] | undefined;
 }

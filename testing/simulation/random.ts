@@ -1,16 +1,16 @@
-/** Everything that is left to chance in a simulation: numbers that the seed alone decides. */
+/** The random numbers of a simulation, which depend on the seed alone. */
 import { seededRandom } from '../../cri/simulated/objects/ids.ts';
 
-/** So many seeds differ: the whole numbers below. */
+/** The number of different seeds. */
 const SEEDS = 2 ** 32;
 
-/** Of other numbers several would be one seed. */
+/** Throws a `RangeError` if `seed` is not in the valid range, because several values would then be the same seed. */
 export function checkSeed(seed: number): void {
   if (Number.isInteger(seed) && seed >= 0 && seed < SEEDS) return;
   throw new RangeError(`a seed is a whole number from 0 to ${SEEDS - 1}`);
 }
 
-/** The seed so many after this one; the first comes after the last. */
+/** Returns the seed `by` places after this one, wrapping around after the last. */
 export const nextSeed = (seed: number, by = 1): number => (seed + by) % SEEDS;
 
 export class Random {
@@ -20,15 +20,15 @@ export class Random {
     this.#next = seededRandom(seed);
   }
 
-  /** At least 0 and less than 1. */
+  /** Returns a number in [0, 1). */
   readonly fraction = (): number => this.#next();
 
-  /** A whole number from `least` to `most`. */
+  /** Returns a whole number from `least` to `most`, both inclusive. */
   between(least: number, most: number): number {
     return least + Math.floor(this.#next() * (most - least + 1));
   }
 
-  /** True so many times out of one. */
+  /** Returns true with the probability `likelihood`. */
   chance(likelihood: number): boolean {
     return this.#next() < likelihood;
   }
@@ -39,7 +39,7 @@ export class Random {
     return found;
   }
 
-  /** So many different ones, or all where there are no more. */
+  /** Returns at most `most` different items. */
   some<T>(from: Iterable<T>, most: number): T[] {
     const left = [...from];
     const drawn: T[] = [];
@@ -47,7 +47,7 @@ export class Random {
     return drawn;
   }
 
-  /** Numbers of their own, which nothing that is drawn elsewhere changes. */
+  /** Returns an independent generator, whose numbers do not depend on later draws of this one. */
   fork(): Random {
     return new Random(Math.floor(this.#next() * SEEDS));
   }

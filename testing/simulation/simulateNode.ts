@@ -1,4 +1,4 @@
-/** A whole node in one process, on a clock that jumps: the same seed gives the same run, to the last byte. */
+/** A whole node in one process on a clock that jumps. Runs with the same seed are identical to the last byte. */
 import type { Entry } from '../../actors/boundary.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { RuntimeEffect } from '../../cri/simulated/objects/views.ts';
@@ -31,13 +31,13 @@ import type { Deed } from './stories/story.ts';
 import { Deeds } from './users/deeds.ts';
 import { Users } from './users/users.ts';
 
-/** How often to check whether a node has settled. */
+/** Interval at which to check whether a node has settled. */
 const SETTLE_STEP_MS = 20_000;
 const START = Date.UTC(2026, 0, 1);
-/** As systemd restarts a daemon that has failed. */
+/** Delay before a failed agent is started again, as with `RestartSec=5` of systemd. */
 const RESTART_MS = 5_000;
 
-/** Starts a node over a simulated host. */
+/** Starts a node on a simulated host. */
 export async function simulateNode(options: SimulationOptions): Promise<Simulation> {
   const simulation = new Simulation(options);
   await simulation.host.open();
@@ -45,13 +45,12 @@ export async function simulateNode(options: SimulationOptions): Promise<Simulati
   return simulation;
 }
 
-/** A simulated node with its inside, for the tests of this project. */
+/** A simulated node with access to its internals, for the tests of this project. */
 export class Simulation implements SimulatedNode {
   readonly host: SimulatedHost;
   readonly deeds = new Deeds();
-  /** Those who add, change and remove pods. */
   readonly users: Users;
-  /** Absent where the node belongs to none. */
+  /** Undefined if the node belongs to no cluster. */
   readonly cluster: SimulatedCluster | undefined;
   readonly #random: Random;
   readonly #options: SimulationOptions;
@@ -122,7 +121,9 @@ export class Simulation implements SimulatedNode {
     return structuredClone(this.#life === undefined ? this.#past.recording : this.#life.recording);
   }
 
-  /** Plays what entered the present agent again; throws an `InvariantViolated` where that comes to something else. */
+  /**
+   * Replays the recording of the current agent. Throws an `InvariantViolated` if the replay ends in a different state.
+   */
   async checkReplay(): Promise<void> {
     await this.#past.replay(this.#life, this.recording());
     this.#watch.throwFirst();
@@ -176,7 +177,7 @@ export class Simulation implements SimulatedNode {
     this.#life = undefined;
   }
 
-  /** Lets the agent stop by itself, after it has ended its pods or without, and starts the next one later. */
+  /** Stops the agent gracefully, with or without draining its pods, and starts the next one after `downMs`. */
   async stopAgent({ drains, downMs }: { readonly drains: boolean; readonly downMs: number }): Promise<void> {
     const life = this.#life;
     await life?.retire({ drains });
@@ -201,25 +202,27 @@ export class Simulation implements SimulatedNode {
     perform(this, deed);
   }
 
-  /** Starts an agent after so many milliseconds, unless one lives by then. */
+  /** Starts an agent after `ms` milliseconds, unless one is running by then. */
   startAgentIn(ms: number): void {
     this.#clock.setTimeout(() => this.#beginLife(), ms);
   }
 
-  /** Sets the wall clock. */
   jump(ms: number): void {
     this.#watch.tell('beforeJump');
     this.#clock.jump(ms);
   }
 
-  /** The host loses its power with its agent; it is back at once, and `startAgent` begins anew. */
+  /**
+   * Cuts the power of the host, which kills the agent. The host is back at once, and `startAgent` starts the next
+   * agent.
+   */
   cutPower(): void {
     this.kill({ cutsCalls: true });
     this.deeds.touchAll(this.elapsed);
     this.host.cutPower(this.#random);
   }
 
-  /** How many calls were made to the outside. */
+  /** The number of calls to the outside so far. */
   get calls(): number {
     return this.#calls;
   }
@@ -228,7 +231,9 @@ export class Simulation implements SimulatedNode {
     return this.#clock.pass(ms, () => this.#turn());
   }
 
-  /** A look at the whole; throws an `InvariantViolated`. `isAtRest`: whatever was to come has come. */
+  /**
+   * Runs the checks of all invariants and throws an `InvariantViolated`. `isAtRest` adds the checks of a node at rest.
+   */
   check({ isAtRest = false }: { readonly isAtRest?: boolean } = {}): void {
     this.#watch.tell('whole');
     if (isAtRest) this.#watch.tell('atRest');
@@ -246,11 +251,11 @@ export class Simulation implements SimulatedNode {
     return this.#watch.isAtRest();
   }
 
-  /** Everything happens that is ready. */
+  /** Runs everything that is ready at the current time. */
   async #turn(): Promise<void> {
     this.#unrest.note(() => 'a timer');
     await nextTask();
-    // What never comes to rest would not do so either when it is played again.
+    // A node that never comes to rest would not do so in a replay either, so check before the replay.
     this.#watch.throwFirst();
     await this.#past.bury();
     this.#watch.tell('afterStep');
@@ -259,7 +264,7 @@ export class Simulation implements SimulatedNode {
   }
 
   #failed(error: unknown): void {
-    // No fault of the outside: it was given something that no node can be made of.
+    // A `TypeError` is no fault of the outside. The node was started with an invalid configuration.
     if (error instanceof TypeError) this.#watch.thrown(error);
     this.#die(false);
   }

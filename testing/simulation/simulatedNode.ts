@@ -1,53 +1,62 @@
-/** A node in simulation as those see it who try their pods on it. */
+/** A simulated node as the users of `statelet/testing` see it. */
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { NodeExplanation } from '../../show/explain/explainNode.ts';
 import type { Explanation } from '../../show/explain.ts';
 import type { Recording } from './run/recording.ts';
 import type { Deed } from './stories/story.ts';
 
-/** Add, change and remove pods; break things; let time pass; look at the node. */
+/** Applies and removes manifests, performs actions, advances the clock, and inspects the node. */
 export interface SimulatedNode {
-  /** Puts the manifest of a static pod there, or another in its place; throws a `TypeError` where it is not valid. */
+  /**
+   * Applies the manifest of a static pod, replacing any previous one of the same name. Throws a `TypeError` if it is
+   * invalid.
+   */
   apply(pod: object): void;
   /**
-   * Takes the manifest of a pod away; `pod` is its name there, or its full name (`default/web-node-1`). Where there is none,
-   * nothing happens, as with `kubectl delete --ignore-not-found`.
+   * Removes the manifest of a pod, given the name in the manifest or the full name (`default/web-node-1`). Does nothing
+   * if there is no such manifest, as with `kubectl delete --ignore-not-found`.
    */
   remove(pod: string): void;
 
-  /** Does what a story can tell of: ends a container, stops the runtime, fills the disk, sets the clock. */
+  /** Performs any action of a story, e.g. stops a container or the runtime, fills the disk, or sets the clock. */
   perform(deed: Deed): void;
-  /** Ends the agent as SIGKILL does, for good: pods run on until `startAgent`. */
+  /** Kills the agent as SIGKILL does. Its pods keep running, and no agent starts until `startAgent` is called. */
   kill(): void;
-  /** Starts an agent over what is there; nothing happens where one lives. */
+  /** Starts an agent on the present state of the host. Does nothing if one is running. */
   startAgent(): Promise<void>;
-  /** From now on no call meets a fault; what hangs goes on, and what is down comes back. */
+  /** Ends all faults. From now on no call fails, calls that hang continue, and everything that is down comes back. */
   endFaults(): void;
 
   /**
-   * Lets so many milliseconds of node time pass, one timer after the other; throws an `InvariantViolated`. One call has
-   * to end before the next.
+   * Advances the node's time by `ms` milliseconds, one timer after the other. Throws an `InvariantViolated`. Calls must
+   * not overlap.
    */
   advance(ms: number): Promise<void>;
   /**
-   * Lets time pass until everything that the manifests want runs and nothing is left of what is gone, for at most about
-   * `withinMs` milliseconds, and returns whether the node got there. Throws an `InvariantViolated` if an invariant breaks,
-   * even if it did not.
+   * Advances the time until everything in the manifests runs and nothing of removed pods is left, for at most about
+   * `withinMs` milliseconds, and returns whether the node settled. Throws an `InvariantViolated` if an invariant is
+   * broken, also if the node did not settle.
    */
   settle(withinMs: number): Promise<boolean>;
-  /** Milliseconds of node time since the beginning, whatever the wall clock shows. */
+  /** Milliseconds of node time since the start, which do not depend on the wall clock. */
   readonly elapsed: number;
-  /** How often something has entered the actors that changed one. */
+  /** The number of inputs that changed the state of at least one actor. */
   readonly steps: number;
 
-  /** The pods as `get` shows them, as copies of one's own; none where no agent lives. */
+  /** Returns copies of the pods as `get` shows them. Empty if no agent is running. */
   pods(): readonly Pod[];
-  /** Why a pod is in its state, given its name in the manifest, its full name or its UID. */
+  /** Explains the state of a pod, given the name in its manifest, its full name or its UID. */
   explain(pod: string): Explanation | undefined;
-  /** Absent where no agent lives. */
+  /** Undefined if no agent is running. */
   explainNode(): NodeExplanation | undefined;
-  /** A copy of what entered the present agent, or the last one, for `createReplay`; the simulation has to have `records`. */
+  /**
+   * Returns a copy of the recording of the current agent, or the last one, for `createReplay`. Requires the option
+   * `records`.
+   */
   recording(): Recording | undefined;
-  /** Of all that has happened so far: the same for two runs of one seed. The simulation has to have `traces`. */
+  /**
+   * Returns a digest of everything that has happened so far, which is the same for two runs with the same seed.
+   * Requires the option `traces`.
+   */
   digest(): string;
 }

@@ -1,4 +1,4 @@
-/** What agents have asked for of containers and sandboxes: what else happens to them comes from somebody else. */
+/** Tracks which exits of containers and sandboxes the agents have requested. All others have a different cause. */
 import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import { fullName, type SimulatedHost } from '../host/host.ts';
 import type { Fate, OutsideCall } from '../run/outside.ts';
@@ -6,12 +6,12 @@ import { renameIn, renameKey } from '../run/renamed.ts';
 import type { Deeds } from '../users/deeds.ts';
 import { ACTS_FOR_MS } from './touches.ts';
 
-/** What the runtime has is in a list by then, unless lists are troubled. */
+/** By then the runtime's objects are in its lists, unless the lists are faulty. */
 const LISTED_WITHIN_MS = 120_000;
 
 const ENDINGS: ReadonlySet<string> = new Set(['stopContainer', 'stopPodSandbox', 'removePodSandbox']);
 
-/** A container whose start is refused has ended. */
+/** A container whose start is refused has exited. */
 const isRefusal = ({ room, name }: OutsideCall, fate: Fate | undefined): boolean =>
   room === 'runtime' && name === 'startContainer' && (fate?.kind === 'fail' || fate?.kind === 'lostReply');
 
@@ -21,19 +21,24 @@ interface Around {
 }
 
 export class Endings {
-  /** When that was asked for last: what had no effect by then, as its agent died, has none. */
+  /**
+   * The time of the last request to stop each object. If the agent died before the request had an effect, it has none.
+   */
   readonly #asked = new Map<string, number>();
-  /** The containers that were to be removed: that is refused while one starts, which then runs as if nobody had asked. */
+  /**
+   * Containers whose removal was requested. The runtime refuses that during a start, and the container then keeps
+   * running.
+   */
   readonly #removals = new Set<string>();
-  /** How many sandboxes the present agent waits for, by the UID of their pod. */
+  /** The number of sandboxes that the current agent is creating, by pod UID. */
   readonly #awaited = new Map<string, number>();
 
-  /** What an earlier agent had asked for, and comes now, the present one has to take from others. */
+  /** Called when an agent starts. It did not request the sandboxes of earlier agents. */
   beginLife(): void {
     this.#awaited.clear();
   }
 
-  /** Notes what a call asks for. */
+  /** Records the request of a call. */
   note({ host, deeds }: Around, call: OutsideCall, fate?: Fate): void {
     const { room, name, about } = call;
     if (room === 'runtime' && ENDINGS.has(name)) this.#asked.set(about, host.clock.elapsed);
@@ -43,7 +48,7 @@ export class Endings {
     if (refused) deeds.touchContainer(fullName(refused), refused.containerName, host.clock.elapsed);
   }
 
-  /** Notes what somebody else than an agent has done. */
+  /** Records an exit or sandbox that no agent has requested. */
   noteEffect({ host: { clock }, deeds }: Around, effect: RuntimeEffect): void {
     const { sandbox, container } = effect;
     renameKey(this.#asked, effect);
@@ -53,22 +58,25 @@ export class Endings {
       if (container === undefined) deeds.touch(pod, clock.elapsed);
       else deeds.touchContainer(pod, container.containerName, clock.elapsed);
     }
-    // Of two sandboxes neither stays (C8), as soon as a list shows both.
+    // Of two ready sandboxes neither stays (C8), as soon as a list shows both.
     if (this.isSurplus(effect)) deeds.touch(pod, clock.elapsed + LISTED_WITHIN_MS);
   }
 
-  /** Whether something has ended that no agent had asked to end; what is gone, or is used again, is forgotten. */
+  /**
+   * Whether something has exited that no agent had requested to stop. Forgets requests about objects that are removed
+   * or used again.
+   */
   isByOthers({ kind, container, sandbox }: RuntimeEffect, now: number): boolean {
     const { id } = container ?? sandbox;
     const isAsked = [sandbox.id, id].some((each) => this.#isAsked(each, now) || this.#removals.has(each));
-    // A sandbox that it could not stop may be wanted again: what an agent starts in it ends without that call.
+    // A sandbox that could not be stopped may be used again. A container started in it may exit without a stop request.
     if (kind === 'started') this.#asked.delete(sandbox.id);
     if (kind === 'removed') this.#asked.delete(id);
     if (kind === 'started' || kind === 'removed') this.#removals.delete(id);
     return kind === 'ended' && !isAsked;
   }
 
-  /** Whether a pod has got a sandbox that only an earlier agent had asked for. */
+  /** Whether a pod has got a sandbox that only an earlier agent has requested. */
   isSurplus({ kind, container, sandbox: { podUid } }: RuntimeEffect): boolean {
     if (kind !== 'started' || container !== undefined) return false;
     const awaited = this.#awaitedOf(podUid);

@@ -1,12 +1,12 @@
-/** Refuses what JSON cannot have, before it is asked to. */
+/** Rejects values that JSON cannot represent before they are serialized. */
 
 import { printable } from '../../../base/printable.ts';
 import { fieldPath } from '../../../kubernetes/api/problem.ts';
 
-/** Much deeper than anything that a node takes, and no problem for whoever calls itself for each level. */
+/** Far deeper than any value that a node accepts, and shallow enough for recursive functions. */
 const DEEPEST = 500;
 
-/** Throws a `TypeError` that names the first field that is no plain data; `taker` is whom it is given to. */
+/** Throws a `TypeError` that names the first field that is not plain data. The message starts with `taker`. */
 export function checkPlain(value: unknown, taker: string): void {
   check(value, [], []);
 

@@ -1,4 +1,4 @@
-/** The pods as the present agent has told of them. */
+/** The latest statuses that the current agent has published. */
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 
@@ -12,7 +12,6 @@ export class ToldPods {
 
   readonly of = (uid: string): Pod | undefined => this.#told.get(uid);
 
-  /** Another agent begins. */
   clear(): void {
     this.#told.clear();
   }

@@ -1,4 +1,4 @@
-/** A digest of all that happens in a simulation. */
+/** A digest of everything that happens in a simulation. */
 import { createHash } from 'node:crypto';
 import type { Following } from '../invariants/invariant.ts';
 
@@ -9,7 +9,7 @@ export class Trace {
     this.#hash.update(`${kind} ${JSON.stringify(what, inJson)}\n`);
   }
 
-  /** Takes all of it down. */
+  /** Returns hooks that add every event to the digest. */
   following(elapsed: () => number): Following {
     return {
       onCall: (call, fate) => this.add('call', [elapsed(), call, fate]),
@@ -20,7 +20,6 @@ export class Trace {
     };
   }
 
-  /** Of all that was added so far. */
   digest(): string {
     return this.#hash.copy().digest('hex');
   }

@@ -1,19 +1,19 @@
-/** Notices a node that never comes to rest: it would hold the clock where it is for ever, or take all memory. */
+/** Detects a node that never comes to rest, which would stop the clock forever or exhaust the memory. */
 
-/** So much may happen at one moment for each pod, and so much within a minute: ten times what any story has come to. */
+/** Limits per pod for one point in time and for one minute. They are ten times what any story has reached. */
 const AT_A_MOMENT = 500;
 const IN_A_MINUTE = 7_000;
 const MINUTE_MS = 60_000;
-/** What a node does without any pod, counted in pods. */
+/** The activity of a node without pods, in pods. */
 const OF_ITS_OWN = 10;
-/** So many kinds of what has happened are told. */
+/** The number of kinds that a message names. */
 const TOLD = 3;
 
 interface Span {
   readonly name: string;
-  /** How much may happen in it for each pod. */
+  /** Maximum count per pod. */
   readonly most: number;
-  /** Which of all of them a time is in. */
+  /** Returns the number of the span that contains a time. */
   readonly at: (elapsed: number) => number;
 }
 
@@ -22,19 +22,19 @@ const SPANS: readonly Span[] = [
   { name: 'within a minute', most: IN_A_MINUTE, at: (elapsed) => Math.floor(elapsed / MINUTE_MS) },
 ];
 
-/** What has happened in the present one of such spans. */
+/** Counts the activity in the current span. */
 class Count {
   readonly span: Span;
   #at = Number.NaN;
   #count = 0;
-  /** How often each has happened, once there is much of it. */
+  /** Counts by kind, once the total is more than half of the limit. */
   readonly #kinds = new Map<string, number>();
 
   constructor(span: Span) {
     this.span = span;
   }
 
-  /** Whether there may be more of it. */
+  /** Counts one activity and returns whether the total is within the limit. */
   note(what: () => string, elapsed: number, pods: number): boolean {
     const at = this.span.at(elapsed);
     if (at !== this.#at) this.#beginAt(at);
@@ -44,7 +44,7 @@ class Count {
     return this.#count <= most;
   }
 
-  /** What has happened, and what of it has happened most of late. */
+  /** The total and the most frequent kinds. */
   toString(): string {
     const often = [...this.#kinds].sort(([, one], [, other]) => other - one).slice(0, TOLD);
     const kinds = often.map(([what, count]) => `${what} (${count} times)`);
@@ -62,7 +62,6 @@ class Count {
   }
 }
 
-/** Whose time it is, and the pods that are wanted there. */
 interface Watched {
   readonly elapsed: number;
   readonly deeds: { readonly wanted: { readonly size: number } };
@@ -72,7 +71,7 @@ export class Unrest {
   readonly #watched: Watched;
   readonly #violated: (message: string) => void;
   readonly #counts = SPANS.map((span) => new Count(span));
-  /** What is wanted no more may take long to end. */
+  /** Pods that are no longer wanted may take long to terminate, so the maximum counts. */
   #mostPods = 0;
 
   constructor(watched: Watched, violated: (message: string) => void) {
@@ -80,7 +79,7 @@ export class Unrest {
     this.#violated = violated;
   }
 
-  /** Notes that something happens; false where it is too much, and nothing may follow from it any more. */
+  /** Records an activity. Returns false if the limit is exceeded, in which case the caller must stop. */
   note(what: () => string): boolean {
     const { elapsed, deeds } = this.#watched;
     this.#mostPods = Math.max(this.#mostPods, deeds.wanted.size);

@@ -1,4 +1,4 @@
-/** Pods of another agent that come to the cgroups of this agent's pods, and go again. */
+/** Temporary pods of a different agent in the cgroups of this agent's pods. */
 
 import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
@@ -6,22 +6,22 @@ import type { CgroupTree } from '../../../host/simulated/cgroupTree.ts';
 import { type OtherPod, runOther, VISITING, visitor } from '../host/otherPods.ts';
 import type { Schedule } from '../run/schedule.ts';
 
-/** The host that they come to: `cgroups` are those of the present boot. */
+/** The host that the pods run on. `cgroups` are those since the last boot. */
 export interface Visited {
   readonly cgroups: CgroupTree;
   readonly clock: Pick<Schedule, 'setTimeout'>;
 }
 
-/** How long the runtime has had something of a pod before its agent has made its cgroup for good, at least. */
+/** Minimum time between the first list that shows a pod and the final creation of its cgroup. */
 const SETTLES_MS = 1_000;
 
 export class Visits {
   readonly #runtime: SimulatedRuntime;
-  /** All that is of other agents at the runtime, with whether it is to run. */
+  /** The sandboxes and containers of all other agents, with whether each is supposed to run. */
   readonly #runs: Map<string, boolean>;
-  /** The pods that are there, by their UIDs. */
+  /** The temporary pods by UID. */
   readonly #pods = new Map<string, OtherPod>();
-  /** Those that lists of the runtime showed when it was looked at last, and those that they had shown before that. */
+  /** The pods that the last list of the runtime showed, and those that an earlier list has shown as well. */
   readonly #wasShown = new Set<string>();
   readonly #settled = new Set<string>();
 
@@ -30,7 +30,7 @@ export class Visits {
     this.#runs = runs;
   }
 
-  /** Of those that have settled, and that the runtime has: else nobody can know whose the cgroup is. */
+  /** The cgroups of settled pods that the runtime has. For others nobody can know whose cgroup it is. */
   get cgroups(): readonly string[] {
     if (this.#pods.size === 0) return [];
     const there = [...this.#runtime.sandboxes()];
@@ -38,7 +38,7 @@ export class Visits {
     return known.map(([, { cgroup }]) => cgroup);
   }
 
-  /** Its agent makes it, as far as the runtime lets it; one of a UID that runs here already does not come. */
+  /** Starts a temporary pod, unless a pod with this UID is running already. */
   come(uid: string, image: string, host: Visited): void {
     const { cgroups, clock } = host;
     const pod = visitor(uid);
@@ -51,7 +51,7 @@ export class Visits {
     runOther(this.#runtime, pod, image).then(swept, swept);
   }
 
-  /** Its agent ends what runs in it. */
+  /** Stops the containers of a pod. */
   end(uid: string): void {
     if (!this.#pods.has(uid)) return;
     for (const { id, state } of this.#containers(uid)) {
@@ -60,33 +60,33 @@ export class Visits {
     }
   }
 
-  /** Its agent takes it away with all that is there of it. */
+  /** Removes a pod with everything that is left of it. */
   leave(uid: string, cgroups: CgroupTree): void {
     const pod = this.#pods.get(uid);
     if (pod === undefined) return;
     for (const known of [this.#pods, this.#wasShown, this.#settled]) known.delete(uid);
     this.#sweep(uid);
     const isUsed = [...this.#runtime.sandboxes()].some(({ podUid }) => podUid === uid);
-    // As kubelets do with a UID that they do not know any more: what another agent has left of it goes as well. Where an
-    // agent of here may not change cgroups, only its own agent can have made its own.
+    // A kubelet removes the cgroups of unknown UIDs, including those that a different agent has left. If this agent may
+    // not change cgroups, only the other agent can have created that of the pod.
     const isToGo = (path: string) => !isUsed || (cgroups.isReadOnly && path === pod.cgroup);
     for (const path of cgroups.paths) if (path.endsWith(`/pod${uid}`) && isToGo(path)) cgroups.drop(path);
   }
 
-  /** What of them has come to be is theirs from then on, also while they wait for an answer. */
+  /** Records that objects in the namespace of temporary pods are foreign from the time they are created. */
   noteEffect({ kind, sandbox, container }: RuntimeEffect): void {
     if (sandbox.namespace !== VISITING) return;
     const { id } = container ?? sandbox;
     if (kind === 'created') this.#runs.set(id, false);
     if (kind === 'started') this.#runs.set(id, true);
-    // It may have been killed with the cgroup by an agent that nothing could show it to. One that was starting while its pod
-    // left ends after it is gone.
+    // The agent may have killed the container with its cgroup before any list showed it. A container that was starting
+    // while its pod left exits after it.
     if (kind === 'ended' && this.#runs.has(id) && !this.#settled.has(sandbox.podUid)) this.#runs.set(id, false);
   }
 
   /**
-   * An agent that has asked just before the runtime had anything of it may remove its cgroup: nobody can do better. What
-   * starts in it makes it again.
+   * Creates the cgroup again and marks the pod as settled. An agent that listed the runtime's objects just before the
+   * pod appeared may have removed the cgroup, which cannot be avoided.
    */
   #settle(pod: OtherPod, uid: string, host: Visited): void {
     if (this.#pods.get(uid) !== pod) return;

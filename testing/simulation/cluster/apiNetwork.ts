@@ -1,4 +1,4 @@
-/** The way from a node to the API server of its cluster: it may break, and what is on it may get lost. */
+/** The network between a node and the API server of its cluster, with its faults. */
 import { networkError } from '../../../actors/simulated/connection.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';
 import type { KubeResponse } from '../../../kubeclient/transport.ts';
@@ -8,7 +8,7 @@ import { PartTroubles } from './partTroubles.ts';
 import { type TokenAsked, tokenAsked } from './tokenAsked.ts';
 import { WatchStream } from './watchStream.ts';
 
-/** Nobody listens there, or nothing comes through. */
+/** Connections are refused, or requests hang. */
 export type ApiOutage = 'refused' | 'hanging';
 
 const ADDRESS = { host: 'kubernetes.default.svc', port: 443 };
@@ -19,25 +19,25 @@ export class ApiNetwork {
   readonly #server: Pick<Api, 'answer'>;
   readonly #streams = new Set<WatchStream>();
   #outage: ApiOutage | undefined;
-  /** Rejects those whose request hangs. */
+  /** Rejects the requests that hang. */
   #over = Promise.withResolvers<never>();
   #isSilent = false;
-  /** What is being carried out: method and path. */
+  /** The requests in progress, as method and path. */
   readonly #asked = new Set<string>();
   readonly parts = new PartTroubles();
-  /** Told of each patch of a status that has changed nothing. */
+  /** Called with each status patch that has changed nothing. */
   onIdlePatch: (path: string, patch: string) => void = () => {};
-  /** Told of each request for a token of a pod that the server has answered. */
+  /** Called with each token request that the server has answered. */
   onToken: (asked: TokenAsked) => void = () => {};
 
-  /** `server`: what answers for it. */
+  /** `server` handles the requests. */
   constructor(api: Api, server: Pick<Api, 'answer'> = api) {
     this.#api = api;
     this.#server = server;
     this.#over.promise.catch(() => {});
   }
 
-  /** Carries a request there, and its answer back. */
+  /** Sends a request and returns the response. */
   async carry(request: ApiRequest, signal: AbortSignal): Promise<KubeResponse> {
     if (this.#outage === 'refused') throw networkError('refused', ADDRESS);
     if (this.#outage === 'hanging') return await unlessAborted(this.#over.promise, signal);
@@ -51,19 +51,19 @@ export class ApiNetwork {
     return this.#outage !== undefined || this.#isSilent || this.parts.isAny;
   }
 
-  /** Whether it is for this request that something is written just now. */
+  /** Whether this request is in progress, so that a write is due to it. */
   isAsked(method: string, path: string): boolean {
     return this.#asked.has(`${method} ${path}`);
   }
 
-  /** Until it is back no request gets there. */
+  /** Makes the server unreachable until `comeBack`. */
   goAway(how: ApiOutage): void {
     this.#outage = how;
     if (how === 'refused') this.cut();
     else this.#silenceAll();
   }
 
-  /** What hung is lost, and so are the watches that were open. */
+  /** Ends an outage. Requests that hung and open watches fail. */
   comeBack(): void {
     this.#outage = undefined;
     this.#over.reject(reset());
@@ -72,19 +72,19 @@ export class ApiNetwork {
     this.cut();
   }
 
-  /** Watches tell nothing any more, also those that are opened from now on. */
+  /** Makes open and future watches deliver nothing. */
   silence(): void {
     this.#isSilent = true;
     this.#silenceAll();
   }
 
-  /** It is noticed that the connections of silent watches are dead. */
+  /** Breaks the silent watches. */
   endSilence(): void {
     this.#isSilent = false;
     this.cut();
   }
 
-  /** All watches break. */
+  /** Breaks all watches. */
   cut(): void {
     for (const stream of this.#streams) stream.cut(reset());
   }

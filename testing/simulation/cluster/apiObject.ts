@@ -1,4 +1,4 @@
-/** What pods get of an API server beside themselves: as users write it, and where the server has it. */
+/** Objects that pods use from an API server, as users write them and as the server stores them. */
 import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
 import { metadataOf } from '../../apiserver/store/metadata.ts';
 import type { ResourceName } from '../../apiserver/store/store.ts';
@@ -6,11 +6,11 @@ import type { ResourceName } from '../../apiserver/store/store.ts';
 export const OBJECT_KINDS = ['ConfigMap', 'Secret', 'ClusterTrustBundle'] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
-/** An object of the namespace of all pods, or of the whole cluster. */
+/** An object in the namespace of all pods, or a cluster-scoped one. */
 export interface ApiObject {
   readonly of: ObjectKind;
   readonly name: string;
-  /** By key; of a trust bundle each text is an anchor. */
+  /** Keyed by data key. For a ClusterTrustBundle, each value is one trust anchor. */
   readonly data: Readonly<Record<string, string>>;
   readonly immutable?: boolean;
 }
@@ -23,11 +23,11 @@ export const OBJECT_RESOURCES: Readonly<Record<ObjectKind, ResourceName>> = {
 
 const toBase64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** No certificate, but what a node looks at of one. */
+/** Returns a PEM block that passes the node's checks, although it contains no certificate. */
 const anchorOf = (text: string): string =>
   `-----BEGIN CERTIFICATE-----\n${toBase64(text)}\n-----END CERTIFICATE-----\n`;
 
-/** As it is sent to the server. */
+/** The request body. */
 export function jsonOfObject({ of, name, data, immutable }: ApiObject): JsonObject {
   const entries = Object.entries(data);
   const metadata = { name };
@@ -37,10 +37,10 @@ export function jsonOfObject({ of, name, data, immutable }: ApiObject): JsonObje
   return { metadata, data: Object.fromEntries(texts), ...(immutable ? { immutable } : {}) };
 }
 
-/** What the server has of an object, as far as a simulation looks at it. */
+/** The stored fields that a simulation needs. */
 export interface StoredObject {
   readonly name: string;
-  /** Texts by key; of a trust bundle one, by the empty key. */
+  /** Values by key. A trust bundle has one value with an empty key. */
   readonly data: ReadonlyMap<string, string>;
   readonly isImmutable: boolean;
 }

@@ -1,23 +1,25 @@
-/** A pod as the API server has it, as far as a simulation looks at it. */
+/** The fields of a pod at the API server that a simulation needs. */
 import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
 import { metadataOf } from '../../apiserver/store/metadata.ts';
 
 export interface ApiPod {
   readonly uid: string;
-  /** Its full name. */
+  /** The full name, `namespace/name`. */
   readonly pod: string;
   readonly namespace: string;
   readonly name: string;
   readonly node: string;
-  /** The UID of the static pod that it is the mirror of; absent: it is none. */
+  /** The UID of the static pod if this is its mirror pod. */
   readonly mirrored: string | undefined;
   readonly isDeleted: boolean;
-  /** Empty where nobody has told one. */
+  /** Empty if no phase has been reported. */
   readonly phase: string;
   readonly status: JsonObject;
 }
 
-/** A write of a pod: as it was, if it was there, and as it is now; of one that is gone, as it was last. */
+/**
+ * A write of a pod with the state before, if it existed, and the state after. For a deletion, `now` is the last state.
+ */
 export interface PodWrite {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly before: ApiPod | undefined;

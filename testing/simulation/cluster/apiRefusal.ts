@@ -1,4 +1,4 @@
-/** An answer of the API server that refuses a request, as a call fails with it. */
+/** An error response of the API server, thrown by a failed call. */
 
 const REASONS: ReadonlyMap<number, string> = new Map([
   [403, 'Forbidden'],
@@ -8,7 +8,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [503, 'ServiceUnavailable'],
 ]);
 
-/** What a server that has too much to do asks for, in seconds. */
+/** The Retry-After header of an overloaded server, in seconds. */
 const RETRY_AFTER = '1';
 
 export class ApiRefusal extends Error {

@@ -1,4 +1,6 @@
-/** Those who make, change and delete pods and what these need in the API of a cluster: what it refuses has no effect. */
+/**
+ * The users of a cluster, who create, change and delete pods and objects. Requests that the API rejects have no effect.
+ */
 
 import { configMapsPath, podPath, secretsPath } from '../../../kubeclient/paths.ts';
 import type { Api } from '../../apiserver/api.ts';
@@ -14,14 +16,14 @@ const NAMESPACE = 'default';
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
 const ACCOUNTS = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts`;
 
-/** Why somebody says that a pod has failed. */
+/** The reason of a pod that is failed by a controller. */
 export const NODE_LOST = 'NodeLost';
 
 export class ClusterUsers {
   readonly #api: Api;
-  /** One after the other, as one user does things. */
+  /** The last request. Requests are sent sequentially. */
   #last: Promise<unknown>;
-  /** What the server refused, for whoever wonders. */
+  /** The error responses, for debugging. */
   readonly refused: string[] = [];
 
   constructor(api: Api) {
@@ -29,13 +31,13 @@ export class ClusterUsers {
     this.#last = this.#ask('POST', ACCOUNTS, { metadata: { name: 'default' } });
   }
 
-  /** Makes a pod that is bound to the node already. */
+  /** Creates a pod that is bound to the node. */
   create(pod: Manifest): void {
     const spec = { automountServiceAccountToken: false, ...pod.spec, nodeName: NODE_NAME };
     this.#send('POST', PODS, { ...pod, metadata: { ...pod.metadata, namespace: NAMESPACE }, spec });
   }
 
-  /** `graceSeconds`: 0 takes it away at once, whatever runs of it. */
+  /** `graceSeconds` 0 removes the pod at once, even if it is running. */
   delete(pod: string, graceSeconds?: number): void {
     this.#send('DELETE', pathOf(pod), graceSeconds === undefined ? {} : { gracePeriodSeconds: graceSeconds });
   }
@@ -44,20 +46,22 @@ export class ClusterUsers {
     this.#send('PATCH', pathOf(pod), { metadata: { labels } });
   }
 
-  /** Says that it has failed, unless it has ended already. */
+  /** Sets the phase to Failed, unless the pod is terminal already. */
   fail(pod: string): void {
     if (['Succeeded', 'Failed'].includes(textAt(objectAt(this.#there(pod), 'status'), 'phase'))) return;
     const status = { phase: 'Failed', reason: NODE_LOST, message: 'its node does not answer' };
     this.#send('PATCH', `${pathOf(pod)}/status`, { status });
   }
 
-  /** Gives a container another image, unless it may not run again: a server takes no status of it then. */
+  /**
+   * Changes a container's image, unless the pod does not restart containers. A server would then reject the new status.
+   */
   setImage(pod: string, container: string, image: string): void {
     if (textAt(objectAt(this.#there(pod), 'spec'), 'restartPolicy') !== 'Always') return;
     this.#send('PATCH', pathOf(pod), { spec: { containers: [{ name: container, image }] } });
   }
 
-  /** Makes an object, or changes the one that there is. */
+  /** Creates or updates an object. */
   putObject(object: ApiObject): void {
     const { of, name } = object;
     if (of === 'ClusterTrustBundle') return void this.#then(async () => this.#putBundle(object));
@@ -75,7 +79,7 @@ export class ClusterUsers {
     return this.#ask('POST', collectionOf(of), json);
   }
 
-  /** The server lets trust bundles be read alone: they are put into its store. */
+  /** Writes to the store, because the server has no write access to ClusterTrustBundles. */
   #putBundle(object: ApiObject): void {
     const { store, ids } = this.#api.registry;
     const before = store.get(OBJECT_RESOURCES.ClusterTrustBundle, undefined, object.name);
@@ -116,7 +120,7 @@ const collectionOf = (of: Exclude<ObjectKind, 'ClusterTrustBundle'>): string =>
 const objectPath = (of: Exclude<ObjectKind, 'ClusterTrustBundle'>, name: string): string =>
   `${collectionOf(of)}/${name}`;
 
-/** `pod`: its full name. */
+/** The path of a pod with this full name. */
 function pathOf(pod: string): string {
   const [namespace = '', name = ''] = pod.split('/');
   return podPath({ namespace, name });

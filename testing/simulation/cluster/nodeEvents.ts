@@ -1,4 +1,4 @@
-/** The events of one agent on their way to the API server. */
+/** Sends the events of one agent to the API server. */
 
 import { createEventRecorder } from '../../../actors/events/eventRecorder.ts';
 import { EventSender, type EventSenderParts } from '../../../actors/events/eventSender.ts';
@@ -25,7 +25,6 @@ export class NodeEvents {
     this.#sender = sender;
   }
 
-  /** That of the Node is known. */
   learnNode(uid: string): void {
     this.#sender.learnNode(uid);
   }

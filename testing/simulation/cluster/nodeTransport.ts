@@ -1,4 +1,4 @@
-/** Requests of one agent to the API server: each passes the gate of its life. */
+/** The requests of one agent to the API server, which pass the gate of the agent. */
 
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../../kubeclient/transport.ts';
 import { attributesOf } from '../../apiserver/authorization/attributes.ts';
@@ -42,7 +42,7 @@ export class NodeTransport implements KubeTransport {
 
   close(): void {}
 
-  /** As far as it comes before the agent is dead. */
+  /** Yields the body until the agent dies. */
   async *#heard(body: AsyncIterable<string>): AsyncGenerator<string> {
     for await (const piece of body) {
       if (this.#parts.gate.isClosed) return await new Promise<never>(() => {});
@@ -55,7 +55,7 @@ async function* textOf(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-/** `patch pods/status`, about the path. */
+/** Names the call, e.g. `patch pods/status`. */
 function callOf({ method, path }: KubeRequest): OutsideCall {
   const url = new URL(path, 'https://kubernetes.default.svc');
   const asked = attributesOf(method, url);

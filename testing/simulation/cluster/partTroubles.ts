@@ -1,24 +1,24 @@
-/** What is the matter with parts of an API server for a while: everything else goes on. */
+/** Faults of parts of an API server that last for a while. */
 import { networkError } from '../../../actors/simulated/connection.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';
 import type { ApiRequest } from '../../apiserver/request.ts';
 import { ApiRefusal } from './apiRefusal.ts';
 import type { WatchStream } from './watchStream.ts';
 
-/** What pods get of an API server, by where it is. */
+/** The resources and subresources that can fail separately. */
 export const API_PARTS = ['configmaps', 'secrets', 'clustertrustbundles', 'token'] as const;
 export type ApiPart = (typeof API_PARTS)[number];
 
 /**
- * Requests fail, are refused, hang, or are carried out and lose their answers; watches that go on from where they were are
- * told that this is forgotten, tell nothing any more, or break whenever they have begun.
+ * Requests fail, are forbidden, hang, or take effect and lose their responses (`lost`). Watches that resume get 410
+ * Gone (`gone`), deliver nothing (`silent`), or break as soon as they are open (`cut`).
  */
 export const PART_TROUBLES = ['failing', 'forbidden', 'hanging', 'lost', 'gone', 'silent', 'cut'] as const;
 export type PartTrouble = (typeof PART_TROUBLES)[number];
 
 const isPart = (name: string): name is ApiPart => API_PARTS.some((each) => each === name);
 
-/** The part that a request is for; undefined: none that anything can be the matter with. */
+/** The part that a request is for, or undefined if it is for none of them. */
 export function partOf({ url }: Pick<ApiRequest, 'url'>): ApiPart | undefined {
   const names = new URL(url, 'https://localhost').pathname.split('/');
   return names.findLast(isPart);
@@ -32,7 +32,7 @@ const FORGOTTEN = 410;
 
 interface Suffering {
   readonly how: PartTrouble;
-  /** Rejects those who hang. */
+  /** Rejects the requests that hang. */
   readonly over: PromiseWithResolvers<never>;
 }
 
@@ -55,7 +55,7 @@ export class PartTroubles {
     for (const stream of this.#streamsOf(part)) this.#disturb(stream, how);
   }
 
-  /** What hung is lost, and that watches told nothing is noticed. */
+  /** Ends a fault. Requests that hung fail, and silent watches break. */
   end(part: ApiPart): void {
     const suffering = this.#suffering.get(part);
     this.#suffering.delete(part);
@@ -63,7 +63,7 @@ export class PartTroubles {
     if (suffering?.how === 'silent') for (const stream of this.#streamsOf(part)) stream.cut(reset());
   }
 
-  /** What a request meets before it is carried out; throws where it is not. */
+  /** Applies the fault before a request takes effect. Throws if it fails. */
   async before(request: ApiRequest, signal: AbortSignal): Promise<void> {
     const { how, over } = this.#sufferingOf(request) ?? {};
     if (how === undefined || over === undefined) return;
@@ -73,12 +73,12 @@ export class PartTroubles {
     if (how === 'hanging') await unlessAborted(over.promise, signal);
   }
 
-  /** What becomes of the answer; throws where it is lost. */
+  /** Throws if the response is lost. */
   after(request: ApiRequest): void {
     if (this.#sufferingOf(request)?.how === 'lost') throw reset();
   }
 
-  /** A watch has been answered. */
+  /** Called when a watch has been opened. */
   opened(request: ApiRequest, stream: WatchStream): void {
     const part = partOf(request);
     if (part === undefined) return;
@@ -106,7 +106,7 @@ export class PartTroubles {
   }
 }
 
-/** Whether it watches from where it was. */
+/** Whether the request resumes a watch. */
 function goesOn({ url }: ApiRequest): boolean {
   const { searchParams } = new URL(url, 'https://localhost');
   return searchParams.get('watch') === 'true' && searchParams.get('sendInitialEvents') !== 'true';

@@ -1,4 +1,4 @@
-/** What an API server makes up, drawn from a seed. */
+/** UIDs and name suffixes of an API server, drawn from a seed. */
 import type { Ids } from '../../apiserver/registry/ids.ts';
 import type { Random } from '../random.ts';
 

@@ -1,4 +1,4 @@
-/** The cluster that a simulated node belongs to: its API server in memory, and what it knows of the node's pods. */
+/** The cluster of a simulated node, with its API server in memory. */
 import { PodCache } from '../../../actors/cluster/pods/podCache.ts';
 import type { ClusterParts } from '../../../actors/node/nodeParts.ts';
 import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
@@ -29,30 +29,30 @@ import { seededIds } from './seededIds.ts';
 import type { TokenAsked } from './tokenAsked.ts';
 import { TrustBundleServer } from './trustBundles.ts';
 
-/** What a cluster is made over. */
+/** The parts of the simulation that a cluster uses. */
 export interface ClusterGround {
   readonly clock: Schedule;
   readonly random: Random;
   readonly deeds: Deeds;
-  /** Told of each pod that is made, changed or deleted, by its full name. */
+  /** Called with the full name of each pod that is created, changed or deleted. */
   readonly onChanged: (pod: string) => void;
   readonly isOlder?: boolean;
-  /** How the node keeps what its pods name up to date; absent: it watches that. */
+  /** How the node detects changes of ConfigMaps and Secrets. Default: `Watch`. */
   readonly strategy?: ObjectSettings['strategy'] | undefined;
 }
 
-/** An object that pods may get, as it has become; undefined: it is gone. */
+/** A write of an object that pods may use. `now` is undefined after a deletion. */
 export interface ObjectWrite {
   readonly of: ObjectKind;
   readonly name: string;
   readonly now: StoredObject | undefined;
 }
 
-/** Makes the cluster of a simulation. */
+/** Creates the cluster of a simulation. */
 export type MakeCluster = (ground: ClusterGround) => SimulatedCluster;
 
 export const simulatedCluster: MakeCluster = (ground) => new SimulatedCluster(ground);
-/** The same with a server that knows less. */
+/** A cluster with an older API server, which supports fewer features. */
 export const olderCluster: MakeCluster = (ground) => new SimulatedCluster({ ...ground, isOlder: true });
 
 const NODE = { name: `system:node:${NODE_NAME}`, groups: ['system:nodes'] };
@@ -85,7 +85,7 @@ export class SimulatedCluster {
   readonly #network: ApiNetwork;
   readonly #ground: ClusterGround;
   readonly #spells: Spells;
-  /** The UIDs of all pods that the API has ever had. */
+  /** The UIDs of all pods that have ever been in the API. */
   readonly #uids = new Set<string>();
 
   constructor(ground: ClusterGround) {
@@ -100,7 +100,7 @@ export class SimulatedCluster {
     this.#watchChanges((change) => this.#note(change));
   }
 
-  /** What one agent reaches it by; `onNodeUid` is told that of its Node. */
+  /** Returns the cluster parts of one agent. `onNodeUid` is called with the UID of its Node. */
   partsFor(
     gate: Gate,
     clock: Clock,
@@ -119,30 +119,30 @@ export class SimulatedCluster {
     };
   }
 
-  /** The node's pods as the API has them, with the mirrors of static pods. */
+  /** The node's pods in the API, including mirror pods. */
   pods(): readonly ApiPod[] {
     const all = this.api.registry.store.list('/pods').map(([, object]) => apiPodOf(object));
     return all.filter(({ node }) => node === NODE_NAME);
   }
 
-  /** Whether a pod of the API has, or had, this UID. */
+  /** Whether a pod in the API has, or had, this UID. */
   hasHad(uid: string): boolean {
     return this.#uids.has(uid);
   }
 
-  /** Tells of each change of the node's pods as it happens. */
+  /** Calls `onWrite` with each change of the node's pods. */
   watchPods(onWrite: (write: PodWrite) => void): void {
     this.#watchChanges(({ type, before, object }) => {
       onWrite({ type, before: before && apiPodOf(before), now: apiPodOf(object) });
     });
   }
 
-  /** Whether the node watches what its pods name, and does not ask for it now and then. */
+  /** Whether the node watches ConfigMaps and Secrets instead of reading them periodically. */
   get isWatched(): boolean {
     return (this.#ground.strategy ?? 'Watch') === 'Watch';
   }
 
-  /** Tells of each change of an object that pods may get as it happens. */
+  /** Calls `onWrite` with each change of an object that pods may use. */
   watchObjects(onWrite: (write: ObjectWrite) => void): void {
     for (const of of OBJECT_KINDS) {
       this.api.registry.store.watch(OBJECT_RESOURCES[of], ({ type, object }) => {
@@ -152,18 +152,18 @@ export class SimulatedCluster {
     }
   }
 
-  /** Tells of each request for a token of a pod that the server has answered. */
+  /** Calls `tell` with each token request that the server has answered. */
   onToken(tell: (asked: TokenAsked) => void): void {
     this.#network.onToken = tell;
   }
 
-  /** Tells of each status that the server has got of the node. */
+  /** Calls `tell` with each status that the node has written to the server. */
   onStatus(tell: (report: StatusReport) => void): void {
     this.watchPods(({ type, before, now }) => {
       const { uid, namespace, name, status, mirrored = uid } = now;
       const isOfNode = this.#network.isAsked('PATCH', `${podPath(now)}/status`);
       if (type !== 'MODIFIED' || !isOfNode || sameValue(before?.status, status)) return;
-      // The node has written it.
+      // The node has written the status, so it has this type.
       const told = JSON.parse(JSON.stringify(status)) as PodStatus;
       tell({ uid: mirrored, isStatic: mirrored !== uid, namespace, name, ended: false, status: told });
     });
@@ -175,12 +175,12 @@ export class SimulatedCluster {
     });
   }
 
-  /** Tells of each patch of the node that has changed nothing, by its path. */
+  /** Calls `tell` with the path of each patch by the node that has changed nothing. */
   onIdlePatch(tell: (path: string, patch: string) => void): void {
     this.#network.onIdlePatch = tell;
   }
 
-  /** Whether it is the node that takes a pod away just now. */
+  /** Whether the node itself is deleting the pod. */
   isDeletedByNode(pod: ApiPod): boolean {
     return this.#network.isAsked('DELETE', podPath(pod));
   }
@@ -200,28 +200,30 @@ export class SimulatedCluster {
     this.#spells.begin('silent', forMs, () => this.#network.endSilence());
   }
 
-  /** Something is the matter with a part of the server. */
   breakPart(part: ApiPart, how: PartTrouble, forMs: number): void {
     this.#network.parts.begin(part, how);
     this.#spells.begin(`part ${part}`, forMs, () => this.#network.parts.end(part));
   }
 
-  /** The server starts anew: watches break; `forgets`: nobody can go on from where he was. */
+  /**
+   * Restarts the server, breaking all watches. With `forgets`, no watch can resume from an old resourceVersion, so
+   * clients must relist.
+   */
   restart({ forgets }: { readonly forgets: boolean }): void {
     if (forgets) this.api.forget();
     this.#network.cut();
   }
 
-  /** Everything is well again. */
+  /** Ends all faults. */
   recover(): void {
     this.#spells.endAll();
   }
 
-  /** Whoever changes a pod in the API wants it so. */
+  /** Records a change of a pod by a user as an action. */
   #note({ type, object, before = {} }: Change): void {
     const { deeds, clock, onChanged } = this.#ground;
     const { uid, pod, isDeleted, mirrored, status } = apiPodOf(object);
-    // It shows what a manifest wants.
+    // A mirror pod reflects a manifest.
     if (mirrored !== undefined) return;
     this.#uids.add(uid);
     if (textAt(status, 'reason') === NODE_LOST) deeds.end([uid]);
@@ -235,7 +237,7 @@ export class SimulatedCluster {
 
 const isOfNode = (object: JsonObject): boolean => apiPodOf(object).node === NODE_NAME;
 
-/** What users say of a pod. */
+/** The fields of a pod that users set. */
 function wordsOf(pod: JsonObject) {
   const isLost = textAt(objectAt(pod, 'status'), 'reason') === NODE_LOST;
   const metadata = objectAt(pod, 'metadata');
@@ -246,6 +248,6 @@ function wordsOf(pod: JsonObject) {
 function manifestOf(pod: JsonObject): Manifest {
   const { name, namespace, uid, labels, annotations } = objectAt(pod, 'metadata');
   const metadata = { name, namespace, uid, labels, annotations };
-  // It has what the API asks of a pod.
+  // The API has validated the pod.
   return JSON.parse(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: pod.spec })) as Manifest;
 }

@@ -1,21 +1,21 @@
-/** A request for a token of a pod, and what the server answers to it, as far as a simulation looks at that. */
+/** A token request for a pod with its response, as far as a simulation checks it. */
 import { type JsonObject, numberAt, objectAt, textAt } from '../../apiserver/json.ts';
 import type { Answer, ApiRequest } from '../../apiserver/request.ts';
 import { partOf } from './partTroubles.ts';
 
 export interface TokenAsked {
   readonly path: string;
-  /** Whom the token is bound to. */
+  /** The UID of the pod that the token is bound to. */
   readonly podUid: string;
   readonly podName: string;
   readonly audience: string;
-  /** How long it is to hold. */
+  /** The requested lifetime. */
   readonly seconds: number;
-  /** Whether the server has made one. */
+  /** Whether the server has issued a token. */
   readonly isMade: boolean;
 }
 
-/** Undefined of any other request. */
+/** Undefined for any other request. */
 export function tokenAsked(request: ApiRequest, { code }: Pick<Answer, 'code'>): TokenAsked | undefined {
   if (request.method !== 'POST' || partOf(request) !== 'token') return undefined;
   const spec = objectAt(JSON.parse(Buffer.from(request.body).toString()) as JsonObject, 'spec');

@@ -1,6 +1,6 @@
 /**
- * An API server that has ClusterTrustBundles as well, as one does that is told to: it tells of them, and lets them be
- * listed and watched. Their store is that of all objects.
+ * An API server with the beta feature ClusterTrustBundle. It serves discovery, list and watch of ClusterTrustBundles,
+ * which are in the common store.
  */
 import type { Api } from '../../apiserver/api.ts';
 import type { Json, JsonObject } from '../../apiserver/json.ts';
@@ -35,7 +35,7 @@ export class TrustBundleServer {
   readonly #api: Api;
   readonly #server: Pick<Api, 'answer'>;
 
-  /** `server`: what answers for everything else. */
+  /** `server` handles all other requests. */
   constructor(api: Api, server: Pick<Api, 'answer'>) {
     this.#api = api;
     this.#server = server;

@@ -1,13 +1,13 @@
-/** A watch on its way from an API server in memory to its client. */
+/** A watch connection between an API server in memory and its client. */
 
 export class WatchStream {
   readonly #lines: string[] = [];
-  /** How it has ended; empty: it goes on. */
+  /** How the watch has ended. Undefined while it is open. */
   #ended: 'end' | Error | undefined;
   #isSilent = false;
   #wake = () => {};
 
-  /** What comes from now on gets lost, also its end. */
+  /** Drops everything from now on, including the end of the watch. */
   silence(): void {
     this.#isSilent = true;
   }
@@ -17,12 +17,12 @@ export class WatchStream {
     this.#wake();
   }
 
-  /** The server has ended it. */
+  /** Ends the watch regularly. */
   end(): void {
     if (!this.#isSilent) this.#endWith('end');
   }
 
-  /** Its connection breaks. */
+  /** Breaks the connection. */
   cut(error: Error): void {
     this.#endWith(error);
   }
@@ -32,7 +32,7 @@ export class WatchStream {
     this.#wake();
   }
 
-  /** What the client reads, until it has ended. */
+  /** Yields the lines until the watch has ended. */
   async *read(): AsyncGenerator<string> {
     while (this.#ended === undefined || this.#lines.length > 0) {
       const line = this.#lines.shift();

@@ -1,10 +1,13 @@
-/** Holds what simulations have reached against what is said of the transitions that they do not reach. */
+/** Compares the transitions that simulations have taken with the documented reasons for those that they do not take. */
 import type { AnyStateMachine } from 'xstate';
 import type { Coverage } from './coverage.ts';
 import { type KnownTransition, keyOf, transitionsOf } from './transitions.ts';
 import { isMeant, reasonOf, unreached } from './unreached.ts';
 
-/** The transitions that nobody has taken or given a reason for, those with a reason that were taken, and reasons for none. */
+/**
+ * Returns the transitions that were not taken without a reason, those that were taken in spite of one, and reasons
+ * without a transition.
+ */
 export function misfitsOf(coverage: Coverage, machines: readonly AnyStateMachine[]): string[] {
   const missed = new Set(machines.flatMap((machine) => coverage.of(machine).missed.map(keyOf)));
   return machines
@@ -20,7 +23,7 @@ function misfit(transition: KnownTransition, missed: ReadonlySet<string>): strin
   return said === undefined || said.isRare ? [] : [`taken, although there is a reason why it is not: ${key}`];
 }
 
-/** The reasons for transitions that there are not. */
+/** The reasons for transitions that do not exist. */
 export const staleIn = (machines: readonly AnyStateMachine[]): string[] => {
   const all = machines.flatMap(transitionsOf);
   const stale = unreached.filter((each) => !all.some((transition) => isMeant(each, transition)));

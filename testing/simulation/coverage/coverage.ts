@@ -1,8 +1,8 @@
-/** Which states of the machines simulations have been in, and which transitions they have taken. */
+/** The states of the machines that simulations have entered, and the transitions that they have taken. */
 import { type AnyStateMachine, type AnyStateNode, type InspectionEvent, StateMachine } from 'xstate';
 import { type KnownTransition, keyOf, statesOf, takenOf, transitionsOf } from './transitions.ts';
 
-/** How much of one machine was reached. */
+/** The coverage of one machine. */
 export interface MachineCoverage {
   readonly machine: string;
   readonly states: readonly string[];
@@ -15,14 +15,14 @@ export class Coverage {
   readonly #taken = new Map<string, number>();
   readonly #entered = new Set<string>();
 
-  /** To be told of everything that is inspected. */
+  /** Records an inspection event. */
   readonly note = (event: InspectionEvent): void => {
     if (event.type === '@xstate.actor' || event.type === '@xstate.snapshot') this.#enter(event.actorRef);
     if (event.type !== '@xstate.microstep') return;
     for (const transition of event._transitions) {
       const key = takenOf(transition.source, transition.eventType, transition);
       this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
-      // One that is left at once, as it begins, no snapshot shows.
+      // No snapshot shows a state that is left immediately.
       this.#entered.add(stateKey(transition.source));
     }
     this.#enter(event.actorRef, event.snapshot);
@@ -43,7 +43,7 @@ export class Coverage {
     if (typeof snapshot !== 'object' || snapshot === null) return;
     const machine: unknown = Reflect.get(snapshot, 'machine');
     if (!(machine instanceof StateMachine)) return;
-    // What a state machine's snapshot is made of.
+    // The snapshots of a state machine have these nodes.
     const nodes = Reflect.get(snapshot, '_nodes') as readonly AnyStateNode[];
     for (const node of nodes) this.#entered.add(stateKey(node));
   }

@@ -1,4 +1,4 @@
-/** Runs simulations, and says in a page of documentation what of the machines they have reached. */
+/** Runs simulations and writes a page about their coverage of the machines. */
 import type { AnyStateMachine, InspectionEvent } from 'xstate';
 import { simulatedCluster } from '../cluster/simulatedCluster.ts';
 import { clusterStory } from '../stories/clusterStory.ts';
@@ -13,11 +13,11 @@ import { Coverage, type MachineCoverage } from './coverage.ts';
 import type { KnownTransition } from './transitions.ts';
 import { reasonOf } from './unreached.ts';
 
-/** Every so many of the single faults are tried. */
+/** One in this many single faults is tried. */
 const EVERY = 61;
 const MOST_PODS = 4;
 const SECOND = 1_000;
-/** How long drawn stories last: in the short ones much falls together. */
+/** Durations of drawn stories, in seconds. In the short ones many events coincide. */
 const LASTS = [12, 40, 120, 180] as const;
 
 async function* stories(drawn: number): AsyncGenerator<Story> {
@@ -32,12 +32,12 @@ async function* stories(drawn: number): AsyncGenerator<Story> {
   }
 }
 
-/** The stories of a cluster are told up to this one: two in five of them are large, and left out. */
+/** The number of cluster stories. The large ones, two in five, are skipped. */
 const CLUSTER_STORIES = 120;
 const SIZES = 5;
 const isLarge = (seed: number): boolean => seed % SIZES > 2;
 
-/** What pointed stories reach, and what they, the short ones, each with faults, and so many that are drawn do. */
+/** The coverage by pointed stories alone, and by all stories. */
 export interface Reached {
   readonly byPointed: Coverage;
   readonly byAll: Coverage;
@@ -64,7 +64,7 @@ const row = ({ machine, states, missedStates, transitions, missed }: MachineCove
   `| [${machine}](charts/${machine}.md) | ${share(states, missedStates)} | ${share(transitions, missed)} | ` +
   `${transitions.length - pointed.missed.length} |`;
 
-/** The line of the page that says why a transition was not taken. */
+/** The row of a transition that was not taken, with the reason. */
 export function lineOf(transition: KnownTransition): string {
   const { from, event, to } = transition;
   const reason = reasonOf(transition) ?? '';
@@ -72,7 +72,7 @@ export function lineOf(transition: KnownTransition): string {
   return `| ${from === '' ? 'any' : `\`${from}\``} | ${event === '' ? 'its guard' : `\`${event}\``} | ${ways} | ${reason} |`;
 }
 
-/** The line of the page that names the states of a machine that were not entered. */
+/** The line with the states of a machine that were not entered. */
 const statesLine = (missedStates: readonly string[]): string =>
   `Never entered: ${missedStates.map((state) => `\`${state}\``).join(', ')}.`;
 
@@ -86,7 +86,7 @@ const missedOf = ({ machine, missed, missedStates }: MachineCoverage): string =>
     ...missed.map(lineOf),
   ].join('\n');
 
-/** The page: a row for each machine, and the transitions that were never taken. */
+/** The page has a row for each machine and the transitions that were never taken. */
 export function pageOf({ byAll, byPointed }: Reached, machines: readonly AnyStateMachine[], drawn: number): string {
   const all = machines.map((machine) => byAll.of(machine));
   const rows = machines.map((machine) => row(byAll.of(machine), byPointed.of(machine)));

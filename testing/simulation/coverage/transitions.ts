@@ -1,16 +1,16 @@
-/** The states and transitions of a machine, by names that stay the same over runs. */
+/** The states and transitions of a machine, with keys that are stable over runs. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 
-/** A transition as a chart has it. */
+/** A transition of a chart. */
 export interface KnownTransition {
   readonly machine: string;
-  /** The state that it leaves, dotted; empty for the machine itself. */
+  /** The source state as a dotted path. Empty for the machine itself. */
   readonly from: string;
-  /** Empty for one that is taken as soon as its guard holds. */
+  /** Empty for an eventless (`always`) transition. */
   readonly event: string;
-  /** Which of those that this event has in that state. */
+  /** The index among the transitions for this event in this state. */
   readonly index: number;
-  /** Where it leads; empty for one that stays. */
+  /** The target states. Empty for a transition without target. */
   readonly to: readonly string[];
 }
 
@@ -19,7 +19,7 @@ const statePath = (node: AnyStateNode): string => node.path.join('.');
 export const keyOf = ({ machine, from, event, index }: Omit<KnownTransition, 'to'>): string =>
   [machine, from || '(root)', event || 'always', index].join(' ');
 
-/** The transition of a chart that was taken. */
+/** The key of a transition that was taken. */
 export function takenOf(source: AnyStateNode, eventType: string, transition: unknown): string {
   const candidates: readonly unknown[] =
     eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
@@ -30,7 +30,7 @@ export function takenOf(source: AnyStateNode, eventType: string, transition: unk
 
 const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)];
 
-/** The states of a machine that it can be in, the outer ones first; the machine itself is none. */
+/** The states of a machine without the root, outer states first. */
 export const statesOf = (machine: AnyStateMachine): string[] =>
   nodesOf(machine.root)
     .slice(1)

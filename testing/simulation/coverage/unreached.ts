@@ -1,11 +1,11 @@
-/** Transitions that no simulation takes, with the reason why that stays so. */
+/** Transitions that no simulation takes, with the reasons. */
 import type { KnownTransition } from './transitions.ts';
 
-/** What is left open is any. */
+/** A missing field matches any value. */
 interface Unreached extends Partial<Pick<KnownTransition, 'from' | 'event' | 'index'>> {
   readonly machine: string;
   readonly reason: string;
-  /** Drawn stories take it now and then. */
+  /** Whether drawn stories take the transition occasionally. */
   readonly isRare?: boolean;
 }
 
@@ -180,13 +180,13 @@ export const unreached: readonly Unreached[] = [
   { machine: 'certificate', reason: NO_CERTIFICATE },
 ];
 
-/** Whether a reason is given for a transition. */
+/** Whether a reason applies to a transition. */
 export const isMeant = ({ machine, from, event, index }: Unreached, transition: Omit<KnownTransition, 'to'>): boolean =>
   machine === transition.machine &&
   (from === undefined || from === transition.from) &&
   (event === undefined || event === transition.event) &&
   (index === undefined || index === transition.index);
 
-/** Why a transition is not taken; undefined where nobody has said that. */
+/** Returns the reason why a transition is not taken, or undefined if there is none. */
 export const reasonOf = (transition: Omit<KnownTransition, 'to'>): string | undefined =>
   unreached.find((each) => isMeant(each, transition))?.reason;

@@ -1,4 +1,4 @@
-/** How calls to the outside fail: each with errors that its room really gives. */
+/** The errors of failed calls to the outside, which are those that the real targets return. */
 import { status } from '@grpc/grpc-js';
 import { networkError } from '../../../actors/simulated/connection.ts';
 import { lookUp } from '../../../base/lookUp.ts';
@@ -7,12 +7,12 @@ import { type FileErrorCode, fileError } from '../../../host/simulated/fileError
 import { ApiRefusal } from '../cluster/apiRefusal.ts';
 import type { OutsideCall, Room } from '../run/outside.ts';
 
-/** The errors that a disk may give at any time; the rest follow from what was asked for. */
+/** The errors that any read from a disk may return. */
 const DISK_READS = ['EIO', 'EMFILE', 'ENFILE'] as const;
-/** A host has only so many watches, and an agent only so many ways to be told of them. */
+/** The errors of starting a watch, because the number of watches and of inotify instances is limited. */
 const WATCHES = ['ENOSPC', 'EMFILE', 'ENFILE'] as const;
 const DISK_WRITES = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE', 'ENFILE'] as const;
-/** What only the kernel does. */
+/** The errors of operations that only the kernel does. */
 const KERNEL: Readonly<Record<string, readonly string[]>> = {
   mount: ['EIO', 'EMFILE'],
   unmount: ['EBUSY', 'EIO'],
@@ -21,9 +21,12 @@ const KERNEL: Readonly<Record<string, readonly string[]>> = {
   rmdir: ['EBUSY'],
   write: ['EINVAL', 'EBUSY'],
 };
-/** What any call to the runtime may fail with: on its way, or because the runtime has too much to do or is broken. */
+/**
+ * The errors that any call to the runtime may return, because of the transport or because the runtime is overloaded or
+ * broken.
+ */
 const RUNTIME = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'UNKNOWN', 'CANCELLED', 'INTERNAL', 'RESOURCE_EXHAUSTED'] as const;
-/** What containerd answers to single calls besides, where what it needs for them is not as it should be. */
+/** Further errors that containerd returns for certain calls. */
 const ANSWERED: Readonly<Record<string, readonly CodeName[]>> = {
   runPodSandbox: ['NOT_FOUND', 'ALREADY_EXISTS', 'INVALID_ARGUMENT'],
   execSync: ['NOT_FOUND'],
@@ -32,15 +35,15 @@ const ANSWERED: Readonly<Record<string, readonly CodeName[]>> = {
   startContainer: ['NOT_FOUND', 'ALREADY_EXISTS'],
   removeContainer: ['FAILED_PRECONDITION'],
   updateContainerResources: ['NOT_FOUND', 'INVALID_ARGUMENT', 'UNIMPLEMENTED'],
-  // As containerd 1.6 does that has lost track of a task which it was starting.
+  // containerd 1.6 returns this if it has lost track of a task that it was starting.
   removePodSandbox: ['FAILED_PRECONDITION'],
   containerStats: ['NOT_FOUND', 'UNIMPLEMENTED'],
   runtimeConfig: ['UNIMPLEMENTED'],
   updateRuntimeConfig: ['UNIMPLEMENTED', 'INVALID_ARGUMENT'],
 };
-/** An API server that is not reached, is broken, has too much to do, or whose authorizer has yet to hear of something. */
+/** The status codes of an API server that is broken, unavailable or overloaded, or whose authorizer is behind. */
 const API_REFUSALS = ['500', '503', '429', '403'] as const;
-/** What an API server answers before it has done anything. */
+/** Whether an API server rejects the request with this code before it has any effect. */
 export const isRefusal = (code: string): boolean => ['503', '429', '403'].includes(code);
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'EMFILE', 'ENFILE'] as const;
 
@@ -54,7 +57,7 @@ const CODES: Readonly<Record<Room, (call: OutsideCall) => readonly string[]>> = 
   api: () => ['ECONNREFUSED', 'ECONNRESET', ...API_REFUSALS],
 };
 
-/** Every code that some room of a node without a cluster knows. */
+/** Every code of the targets of a node without a cluster. */
 export const HOST_CODES: readonly string[] = [
   ...new Set([
     ...DISK_WRITES,
@@ -64,13 +67,13 @@ export const HOST_CODES: readonly string[] = [
   ]),
 ];
 
-/** Every code that some room knows. */
+/** Every code. */
 export const ALL_CODES: readonly string[] = [...HOST_CODES, ...API_REFUSALS];
 
-/** The ways in which a call may fail. */
+/** Returns the codes with which a call may fail. */
 export const codesOf = (call: OutsideCall): readonly string[] => CODES[call.room](call);
 
-/** What a runtime that is there says when it fails. */
+/** Error messages of a running runtime. */
 const SAID: Readonly<Record<string, string>> = {
   runPodSandbox: 'failed to create containerd task: failed to create shim task: no space left on device: unknown',
   createContainer:
@@ -81,7 +84,7 @@ const SAID: Readonly<Record<string, string>> = {
   pullImage: 'failed to pull and unpack image: failed to copy: httpReadSeeker: failed open: unexpected status code 503',
 };
 
-/** What is said of a call on whose way something is wrong; of all others the runtime says it. */
+/** Error messages of transport errors. For all other codes the runtime itself writes the message. */
 const ON_ITS_WAY: Readonly<Record<string, string>> = {
   UNAVAILABLE: 'error reading from server: EOF',
   DEADLINE_EXCEEDED: 'context deadline exceeded',
@@ -90,7 +93,7 @@ const ON_ITS_WAY: Readonly<Record<string, string>> = {
   RESOURCE_EXHAUSTED: 'grpc: received message larger than max (16777308 vs. 16777216)',
 };
 
-/** The rest of the sentence, as containerd's errors have it. */
+/** The ends of containerd's error messages, by code. */
 const ENDINGS: Readonly<Record<string, string>> = {
   NOT_FOUND: 'not found',
   ALREADY_EXISTS: 'already exists',
@@ -108,11 +111,10 @@ function runtimeError(name: string, code: CodeName): CallError {
   return new CallError(code, lookUp(SAID, name) ?? `failed to ${name}: ttrpc: closed: unknown`);
 }
 
-/** Whether it is the runtime itself that says so: of a call without an answer nobody knows how far it has come. */
+/** Whether the error comes from the runtime itself. After a transport error the effect of the call is unknown. */
 export const isAnswer = (error: Error): boolean =>
   error instanceof CallError && lookUp(ON_ITS_WAY, status[error.code]) === undefined;
 
-/** Where the API server is. */
 const API_SERVER = 'kubernetes.default.svc:443';
 
 const DIALS = { ECONNREFUSED: 'refused', ECONNRESET: 'reset', EHOSTUNREACH: 'unreachable' } as const;
@@ -126,16 +128,16 @@ function dialError(about: string, code: string): Error {
   return fileError(code === 'ENFILE' ? code : 'EMFILE', 'connect', about);
 }
 
-/** What a call fails with; a code that its room does not know stands for one that it does. */
+/** Returns the error of a failed call. A code that its target does not know is mapped to one that it does. */
 export function failureOf(call: OutsideCall, code: string | undefined): Error {
   const known = codesOf(call);
   const way = code === undefined ? 0 : Math.max(0, ALL_CODES.indexOf(code));
   const own = (code !== undefined && known.includes(code) ? code : known[way % known.length]) ?? 'EIO';
-  // The codes of this room are those of gRPC.
+  // The codes of this target are gRPC codes.
   if (call.room === 'runtime') return runtimeError(call.name, own as CodeName);
   if (call.room === 'sink') return new Error('the API server is not available');
   if (call.room === 'api') return own.startsWith('E') ? dialError(API_SERVER, own) : new ApiRefusal(Number(own));
   if (call.room === 'network') return dialError(call.about, own);
-  // The codes of these rooms are those of files.
+  // The codes of these targets are file error codes.
   return fileError(own as FileErrorCode, call.name, call.about);
 }

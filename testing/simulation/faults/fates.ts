@@ -1,4 +1,4 @@
-/** Refuses fates that no call can meet, as programs without types give them too. */
+/** Validates fates, because programs that are not type-checked may return anything. */
 
 import { lookUp } from '../../../base/lookUp.ts';
 import { printable } from '../../../base/printable.ts';
@@ -17,9 +17,9 @@ const isWhole: { readonly [K in Fate['kind']]: (fate: Fate & { readonly kind: K 
   death: ({ when }) => MOMENTS.has(when),
 };
 
-/** Throws a `TypeError` that shows it; `place` is where it stands. */
+/** Throws a `TypeError` that shows an invalid fate. `place` is the path of the fate in a larger value. */
 export function checkFate(fate: Fate | null | undefined, place = ''): void {
-  // The rule of a kind takes the fates of that kind.
+  // The rule of a kind accepts the fates of that kind.
   const rule = fate && (lookUp(isWhole, fate.kind) as ((fate: Fate) => boolean) | undefined);
   if (!fate || !rule?.(fate)) throw new TypeError(printable(`${place}there is no such fate: ${formatValue(fate)}`));
 }

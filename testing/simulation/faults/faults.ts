@@ -1,4 +1,4 @@
-/** What becomes of the calls of all agents to the outside, until faults have ended. */
+/** The faults of the calls of all agents, until they are ended. */
 
 import type { SimulatedHost } from '../host/host.ts';
 import type { Fate, FaultPlan, OutsideCall } from '../run/outside.ts';
@@ -26,7 +26,10 @@ export class Faults {
     this.#host.recover();
   }
 
-  /** The fate that the plan has for a call, or the one that the host's trouble has; throws where the plan has none that can be. */
+  /**
+   * Returns the fate that the plan has for a call, or else one that results from a fault of the host. Throws if the
+   * plan returns an invalid fate.
+   */
   fateOf(call: OutsideCall, index: number): Fate | undefined {
     if (this.#areOver) return undefined;
     const planned = this.#plan?.(call, index, this.#host.clock.elapsed) ?? undefined;

@@ -1,10 +1,10 @@
-/** What calls to the simulated runtime take. */
+/** Latencies of the simulated runtime. */
 import { lookUp } from '../../../base/lookUp.ts';
 
 /** The slowest call takes this many times its usual time. */
 const SLOWEST = 4;
 
-/** About what a real runtime takes, in milliseconds; what is not here takes one. */
+/** Typical latencies of a real runtime, in milliseconds. The default is 1 ms. */
 const USUAL: Readonly<Record<string, number>> = {
   runPodSandbox: 84,
   stopPodSandbox: 30,
@@ -18,5 +18,5 @@ const USUAL: Readonly<Record<string, number>> = {
   pullImage: 20,
 };
 
-/** What a call takes at most, in milliseconds. */
+/** Returns the maximum latency of a call, in milliseconds. */
 export const slowest = (call: string): number => (lookUp(USUAL, call) ?? 1) * SLOWEST;

@@ -1,4 +1,4 @@
-/** What becomes of the runtime without anybody's having asked for it. */
+/** Faults of the runtime that last for a while. */
 import type { EventDelivery } from '../../../cri/simulated/objects/events.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
@@ -7,24 +7,24 @@ import { renameIn } from '../run/renamed.ts';
 import type { Schedule } from '../run/schedule.ts';
 import type { Spells } from './spells.ts';
 
-/** How events are told, beside as they should be. */
+/** The faults of the event stream. */
 export type EventTrouble = 'paused' | 'dropped' | 'doubled' | 'late' | 'reordered' | 'some';
 
-/** How the runtime goes away and comes back. */
+/** A restart of the runtime. */
 export interface RuntimeRestart {
   readonly downMs: number;
   readonly keepContainers: boolean;
-  /** Which share of all sandboxes, with their containers, it has forgotten then, from 0 to 1. */
+  /** The share of the sandboxes that the runtime forgets, with their containers, from 0 to 1. */
   readonly forgets?: number;
-  /** It gives this share of its sandboxes, with their containers, other ids, from 0 to 1. */
+  /** The share of the sandboxes that get different IDs, with their containers, from 0 to 1. */
   readonly renames?: number;
-  /** It finds again what it had forgotten. */
+  /** Whether the runtime recovers the objects that it had forgotten. */
   readonly recalls?: boolean;
-  /** It cannot take up some of the containers that run. */
+  /** Whether the runtime cannot determine the state of some of the running containers. */
   readonly hasUnknown?: boolean;
 }
 
-/** More than there are pods in any story. */
+/** More than the number of pods in any story. */
 const ADDRESSES = 65_000;
 const LATEST_EVENT_MS = 5_000;
 
@@ -33,12 +33,12 @@ export class RuntimeTroubles {
   readonly #clock: Schedule;
   readonly #spells: Spells;
   readonly #random: Random;
-  /** The sandboxes and containers that the runtime did not know, or not show, for a while, although they ran. */
+  /** The sandboxes and containers that the runtime forgot or did not list for a while although they ran. */
   readonly #strayed = new Set<string>();
   readonly #unknown = new Set<string>();
-  /** The ids that the runtime gave in the place of others. */
+  /** The new IDs of renamed objects, keyed by the former ID. */
   readonly #present = new Map<string, string>();
-  /** How often it went away: what ends one outage does not end the next. */
+  /** The number of outages. The end of one outage must not end the next. */
   #outages = 0;
 
   constructor(
@@ -60,23 +60,23 @@ export class RuntimeTroubles {
     renameIn(this.#strayed, effect);
   }
 
-  /** The id that the runtime has now for what it had under this one. */
+  /** Returns the current ID of an object that had this ID. */
   presentId(id: string): string {
     const next = this.#present.get(id);
     return next === undefined ? id : this.presentId(next);
   }
 
-  /** An agent begins: containers of earlier ones that no list shows yet it cannot know. */
+  /** Called when an agent starts, which cannot know the containers that no list shows yet. */
   beginLife(): void {
     for (const { id } of this.#runtime.containers()) if (!this.#runtime.lists.showsContainer(id)) this.#strayed.add(id);
   }
 
-  /** Whether it is a container that the runtime could not take up when it came back. */
+  /** Whether the runtime could not determine the state of this container after a restart. */
   isUnknown(id: string): boolean {
     return this.#unknown.has(id);
   }
 
-  /** `isPicked`: which of what the runtime has can be forgotten. */
+  /** Only objects for which `isPicked` returns true are forgotten or renamed. */
   restart(
     { downMs, keepContainers, forgets = 0, renames = 0, recalls = false, hasUnknown = false }: RuntimeRestart,
     isPicked: (id: string) => boolean,
@@ -85,7 +85,7 @@ export class RuntimeTroubles {
     const outage = this.#outages;
     this.#runtime.down();
     this.#clock.setTimeout(() => {
-      // Somebody else may have brought it back meanwhile: a power cut.
+      // A power cut may have restarted the runtime already.
       if (this.#runtime.isUp || outage !== this.#outages) return;
       const forget = this.#picks(forgets, isPicked);
       this.#unknown.clear();
@@ -129,7 +129,7 @@ export class RuntimeTroubles {
     this.#spells.begin('addresses', forMs, () => this.#runtime.network.limitAddresses(ADDRESSES));
   }
 
-  /** No image can be pulled any more. */
+  /** Makes the pull of these images fail. */
   breakRegistry(images: readonly string[], forMs: number): void {
     const error = { message: 'failed to do request: dial tcp: lookup registry.local: no such host' };
     for (const image of images) this.#runtime.images.publish(image, { error });

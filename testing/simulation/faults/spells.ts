@@ -1,4 +1,4 @@
-/** What lasts for a while and then ends: a later spell of the same kind goes on for its own time. */
+/** Faults that end after a while. A new fault of the same kind replaces the previous one and lasts for its own time. */
 import type { Schedule } from '../run/schedule.ts';
 
 export class Spells {
@@ -16,7 +16,6 @@ export class Spells {
     }, forMs);
   }
 
-  /** Ends all that lasts. */
   endAll(): void {
     for (const kind of [...this.#ends.keys()]) this.#end(kind);
   }

@@ -1,13 +1,13 @@
-/** What a host can suffer from for a while, beside the faults of single calls. */
+/** Faults of the host that last for a while, in addition to the faults of single calls. */
 import type { SimulatedAnswer, SimulatedServer } from '../../../actors/simulated/connection.ts';
 import type { Random } from '../random.ts';
 import type { Fate, OutsideCall, Room } from '../run/outside.ts';
 import { codesOf, isRefusal } from './failures.ts';
 
-/** The table of open files is full: `noDescriptors`, that of the agent; `tableFull`, that of the host. */
+/** `noDescriptors` means that the agent has too many open files, `tableFull` that the host has. */
 export type DiskTrouble = 'full' | 'readOnly' | 'failing' | 'noDescriptors' | 'tableFull';
 
-/** What makes something on a disk that there was not, and so needs room. */
+/** The calls that create something and so need space on the disk. */
 const GROWING: ReadonlySet<string> = new Set([
   'writeFile',
   'mkdir',
@@ -18,7 +18,7 @@ const GROWING: ReadonlySet<string> = new Set([
   'bind',
   'touch',
 ]);
-/** What has to open a file, or to start a program. */
+/** The calls that open a file or start a program. */
 const OPENING: ReadonlySet<string> = new Set([
   'open',
   'readdir',
@@ -37,7 +37,7 @@ const OPENING: ReadonlySet<string> = new Set([
   'connect',
   'fetch',
 ]);
-/** What is no matter of the disk itself. */
+/** The calls that do not use the disk itself. */
 const KERNELS: ReadonlySet<string> = new Set(['mount', 'unmount', 'mountAt', 'mountsUnder', 'watch', 'close']);
 
 const SUFFERS: Readonly<Record<DiskTrouble, (call: OutsideCall) => string | undefined>> = {
@@ -48,21 +48,21 @@ const SUFFERS: Readonly<Record<DiskTrouble, (call: OutsideCall) => string | unde
   tableFull: ({ name }) => (OPENING.has(name) ? 'ENFILE' : undefined),
 };
 
-/** What becomes of a call in such a trouble, of which `random` draws a part; undefined where it does not suffer from it. */
+/** Returns the fate of a call while the disk has this fault, or undefined if the fault does not affect the call. */
 export function sufferedBy(trouble: DiskTrouble, call: OutsideCall, random: Random): Fate | undefined {
   const isConcerned =
     call.room === 'disk' || call.room === 'mounts' || trouble === 'noDescriptors' || trouble === 'tableFull';
   const code = isConcerned && call.room !== 'runtime' ? SUFFERS[trouble](call) : undefined;
   if (code === undefined) return undefined;
-  // A little room is left at times: for a name, or the beginning of what is written.
+  // Sometimes there is room for a directory entry or the first part of the contents.
   if (trouble !== 'full' || random.chance(0.5)) return { kind: 'fail', code };
   return call.name === 'open' ? undefined : { kind: 'fail', code, inPart: true };
 }
 
-/** A lost reply is one of so many faults of a room that is flaky. */
+/** The share of lost replies among the faults of a flaky room. */
 const LOST = 0.2;
 
-/** A room of which some calls fail, each in a way that is drawn. */
+/** A room where a share of the calls fail with random errors. */
 export class FlakyRoom {
   readonly #room: Room;
   readonly #share: number;
@@ -82,12 +82,12 @@ export class FlakyRoom {
   }
 }
 
-/** How a server of manifests can be ill. */
+/** The faults of the server at the manifest URL. */
 export type UrlTrouble = 'refused' | 'silent' | 'hanging' | 'half' | 'garbage' | 'failing' | 'slow';
 
 const HALF = { bytes: 200, ending: 'closed' } as const;
 
-/** How a server answers that gives a text, if nothing else is the matter with it. */
+/** Returns a server with this body and fault. */
 export function serverOf(text: string, trouble: UrlTrouble | undefined): SimulatedServer {
   if (trouble === 'refused' || trouble === 'silent') return { connection: trouble };
   if (trouble === 'hanging') return {};

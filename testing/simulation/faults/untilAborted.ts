@@ -1,4 +1,4 @@
-/** Resolves when a signal has aborted; never where there is none. */
+/** Resolves when the signal has aborted, and never without a signal. */
 export const untilAborted = (signal: AbortSignal | undefined): Promise<undefined> =>
   new Promise((resolve) => {
     if (signal?.aborted) resolve(undefined);

@@ -1,12 +1,12 @@
-/** What directories that are watched tell of changes, and what becomes of that on its way. */
+/** Directory watches and their faults. */
 import type { DirectoryChange, DirectoryWatcher, FileSystem } from '../../../host/files/fileSystem.ts';
 import { fileError } from '../../../host/simulated/fileErrors.ts';
 import type { Schedule } from '../run/schedule.ts';
 import type { Spells } from './spells.ts';
 
 /**
- * How a host watches directories, beside as it should: changes are not told, told twice or late; or it does not watch any
- * more, for want of watches, and begins no new one.
+ * The faults of directory watches. Events are dropped, doubled or late, or with `exhausted`, all watches fail and none
+ * can be created.
  */
 export type WatchTrouble = 'dropped' | 'doubled' | 'late' | 'exhausted';
 
@@ -34,7 +34,7 @@ export class Watches {
     for (const { onError } of [...this.#listeners]) onError(fileError('ENOSPC', 'watch', ''));
   }
 
-  /** Watches a directory of these files. */
+  /** Starts watching a directory. */
   begin(files: FileSystem, directory: string, listener: Listener): DirectoryWatcher {
     if (this.#trouble === 'exhausted') throw fileError('ENOSPC', 'watch', directory);
     const watcher = files.watch(directory, {
@@ -50,7 +50,7 @@ export class Watches {
     };
   }
 
-  /** Nothing is told to one that has been closed. */
+  /** A closed watch receives no events. */
   #tell(listener: Listener, name: string | null, change?: DirectoryChange): void {
     const tell = () => void (this.#listeners.has(listener) && listener.onChange(name, change));
     if (this.#trouble === 'dropped') return;

@@ -1,4 +1,4 @@
-/** The disk as one agent reaches it. */
+/** The disk as one agent accesses it. */
 import { dirname } from 'node:path';
 import type { DirectoryChange, FileSystem, OpenFile } from '../../../host/files/fileSystem.ts';
 import { failureOf } from '../faults/failures.ts';
@@ -13,7 +13,7 @@ const READS: ReadonlySet<string> = new Set<keyof FileSystem | keyof OpenFile>([
 
 type Method = (...args: readonly unknown[]) => unknown;
 
-/** How much of what can be done in part is done when the agent dies with it, or the disk has no more room. */
+/** The share of a call that is done before the agent dies or the disk is full. */
 const PART = 0.5;
 
 const half = <T>(all: readonly T[]): readonly T[] => all.slice(0, Math.ceil(all.length * PART));
@@ -24,7 +24,7 @@ const partOf = (data: string | Uint8Array): string | Uint8Array =>
 const isRecursive = (options: unknown): boolean =>
   typeof options === 'object' && options !== null && Reflect.get(options, 'recursive') === true;
 
-/** Begins what can be done in part, where that is so. */
+/** Returns a function that does the first part of a call, if the call can be interrupted halfway. */
 function partlyOf(files: FileSystem, name: string, args: readonly unknown[]): (() => Promise<unknown>) | undefined {
   const path = String(args[0]);
   if (name === 'writeFile') return () => files.writeFile(path, part(args[1]));
@@ -32,7 +32,7 @@ function partlyOf(files: FileSystem, name: string, args: readonly unknown[]): ((
   if (name === 'mkdir' && isRecursive(args[1])) return () => files.mkdir(dirname(path), { recursive: true });
   if (name !== 'removeTree' && name !== 'rm') return undefined;
   return async () => {
-    // Nothing is removed that has something mounted in it.
+    // `removeTree` removes nothing if something is mounted below.
     const mounts = name === 'removeTree' ? await files.mountsUnder(path, new AbortController().signal) : [];
     if (mounts.length > 0) return;
     const names = await files.readdir(path).catch(() => []);
@@ -40,11 +40,11 @@ function partlyOf(files: FileSystem, name: string, args: readonly unknown[]): ((
   };
 }
 
-/** Each call passes the gate on its way; a directory that is watched tells a dead agent nothing. */
+/** Passes each call through the gate. Events of watched directories do not reach a dead agent. */
 export function gatedFiles(files: FileSystem, gate: Gate, watches: Watches): FileSystem {
   const through = throughGate(gate, (name, args) => partlyOf(files, name, args));
   const methods = Object.entries(methodsOf(files)).map(([name, method]) => [name, through(name, method)]);
-  // Each method is what it was, but that it passes the gate.
+  // Each method keeps its type.
   const gated = Object.fromEntries(methods) as FileSystem;
   return {
     ...gated,
@@ -100,7 +100,7 @@ const throughGate = (gate: Gate, partly: Partly) => (name: string, method: Metho
 
 const failing = (call: OutsideCall) => (code: string | undefined) => failureOf(call, code);
 
-/** What can be called of an object, whether its own or of its class. */
+/** Returns the methods of an object, including inherited ones. */
 function methodsOf(object: object): Record<string, Method> {
   const found = new Map<string, Method>();
   for (let at = object; at !== Object.prototype; at = Object.getPrototypeOf(at)) {

@@ -1,10 +1,10 @@
-/** The small rooms of the outside, each call of which passes the gate of a life. */
+/** Calls to the smaller targets, which pass the gate of an agent. */
 import type { StatusReport, StatusSink } from '../../../actors/status/statusReports.ts';
 import type { Gate as RoomGate } from '../../../host/simulated/gate.ts';
 import { failureOf } from '../faults/failures.ts';
 import type { Gate } from '../run/outside.ts';
 
-/** Takes statuses as an API server does. */
+/** Accepts statuses like an API server. */
 export const apiServer =
   (gate: Gate, { reported }: { reported(report: StatusReport): void }): StatusSink['put'] =>
   (report, { signal }) => {
@@ -12,7 +12,7 @@ export const apiServer =
     return gate.pass(call, { act: () => reported(report), failure: (code) => failureOf(call, code), signal });
   };
 
-/** A room whose calls are answered on the spot. */
+/** Returns the gate of a room. */
 export const gatedRoom =
   (room: 'mounts' | 'cgroups' | 'network', gate: Gate): RoomGate =>
   (call, act, partly) =>

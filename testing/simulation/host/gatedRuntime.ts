@@ -1,4 +1,4 @@
-/** The runtime as one agent reaches it. */
+/** The runtime as one agent accesses it. */
 import type { Clock } from '../../../base/clock.ts';
 import { CallError } from '../../../cri/simulated/faults/callError.ts';
 import type { CallName, RequestOf, ResponseOf } from '../../../cri/simulated/faults/callNames.ts';
@@ -13,24 +13,26 @@ const READS: ReadonlySet<CallName> = new Set([
   ...(['listContainers', 'containerStatus', 'containerStats', 'listImages', 'imageStatus'] as const),
 ]);
 
-/** What of a request says what it is about: the id of a container or a sandbox, the UID of a pod that is to have one, an image. */
+/**
+ * Returns the object of a request: the ID of a container or sandbox, the UID of the pod of a new sandbox, or an image.
+ */
 function aboutOf(request: object): string {
   const fields = ['containerId', 'podSandboxId'] as const;
   for (const field of fields) {
     const id: unknown = Object.hasOwn(request, field) ? Reflect.get(request, field) : undefined;
     if (typeof id === 'string' && id !== '') return id;
   }
-  // Only a request for an image has nothing else.
+  // Only image requests have no other field.
   if ('image' in request) return (request as RequestOf<'imageStatus'>).image?.image ?? '';
   if (!Object.hasOwn(request, 'runtimeHandler')) return '';
-  // Only a request for a sandbox names a handler.
+  // Only requests for a sandbox name a handler.
   return (request as RequestOf<'runPodSandbox'>).config?.metadata?.uid ?? '';
 }
 
 const graceOf = (name: CallName, request: object): Pick<OutsideCall, 'graceSeconds'> =>
   name === 'stopContainer' && 'timeout' in request ? { graceSeconds: Number(request.timeout) } : {};
 
-/** Each call passes the gate on its way, and each event on its way back; time limits count on the clock of the agent. */
+/** Passes each call and each event through the gate. Time limits use the agent's clock. */
 export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock): CallableRuntime {
   return {
     clock,

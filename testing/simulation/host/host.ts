@@ -1,4 +1,4 @@
-/** What outlives an agent: the runtime with its containers, the disk, and the manifests that somebody puts on it. */
+/** The host, which outlives its agents: the runtime with its containers, the disk and the manifests. */
 import { dirname } from 'node:path';
 import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
@@ -22,7 +22,7 @@ import { Others } from './others.ts';
 import { provide, REGISTRIES } from './provided.ts';
 import { serverOfContainer } from './servers.ts';
 
-/** Where things lie on the simulated disk. */
+/** Paths on the simulated disk. */
 export const PLACES = {
   root: '/simulated/lib',
   logs: '/simulated/log/pods',
@@ -31,26 +31,26 @@ export const PLACES = {
 } as const;
 
 export const NODE_NAME = 'node-1';
-/** The address of the host, until it gets others. */
+/** The initial address of the host. */
 export const HOST_IP = '192.0.2.1';
 
-/** The image that is on the node from the start; others have to be pulled. */
+/** The image that is present from the start. Others have to be pulled. */
 export const PRESENT_IMAGE = 'registry.local/present:1';
 
-/** How long the runtime is away when it is to start again. */
+/** Duration of a restart of the runtime that the agent requests. */
 const RESTARTS_MS = 500;
 
-/** How long after its end another agent removes a pod. */
+/** Delay between the exit of a different agent's pod and its removal. */
 const REMOVES_MS = 1_500;
 
-/** The full name of a pod. */
+/** The full name of a pod, `namespace/name`. */
 export const fullName = ({ namespace, podName }: Pick<SimulatedSandbox, 'namespace' | 'podName'>): string =>
   `${namespace}/${podName}`;
 
 interface HostParts {
-  /** Told what happens at the runtime, but to what is somebody else's. */
+  /** Called with the effects at the runtime, except for those on the objects of other agents. */
   readonly onEffect: (effect: RuntimeEffect) => void;
-  /** Absent: writable. */
+  /** Default: `writable`. */
   readonly cgroups?: CgroupsHere | undefined;
 }
 
@@ -58,23 +58,23 @@ export class SimulatedHost {
   readonly clock: Schedule;
   readonly disk: MemoryDisk;
   readonly runtime: SimulatedRuntime;
-  /** The disk as everybody else sees it, whom no fault concerns. */
+  /** The disk without faults, for everything but the agent. */
   readonly files: MemoryFiles;
   readonly manifests: ManifestPlace;
   readonly troubles: RuntimeTroubles;
   /** The directories that agents watch. */
   readonly watches: Watches;
-  /** The host's own, the primary first. */
+  /** The addresses of the host. The first is the primary one. */
   addresses: readonly string[] = [HOST_IP];
-  /** What the disk suffers from, if anything. */
+  /** Returns the fate of a call while the disk has a fault. */
   #diskFate: ((call: OutsideCall) => Fate | undefined) | undefined;
   #flaky: FlakyRoom | undefined;
   readonly #cgroups: HostCgroups;
   readonly #spells: Spells;
-  /** Draws which calls of a flaky room fail, and what a disk in trouble leaves of what was asked for. */
+  /** Draws the failing calls of a flaky room and the partial effects on a faulty disk. */
   readonly #fates: Random;
   readonly #others: Others;
-  /** Whether calls to the runtime take their time; what is there from the start was made at once. */
+  /** Whether calls to the runtime have a latency. The initial objects are created without. */
   #isOpen = false;
 
   constructor(clock: Schedule, random: Random, { onEffect, cgroups = 'writable' }: HostParts) {
@@ -109,19 +109,19 @@ export class SimulatedHost {
     this.#others = new Others(others, this.disk, this.files, this.runtime);
   }
 
-  /** Puts there what is none of the agent's business. */
+  /** Creates the objects of other agents. */
   async open(): Promise<void> {
     await this.#others.arrive(PRESENT_IMAGE);
     this.#others.boot(this.cgroups);
     this.#isOpen = true;
   }
 
-  /** Those of the present boot. */
+  /** The cgroups since the last boot. */
   get cgroups(): CgroupTree {
     return this.#cgroups.tree;
   }
 
-  /** What an agent can do with them. */
+  /** The agent's access to the cgroups. */
   get cgroupsAre(): CgroupsHere {
     return this.#cgroups.kind;
   }
@@ -130,7 +130,7 @@ export class SimulatedHost {
     return this.runtime.container(id);
   }
 
-  /** The containers that run and are not somebody else's, of those that are asked for, the oldest first. */
+  /** The agent's running containers that match, oldest first. */
   running(isAskedFor: (container: SimulatedContainer) => boolean = () => true): SimulatedContainer[] {
     const found: SimulatedContainer[] = [];
     for (const each of this.runtime.containers()) {
@@ -139,7 +139,7 @@ export class SimulatedHost {
     return found;
   }
 
-  /** The containers that are not somebody else's. */
+  /** The agent's containers. */
   containers(): SimulatedContainer[] {
     return [...this.runtime.containers()].filter(({ id }) => !this.#others.runs(id));
   }
@@ -148,24 +148,24 @@ export class SimulatedHost {
     return [...this.runtime.sandboxes()].filter(({ id }) => !this.#others.runs(id));
   }
 
-  /** What is there of the agent's pods, but of those of these UIDs. */
+  /** The remains of the agent's pods, except for the pods with the UIDs `but`. */
   left(but: readonly string[] = []): readonly string[] {
     const cgroups = this.#cgroups.ofPods.filter((path) => !this.#others.ownsCgroup(path));
     const isForeign = (path: string) => this.#others.owns(path);
     return whatIsLeft({ ...PLACES, disk: this.disk, files: this.files, cgroups, isForeign }, but);
   }
 
-  /** Whether an id or a path is somebody else's. */
+  /** Whether an ID or a path belongs to a different agent or program. */
   isForeign(about: string): boolean {
     return this.#others.owns(about);
   }
 
-  /** What of others is not as it was. */
+  /** Changes to the objects of other agents and programs. */
   missingOfOthers(): string[] {
     return this.#others.missing(this.cgroups);
   }
 
-  /** What is at an address: a container that runs, or the server of manifests. */
+  /** The server at an address: a running container, or the server at the manifest URL. */
   serverAt(host: string, port: number): SimulatedServer | undefined {
     if (host === MANIFEST_HOST) return this.manifests.server();
     const there = this.containers().findLast(
@@ -175,16 +175,16 @@ export class SimulatedHost {
     return serverOfContainer(port, Math.max(0, this.clock.now() - there.startedAt));
   }
 
-  /** Everything is well again. */
+  /** Ends all faults. */
   recover(): void {
     this.#spells.endAll();
     const isUnknown = [...this.runtime.containers()].some((each) => this.troubles.isUnknown(each.id));
     if (!this.runtime.isUp || isUnknown) this.runtime.restart();
-    // Nobody pulls one whose policy forbids it.
+    // An image whose pull policy is Never would never be pulled.
     if (this.runtime.images.find(PRESENT_IMAGE) === undefined) this.runtime.images.add(PRESENT_IMAGE);
   }
 
-  /** Ends the process of one of the containers that run, if any does. */
+  /** Makes a running container exit, if there is one. */
   exit(which: number, exitCode: number, reason?: string): void {
     const found = nth(this.running(), which);
     if (found) this.runtime.exitContainer(found.id, exitCode, ...(reason === undefined ? [] : [reason]));
@@ -202,7 +202,7 @@ export class SimulatedHost {
     return found;
   }
 
-  /** Ends a process in one of the containers that run for want of memory. */
+  /** Lets the OOM killer kill a process in a running container, if there is one. */
   oomKill(which: number, child: boolean): void {
     const found = nth(this.running(), which);
     if (found) this.runtime.oomKill(found.id, { child });
@@ -213,17 +213,17 @@ export class SimulatedHost {
     if (!how.keepContainers) this.clock.setTimeout(() => this.#others.lookAgain(), how.downMs);
   }
 
-  /** The agent lets it start again. */
+  /** Restarts the runtime on behalf of the agent. */
   restartRuntime(): void {
     this.stopRuntime({ downMs: RESTARTS_MS, keepContainers: true });
   }
 
-  /** What becomes of a call for what the host suffers from. */
+  /** Returns the fate of a call that results from a fault of the host. */
   fateOf(call: OutsideCall): Fate | undefined {
     return this.#diskFate?.(call) ?? this.#flaky?.fateOf(call);
   }
 
-  /** So many of the calls to a room fail, from 0 to 1. */
+  /** Makes this share of the calls to a room fail, from 0 to 1. */
   failCalls(room: Room, share: number, forMs: number): void {
     this.#flaky = new FlakyRoom(room, share, this.#fates.fork());
     this.#spells.begin('flaky', forMs, () => {
@@ -239,11 +239,11 @@ export class SimulatedHost {
     });
   }
 
-  /** Somebody else mounts something in the directory of one of the agent's pods, if there is one; `at` is its path there. */
+  /** Mounts a foreign file system at the path `at` in the directory of one of the agent's pods, if there is one. */
   mountForeign(which: number, at: string, forMs: number): void {
     const pods = `${PLACES.root}/pods`;
     const own = this.files.existsSync(pods)
-      ? // One that is only being made has yet to get its name.
+      ? // A directory whose name starts with a dot is still being created.
         this.files.readdirSync(pods).filter((uid) => !uid.startsWith('.') && !this.isForeign(`${pods}/${uid}`))
       : [];
     const uid = nth(own, which);
@@ -252,7 +252,7 @@ export class SimulatedHost {
     this.#spells.begin('foreign mount', forMs, () => this.#others.unmountAll());
   }
 
-  /** A pod of another agent comes for a while. */
+  /** Runs a pod of a different agent for a while. */
   visit(uid: string, forMs: number): void {
     this.#others.come(uid, PRESENT_IMAGE, this);
     this.#spells.begin(`visit ${uid}`, forMs, () => {
@@ -261,7 +261,7 @@ export class SimulatedHost {
     });
   }
 
-  /** No cgroup can be changed by the agent. */
+  /** Makes cgroups read-only for the agent. */
   freezeCgroups(forMs: number): void {
     this.#cgroups.freeze();
     this.#spells.begin('cgroups', forMs, () => this.#cgroups.thaw());
@@ -279,13 +279,13 @@ export class SimulatedHost {
     });
   }
 
-  /** A container that starts gets its log, where there is a directory for it. */
+  /** Creates the log of a container that starts, if its directory exists. */
   #log({ kind, container }: RuntimeEffect): void {
     if (kind !== 'started' || !container?.logPath || !this.files.existsSync(dirname(container.logPath))) return;
     writeFile(this.disk, container.logPath, '');
   }
 
-  /** The host loses its power and comes back: nothing runs any more, and of the disk there is what was synced. */
+  /** Cuts the power. All processes stop, and only synced data remain on the disk. */
   cutPower(random: Random): void {
     this.disk.cutPower(random.fraction);
     this.#cgroups.boot();
@@ -295,5 +295,5 @@ export class SimulatedHost {
   }
 }
 
-/** Counted round as often as it takes. */
+/** Returns the item at an index modulo the length. */
 const nth = <T>(all: readonly T[], which: number): T | undefined => all[which % Math.max(1, all.length)];

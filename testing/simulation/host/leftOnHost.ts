@@ -1,4 +1,4 @@
-/** What there is on a host of the pods of its agent. */
+/** The remains of the agent's pods on the host. */
 import { join } from 'node:path';
 import type { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import type { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
@@ -8,16 +8,18 @@ interface Where {
   readonly logs: string;
   readonly disk: MemoryDisk;
   readonly files: MemoryFiles;
-  /** Those of its pods. */
+  /** The cgroups of the agent's pods. */
   readonly cgroups: readonly string[];
-  /** Whether a path is somebody else's. */
+  /** Whether a path belongs to a different agent or program. */
   readonly isForeign: (path: string) => boolean;
 }
 
-/** What the store keeps of a pod each. */
+/** The kinds of facts that the store has per pod. */
 const FACTS = ['allocations', 'statuses', 'unacknowledged', 'probes', 'manifests'];
 
-/** Their directories, logs, links, facts, mounts and cgroups. `but`: of pods whose UIDs are not among these. */
+/**
+ * Returns the directories, logs, links, facts, mounts and cgroups of pods, except for those whose UIDs are in `but`.
+ */
 export function whatIsLeft(where: Where, but: readonly string[]): readonly string[] {
   const { root, logs, disk, files, cgroups, isForeign } = where;
   const folders = [`${root}/pods`, logs, join(logs, '..', 'containers')];
@@ -32,7 +34,7 @@ export function whatIsLeft(where: Where, but: readonly string[]): readonly strin
   ];
 }
 
-/** Where a link leads to, or what is in a file. */
+/** The target of a link, or the contents of a file. */
 function contentOf({ disk, files }: Where, path: string): string {
   const found = disk.inodeAt(path, 'readlink', { follow: false });
   if (found.kind === 'link') return found.target;

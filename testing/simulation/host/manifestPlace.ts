@@ -1,14 +1,14 @@
-/** Where somebody puts manifests: the directory of static pods, and the list that a URL gives. */
+/** The manifests of the users: the directory of static pods, and the list at a URL. */
 import { join } from 'node:path';
 import type { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { serverOf, type UrlTrouble } from '../faults/troubles.ts';
 import { syncAll, writeFile } from './onDisk.ts';
 
-/** The list of pods that the node asks for, where a story has one. */
+/** The manifest URL, if a story needs one. */
 export const MANIFEST_URL = 'http://manifests.example:80/pods';
 export const MANIFEST_HOST = 'manifests.example';
 
-/** What a manifest is called until it is whole: a node reads no file whose name begins so. */
+/** The name of a manifest file while it is being written. A node ignores names that start with a dot. */
 const NEW = '.new';
 
 export class ManifestPlace {
@@ -16,7 +16,7 @@ export class ManifestPlace {
   readonly #path: string;
   readonly #away: string;
   #isAway = false;
-  /** The manifests that the URL lists, by the full names of the pods. */
+  /** The manifests that the URL lists, keyed by the full names of the pods. */
   readonly #listed = new Map<string, object>();
   urlTrouble: UrlTrouble | undefined;
 
@@ -26,13 +26,13 @@ export class ManifestPlace {
     this.#away = `${path}.away`;
   }
 
-  /** Puts a manifest there whole and at once, as `mv` does. */
+  /** Writes a manifest atomically, as `mv` does. */
   put(file: string, text: string): void {
     this.write(NEW, text);
     this.rename(NEW, file);
   }
 
-  /** Writes a manifest in place, as editors do that let others see half of it. */
+  /** Overwrites a manifest in place, as some editors do, so that the node may read a part of it. */
   write(file: string, text: string): void {
     writeFile(this.#disk, this.#at(file), text);
     this.#keep();
@@ -48,7 +48,7 @@ export class ManifestPlace {
     this.#keep();
   }
 
-  /** Takes the whole directory away; what is done to it meanwhile is done where it is. */
+  /** Moves the whole directory away. Changes are then made to the moved directory. */
   goAway(): void {
     if (this.#isAway) return;
     this.#disk.rename(this.#path, this.#away);
@@ -71,7 +71,7 @@ export class ManifestPlace {
     this.#listed.delete(pod);
   }
 
-  /** What the node finds at the URL. */
+  /** Returns the server at the manifest URL. */
   server() {
     const text = JSON.stringify({ apiVersion: 'v1', kind: 'PodList', items: [...this.#listed.values()] });
     return serverOf(text, this.urlTrouble);
@@ -81,7 +81,7 @@ export class ManifestPlace {
     return join(this.#isAway ? this.#away : this.#path, file);
   }
 
-  /** What users write is durable: only the agent's own is at stake when the power goes. */
+  /** Syncs the manifests, because only the agent's own data should be at risk in a power cut. */
   #keep(): void {
     const directory = this.#isAway ? this.#away : this.#path;
     this.#disk.sync(this.#disk.directoryAt(join(directory, '..'), 'fsync'));

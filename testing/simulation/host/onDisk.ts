@@ -1,4 +1,4 @@
-/** What others than the agent do on the simulated disk. */
+/** Writes to the simulated disk on behalf of everything but the agent. */
 import type { Inode } from '../../../host/simulated/inodes.ts';
 import type { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 
@@ -6,7 +6,7 @@ export function writeFile(disk: MemoryDisk, path: string, text: string): void {
   disk.write(disk.openFile(path, {}), Buffer.from(text), path);
 }
 
-/** Makes durable what is at a place and below it. */
+/** Syncs an inode and everything below it. */
 export function syncAll(disk: MemoryDisk, inode: Inode): void {
   disk.sync(inode);
   if (inode.kind === 'directory') for (const child of inode.entries.values()) syncAll(disk, child);

@@ -1,9 +1,9 @@
-/** Pods that other agents run: how they are marked, and how they come to be at the runtime. */
+/** Pods of other agents: their labels and annotations, and how they are started. */
 import { ContainerConfig, NamespaceMode, PodSandboxConfig } from '../../../cri/generated/runtime.ts';
 import type { CallName, RequestOf } from '../../../cri/simulated/faults/callNames.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 
-/** A pod that somebody else runs; the labels and annotations are all that tells whose it is. */
+/** A pod of a different agent, which only its labels and annotations tell apart. */
 export interface OtherPod {
   readonly uid: string;
   readonly name: string;
@@ -13,17 +13,17 @@ export interface OtherPod {
   readonly cgroup: string;
 }
 
-/** On an agent like this one with another root directory. */
+/** The ownership mark of an agent with a different root directory. */
 const MARK = { 'statelet.io/owner': '/elsewhere/lib@node-1' };
-/** The namespace of the pods that come and go: none of the agent's own is in it. */
+/** The namespace of temporary pods. None of the agent's own pods is in it. */
 export const VISITING = 'visiting';
 
-/** The pod of a kubelet on this node, without a mark: an agent takes it over where a manifest names it. */
+/** A pod of a kubelet on this node. It has no ownership mark, so an agent adopts it if a manifest has its UID. */
 export const KUBELETS = '7a1e0000-0000-4000-8000-000000000001';
-/** That of the agent with another root directory, which stays. */
+/** A permanent pod of the agent with a different root directory. */
 export const NEIGHBOURS = '7a1e0000-0000-4000-8000-000000000002';
 
-/** Those of pods that come and go, of which a manifest may name one. */
+/** The UIDs of temporary pods. A manifest may have one of them. */
 export const VISITORS = [3, 4, 5].map((number) => `7a1e0000-0000-4000-8000-00000000000${number}`);
 
 const pod = (uid: string, name: string, namespace: string, more: Partial<OtherPod> = {}): OtherPod => ({
@@ -40,18 +40,18 @@ const pod = (uid: string, name: string, namespace: string, more: Partial<OtherPo
   ...more,
 });
 
-/** Those that are there from the start. */
+/** The pods that exist from the start. */
 export const residents = (cgroups: string): readonly OtherPod[] => [
-  // As crictl makes them.
+  // A pod as created by crictl.
   pod('by-hand', 'by-hand', 'default', { labels: {}, cgroup: 'by-hand' }),
   pod(KUBELETS, 'kubelets', 'default', { cgroup: `${cgroups}/besteffort/pod${KUBELETS}` }),
   pod(NEIGHBOURS, 'neighbour', 'default', { cgroup: `${cgroups}/burstable/podneighbour`, annotations: MARK }),
 ];
 
-/** One that comes for a while, in the cgroups of the agent's pods. */
+/** A temporary pod in the cgroups of the agent's pods. */
 export const visitor = (uid: string): OtherPod => pod(uid, `visitor-${uid}`, VISITING, { annotations: MARK });
 
-/** Runs a pod as its agent does; gives the ids of its sandbox and its container. */
+/** Runs a pod as its agent does. Returns the IDs of its sandbox and its container. */
 export async function runOther(runtime: SimulatedRuntime, other: OtherPod, image: string): Promise<readonly string[]> {
   const { uid, name, namespace, labels, annotations, cgroup } = other;
   const call = <K extends CallName>(called: K, request: RequestOf<K>) =>

@@ -1,4 +1,6 @@
-/** What is on a node beside the agent and is none of its business: other kubelets' pods, mounts, cgroups and files. */
+/**
+ * Everything on a node that does not belong to the agent: pods, mounts, cgroups and files of other agents and programs.
+ */
 import { dirname, join } from 'node:path';
 import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
@@ -14,7 +16,7 @@ const CGROUPS = '/sys/fs/cgroup';
 interface Place {
   readonly root: string;
   readonly logs: string;
-  /** Whether their pods are in the cgroups that the agent's are in. */
+  /** Whether the foreign pods are in the same cgroups as the agent's. */
   readonly sharesCgroups: boolean;
 }
 
@@ -22,18 +24,20 @@ export class Others {
   readonly #disk: MemoryDisk;
   readonly #files: MemoryFiles;
   readonly #runtime: SimulatedRuntime;
-  /** What of the disk is theirs, with what is in the files. */
+  /** The contents of the foreign files, by path. */
   readonly #contents: ReadonlyMap<string, string>;
   readonly #folders: readonly string[];
   readonly #mounts: readonly string[];
   readonly #links: ReadonlyMap<string, string>;
   readonly #pods: readonly OtherPod[];
   readonly #cgroups: readonly string[];
-  /** All paths that are theirs, with all below them. */
+  /** The paths of all foreign objects on the disk. Everything below them is foreign as well. */
   readonly #places: readonly string[];
-  /** What they have mounted in directories of the agent's. */
+  /** Foreign mounts in the directories of the agent's pods. */
   readonly #guests = new Set<string>();
-  /** The sandboxes and containers that are theirs; false where one has ended that somebody else has ended. */
+  /**
+   * The foreign sandboxes and containers. The value is false if one has been stopped by something other than the agent.
+   */
   readonly #runs = new Map<string, boolean>();
   readonly #visits: Visits;
 
@@ -72,7 +76,7 @@ export class Others {
     ];
   }
 
-  /** Puts it all there, before any agent starts. */
+  /** Creates all foreign objects before the first agent starts. */
   async arrive(image: string): Promise<void> {
     for (const [path, text] of this.#contents) {
       this.#disk.makeDirectories(dirname(path));
@@ -88,7 +92,7 @@ export class Others {
       for (const id of await runOther(this.#runtime, each, image)) this.#runs.set(id, true);
   }
 
-  /** What they have anew after each start of the host, which has taken away what they mounted for a while. */
+  /** Restores mounts and cgroups after a boot of the host. Temporary mounts are gone. */
   boot(cgroups: CgroupTree): void {
     this.#guests.clear();
     for (const path of this.#mounts) {
@@ -98,12 +102,12 @@ export class Others {
     for (const path of [...this.#cgroups, ...this.#visits.cgroups]) cgroups.add(path);
   }
 
-  /** A pod of this UID comes to the cgroups of the agent's pods, unless one is here already. */
+  /** Runs a foreign pod in the cgroups of the agent's pods, unless one with this UID is running already. */
   come(uid: string, image: string, host: Visited): void {
     this.#visits.come(uid, image, host);
   }
 
-  /** Its agent ends what runs in it, and removes it later, if it has come. */
+  /** Stops the containers of a temporary pod, if it is running. Its removal follows with `leave`. */
   end(uid: string): void {
     this.#visits.end(uid);
   }
@@ -116,7 +120,7 @@ export class Others {
     this.#visits.noteEffect(effect);
   }
 
-  /** They mount something in a directory of the agent's. */
+  /** Mounts a foreign file system in a directory of one of the agent's pods. */
   mountAt(path: string): void {
     if (this.#guests.has(path)) return;
     this.#disk.makeDirectories(path);
@@ -125,7 +129,7 @@ export class Others {
     this.#guests.add(path);
   }
 
-  /** They take away what they had mounted there. */
+  /** Unmounts the temporary mounts. */
   unmountAll(): void {
     const mounts = new Map(this.#disk.mounts.map((mount) => [mount.path, mount]));
     for (const path of this.#guests) {
@@ -141,12 +145,12 @@ export class Others {
     this.#guests.clear();
   }
 
-  /** Whether a sandbox or container is theirs. */
+  /** Whether a sandbox or container is foreign. */
   runs(id: string): boolean {
     return this.#runs.has(id);
   }
 
-  /** Whether an id, a path or a cgroup is theirs. */
+  /** Whether an ID or a path is foreign. */
   owns(about: string): boolean {
     if (this.#runs.has(about)) return true;
     if (!about.startsWith('/')) return false;
@@ -160,13 +164,13 @@ export class Others {
     return this.owns(`${CGROUPS}/${path}`);
   }
 
-  /** The runtime has lost processes: those that do not run any more nobody here has ended. */
+  /** Called when the runtime has lost processes. The agent is not to blame for those that no longer run. */
   lookAgain(): void {
     const running = this.#running();
     for (const id of this.#runs.keys()) this.#runs.set(id, running.has(id));
   }
 
-  /** What of it is not as it was. */
+  /** Returns descriptions of the changes to foreign objects. */
   missing(cgroups: CgroupTree): string[] {
     const known = new Set([...this.#runtime.containers(), ...this.#runtime.sandboxes()].map(({ id }) => id));
     const running = this.#running();
@@ -189,7 +193,10 @@ export class Others {
     ];
   }
 
-  /** Whether a folder above it was mounted over since: what they have mounted is there, and no path leads to it. */
+  /**
+   * Whether something was mounted over a directory above this path since. The mount still exists, but no path leads to
+   * it.
+   */
   #isHidden(path: string): boolean {
     const mounts = this.#disk.mounts.map((mount) => mount.path);
     return mounts.slice(mounts.indexOf(path) + 1).some((above) => path.startsWith(`${above}/`));

@@ -1,4 +1,4 @@
-/** What whoever runs the host has put there for its agent: a RuntimeClass, and what a registry knows the node by. */
+/** Files that the administrator of the host has provided for the agent: a RuntimeClass and registry credentials. */
 import type { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import type { RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
 import type { RuntimeClass } from '../../../kubernetes/api/schema/runtimeClass.ts';
@@ -7,12 +7,12 @@ import { syncAll, writeFile } from './onDisk.ts';
 const PRIVATE_REPOSITORY = 'registry.local/private';
 const LOGIN = { username: 'node', password: 'of the node' };
 
-/** An image that only those may pull who show credentials. */
+/** An image that can only be pulled with credentials. */
 export const PRIVATE_IMAGE = `${PRIVATE_REPOSITORY}:1`;
-/** The class of pods that are to have some room of their own. */
+/** A RuntimeClass with pod overhead. */
 export const RUNTIME_CLASS = 'roomy';
 
-/** The images that registries have, and for whom. */
+/** The images that registries serve, and the credentials that they require. */
 export const REGISTRIES = { anyPullable: true, private: { [PRIVATE_REPOSITORY]: LOGIN } } as const;
 
 const ROOMY: RuntimeClass & { readonly apiVersion: string; readonly kind: string } = {
@@ -26,7 +26,7 @@ const ROOMY: RuntimeClass & { readonly apiVersion: string; readonly kind: string
 /** The RuntimeClasses of the node, by name. */
 export const CLASSES: RuntimeClasses = new Map([[RUNTIME_CLASS, ROOMY]]);
 
-/** Puts it on the disk, where it survives a power cut. */
+/** Writes the files to the disk and syncs them. */
 export function provide(
   disk: MemoryDisk,
   { root, classes }: { readonly root: string; readonly classes: string },

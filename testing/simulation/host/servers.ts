@@ -1,9 +1,9 @@
-/** The servers in simulated containers: what they answer is a matter of the port, and of how long they have run. */
+/** The servers in simulated containers. Their behaviour depends on the port and the age of the container. */
 import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
 import { lookUp } from '../../../base/lookUp.ts';
 
 const SECOND = 1_000;
-/** The status that the health protocol of gRPC has for what serves, and for what does not. */
+/** The status codes of the gRPC health protocol. */
 const [SERVING, NOT_SERVING] = [1, 2];
 
 const says = (status: number, more: object = {}): SimulatedServer => ({
@@ -11,10 +11,10 @@ const says = (status: number, more: object = {}): SimulatedServer => ({
 });
 const REFUSED: SimulatedServer = { connection: 'refused' };
 
-/** By port what a container serves there, given for how many milliseconds it has run. */
+/** The servers by port, given the age of the container in milliseconds. */
 const SERVERS: Readonly<Record<string, (ranMs: number) => SimulatedServer>> = {
   '8080': () => says(200),
-  // Some take a while until they listen, and others are well only for a while.
+  // Some servers start listening late, and some become unhealthy after a while.
   '8081': (ranMs) => (ranMs < 4 * SECOND ? REFUSED : says(200)),
   '8082': (ranMs) => says(ranMs < 20 * SECOND ? 200 : 503),
   '8083': (ranMs) => (ranMs < 15 * SECOND ? says(200) : {}),
@@ -28,14 +28,14 @@ const SERVERS: Readonly<Record<string, (ranMs: number) => SimulatedServer>> = {
   '9002': () => ({}),
 };
 
-/** Those that always answer well. */
+/** The ports of healthy servers. */
 export const WELL_PORTS = [8080, 8081, 8085] as const;
-/** Those that fall ill. */
+/** The ports of servers that become unhealthy. */
 export const ILL_PORTS = [8082, 8083, 8084, 8086] as const;
-/** Those that speak TLS, the one that always answers well first. */
+/** The TLS ports, that of the healthy server first. */
 export const SECURE_PORTS = [8443, 8444] as const;
 export const GRPC_PORTS = [9000, 9001, 9002] as const;
 
-/** What is at a port of a container that has run so long; undefined where it does not listen. */
+/** Returns the server at a port of a container of this age, or undefined if nothing listens there. */
 export const serverOfContainer = (port: number, ranMs: number): SimulatedServer | undefined =>
   lookUp(SERVERS, String(port))?.(ranMs);

@@ -17,7 +17,7 @@ import { steady } from './steady.ts';
 import { toldOnce } from './toldOnce.ts';
 import { untouched } from './untouched.ts';
 
-/** Everything that has to hold after every step. */
+/** The invariants of this package. */
 export const invariants: readonly Invariant[] = [
   oneLiveContainer,
   startOrder,
@@ -38,8 +38,8 @@ export const invariants: readonly Invariant[] = [
   cost,
 ];
 
-/** What only the long run shows: what an agent takes up, and what the actors of a pod that lives on keep. */
+/** Invariants that only a long run can break, because they limit memory that accumulates. */
 const IN_THE_LONG_RUN: readonly Invariant[] = [bounded, steady];
 
-/** Everything that a story of a minute can break. */
+/** The invariants that a story of one minute can break. */
 export const atOnce: readonly Invariant[] = invariants.filter((each) => !IN_THE_LONG_RUN.includes(each));

@@ -1,7 +1,7 @@
 /**
- * What an API server refuses of the status of a pod: `ValidatePodStatusUpdate` in pkg/apis/core/validation/validation.go,
- * as far as it concerns what the node tells; it tells no users of containers and no health of their devices. And what no
- * kubelet tells: a container that waits and is ready.
+ * Statuses that an API server rejects (`ValidatePodStatusUpdate` in pkg/apis/core/validation/validation.go), without
+ * the fields that the node does not report: container users and device health. In addition, a container that is waiting
+ * and ready, which no kubelet reports.
  */
 import { isIP } from 'node:net';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
@@ -12,12 +12,15 @@ type Lists = Pick<PodStatus, 'containerStatuses' | 'initContainerStatuses' | 'ep
 const LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
 
 const QUALIFIED_NAME = /^([a-z0-9.-]+\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-/** As `metav1.Time` reads and writes it. */
+/** The format of `metav1.Time`. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 export const statusesOf = (status: Lists): ContainerStatus[] => LISTS.flatMap((list) => status[list] ?? []);
 
-/** What would be refused of a status, after the one before; without a spec not what depends on that. */
+/**
+ * Returns the reasons why an API server would reject a status after the previous one. Without a spec, the rules that
+ * need it are skipped.
+ */
 export function refusals(now: PodStatus, before: PodStatus = {}, spec?: PodSpec): string[] {
   return [
     ...badConditions(now),
@@ -79,7 +82,7 @@ function badContainer({ name, state = {}, lastState = {}, restartCount, ready }:
   ];
 }
 
-/** A container leaves the terminated state only where it could restart by itself (`ValidateContainerStateTransition`). */
+/** A container leaves the terminated state only if it may be restarted (`ValidateContainerStateTransition`). */
 function badTransitions(now: PodStatus, before: PodStatus, spec: PodSpec): string[] {
   const all = [...(spec.initContainers ?? []), ...spec.containers];
   const restartsAll = all.some(({ restartPolicyRules = [] }) =>

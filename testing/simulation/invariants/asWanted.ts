@@ -11,30 +11,33 @@ import { mayStayEnded, PodEnds } from './podEnds.ts';
 import { mayLack } from './podNeeds.ts';
 import { Refusals } from './refusals.ts';
 
-/** So long beyond its back-off a container may take to start again: for its turn, and the hooks of those before it. */
+/**
+ * The time that a container may take to start after its back-off, because it waits for its slot and for the hooks of
+ * other containers.
+ */
 const STARTS_WITHIN_MS = 30_000;
 
-/** A pod as it is wanted, and as it is. */
+/** A wanted pod with its observed containers. */
 interface Compared extends Wanted {
   readonly watched: Watched;
   readonly ends: PodEnds;
   readonly containers: readonly SimulatedContainer[];
-  /** Whether an object may be missing that it needs: what does not run waits for that. */
+  /** Whether an object that the pod needs may be missing. Containers that do not run may then wait for it. */
   readonly lacks: boolean;
 }
 
-/** What is wrong with a container that does not run and has to: it may only wait to run again. */
+/** Returns what is wrong with a container that should run and does not. It may only wait for its back-off. */
 function missing({ watched, ends, uid, lacks }: Compared, { name }: Container): string[] {
   if (lacks) return [];
   const { host, longestBackOffMs } = watched;
   const end = ends.lastEndOf(uid, name);
   if (end === undefined) return [`${name} has never run`];
-  // Its wait ends by the clock that is set meanwhile, or by a timer that was set before.
+  // The wait ends either by the wall clock, which may be set meanwhile, or by a timer.
   const waited = Math.min(host.clock.elapsed - end.elapsed, host.clock.now() - end.at);
   return waited <= longestBackOffMs + STARTS_WITHIN_MS ? [] : [`${name} does not run again`];
 }
 
-/** What is wrong with the init containers and sidecars; `areDone`: those after them may run. */
+/** Checks init containers and sidecars. `areDone` means that the regular containers may run. */
 function initsOf(compared: Compared): { readonly wrong: readonly string[]; readonly areDone: boolean } {
   const { wanted, ends, uid, containers } = compared;
   const { initContainers = [], containers: regular } = wanted.spec;
@@ -57,7 +60,7 @@ function initsOf(compared: Compared): { readonly wrong: readonly string[]; reado
 const runOf = ({ containers }: Compared, wanted: string): SimulatedContainer | undefined =>
   containers.find(({ containerName, state }) => containerName === wanted && state === 'running');
 
-/** What of a pod that goes on is not as its manifest says. */
+/** Returns the differences between a pod that has not ended and its manifest. */
 function unmet(compared: Compared, phase: string | undefined): string[] {
   const { wanted, ends, uid } = compared;
   const { wrong, areDone } = initsOf(compared);
@@ -75,16 +78,19 @@ function unmet(compared: Compared, phase: string | undefined): string[] {
   ];
 }
 
-/** What explains that something does not run. */
+/** The data that can explain why something does not run. */
 interface Reasons {
   readonly ends: PodEnds;
   readonly refusals: Refusals;
-  /** How many manifests of a pod had been there when a node was through with it: they count no longer. */
+  /** The number of a pod's manifests that existed before a node was done with it. They no longer count. */
   readonly outlived: ReadonlyMap<string, number>;
   readonly versions: ObjectVersions;
 }
 
-/** What is wrong with the pods of a name. One that is in several files is several pods, of which one runs. */
+/**
+ * Returns what is wrong with the pods of a name. If a pod is in several files, these are several pods, of which one
+ * runs.
+ */
 function wrongOf(name: string, watched: Watched, reasons: Reasons): readonly string[] {
   const { agent, deeds } = watched;
   const named = agent?.pods().filter(({ metadata }) => `${metadata.namespace}/${metadata.name}` === name) ?? [];
@@ -135,9 +141,9 @@ export const asWanted: Invariant = {
         refusals.noteStatus(change);
         const { uid, removed, pod } = change;
         const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
-        // One that the runtime still has goes on where it is wanted again before its agent has seen that.
+        // A pod whose containers still exist continues if it is wanted again before its agent has noticed.
         if (!removed || watched.host.containers().some(({ podUid }) => podUid === uid)) return;
-        // The present one may have come in the place of another that has just ended.
+        // The current manifest may have replaced that of a pod that has just ended.
         outlived.set(uid, deeds.versionsOf(name).length - (deeds.mayBeWanted(name, uid) ? 1 : 0));
       },
       atRest: () => {

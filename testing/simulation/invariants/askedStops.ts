@@ -2,11 +2,11 @@ import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/o
 import type { OutsideCall } from '../run/outside.ts';
 import { renameIn } from '../run/renamed.ts';
 
-/** The containers and sandboxes whose stop was asked for, until they are removed. */
+/** The containers and sandboxes whose stop has been requested, until they are removed. */
 export class AskedStops {
   readonly #ids = new Set<string>();
 
-  /** Whether a container was to stop, by itself or with its sandbox. */
+  /** Whether the stop of a container or of its sandbox has been requested. */
   has({ id, sandbox }: SimulatedContainer): boolean {
     return this.#ids.has(id) || this.#ids.has(sandbox.id);
   }
@@ -21,7 +21,6 @@ export class AskedStops {
     if (kind === 'removed') this.#ids.delete(container?.id ?? sandbox.id);
   }
 
-  /** Whatever was asked for before is asked for no longer. */
   forgetAll(): void {
     this.#ids.clear();
   }

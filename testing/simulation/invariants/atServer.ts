@@ -6,10 +6,10 @@ import type { Invariant, Watched } from './invariant.ts';
 import { QuietTime } from './quietTime.ts';
 import { TokenRequests } from './tokenRequests.ts';
 
-/** The rank of a pod that has ended. */
+/** The rank of a terminal phase. */
 const ENDED = 3;
 
-/** How far a pod has come, by its phase. */
+/** The progress of a pod, by phase. */
 const RANKS: ReadonlyMap<string, number> = new Map([
   ...([
     ['Pending', 1],
@@ -22,12 +22,12 @@ const rankOf = (phase: string): number => RANKS.get(phase) ?? 0;
 
 const isTerminal = (phase: string): boolean => rankOf(phase) === ENDED;
 
-/** What is told last may be late by so long, where it is told again. */
+/** Maximum delay of the last report of a status that is sent again. */
 const LATE_MS = 15_000;
 
 /**
- * What is wrong with a phase after the one before: a pod that has lost all that ran of it begins once more, as in a kubelet;
- * not while one of its regular containers runs.
+ * Checks the phase of a pod against the previous one. A pod that has lost all its containers starts over, as in a
+ * kubelet, but not while a regular container runs.
  */
 function steppedBack({ deeds, host }: Watched, { before, now: { uid, pod, phase } }: PodWrite): string[] {
   if (before === undefined || before.phase === phase) return [];
@@ -41,7 +41,7 @@ function steppedBack({ deeds, host }: Watched, { before, now: { uid, pod, phase 
   return isBack ? [`${pod}: the API server has it go from ${before.phase} to ${phase}`] : [];
 }
 
-/** What is wrong with the way that a pod has gone from the server, unless somebody has taken it away by force. */
+/** Checks a pod that the node has deleted at the server. */
 function goneWrong({ host }: Watched, { uid, pod, phase }: ApiPod): string[] {
   const running = host.running((each) => each.podUid === uid);
   return [
@@ -50,7 +50,7 @@ function goneWrong({ host }: Watched, { uid, pod, phase }: ApiPod): string[] {
   ];
 }
 
-/** What is not at the server as it is on the node, once all has come that was to come. */
+/** Returns the differences between the node and the server at rest. */
 function differencesIn({ agent }: Watched, cluster: SimulatedCluster): string[] {
   if (agent === undefined) return [];
   const here = new Map(agent.pods().map((each) => [each.metadata.uid, each]));
@@ -65,7 +65,7 @@ function differencesIn({ agent }: Watched, cluster: SimulatedCluster): string[] 
     const own = here.get(mirrored)?.status;
     if (own === undefined) return [`the API server has ${pod}, and the node does not`];
     const patch = statusPatch(status, mergedStatus(status, jsonOf(own)));
-    // Of how a pod has ended others may have the last word, but of a mirror.
+    // Others may decide how a pod has ended, except for mirror pods.
     const isAnother = mirrored !== uid && own.phase !== status.phase;
     if (isAnother) return [`the API server has ${pod} ${String(status.phase)}, the node ${own.phase}`];
     return patch === undefined ? [] : [`the API server has yet to hear of ${pod}: ${JSON.stringify(patch)}`];
@@ -90,7 +90,7 @@ export const atServer: Invariant = {
       const { type, now } = write;
       quiet.disturb();
       const wrong = now.mirrored === undefined ? steppedBack(watched, write) : [];
-      // Users take away by force what runs.
+      // Users may force-delete a running pod.
       const isGone = type === 'DELETED' && now.mirrored === undefined && cluster.isDeletedByNode(now);
       for (const each of [...wrong, ...(isGone ? goneWrong(watched, now) : [])]) violated(each);
     };

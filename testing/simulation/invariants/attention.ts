@@ -1,16 +1,19 @@
-/** How long the agent that lives has known how a pod runs: while none knows that, no reason can have its consequences. */
+/**
+ * How long the current agent has known the state of each pod. As long as no agent knows it, no cause can have
+ * consequences.
+ */
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { ACTS_FOR_MS } from '../checks/touches.ts';
 
-/** Whether it tells of a container that it has found or made at the runtime. */
+/** Whether a status shows a container that the agent has adopted or created. */
 const knowsRuns = ({ initContainerStatuses = [], containerStatuses = [] }: PodStatus): boolean =>
   [...initContainerStatuses, ...containerStatuses].some(({ state }) => state?.running ?? state?.terminated);
 
 export class Attention {
-  /** When the present agent told of a run of each pod first, by its UID. */
+  /** The time of the current agent's first status with a container, by pod UID. */
   readonly #heard = new Map<string, number>();
-  /** When the last agent before it that had done so made its last call. */
+  /** The time of the last call of the previous agent that knew the pod. */
   readonly #left = new Map<string, number>();
   #lastCall = 0;
 
@@ -27,7 +30,10 @@ export class Attention {
     if (!this.#heard.has(uid) && pod.status && knowsRuns(pod.status)) this.#heard.set(uid, at);
   }
 
-  /** The moment at which a reason must still be one: now, or when an agent knew of it last where this one has just heard of it. */
+  /**
+   * The time at which a cause must still be valid: now, or the time at which a previous agent last knew the pod, if the
+   * current one has only just learned of it.
+   */
   momentFor(uid: string, now: number): number {
     const heard = this.#heard.get(uid) ?? now;
     return heard + ACTS_FOR_MS >= now ? Math.min(this.#left.get(uid) ?? 0, now) : now;

@@ -2,10 +2,10 @@ import type { AnyActorRef } from 'xstate';
 import type { Invariant, Watched } from './invariant.ts';
 import { isBeginning, type Taken, takenBy } from './taken.ts';
 
-/** A call that is just under way has a time limit: an agent without pods makes one now and then, seldom two at once. */
+/** Time limits of calls in progress. An agent without pods makes a call now and then, rarely two at once. */
 const TIMERS_OF_CALLS = 2;
 
-/** What there is more of than there need be. */
+/** Returns the data that exceed the needs. */
 const excess = (taken: Taken, needed: Taken): string[] =>
   [...taken].flatMap(([what, count]) => {
     const enough = needed.get(what) ?? 0;
@@ -15,14 +15,14 @@ const excess = (taken: Taken, needed: Taken): string[] =>
   });
 
 /**
- * A warning goes while its cause cannot be looked at, and comes again: whether it need be there is told by a new agent,
- * not by what the same one had before.
+ * Removes warnings, which disappear while their cause cannot be checked. Only a new agent can tell whether they are
+ * needed.
  */
 const withoutWarnings = (taken: Taken): Taken => new Map([...taken].filter(([what]) => !/\.warnings(\.|$)/.test(what)));
 
 /**
- * Of how events and objects get on nothing is told before there were any; thereafter the last word stays. Each is one
- * entry of the place where it stands.
+ * The last states of the event queue and the object watches remain after the first event or object. Each is one entry
+ * at its path.
  */
 const LAST_WORDS = [
   { place: 'context', name: 'eventQueue' },
@@ -43,7 +43,7 @@ function withoutLastWords(taken: Taken): Taken {
   return left;
 }
 
-/** An agent that was once forbidden to change cgroups says so for good: the next one asks again. */
+/** Whether the agent has lost access to cgroups, which it reports until it restarts. */
 function isForbidden({ root }: Watched): boolean {
   const { cgroups }: { cgroups?: AnyActorRef } = root?.getSnapshot().children ?? {};
   return cgroups?.getSnapshot().hasTag('failed') === true;
@@ -55,7 +55,8 @@ export const bounded: Invariant = {
   follow: (watched, violated) => {
     let before: { readonly life: number; readonly taken: Taken } | undefined;
     return {
-      // An agent without pods needs what a new one in its place needs, and what it needed itself when it had none.
+      // An agent without pods needs what a new agent in its place needs, and what it needed itself at an earlier time
+      // without pods.
       settled: () => {
         const all = watched.deeds.wanted.size > 0 ? undefined : takenBy(watched);
         if (all === undefined || isBeginning(watched)) return;

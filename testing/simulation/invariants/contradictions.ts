@@ -1,4 +1,4 @@
-/** What an explanation says of a pod that its status, or its actors, do not. */
+/** Contradictions between the explanation of a pod and its status or actors. */
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
@@ -8,14 +8,17 @@ import { statusesOf } from './apiRules.ts';
 const PHASES: ReadonlySet<string> = new Set(['Pending', 'Running', 'Succeeded', 'Failed']);
 const HAS_ENDED = / has (succeeded|failed|ended)\b| was rejected: /;
 
-/** Those of a pod that its explanation looks at, as long as they have anything to do that keeps it waiting. */
+/** The child actors that an explanation considers, as long as they are busy. */
 const PARTS = /^(container|volume)\//;
 const RESTS: ReadonlySet<string> = new Set(['steady', 'done', 'mounted']);
 
-/** Lines are broken anywhere. */
+/** Removes white space, because lines may be wrapped anywhere. */
 const unbroken = (text: string): string => text.replaceAll(/\s/g, '');
 
-/** What of it is not so; `text` is what people read, `pod` what is told of the pod, if that is all that is known of it. */
+/**
+ * Returns the contradictions. `text` is the formatted explanation. `pod` is the published pod, or undefined if the
+ * agent knows more than it has published.
+ */
 export function contradictions(explanation: Explanation, text: string, pod: Pod | undefined): string[] {
   const wrong = [wrongStatus, wrongCount, wrongAnswer, wrongContainers];
   const said = pod === undefined ? [] : wrong.flatMap((each) => each(explanation, pod));
@@ -31,7 +34,7 @@ function wrongText({ namespace, name, status, ready, answer }: Explanation, text
   ];
 }
 
-/** The word of a phase is that of its own, and a pod that is being removed is said to be. */
+/** A word that is a phase must be the pod's phase, and a pod that is being removed must be shown as Terminating. */
 function wrongStatus({ status: word, phase: said }: Explanation, { metadata, status }: Pod): string[] {
   const phase = status?.phase ?? 'Unknown';
   const isTerminating = metadata.deletionTimestamp !== undefined && !isTerminalPhase(status?.phase);
@@ -47,7 +50,7 @@ function wrongCount({ ready, pod: { children } }: Explanation, pod: Pod): string
   const names = lasting.map(({ container }) => container.name);
   const count = statusesOf(pod.status ?? {}).filter((each) => each.ready && names.includes(each.name)).length;
   const [said, of] = ready.split('/').map(Number);
-  // Those of a pod that is being initialized again, or may be as far as a new agent knows, are not counted.
+  // The containers of a pod that is being initialized again, or may be as far as a new agent knows, are not counted.
   const areCounted = isReady(pod) && !isBeingAdopted(children);
   const isWrong = said === undefined || said > count || (areCounted && said < count);
   return isWrong || of !== names.length ? [`${count} of ${names.length} containers are ready, not ${ready}`] : [];
@@ -56,7 +59,8 @@ function wrongCount({ ready, pod: { children } }: Explanation, pod: Pod): string
 function wrongAnswer({ answer, pod: { termination, tags, children } }: Explanation, pod: Pod): string[] {
   const phase = pod.status?.phase;
   const isEnd = HAS_ENDED.test(answer);
-  // A pod may be ready while one is asked about that has initialized it, one is removed that it had, or a new agent mounts.
+  // A pod may be ready while its init container is being queried, a former container is being removed, or a new agent
+  // is mounting its volumes.
   const isAnyBusy = children.some(({ id, tags }) => PARTS.test(id) && !tags.some((tag) => RESTS.has(tag)));
   const isSteady = tags[0] === 'steady' && !isAnyBusy && isReady(pod);
   return [
@@ -67,15 +71,18 @@ function wrongAnswer({ answer, pod: { termination, tags, children } }: Explanati
   ];
 }
 
-/** Until a new agent knows all containers of a pod, that keeps the status that it had, or shows what is known. */
+/**
+ * Whether a new agent does not know all containers of a pod yet. It then reports the previous status or what it knows.
+ */
 const isBeingAdopted = (children: Explanation['pod']['children']): boolean =>
   children.some(({ machine, state }) => machine === 'container' && state.startsWith('adopting.'));
 
-/** What is shown of each container. */
+/** Compares the facts of each container with its status. */
 function wrongContainers({ pod: { children } }: Explanation, { status = {} }: Pod): string[] {
   if (isBeingAdopted(children)) return [];
   const actors = new Map(children.map((child) => [child.id, child]));
-  // Of a pod that has ended elsewhere the status says so at once, and what runs of it here is ready until it ends.
+  // The status of a pod that has ended elsewhere is published at once, and its running containers are ready until they
+  // stop.
   const isEnded = isTerminalPhase(status.phase);
   return statusesOf(status).flatMap(({ name, ready, restartCount }) => {
     const facts = actors.get(`container/${name}`)?.facts ?? [];

@@ -1,40 +1,44 @@
-/** The work of the agent, counted in transitions and in parts of pods that statuses are computed from; never in time. */
+/** The work of the agent, measured in transitions and in parts of pods whose status is computed, never in time. */
 import type { Entry } from '../../../actors/boundary.ts';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
-/** Transitions that a fact about one part of a pod leads to at most, in the mean of a stretch. */
+/** Maximum mean number of transitions per entry about one part of a pod. */
 const TRANSITIONS_PER_ENTRY = 12;
-/** Transitions of each part of each pod that a fact about a pod, the runtime or the node leads to at most. */
+/** Maximum number of transitions per part of all pods, for an entry about a pod, the runtime or the node. */
 const TRANSITIONS_PER_PART = 6;
-/** Parts of pods that are looked at for statuses after one fact at most, in the mean of a stretch: those of a small pod. */
+/** Maximum mean number of pod parts for which a status is computed per entry. */
 const LOOKS_PER_ENTRY = 20;
-/** Statuses of a large pod at most in the time that it is looked at once: the first and the last are computed at once. */
+/**
+ * Maximum number of statuses of a large pod in the time in which it is computed once, because the first and the last
+ * status are computed at once.
+ */
 const LOOKS_AT_ONCE = 4;
 /**
- * Transitions that an entry for an actor of one pod leads to at most, before the next entry: those of one batch of commands
- * to its containers, each of which starts a call, and a few of every pod that gets what this one has released.
+ * Maximum number of transitions between an entry for an actor of one pod and the next entry. It covers one batch of
+ * commands to the pod's containers, each of which starts a call, and a few transitions of every pod that gets a
+ * released resource.
  */
 const TRANSITIONS_PER_STEP = 400;
 const TRANSITIONS_PER_OTHER_POD = 12;
-/** A stretch has this many entries at least, so that what a few of them lead to counts little. */
+/** Minimum number of entries per stretch, so that single expensive entries matter little. */
 const STRETCH = 100;
 
 const partsOf = ({ spec }: Pod): number => containersOf(spec).length + (spec.volumes ?? []).length;
 
-/** Whether an entry is about one container or volume of a pod: then others of the pod have no part in it. */
+/** Whether an entry concerns one container or volume, and no other part of the pod. */
 const isOfPart = ({ actor }: Entry): boolean => /^pod\/[^/]*\/(container|volume)\//.test(actor);
 
 interface Work {
   entries: number;
-  /** Entries that are not about one part of a pod. */
+  /** Entries that do not concern one part of a pod. */
   shared: number;
   transitions: number;
   looks: number;
-  /** The most parts that the pods of the node had together. */
+  /** Maximum total number of parts of all pods. */
   parts: number;
-  /** The pods that had a status. */
+  /** The number of parts of each pod with a status. */
   readonly pods: Map<string, number>;
   readonly since: number;
 }
@@ -99,10 +103,10 @@ const newWork = ({ host }: Watched, pods: Map<string, number>): Work => ({
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, each) => total + each, 0);
 
-/** Work that the entries of a stretch do not account for. */
+/** Returns the work that exceeds the limits for the entries of a stretch. */
 function excess({ entries, shared, transitions, looks, parts }: Work, elapsedMs: number): string[] {
   const mayTransit = TRANSITIONS_PER_ENTRY * entries + TRANSITIONS_PER_PART * shared * parts;
-  // A large pod is looked at once in as many milliseconds as it has parts.
+  // The status of a large pod is computed once in as many milliseconds as it has parts.
   const mayLook = LOOKS_PER_ENTRY * entries + LOOKS_AT_ONCE * parts + elapsedMs;
   const of = `after ${entries} entries, ${shared} of them not about one container or volume, with ${parts} of these`;
   return [

@@ -4,9 +4,9 @@ export const deadlineGrace: Invariant = {
   number: 3,
   says: 'A pod that ends for its active deadline has its whole grace from when that begins, whenever the deadline was.',
   follow: (_, violated) => {
-    /** When those that have just begun to end did so, in milliseconds since the epoch. */
+    /** The times of DeadlineExceeded events without a status yet, in milliseconds since the epoch. */
     const begun = new Map<string, number>();
-    /** The start of the last end that each pod's status has shown, in milliseconds since the epoch. */
+    /** The start of the last termination in each pod's status, in milliseconds since the epoch. */
     const shown = new Map<string, number>();
     return {
       onEvent: ({ reason, involved, at }) => {
@@ -22,12 +22,13 @@ export const deadlineGrace: Invariant = {
         const since = begun.get(uid);
         if (since === undefined) return;
         begun.delete(uid);
-        // Before that is told it may end for another reason as well, or for that with a shorter grace.
+        // The pod may end for a different reason before the status is published, or for this reason with a shorter
+        // grace period.
         const isItsOwn = reason === 'DeadlineExceeded' && graceSeconds === (spec.terminationGracePeriodSeconds ?? 30);
         if (!isItsOwn || at === since) return;
         violated(`${metadata.namespace}/${metadata.name}: its grace counts from ${at}, but its end began at ${since}`);
       },
-      // By a clock that was set, or of the next agent, nothing can be compared.
+      // Times of a clock that has been set, or of a different agent, are not comparable.
       beforeJump: () => begun.clear(),
       onLifeBegan: () => begun.clear(),
     };

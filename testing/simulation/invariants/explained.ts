@@ -6,35 +6,35 @@ import type { Schedule } from '../run/schedule.ts';
 import { contradictions } from './contradictions.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
-/** A wait may be over for so long before the actor has heard of it: a timer of the same moment comes first. */
+/** Tolerance for a wait whose timer is due at the same time as the check. */
 const SLACK_MS = 50;
 
-/** A wait for what the clock shows may be over for so long before it is looked at. */
+/** Tolerance for a wait until a wall-clock time, which is only checked periodically. */
 const LOOK_MS = 1_000;
 
-/** Its wait ends when the clock shows that, whatever it is set to meanwhile. */
+/** Whether a wait ends at a wall-clock time even if the clock is set. */
 const goesByClock = ({ tags }: ActorNode): boolean => tags.includes('byWallClock');
 
-/** Whether the actor, or one below it, waits for the answer to a call. */
+/** Whether the actor, or one below it, waits for the response of a call. */
 const isCalling = ({ kind, children }: ActorNode): boolean => kind === 'call' || children.some(isCalling);
 
-/** When a wait ends, and what had failed last when that was worked out. */
+/** The end of a wait in node time, and the time of the last failure when it was computed. */
 interface WaitEnd {
   readonly at: number;
   readonly failedAt: number | undefined;
 }
 
 /**
- * When the waits that are shown end, by the time that no jump of the clock changes: what is shown is what the wall clock
- * was to show then as the wait began, and the timer goes on as it was set, but for one that goes by that clock.
+ * Computes the ends of waits in node time. An actor shows the wall-clock time at which its wait was to end when it
+ * started, but its timer does not depend on later clock changes, except for waits with the tag `byWallClock`.
  */
 class Deadlines {
   readonly #clock: Schedule;
-  /** Those of the last look. */
+  /** The results of the last check. */
   #ends: ReadonlyMap<string, WaitEnd> = new Map();
   #looked = new Map<string, WaitEnd>();
   #jumpedAt = Number.NEGATIVE_INFINITY;
-  /** How far the wall clock was ahead, when it was the least. */
+  /** The least offset of the wall clock from node time so far. */
   #leastOffset = Number.POSITIVE_INFINITY;
 
   constructor(clock: Schedule) {
@@ -52,21 +52,22 @@ class Deadlines {
     this.#leastOffset = Math.min(this.#leastOffset, now() - elapsed);
   }
 
-  /** For how long a wait is over by now, in milliseconds; less than nothing where it goes on. */
+  /** Returns by how many milliseconds a wait is overdue. Negative if it is not. */
   overdue(node: ActorNode, until: number): number {
     const { elapsed, now } = this.#clock;
     if (goesByClock(node)) return Math.min(now() - until, elapsed - this.#jumpedAt) - LOOK_MS;
     const { path, state, since, lastFailure } = node;
     const offset = now() - elapsed;
     const key = `${path} ${state} ${since} ${until}`;
-    // One of the same length that began when a clock that was set back showed the same once more.
+    // A wait with the same key that started after the clock was set back.
     const isAnother = since - offset >= this.#jumpedAt && since - offset <= elapsed;
     const known = isAnother ? undefined : this.#ends.get(key);
-    // A timer that was set by another state, before the clock went ahead: it is over as this state begins to wait for it.
+    // The timer was set by a previous state, before the clock was set forward. It is due as soon as this state is
+    // entered.
     const began = until < since ? Math.min(offset, this.#leastOffset) : offset;
     const failedAt = lastFailure?.at;
-    // The store goes on retrying over several waits: a clock that was set back may have shown this end of one before; and
-    // what fails meanwhile moves none.
+    // The store retries over several waits, and a clock that was set back may have shown the same end for an earlier
+    // one. A new failure means a new end.
     const isSame = known?.failedAt === failedAt;
     const at = known && isSame ? known.at : Math.max(until - began, known?.at ?? Number.NEGATIVE_INFINITY);
     this.#looked.set(key, { at, failedAt });
@@ -74,7 +75,7 @@ class Deadlines {
   }
 }
 
-/** What is wrong with an actor or one below it: it neither rests nor works nor says what it waits for. */
+/** Returns actors that neither rest, nor work, nor have a named wait. */
 function unexplained(node: ActorNode, deadlines: Deadlines): string[] {
   const { path, state, tags, waitingFor, until, children } = node;
   const [tag] = tags;
@@ -91,7 +92,7 @@ function unexplained(node: ActorNode, deadlines: Deadlines): string[] {
   ];
 }
 
-/** An explanation has no empty line, and none with something that is no text. */
+/** Returns lines that are empty or contain a formatting error. */
 function badLines(text: string): string[] {
   return text.split('\n').flatMap((line, index, all) => {
     const isGap = line.trim() === '' && (index === 0 || all[index + 1]?.trim() === '');
@@ -99,7 +100,7 @@ function badLines(text: string): string[] {
   });
 }
 
-/** What is wrong with what people read of the node itself. */
+/** Checks the formatted explanation of the node. */
 function wrongOfNode(explanation: NodeExplanation): string[] {
   const text = formatNodeExplanation(explanation);
   return [...(explanation.answer.trim() === '' ? [`there is no answer: ${text}`] : []), ...badLines(text)];
@@ -108,18 +109,18 @@ function wrongOfNode(explanation: NodeExplanation): string[] {
 const statesOf = ({ machine, state, children }: ActorNode): string =>
   [`${machine}:${state}`, ...children.map(statesOf)].join(' ');
 
-/** The state of a pod with that of each of its actors, one by one. */
+/** The state of a pod combined with that of each of its actors separately. */
 const pairsOf = ({ state, children }: ActorNode): string[] => [
   state,
   ...children.map((child) => `${state} ${statesOf(child)}`),
 ];
 
-/** Looks once at the explanation of each state that a pod comes to be in. */
+/** Checks the explanation of each state of a pod once. */
 class Explanations {
   readonly #watched: Watched;
   readonly #violated: (message: string) => void;
   readonly #seen = new Set<string>();
-  /** What has changed of pods in this step, by their UIDs. */
+  /** The pods that have changed in this step, by UID. */
   readonly #changed = new Map<string, PodChange>();
 
   constructor(watched: Watched, violated: (message: string) => void) {
@@ -131,7 +132,7 @@ class Explanations {
     this.#changed.set(change.uid, change);
   }
 
-  /** At the end of a step: nobody can ask in the middle of one. */
+  /** Checks the changed pods at the end of a step, because nobody can request an explanation within one. */
   look(): void {
     const isAlive = this.#watched.agent !== undefined;
     for (const [uid, { tree, removed }] of this.#changed) {
@@ -140,7 +141,7 @@ class Explanations {
     this.#changed.clear();
   }
 
-  /** How the states of its actors go together is looked at now and then: there are many more of these. */
+  /** Checks the combination of the states of all actors. There are many combinations, so this is done less often. */
   lookAtWhole(uid: string, tree: ActorNode): void {
     this.#explain(uid, [statesOf(tree)]);
   }
@@ -150,11 +151,11 @@ class Explanations {
     const { agent } = this.#watched;
     const explanation = agent?.explainUid(uid);
     if (explanation === undefined) {
-      // That it is gone may be held back until that is saved.
+      // The removal of a pod may be published only after it has been saved.
       if (agent?.trees().has(uid)) this.#violated(`there is no explanation of ${uid} in ${states.join(', ')}`);
       return;
     }
-    // What is told of a pod may be older than what is known of it, which its explanation is made of.
+    // The published status may be older than the state that the explanation is based on.
     const isTold = agent?.untold().includes(uid) === false;
     if (isTold) for (const each of states) this.#seen.add(each);
     const pod = isTold ? agent.pods().find(({ metadata }) => metadata.uid === uid) : undefined;
@@ -176,7 +177,7 @@ export const explained: Invariant = {
       if (agent === undefined) return;
       deadlines.beginLook();
       const explanation = agent.explainNode();
-      // Of a pod this shows only what is asked of the node.
+      // The node's explanation has only a summary of each pod.
       const children = explanation.node.children.filter(({ machine }) => machine !== 'pod');
       const own = { ...explanation.node, children };
       const trees = agent.trees();

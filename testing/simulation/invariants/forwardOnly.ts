@@ -14,51 +14,53 @@ import { type FactKind, factsOf, type LeftEnd, StoredFacts } from './storedFacts
 import { classless, wasRefused, withClass } from './toldStatus.ts';
 
 interface Told {
-  /** The full name of the pod. */
   readonly pod: string;
   readonly status: PodStatus;
-  /** Which life of the agent told it; of an end that the agent before has left to be told, that one. */
+  /** The number of the agent that sent the status. For an end left unsent by the previous agent, its number. */
   readonly life: number;
 }
 
 interface Sent {
   readonly now: PodStatus;
-  /** Whether it is the end that the agent before has left to be told. */
+  /** Whether the status is an end that the previous agent left unsent. */
   readonly isLeft: boolean;
 }
 
-/** What an API server has, from which each report is told. */
+/** A model of the API server, which receives all reports. */
 class ApiServer {
   readonly #watched: Watched;
   readonly #stored: StoredFacts;
   readonly #told = new Map<string, Told>();
-  /** The pods that may begin anew under their uids. */
+  /** The pods that may start over under their UIDs. */
   readonly #gone = new Set<string>();
-  /** Those of them that an agent before the present one has removed: only of how they ended this one may still tell. */
+  /** Pods in `#gone` that a previous agent has removed. The current agent may only report how they ended. */
   readonly #over = new Set<string>();
-  /** What this agent has told of those that it has removed and begun with once more. */
+  /** The published statuses of pods that this agent has removed and started again. */
   readonly #anew = new Map<string, PodStatus[]>();
-  /** The pods whose end was told before the disk had it, for that did not answer. */
+  /** The pods whose end was reported before it was on disk, because the disk failed. */
   readonly #unsaved = new Set<string>();
-  /** Where the disk has not done what it was asked for in this life; logs tell a kubelet nothing then either (C23). */
+  /**
+   * The paths of failed disk calls of the current agent. With failed reads of logs a kubelet loses restart counts as
+   * well (C23).
+   */
   readonly #troubled = new Set<string>();
-  /** The containers that were made in this life: their numbers are compared with what its agent has told itself. */
+  /** The containers created by the current agent, whose restart counts follow from its own statuses. */
   readonly #made = new Set<string>();
-  /** The pods whose end nobody knew of when an agent began. */
+  /** The pods whose end no agent knew when the current one started. */
   readonly #forgotten = new Set<string>();
-  /** Those of which nobody knew that they had exceeded their deadline: they may go on, as what the runtime has of them. */
+  /** The pods whose exceeded deadline no agent knew. They may continue with what the runtime has of them. */
   readonly #reprieved = new Set<string>();
-  /** Those of which the disk has not taken which version runs: the next agent knows only what is wanted then. */
+  /** The pods whose current allocation was not saved. The next agent knows only the manifest. */
   readonly #unallocated = new Set<string>();
-  /** The containers that an agent has asked to remove, or whose sandboxes. */
+  /** The containers whose removal, or that of their sandbox, was requested. */
   readonly #asked = new Set<string>();
-  /** Those of them that are gone for it: what it knew of them it has to know without. */
+  /** The containers that were removed on request. A later agent must know how they ended without the runtime. */
   readonly #removed = new Set<string>();
-  /** The pods that an agent has removed to the last sandbox: they have ended, and the next agent begins anew with them. */
+  /** The pods whose last sandbox an agent has removed. They have ended, and the next agent starts them again. */
   readonly #ended = new Set<string>();
-  /** The pods whose end the agent before has left to be told. */
+  /** The pods whose end the previous agent left unsent. */
   #left = new Map<string, LeftEnd>();
-  /** When the present life began, by the time that no jump of the clock changes. */
+  /** The start of the current agent in node time. */
   #lifeBegan = 0;
 
   constructor(watched: Watched) {
@@ -66,13 +68,13 @@ class ApiServer {
     this.#stored = new StoredFacts(watched.host);
   }
 
-  /** What is wrong with a report. */
+  /** Returns what is wrong with a report. */
   take({ uid, namespace, name, status: sent }: StatusReport): string[] {
     const { host, podOf, deeds } = this.#watched;
     const isLeft = this.#left.has(uid);
     const life = this.#watched.life - (isLeft ? 1 : 0);
     const before = this.#told.get(uid);
-    // The runtime may also have forgotten the pod since this life began.
+    // The runtime may also have forgotten the pod since the current agent started.
     const mayBeLost = before !== undefined && before.life !== life && !this.#ended.has(uid);
     const wasForgotten = this.#forgotten.delete(uid) || (mayBeLost && this.#isForgotten(uid));
     const isReprieved = this.#reprieved.delete(uid);
@@ -84,7 +86,7 @@ class ApiServer {
     this.#told.set(uid, { pod: `${namespace}/${name}`, status, life });
     if (known === undefined) return [...unsaved, ...refusals(status)];
     const isOneLife = known.life === life;
-    // Of what ended with its node, which had yet to hear of it from its source, nobody was told.
+    // Nobody has been informed about a pod that ended with its node before the source reported it.
     if (deeds.isEnded(uid) || (!isOneLife && wasForgotten)) return [...unsaved, ...refusals(status)];
     const between = {
       isOneLife,
@@ -101,13 +103,13 @@ class ApiServer {
     return [...unsaved, ...refusals(status, told, spec), ...goneBack(comparable, status, { ...between, spec })];
   }
 
-  /** Whatever was told before, of it or of another: a pod of which only its end was left is gone. */
+  /** Forgets pods of which only the unsent end was left. */
   #forgetLeft(uid: string, { phase }: PodStatus): void {
     if (this.#left.get(uid)?.isOver && isTerminalPhase(phase)) this.forget(uid);
     this.#left.delete(uid);
   }
 
-  /** How often a container was restarted, as the runtime and its logs can tell a new agent. */
+  /** Returns the restart count of a container that a new agent can find out from the runtime and the logs. */
   #knownRestarts(
     { uid, namespace, name }: Pick<StatusReport, 'uid' | 'namespace' | 'name'>,
     container: ContainerStatus,
@@ -120,25 +122,29 @@ class ApiServer {
         : [];
     const all = host.containers().filter((each) => each.podUid === uid && each.containerName === container.name);
     const found = all.filter(({ id }) => !this.#made.has(id));
-    // What no list has shown to an agent it cannot know; nor does a kubelet read logs where the runtime has an earlier run.
+    // An agent cannot know containers that no list has shown. A kubelet does not read logs if the runtime has an
+    // earlier run.
     const strayed = new Set(found.flatMap(({ id, attempt }) => (host.troubles.hasStrayed(id) ? [attempt] : [])));
-    // For a container that is not started once more a kubelet does not look for logs: it tells the run that is left.
+    // A kubelet does not read the logs of a container that is not started again. It reports the remaining run.
     const isEnding = this.#watched.podOf(uid)?.metadata.deletionGracePeriodSeconds !== undefined;
     const known = [...(isEnding && found.length > 0 ? [] : logged), ...found.map(({ attempt }) => attempt)];
     return Math.max(0, ...known.filter((number) => !Number.isNaN(number) && !strayed.has(number)));
   }
 
-  /** For the manifest of a static pod that was edited a kubelet makes another mirror pod: an API server compares nothing. */
+  /** Whether the manifest was edited. A kubelet then creates a new mirror pod, so an API server compares nothing. */
   #isEdited({ pod }: Told): boolean {
     return this.#watched.deeds.versionsOf(pod).length > 1;
   }
 
-  /** What comes under this uid may be another pod, or the same that was wanted once more. */
+  /** Called when the next status with this UID may be of a different pod, or of the same pod starting over. */
   forget(uid: string): void {
     this.#gone.add(uid);
   }
 
-  /** A pod that begins anew within a second of its end has the same start time: what is told of it tells the two apart. */
+  /**
+   * Records the published statuses of a removed pod. A pod that starts over within a second of its end has the same
+   * start time, and only these statuses tell the two apart.
+   */
   noteStatus({ uid, pod: { status }, removed }: PodChange): void {
     if (removed) {
       this.forget(uid);
@@ -146,7 +152,7 @@ class ApiServer {
     } else if (status !== undefined) this.#anew.get(uid)?.push(status);
   }
 
-  /** A new agent need not have heard that a pod was not wanted for a while. */
+  /** Called when an agent starts. It need not know that a pod was not wanted for a while. */
   beginLife(): void {
     const { deeds, host } = this.#watched;
     this.#left = this.#stored.endsLeft();
@@ -168,7 +174,10 @@ class ApiServer {
     if (room === 'disk') this.#troubled.add(about);
   }
 
-  /** What somebody else removes before the agent of this life has told of it, it may not have seen. */
+  /**
+   * Records effects. An agent may not have seen a container that something else removed before its first report of the
+   * pod.
+   */
   noteEffect(effect: RuntimeEffect): void {
     const { kind, container } = effect;
     const { podUid: uid } = effect.sandbox;
@@ -190,17 +199,16 @@ class ApiServer {
     if (uid !== undefined && isLast) this.#ended.add(uid);
   }
 
-  /** Its end was told although the disk did not answer, and nobody is left who knows it. */
+  /** Whether the end of a pod was reported without being saved, and no container is left to show it. */
   #isForgotten(uid: string): boolean {
     return this.#isUnsaved(uid) && this.#watched.host.containers().every(({ podUid }) => podUid !== uid);
   }
 
   /**
-   * The runtime tells of no deadline; nor of when that began to run, which may have been long before the first sandbox.
-   *
-   * A kubelet knows that from the mirror pod: it takes the status of that for the old one and keeps its `startTime`
-   * (`updateStatusInternal` in pkg/kubelet/status/status_manager.go). This agent has none before it has an API server;
-   * with one, nothing is to be forgiven here.
+   * Whether a pod may have lost its deadline. The runtime does not know the deadline, nor when it started to run, which
+   * may be long before the first sandbox. A kubelet knows both from the mirror pod, whose status it uses as the old one
+   * and whose `startTime` it preserves (`updateStatusInternal` in pkg/kubelet/status/status_manager.go). This agent has
+   * none without an API server. With one, there is no such exception.
    */
   #hasLostDeadline(uid: string): boolean {
     return this.#isUnsaved(uid) && this.#told.get(uid)?.status.reason === 'DeadlineExceeded';
@@ -210,21 +218,21 @@ class ApiServer {
     return this.#unsaved.has(uid) && !this.#stored.has(uid, 'statuses');
   }
 
-  /** What is wrong where the end of a pod is told that is not on disk, although nothing has kept it from there. */
+  /** Checks that a reported end is on disk, unless the disk has failed. */
   #noteSaving({ uid, namespace, name, status }: Omit<StatusReport, 'ended'>): string[] {
     const wasSaved = !this.#unsaved.delete(uid);
     const before = this.#told.get(uid);
-    // What the API server says of itself it knows.
+    // The API server knows the ends that it has set itself.
     const isKnown = this.#stored.has(uid, 'statuses') || this.#watched.deeds.isEnded(uid);
     if (!isTerminalPhase(status.phase) || wasRefused(status) || isKnown) return [];
     if (this.#isTroubled(uid, 'statuses')) {
       this.#unsaved.add(uid);
       return [];
     }
-    // Once it was told to an API server it need not stay there.
+    // A saved end may be deleted after it has been sent to the API server.
     const wasTold = wasSaved && before?.life === this.#watched.life;
     if (wasTold && sameValue(before.status, withClass(status, before.status))) return [];
-    // What ends because it is wanted no more, or was not for a while, begins anew if it is wanted again.
+    // A pod that ends because it is not wanted starts over if it is wanted again.
     const { deeds, podOf } = this.#watched;
     const { deletionGracePeriodSeconds: isRemoved } = podOf(uid)?.metadata ?? { deletionGracePeriodSeconds: 0 };
     const mayBeginAnew = isRemoved !== undefined || deeds.isRebornSince(`${namespace}/${name}`, this.#lifeBegan);
@@ -237,11 +245,11 @@ class ApiServer {
   }
 
   #isAnother(uid: string, { status: before, life }: Told, { now, isLeft }: Sent): boolean {
-    // The last that was known of the one that is gone may come late; what a later agent sees end is one that an old list
-    // of the runtime shows, whose end went with it.
+    // The last status of the removed pod may come late. An end that only a later agent reports comes from an outdated
+    // list of the runtime.
     const isEnd = isTerminalPhase(now.phase) && (life === this.#watched.life || now.phase === before.phase);
     const isAnew = this.#anew.get(uid)?.some((status) => sameValue(status, now)) === true;
-    // A later agent may have the start of that one from a list that still shows its sandbox.
+    // A later agent may get the start of the removed pod from a list that still shows its sandbox.
     const isNext = this.#over.has(uid) && !isLeft && !isTerminalPhase(now.phase);
     const isBegun = isAnew || isNext || before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isEnd);
     if (!this.#gone.has(uid) || !isBegun) return false;
@@ -252,14 +260,14 @@ class ApiServer {
   }
 
   /**
-   * How runs have ended that somebody else has removed from the runtime, or that no list has shown, no later agent knows.
-   * Nor of containers that were never made: these have an end only in a pod that was ended (C13), which begins anew
-   * where that has given it no terminal phase, as it gives a static pod none (C24).
+   * Removes the containers whose ends a later agent cannot know: those that something else removed from the runtime, or
+   * that no list has shown, and those that were never created. The latter have an end only in a pod that was terminated
+   * (C13), which starts over if it has no terminal phase. A static pod gets none (C24).
    */
   #withoutLost(uid: string, before: PodStatus): PodStatus {
     const { host } = this.#watched;
     const hasEnded = this.#ended.delete(uid);
-    // Of one that was never started only its agent knew that its start had failed.
+    // Only the agent that tried to start a container knows that the start failed.
     const shown = host.containers().filter(({ id, state }) => state !== 'created' && !host.troubles.hasStrayed(id));
     const there = new Set(shown.map(({ id }) => id));
     const isKnown = ({ state }: ContainerStatus) => {

@@ -1,4 +1,4 @@
-/** Holds it against a node that it refuses a pod for resources that only terminated pods hold. */
+/** Detects pods that are rejected for resources that only terminated pods hold. */
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
@@ -8,7 +8,7 @@ import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import type { ActorNode } from '../../../show/actors/actorNode.ts';
 import type { Invariant } from './invariant.ts';
 
-/** A pod that counts at admission: what it has requested at most, because a resize may not be done yet. */
+/** The resources of a pod at admission, i.e. its largest request so far, because a resize may still be in progress. */
 interface Holder {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
@@ -55,8 +55,8 @@ const sum = (amounts: readonly number[]): number => amounts.reduce((total, amoun
 const isRefused = ({ status }: Pod): boolean => status?.message?.startsWith('Pod was rejected: ') === true;
 
 /**
- * Whether a pod holds resources: it was not refused, has not ended, is not stopping with all containers stopped, and is not
- * a pod whose API object is gone, of which the scheduler has given the room away.
+ * Whether a pod holds resources. It does not if it was rejected, has ended, has only stopped containers while
+ * terminating, or has no API object any more, in which case the scheduler has assigned its resources to other pods.
  */
 function holds({ pod, tree }: PodChange): boolean {
   if (isRefused(pod) || isTerminalPhase(pod.status?.phase)) return false;

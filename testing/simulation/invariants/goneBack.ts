@@ -1,19 +1,19 @@
-/** What a status takes back of the one before, although an API server would take it. */
+/** Regressions between two statuses of a pod that an API server would accept. */
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import { statusesOf } from './apiRules.ts';
 
-/** In which way two statuses of a pod belong together. */
+/** The relation between the two statuses. */
 export interface Between {
-  /** One agent has told both. */
+  /** Whether the same agent has sent both. */
   readonly isOneLife: boolean;
-  /** Whether one moment may have come before another, or when it did, by a wall clock that may have been set. */
+  /** Whether one timestamp may precede the other on a wall clock that may have been set. */
   readonly mayComeInTurn: (first: number, then: number) => boolean;
-  /** How often a container was restarted as far as anybody can still know: what nobody knows cannot be told. */
+  /** Returns the restart count that can still be known. */
   readonly knownRestarts: (status: ContainerStatus) => number;
-  /** Of the pod as it is wanted now, if anybody knows. */
+  /** The spec of the pod as it is wanted now, if known. */
   readonly spec?: PodSpec | undefined;
 }
 
@@ -25,7 +25,7 @@ export function goneBack(before: PodStatus, now: PodStatus, between: Between): s
     ...(isTerminalPhase(before.phase) && now.phase !== before.phase
       ? [`phase ${before.phase} became ${now.phase}`]
       : []),
-    // A new agent has the start of a pod from its oldest sandbox.
+    // A new agent gets the start time of a pod from its oldest sandbox.
     ...(isOneLife && !isSameStart ? [`startTime ${before.startTime} became ${now.startTime}`] : []),
     ...(next < generation ? [`observedGeneration ${generation} became ${next}`] : []),
     ...(isOneLife ? conditionsBack(before, now, mayComeInTurn) : []),
@@ -33,7 +33,7 @@ export function goneBack(before: PodStatus, now: PodStatus, between: Between): s
   ];
 }
 
-/** The time of the last transition is never an earlier one; not each transition is reported. */
+/** The last transition time never decreases. Not every transition is reported. */
 function conditionsBack(
   { conditions = [] }: PodStatus,
   now: PodStatus,
@@ -67,14 +67,14 @@ function containersBack(before: PodStatus, now: PodStatus, between: Between): st
 
 type End = NonNullable<ContainerState['terminated']>;
 
-/** How runs of a container have ended, as its status tells: the last one first. */
+/** The ends of runs in a container's status, the last one first. */
 const endsOf = ({ state, lastState }: ContainerStatus): End[] =>
   [state?.terminated, lastState?.terminated].filter((end) => end !== undefined);
 
 const endOf = (status: ContainerStatus, id: string): End | undefined =>
   endsOf(status).find(({ containerID }) => containerID === id);
 
-/** A run that goes on, or has ended since, began when it did. */
+/** The start time of a run never changes. */
 function runBack({ name, state, containerID = '' }: ContainerStatus, now: ContainerStatus): string[] {
   const began = state?.running?.startedAt;
   const running = now.containerID === containerID ? now.state?.running : undefined;
@@ -82,13 +82,16 @@ function runBack({ name, state, containerID = '' }: ContainerStatus, now: Contai
   return began && begins && began !== begins ? [`${name}: its start ${began} became ${begins}`] : [];
 }
 
-/** What a run has come to does not change: what a kubelet tells of it is what the runtime does (`toKubeContainerStatus`). */
+/** The result of a run never changes. A kubelet reports the runtime's values (`toKubeContainerStatus`). */
 const resultOf = ({ exitCode, signal, reason, startedAt, finishedAt }: End): string =>
   JSON.stringify({ exitCode, signal, reason, startedAt, finishedAt });
 
-/** An end that nobody has seen is a guess: a later list may show that the container runs, or how it has ended (C13, C23). */
+/**
+ * The reason of an unobserved end, which is a guess. A later list may show that the container runs, or how it has ended
+ * (C13, C23).
+ */
 const NOT_SEEN = 'ContainerStatusUnknown';
-/** Ends that no runtime tells: what a later agent finds is another. */
+/** Reasons that only an agent sets. A later agent may find a different one. */
 const OF_THE_AGENT: readonly (string | undefined)[] = [NOT_SEEN, 'StartError'];
 
 function endsBack(before: ContainerStatus, now: ContainerStatus, isOneLife: boolean): string[] {
@@ -107,19 +110,19 @@ function endsBack(before: ContainerStatus, now: ContainerStatus, isOneLife: bool
 }
 
 /**
- * An agent goes on telling how the last run ended, until the next has: a kubelet takes that from its own last status,
- * whatever the runtime has left of it (`convertToAPIContainerStatuses` in pkg/kubelet/kubelet_pods.go).
+ * An agent reports how the last run ended until the next run has ended. A kubelet takes that from its own last status,
+ * independent of the runtime's remaining containers (`convertToAPIContainerStatuses` in pkg/kubelet/kubelet_pods.go).
  */
 function endsForgotten(before: ContainerStatus, now: ContainerStatus, { mayComeInTurn }: Between): string[] {
   const { name } = now;
   const [last, earlier] = endsOf(before);
   const [next, further] = endsOf(now);
   if (last === undefined || last.reason === NOT_SEEN || (next && isSameEnd(last, next))) return [];
-  // A container that is removed for a restart of all has ended in these words alone (C5).
+  // A container that is removed for a restart of all containers has only this reason (C5).
   if (next?.reason === 'RestartingAllContainers') return [];
   if (next === undefined) return [`${name}: it is not told any more how it ended`];
   if (now.state?.terminated && further === undefined) return [`${name}: its lastState is gone`];
-  // A run after the last one may have ended in the same second, and in the same way, as the one before that.
+  // The run after the last one may have ended in the same second, and in the same way, as the one before that.
   const isFurther = now.restartCount > before.restartCount && earlier?.containerID !== next.containerID;
   const isEarlier = earlier !== undefined && isSameEnd(earlier, next) && !isFurther;
   const [ended, ends] = [last, next].map(({ finishedAt }) => Date.parse(finishedAt ?? ''));
@@ -127,14 +130,14 @@ function endsForgotten(before: ContainerStatus, now: ContainerStatus, { mayComeI
   return isEarlier || isTurned ? [`${name}: its last end, ${resultOf(last)}, became ${resultOf(next)}`] : [];
 }
 
-/** A runtime may come back with another id for what has ended. */
+/** A runtime may restart with different IDs. */
 const isSameEnd = (one: End, other: End): boolean =>
   (one.containerID !== undefined && one.containerID === other.containerID) || resultOf(one) === resultOf(other);
 
 /**
- * A manifest may be edited so that its pod goes on without a container: a kubelet takes that (`checkAndUpdatePod` in
- * pkg/kubelet/config/config.go), tells of the containers of the new spec, and an API server does not mind. And of the
- * containers of a pod that it rejects it tells nothing (`rejectPod`).
+ * Whether a container may disappear from the status. An edited manifest may drop a container of a running pod: a
+ * kubelet accepts that (`checkAndUpdatePod` in pkg/kubelet/config/config.go) and reports the containers of the new
+ * spec, and an API server allows it. A kubelet reports no containers of a rejected pod (`rejectPod`).
  */
 function mayGo({ name, containerID }: ContainerStatus, { message = '' }: PodStatus, between: Between): boolean {
   const { spec, isOneLife } = between;

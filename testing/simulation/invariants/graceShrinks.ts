@@ -9,35 +9,41 @@ import type { Schedule } from '../run/schedule.ts';
 import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
-/** What a pod was given to end in: how long, and until when, in milliseconds since the epoch. */
+/** The grace period of a terminating pod and its end in milliseconds since the epoch. */
 interface Grace {
   readonly life: number;
   readonly seconds: number | undefined;
   readonly until: number | undefined;
-  /** The same by the time that no jump of the clock changes. */
+  /** The end in node time. */
   readonly end: number | undefined;
 }
 
 const longer = (before: number | undefined, now: number | undefined): boolean =>
   before !== undefined && now !== undefined && now > before;
 
-/** Whatever is left of its grace, each process gets at least so many seconds after SIGTERM (C10). */
+/** The minimum grace period of each process after SIGTERM (C10). */
 const LEAST_SECONDS = 2;
 
-/** What others have left it of the grace of its pod, if that ends; of its end may not have been told yet. */
+/**
+ * Returns the remaining grace period of a terminating pod in seconds, from its tree and from its published status. Its
+ * end may not have been published yet.
+ */
 function secondsLeft({ agent, host: { clock } }: Watched, uid: string, told: Grace | undefined): number[] {
   const { termination, until = Infinity } = agent?.trees().get(uid) ?? {};
   const over = termination ? termination.at + termination.graceSeconds * 1_000 : until;
   return [Math.min(over, until) - clock.now(), (told?.end ?? Infinity) - clock.elapsed].map((ms) => ms / 1_000);
 }
 
-/** What a process has to be given at least that is told to end for the first time, in seconds; `pod`: that of its pod. */
+/**
+ * Returns the minimum grace period of the first stop of a container, in seconds. `pod` is the grace period of its pod.
+ */
 function leastGrace(watched: Watched, id: string, pod: Grace | undefined): number {
   const { host, podOf } = watched;
   const found = host.container(id);
   const { spec, metadata } = podOf(found?.podUid ?? '') ?? {};
   const container = spec && containerNamed(spec, found?.containerName ?? '')?.container;
-  // Of a pod that nobody knows, with a hook that takes of it, or that may restart as a whole, nothing more can be said.
+  // No stricter limit applies to an unknown pod, to a container with a preStop hook, which uses up a part of the grace
+  // period, and to a pod that may restart all its containers.
   if (spec === undefined || container === undefined || container.lifecycle?.preStop) return LEAST_SECONDS;
   if (containersOf(spec).some((each) => mayRestartAll(each.container))) return LEAST_SECONDS;
   const probes = [container.livenessProbe, container.startupProbe];
@@ -53,10 +59,10 @@ function leastGrace(watched: Watched, id: string, pod: Grace | undefined): numbe
 const mayRestartAll = ({ restartPolicyRules = [] }: Container): boolean =>
   restartPolicyRules.some(({ action }) => action === 'RestartAllContainers');
 
-/** What containers were given to end in: so many seconds, over at `end` by the time that no jump of the clock changes. */
+/** Tracks the grace periods of containers. `end` is in node time. */
 function gracesOfContainers(watched: Watched, ofPods: ReadonlyMap<string, Grace>, violated: (message: string) => void) {
   const { host, deeds, cluster } = watched;
-  // By the container, which may get another id; what is not there has only its id.
+  // Keyed by the container, because its ID may change. A missing container has only its ID.
   const graces = new Map<SimulatedContainer | string, { readonly seconds: number; readonly end: number }>();
   return {
     give: (id: string, seconds: number) => {
@@ -73,7 +79,7 @@ function gracesOfContainers(watched: Watched, ofPods: ReadonlyMap<string, Grace>
       if (seconds < least) violated(`container ${id}: it was given ${seconds} s to end, not ${least}`);
     },
     isOver: (container: SimulatedContainer): boolean => (graces.get(container)?.end ?? 0) <= host.clock.elapsed,
-    /** What an agent had begun to end need not end under the next one, where it is wanted again. */
+    /** A new agent need not continue the termination of a pod that is wanted again. */
     beginLife: () => {
       for (const each of graces.keys()) {
         const container = typeof each === 'string' ? undefined : host.container(each.id);
@@ -83,10 +89,16 @@ function gracesOfContainers(watched: Watched, ofPods: ReadonlyMap<string, Grace>
   };
 }
 
-/** A pod that an API server deletes may be given longer than a container that was being stopped for a change has. */
+/**
+ * Whether a pod has just started to terminate. Deletion by an API server may allow a longer grace period than a
+ * container that is being stopped for a change has.
+ */
 const isBeginning = (pod: Grace | undefined): boolean => pod !== undefined && pod.seconds === undefined;
 
-/** The containers of a sandbox that an agent knows to run, and whose time to end, or that of their pod, is not over. */
+/**
+ * Returns running containers, as far as the agent knows them, whose sandbox is stopped before the end of their grace
+ * period or that of their pod.
+ */
 function cutShort(
   { host, podOf }: Watched,
   given: ReadonlyMap<string, Grace>,
@@ -103,21 +115,21 @@ function cutShort(
   return early.map((each) => `${fullName(each)} ${each.containerName}: its sandbox is stopped before its time`);
 }
 
-/** Until when a pod may take to end, by what it was given or before. */
+/** Returns the time by which a pod must have terminated, given the previous value. */
 function untilOf(change: PodChange, before: number | undefined): number | undefined {
   const { metadata, spec } = change.pod;
-  // The end of a pod that completes by itself has no time of its own yet.
+  // The termination of a pod that completes by itself has no deadline yet.
   const hasBegun = metadata.deletionGracePeriodSeconds !== undefined || spec.activeDeadlineSeconds !== undefined;
   if (!hasBegun) return before;
-  // Its tree is made where it is asked for.
+  // `tree` is computed on access.
   const { state, until } = change.tree;
   return state === 'terminating.containers.graceful' ? until : before;
 }
 
-/** Where a pod is taken away by force its object says 0, and it ends in its own grace. */
+/** A force-deleted pod has a grace period of 0 in its object, but terminates with its own. */
 const secondsOf = ({ metadata }: Pod): number | undefined => metadata.deletionGracePeriodSeconds || undefined;
 
-/** When that is over by the time that no jump changes: a timer that was set before a jump goes on as it was set. */
+/** The end in node time. A timer that was set before a clock change is not affected by it. */
 const endOf = (until: number | undefined, before: Grace | undefined, { now, elapsed }: Schedule): number | undefined =>
   until === before?.until ? before?.end : until && until - now() + elapsed;
 

@@ -1,4 +1,4 @@
-/** What has to hold after every step of a simulation, and what of it an invariant gets to see. */
+/** Conditions that must hold after every step of a simulation, and the data that they can access. */
 import type { AnyActorRef } from 'xstate';
 import type { Entry } from '../../../actors/boundary.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
@@ -16,59 +16,60 @@ import type { Deeds } from '../users/deeds.ts';
 /** The simulation as its invariants see it. */
 export interface Watched {
   readonly host: SimulatedHost;
-  /** Absent where the node belongs to none. */
+  /** Undefined if the node belongs to no cluster. */
   readonly cluster: SimulatedCluster | undefined;
-  /** What was done to the node from outside, and by whom. */
+  /** The actions of users and faults of the host so far. */
   readonly deeds: Deeds;
-  /** The agent that lives; absent between two lives. */
+  /** The running agent, if there is one. */
   readonly agent: NodeAgent | undefined;
-  /** A pod of it, as it told of it last. */
+  /** The last published state of a pod. */
   readonly podOf: (uid: string) => Pod | undefined;
-  /** The root of its actors. */
+  /** The root of the agent's actors. */
   readonly root: AnyActorRef | undefined;
-  /** Counts the lives. */
+  /** The number of agents so far. */
   readonly life: number;
-  /** What the node has for its pods. */
   readonly capacity: Capacity;
-  /** The longest that a container waits after it has crashed, in milliseconds. */
+  /** Maximum restart back-off, in milliseconds. */
   readonly longestBackOffMs: number;
-  /** The timers that the living agent waits for. */
+  /** The number of pending timers of the running agent. */
   readonly timers: number;
 }
 
-/** What an invariant follows; each is called as it happens. */
+/** The hooks of an invariant, each called when the event happens. */
 export interface Following {
-  /** A call is about to be made, and will not come to what was asked for where it has a fate. */
+  /** Called before a call to the outside takes effect. With a fate, the call meets a fault. */
   readonly onCall?: (call: OutsideCall, fate?: Fate) => void;
-  /** A status has changed, or the actors of its pod have. */
+  /** A status, or the actors of its pod, have changed. */
   readonly onStatus?: (change: PodChange) => void;
-  /** The API server has taken a status. */
+  /** The API server has accepted a status. */
   readonly onReport?: (report: StatusReport) => void;
   readonly onEvent?: EventSink;
-  /** Something has entered the actors of the agent. */
+  /** An entry has entered the agent's actors. */
   readonly onEntry?: (entry: Entry) => void;
-  /** An actor of the agent has taken an event. */
+  /** An actor of the agent has processed an event. */
   readonly onTransition?: () => void;
   readonly onLifeBegan?: () => void;
-  /** Something has happened to a container or a sandbox just now. */
+  /** A container or sandbox has changed at the runtime. */
   readonly onEffect?: (effect: RuntimeEffect) => void;
   /** The wall clock is about to be set. */
   readonly beforeJump?: () => void;
-  /** All that follows from what happened has happened. */
+  /** Everything that follows from the last event has happened. */
   readonly afterStep?: () => void;
-  /** A look at the whole, every hundred steps at least, sooner at the beginning, and at the end. */
+  /** Called for checks of the whole node, at least every hundred steps, more often at the start, and at the end. */
   readonly whole?: () => void;
-  /** Faults have ended long enough ago: whatever was to come has come. */
+  /** Called when the node should be at rest, because faults ended long enough ago. */
   readonly atRest?: () => void;
-  /** It has come, and the node is as it is wanted: what it takes up now can be compared. */
+  /** Called after `atRest` if the node is as wanted, so that its memory can be compared. */
   readonly settled?: () => void;
 }
 
-/** Told once for each thing that is not as it must be. */
+/** Called once for each violation. */
 type Violated = (message: string) => void;
 
 export interface Invariant {
-  /** Identifies an invariant of this package in reports. Invariants of other programs are identified by what they say. */
+  /**
+   * Identifies an invariant of this package in reports. Invariants of other programs are identified by their sentence.
+   */
   readonly number?: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12;
   readonly says: string;
   readonly follow: (watched: Watched, violated: Violated) => Following;
@@ -78,18 +79,18 @@ export interface Invariant {
 export const invariantTitle = ({ number, says = '' }: Pick<Violation, 'number' | 'says'>): string =>
   `invariant ${number ?? JSON.stringify(says)}`;
 
-/** What broke an invariant. */
+/** A broken invariant. */
 export interface Violation {
   readonly number?: NonNullable<Invariant['number']>;
   /** Sentence of an invariant without a number. */
   readonly says?: string;
   readonly message: string;
-  /** The step after which it was seen, and the milliseconds that the simulation had gone on for. */
+  /** The step after which the violation was detected, and the node time in milliseconds. */
   readonly step: number;
   readonly elapsed: number;
 }
 
-/** Thrown by whoever moves a simulation on. */
+/** Thrown by the methods that advance a simulation. */
 export class InvariantViolated extends Error {
   override readonly name = 'InvariantViolated';
   readonly violation: Violation;

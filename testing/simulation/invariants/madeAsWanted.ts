@@ -1,4 +1,4 @@
-/** Compares a container that runs with the manifest of its pod. */
+/** Compares a running container with the manifest of its pod. */
 
 import { sameValue } from '../../../base/sameValue.ts';
 import { fullImageName } from '../../../cri/simulated/objects/imageName.ts';
@@ -14,18 +14,18 @@ import { wrongMounts } from './mountsAsked.ts';
 export interface Wanted {
   readonly host: SimulatedHost;
   readonly uid: string;
-  /** As the manifest of the pod says, and as earlier ones did. */
+  /** The pod of the current manifest, and those of the former ones. */
   readonly wanted: Pod;
   readonly versions: readonly Pod[];
-  /** Whether there is no room for it as it is wanted. */
+  /** Whether the node lacks the resources for the current manifest. */
   readonly isShort: () => boolean;
 }
 
-/** So much of a core a cgroup has, of 1024 for each; and in so many microseconds of a period of 100 ms at most. */
+/** Conversions from CPU millis to shares (1024 per core) and to a quota in microseconds per period of 100 ms. */
 const sharesOf = (millis: number): number => Math.max(2, Math.trunc((millis * 1024) / 1000));
 const quotaOf = (millis: number): number => (millis === 0 ? 0 : Math.max(1_000, millis * 100));
 
-/** What the kernel has to be told of a container that asks for its own resources. */
+/** The cgroup settings of a container with its own resources. */
 function sizeOf({ resources }: Container) {
   const [limit, memory] = [amountOf(resources, 'limits', 'cpu'), amountOf(resources, 'limits', 'memory')];
   const request = resources?.requests?.cpu === undefined ? limit : amountOf(resources, 'requests', 'cpu');
@@ -35,11 +35,11 @@ function sizeOf({ resources }: Container) {
 function hasSize({ config: { linux } }: SimulatedContainer, { spec }: Pod, container: Container): boolean {
   const { cpuShares = 0n, cpuQuota = 0n, memoryLimitInBytes = 0n } = linux?.resources ?? {};
   const size = { shares: Number(cpuShares), quota: Number(cpuQuota), memory: Number(memoryLimitInBytes) };
-  // One that asks for nothing itself may have what its pod is given as a whole.
+  // A container without its own resources may have those of its pod.
   return spec.resources !== undefined || sameValue(size, sizeOf(container));
 }
 
-/** A resize that is refused leaves the size that was admitted last. */
+/** A rejected resize leaves the size that was admitted last. */
 function mayHaveSize({ uid: _, ...compared }: Wanted, run: SimulatedContainer, container: Container): boolean {
   const { wanted, versions, isShort } = compared;
   if (hasSize(run, wanted, container)) return true;
@@ -49,7 +49,7 @@ function mayHaveSize({ uid: _, ...compared }: Wanted, run: SimulatedContainer, c
   });
 }
 
-/** Whom it runs as, as far as its pod says. */
+/** Whether the container runs as the user and the fsGroup of its pod. */
 function hasUser({ config }: SimulatedContainer, { spec }: Pod, { securityContext }: Container): boolean {
   const { runAsUser, supplementalGroups = [] } = config.linux?.securityContext ?? {};
   const user = securityContext?.runAsUser ?? spec.securityContext?.runAsUser;
@@ -65,7 +65,10 @@ const hasVariables = (words: readonly string[]): boolean => words.some((each) =>
 const runsCommand = ({ config }: SimulatedContainer, { command = [], args = [] }: Container): boolean =>
   hasVariables([...command, ...args]) || (sameValue(config.command, command) && sameValue(config.args, args));
 
-/** In words, what of a container that runs is not as it is wanted. Only another image makes it another one (C6). */
+/**
+ * Describes the differences between a running container and the manifest. Only a change of the image recreates a
+ * container (C6).
+ */
 export function differencesOf(compared: Wanted, container: Container, run: SimulatedContainer): string[] {
   const { host, uid, wanted, versions } = compared;
   const { image = '', name } = container;

@@ -1,4 +1,4 @@
-/** What a container has to have mounted, by its manifest alone; and what of that it has not, or is not there. */
+/** The mounts that a container must have according to its manifest, and descriptions of missing ones. */
 import { posix } from 'node:path';
 import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { containerNamed } from '../../../kubernetes/api/containers.ts';
@@ -9,7 +9,7 @@ import { PLACES, type SimulatedHost } from '../host/host.ts';
 
 type Mounted = SimulatedContainer['mounts'][number];
 
-/** By kind of volume the folder of its plugin, and whether a file system in memory is mounted there. */
+/** The plugin directory of each kind of volume, and whether a tmpfs is mounted there. */
 const OWN_KINDS: readonly (readonly [kind: keyof Volume, folder: string, isInMemory: (volume: Volume) => boolean])[] = [
   ['emptyDir', 'kubernetes.io~empty-dir', ({ emptyDir }) => emptyDir?.medium === 'Memory'],
   ['downwardAPI', 'kubernetes.io~downward-api', () => true],
@@ -18,16 +18,16 @@ const OWN_KINDS: readonly (readonly [kind: keyof Volume, folder: string, isInMem
   ['secret', 'kubernetes.io~secret', () => true],
 ];
 
-/** Where a mount comes from. */
+/** The source of a mount. */
 interface Origin {
   readonly path: string;
-  /** The type of what has to be mounted at that path itself; `bind`: of whatever type. */
+  /** The type of the file system that must be mounted at the path. `bind` allows any. */
   readonly mounted?: 'tmpfs' | 'bind';
-  /** Nobody makes it, and it need not be there. */
+  /** Whether the path need not exist, because nothing creates it. */
   readonly mayMiss?: boolean;
 }
 
-/** The volume as a whole; undefined of an image, which the runtime itself mounts. */
+/** The source of the whole volume, or undefined for an image volume, which the runtime mounts. */
 function wholeOf(volume: Volume, uid: string): Origin | undefined {
   if (volume.hostPath !== undefined) return { path: volume.hostPath.path, mayMiss: !volume.hostPath.type };
   const [, folder, isInMemory] = OWN_KINDS.find(([kind]) => volume[kind] !== undefined) ?? [];
@@ -41,10 +41,10 @@ const isThere = ({ disk, files }: SimulatedHost, { path, mounted, mayMiss = fals
   (mounted === undefined ||
     disk.mounts.some((each) => each.path === path && (mounted === 'bind' || each.type === mounted)));
 
-/** Where a container has it. */
+/** The absolute mount path in the container. */
 const within = ({ mountPath }: VolumeMount): string => posix.resolve('/', mountPath);
 
-/** What is wrong with one mount that is asked for, in words. */
+/** Describes what is wrong with a mount. */
 function wrongWith(mount: VolumeMount, index: number, { host, spec, uid, container }: Asked): string[] {
   const at = `its volume ${mount.name} at ${mount.mountPath}`;
   const volume = spec.volumes?.find(({ name }) => name === mount.name);
@@ -69,12 +69,12 @@ interface Asked {
   readonly container: SimulatedContainer;
 }
 
-/** What every container has beside its volumes: the hosts file of its pod, and the file for its last words. */
+/** Whether a mount is one that every container has: the hosts file or the termination log. */
 const isUsual = ({ containerPath, hostPath }: Mounted, { terminationMessagePath }: Container, uid: string): boolean =>
   (containerPath === '/etc/hosts' || containerPath === terminationMessagePath) &&
   hostPath.startsWith(`${PLACES.root}/pods/${uid}/`);
 
-/** In words, what is wrong with what a container has mounted. */
+/** Describes what is wrong with the mounts of a container. */
 export function wrongMounts(
   host: SimulatedHost,
   { spec, metadata: { uid } }: Pod,

@@ -6,7 +6,7 @@ import { isWanted } from '../../../machines/node/wanted.ts';
 import { fullName } from '../host/host.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
-/** What is there and is not wanted. */
+/** Returns pods and running containers that are not wanted. */
 function unwanted({ agent, deeds, host }: Watched): string[] {
   if (agent === undefined) return ['no agent lives'];
   const pods = new Set(agent.pods().map(({ metadata: { namespace, name } }) => `${namespace}/${name}`));
@@ -17,7 +17,7 @@ function unwanted({ agent, deeds, host }: Watched): string[] {
   ];
 }
 
-/** What is there of pods that are gone; while others go on. */
+/** Returns the remains of pods that are gone. */
 function leftOver({ agent, root, host }: Watched): string[] {
   if (agent === undefined) return [];
   const uids = [...agent.pods().map(({ metadata }) => metadata.uid), ...waiting(root)];
@@ -38,11 +38,11 @@ function leftOver({ agent, root, host }: Watched): string[] {
 }
 
 /**
- * The wanted pods that wait until an earlier one of their name is gone. What they had keeps their last dead containers
- * meanwhile: they are not removed (`ShouldPodContentBeRemoved` in pkg/kubelet/pod_workers.go).
+ * The UIDs of wanted pods that wait until an earlier pod of their name is gone. Their previous incarnation keeps its
+ * last dead containers meanwhile (`ShouldPodContentBeRemoved` in pkg/kubelet/pod_workers.go).
  */
 function waiting(root: AnyActorRef | undefined): readonly string[] {
-  // Its machine has this context.
+  // The machine of the root has this context.
   const node = root?.getSnapshot().context as NodeContext;
   const requests = admission(root)?.waiting ?? [];
   return requests.flatMap(({ uid, awaitsName }) => (awaitsName && isWanted(node, uid) ? [uid] : []));
@@ -50,7 +50,7 @@ function waiting(root: AnyActorRef | undefined): readonly string[] {
 
 const idOf = ({ id }: SimulatedSandbox): string => id.slice(0, 8);
 
-/** The pods that admission knows of. */
+/** The pods that admission knows. */
 function admitted(root: AnyActorRef | undefined): readonly Pick<AdmissionEntry, 'uid' | 'fullName'>[] {
   const context = admission(root);
   return context === undefined ? [] : [...context.entries, ...context.waiting, ...context.refused];
@@ -58,7 +58,7 @@ function admitted(root: AnyActorRef | undefined): readonly Pick<AdmissionEntry, 
 
 function admission(root: AnyActorRef | undefined): AdmissionContext | undefined {
   const { admission: ref }: { admission?: AnyActorRef } = root?.getSnapshot().children ?? {};
-  // Its machine has this context.
+  // The admission machine has this context.
   return ref?.getSnapshot().context as AdmissionContext | undefined;
 }
 

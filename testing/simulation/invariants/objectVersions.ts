@@ -1,4 +1,4 @@
-/** What there has been of the objects that pods get of an API server. */
+/** The versions of the objects that pods use from an API server. */
 import type { ObjectKind, StoredObject } from '../cluster/apiObject.ts';
 import type { Watched } from './invariant.ts';
 
@@ -10,7 +10,7 @@ interface Version {
 const keyOf = (of: ObjectKind, name: string): string => `${of} ${name}`;
 
 export class ObjectVersions {
-  /** The last is the present one. */
+  /** The versions of each object, the current one last. */
   readonly #versions = new Map<string, Version[]>();
   #changedAt = 0;
 
@@ -22,14 +22,14 @@ export class ObjectVersions {
     });
   }
 
-  /** When any of them was changed last, by the time that no jump of the clock changes. */
+  /** The time of the last change of any object, in node time. */
   get changedAt(): number {
     return this.#changedAt;
   }
 
   /**
-   * What a node may take for the object, undefined for none: what it is now; and what it once was for good, for nobody
-   * looks at that again (`pkg/kubelet/util/manager/watch_based_manager.go`).
+   * Returns the versions of an object that a node may use, with undefined for a missing one: the current version, and
+   * former immutable versions, which a kubelet does not read again (`pkg/kubelet/util/manager/watch_based_manager.go`).
    */
   mayBe(of: ObjectKind, name: string): readonly (StoredObject | undefined)[] {
     const all = this.#versions.get(keyOf(of, name)) ?? [];
@@ -37,7 +37,7 @@ export class ObjectVersions {
     return [all.at(-1)?.object, ...forGood];
   }
 
-  /** What it has been since then, by the time that no jump of the clock changes. */
+  /** Returns the versions since `at`, in node time, including the one that was current then. */
   since(of: ObjectKind, name: string, at: number): readonly (StoredObject | undefined)[] {
     const all = this.#versions.get(keyOf(of, name)) ?? [];
     const later = all.filter(({ from }) => from > at).map(({ object }) => object);

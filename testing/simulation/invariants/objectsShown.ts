@@ -10,14 +10,14 @@ import { expiredTokens, wrongTokens } from './tokensShown.ts';
 import { Undisturbed } from './undisturbed.ts';
 import { directoryOf, textsIn } from './volumeTexts.ts';
 
-/** The files of a volume are written once a second at most; calls may overtake each other by a little. */
+/** A volume is written at most once a second. Calls that overtake each other may shift that slightly. */
 const SECOND_MS = 1_000 - 10;
-/** So old may be what a container is made with: it was read before the container had its turn. */
+/** Maximum age of the data that a container is created with. They are read before the container gets its slot. */
 const READ_WITHIN_MS = 5 * 60_000;
-/** What was wrong for a while is looked at again by then: the longest wait of a volume, and of whoever follows an object. */
+/** By then everything has been retried, because this is the longest wait of a volume or an object watch. */
 const CALM_AFTER_MS = 4 * 60_000;
 
-/** The pods that run and go on, with their volumes. */
+/** The volumes of running pods that are not being deleted. */
 const volumesOf = ({ agent, host, cluster }: Watched): (readonly [Pod, Volume])[] => {
   const there = new Set(cluster?.pods().flatMap(({ uid, isDeleted }) => (isDeleted ? [] : [uid])));
   const running = new Set(host.running().map(({ podUid }) => podUid));
@@ -25,7 +25,7 @@ const volumesOf = ({ agent, host, cluster }: Watched): (readonly [Pod, Volume])[
   return pods.flatMap((pod) => pod.spec.volumes?.map((volume) => [pod, volume] as const) ?? []);
 };
 
-/** Without what does not come from objects; of anchors the order means nothing. */
+/** Returns the files that come from objects. Trust anchors are compared without order. */
 const ofObjects = (texts: Texts, volume: Volume): string => {
   const others = ofOthers(volume);
   const anchors = new Set(sourcesOf(volume).flatMap(({ clusterTrustBundle }) => clusterTrustBundle?.path ?? []));
@@ -35,7 +35,7 @@ const ofObjects = (texts: Texts, volume: Volume): string => {
   return JSON.stringify(all.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 };
 
-/** What volumes do not show as their objects are. */
+/** Describes volumes whose files differ from their objects. */
 function wrongTexts(watched: Watched, versions: ObjectVersions): string[] {
   return volumesOf(watched).flatMap(([pod, volume]) => {
     const directory = directoryOf(pod, volume);
@@ -47,7 +47,7 @@ function wrongTexts(watched: Watched, versions: ObjectVersions): string[] {
   });
 }
 
-/** What a container is made with that its objects have not had of late. */
+/** Describes variables of a new container that differ from all recent versions of their object. */
 function wrongVariables({ host, podOf }: Watched, versions: ObjectVersions, effect: RuntimeEffect): string[] {
   const { kind, container } = effect;
   if (kind !== 'created' || container === undefined) return [];
@@ -66,7 +66,7 @@ function wrongVariables({ host, podOf }: Watched, versions: ObjectVersions, effe
   });
 }
 
-/** When the files of each volume were shown last. */
+/** The times of the last writes of each volume. */
 class Writes {
   readonly #watched: Watched;
   readonly #at = new Map<string, number>();
@@ -75,7 +75,7 @@ class Writes {
     this.#watched = watched;
   }
 
-  /** Gives the volume that is written too soon, with after how many milliseconds. */
+  /** Returns the volume that is written too soon, with the time since the last write in milliseconds. */
   note({ room, name, about }: OutsideCall): readonly [directory: string, ms: number] | undefined {
     if (room !== 'disk' || name !== 'rename' || !about.endsWith('/..data_tmp')) return undefined;
     const { elapsed } = this.#watched.host.clock;
@@ -84,12 +84,12 @@ class Writes {
     return elapsed - before < SECOND_MS ? [about, elapsed - before] : undefined;
   }
 
-  /** The pod of a volume was changed: what it shows of that is written at once. */
+  /** Forgets the volumes of a pod that was changed, because their files are written at once. */
   forget(uid: string): void {
     for (const about of this.#at.keys()) if (about.includes(`/pods/${uid}/`)) this.#at.delete(about);
   }
 
-  /** What has failed is tried again as it is then. */
+  /** Forgets all writes after a failure, because a retry writes the current state. */
   clear(): void {
     this.#at.clear();
   }
@@ -110,7 +110,7 @@ export const objectsShown: Invariant = {
     cluster.watchPods(({ type, now }) => {
       if (type === 'MODIFIED') writes.forget(now.uid);
     });
-    // What lacks a part is not written as a whole, nor is its token.
+    // A volume with a missing object is not written, nor is its token.
     const whole = () => volumesOf(watched).filter(([, volume]) => mayShow(volume, versions) !== undefined);
     const looked = () => {
       const isOld = versions.changedAt < watched.host.clock.elapsed - CALM_AFTER_MS;

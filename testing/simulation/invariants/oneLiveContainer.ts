@@ -2,14 +2,14 @@ import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts
 import { fullName } from '../host/host.ts';
 import type { Invariant } from './invariant.ts';
 
-/** The names that more than one of these has, with how many have it. */
+/** Returns the names that several items have, with their counts. */
 function shared<T>(all: readonly T[], nameOf: (each: T) => string): string[] {
   const counted = new Map<string, number>();
   for (const each of all) counted.set(nameOf(each), (counted.get(nameOf(each)) ?? 0) + 1);
   return [...counted].flatMap(([name, count]) => (count > 1 ? [`${name} (${count})`] : []));
 }
 
-/** The full names under which containers of more than one pod run. */
+/** The full names under which containers of several pods run. */
 function rivals(running: readonly SimulatedContainer[]): string[] {
   const uids = new Map<string, Set<string>>();
   for (const each of running) uids.set(fullName(each), (uids.get(fullName(each)) ?? new Set()).add(each.podUid));
@@ -23,7 +23,7 @@ export const oneLiveContainer: Invariant = {
     'of an API server.',
   follow: ({ host, cluster }, violated) => {
     const look = (all: readonly SimulatedContainer[]) => {
-      // Of what the runtime has not known for a while, or not shown, no agent could know either.
+      // No agent can know a container that the runtime had forgotten, or not listed, for a while.
       const running = all.filter(({ id }) => !host.troubles.hasStrayed(id));
       for (const name of shared(running, (each) => `${fullName(each)} ${each.podUid} ${each.containerName}`)) {
         violated(`more than one live container: ${name}`);
@@ -37,7 +37,7 @@ export const oneLiveContainer: Invariant = {
         const { namespace, podName } = container;
         look(host.running((each) => each.podName === podName && each.namespace === namespace));
       },
-      // What the runtime had lost and found again did not start.
+      // A container that the runtime had forgotten and recalled causes no `started` effect.
       whole: () => look(host.running()),
     };
   },

@@ -1,4 +1,4 @@
-/** What an agent may end containers for by itself, as far as anybody else can see. */
+/** The reasons for which an agent may stop containers on its own, as far as they can be observed. */
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
@@ -10,18 +10,18 @@ import { podOfManifest } from '../users/validManifest.ts';
 import { Attention } from './attention.ts';
 import type { Watched } from './invariant.ts';
 
-/** The start of a pod is told in whole seconds, and heard of a little later. */
+/** The start time of a pod is in whole seconds and published slightly later. */
 const SLACK_MS = 2_000;
 
-/** Of a readiness probe nothing ends. */
+/** A failed readiness probe stops nothing. */
 const ENDS_CONTAINERS = /^(Liveness|Startup) probe /;
 
-/** The container of `spec.containers{web}`. */
+/** Returns the container name in `spec.containers{web}`. */
 export const nameIn = (fieldPath = ''): string => /\{(.*)\}$/.exec(fieldPath)?.[1] ?? '';
 
 type Heard = Parameters<EventSink>[0];
 
-/** When a pod has started, as an agent tells, and by the time that no jump of the clock changes. */
+/** The start of a pod as an agent has published it, and in node time. */
 interface Begun {
   readonly startTime: string;
   readonly elapsed: number;
@@ -30,11 +30,11 @@ interface Begun {
 export class OwnReasons {
   readonly #watched: Watched;
   readonly #attention = new Attention();
-  /** What was told of pods, by their UIDs, and of their containers. */
+  /** The reported causes, by pod UID and container. */
   readonly #told = new Touches();
   readonly #begun = new Map<string, Begun>();
   readonly #specs = new Map<string, PodSpec>();
-  /** The pods that have exceeded their deadline, or have to make room for others, by their UIDs. */
+  /** The UIDs of pods that have exceeded their deadline or are being preempted. */
   readonly #ending = new Set<string>();
 
   constructor(watched: Watched) {
@@ -45,9 +45,9 @@ export class OwnReasons {
     const { elapsed } = this.#watched.host.clock;
     const hasFailed = reason === 'FailedPostStartHook' || (reason === 'Unhealthy' && ENDS_CONTAINERS.test(message));
     if (hasFailed) this.#told.add(`${uid} ${nameIn(fieldPath)}`, elapsed);
-    // It may take effect when other pods have made room, long after the manifest was changed.
+    // A resize may take effect when other pods have released resources, long after the manifest was changed.
     if (reason === 'ResizeStarted') this.#told.add(uid, elapsed);
-    // Before anything was told of its status, nobody else knows since when it has been active.
+    // Before the first status is published, nobody else knows the start of the deadline.
     if (reason === 'Preempting' || (reason === 'DeadlineExceeded' && !this.#begun.has(uid))) this.#ending.add(uid);
   }
 
@@ -61,7 +61,9 @@ export class OwnReasons {
     if (!removed && startTime !== undefined) this.#noteStart(uid, startTime);
   }
 
-  /** It counts from the start, which may be long ago when another agent tells of a later one; never from before the earlier. */
+  /**
+   * Records the start of a pod. It may be long ago if a new agent reports a later one, but never before the earlier.
+   */
   #noteStart(uid: string, startTime: string): void {
     const known = this.#begun.get(uid);
     if (known?.startTime === startTime) return;
@@ -74,7 +76,7 @@ export class OwnReasons {
     this.#attention.noteLife();
   }
 
-  /** The stop of a container may be asked for: what is the reason now may be none when it has ended. */
+  /** Records the stop of a container, because its reason may no longer apply when the container has exited. */
   noteCall({ name, about }: OutsideCall): void {
     const { host } = this.#watched;
     this.#attention.noteCall(host.clock.elapsed);
@@ -82,18 +84,18 @@ export class OwnReasons {
     if (stopped && this.#isOverdue(fullName(stopped), stopped.podUid)) this.#ending.add(stopped.podUid);
   }
 
-  /** The moment at which a reason for what becomes of a pod now must still be one. */
+  /** Returns the time at which a reason for a change of the pod now must still be valid. */
   momentFor(uid: string): number {
     return this.#attention.momentFor(uid, this.#watched.host.clock.elapsed);
   }
 
-  /** Whether the whole pod is to end, or was to change, since then. */
+  /** Whether the whole pod may be terminated or was changed since `since`. */
   mayEnd(pod: string, uid: string, since: number): boolean {
     const isToEnd = this.#ending.has(uid) || this.#isOverdue(pod, uid);
     return isToEnd || this.#told.mayActSince(uid, since, this.momentFor(uid));
   }
 
-  /** As it was told last, also by an agent that has died since; before that, as its manifest says. */
+  /** The last published spec, also of an agent that has died. Before the first status, that of the manifest. */
   specOf(pod: string, uid: string): PodSpec | undefined {
     const manifest = this.#watched.deeds.versionsOf(pod).at(-1);
     return this.#specs.get(uid) ?? (manifest && podOfManifest(manifest).spec);
@@ -103,7 +105,7 @@ export class OwnReasons {
     return this.#told.mayActSince(`${uid} ${container}`, since, this.momentFor(uid));
   }
 
-  /** A deadline has passed, by the wall clock or by the time that it has had: what it was told with, or is to have. */
+  /** Whether a published or new deadline has passed, by the wall clock or in node time. */
   #isOverdue(pod: string, uid: string): boolean {
     const { host } = this.#watched;
     const begun = this.#begun.get(uid);
@@ -112,7 +114,7 @@ export class OwnReasons {
     return this.#deadlinesOf(pod, uid).some((seconds) => had + SLACK_MS >= seconds * 1_000);
   }
 
-  /** An agent may read a new one and end the pod for it before it tells anything. */
+  /** An agent may read a new deadline and terminate the pod before it publishes anything. */
   #deadlinesOf(pod: string, uid: string): number[] {
     const told = this.#specs.get(uid);
     const wanted = this.#watched.deeds.versionsOf(pod).map((manifest) => podOfManifest(manifest).spec);
@@ -120,13 +122,13 @@ export class OwnReasons {
   }
 }
 
-/** The containers of a pod whose end may be why one of them ends, with that itself. */
+/** Returns the containers of a pod whose exit may be the reason why this container stops, including itself. */
 export function reasonsToEnd(spec: PodSpec, name: string): readonly string[] {
   const all = containersOf(spec);
   const restartsAll = all.some(({ container }) =>
     container.restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
   );
-  // A sidecar ends when the others have.
+  // A sidecar is stopped when the other containers have exited.
   const isSidecar = all.some(({ container, role }) => container.name === name && role === 'sidecar');
   return restartsAll || isSidecar ? all.map(({ container }) => container.name) : [name];
 }

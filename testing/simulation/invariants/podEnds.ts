@@ -1,4 +1,4 @@
-/** When and how the containers of pods have ended: what explains that they do not run, and that their pod has ended. */
+/** The exits of the containers of pods, which explain why containers do not run and why a pod has ended. */
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { isSidecar } from '../../../kubernetes/api/containers.ts';
@@ -10,48 +10,56 @@ import { renameIn } from '../run/renamed.ts';
 import { statusesOf } from './apiRules.ts';
 import type { Watched } from './invariant.ts';
 
-/** By the clock of the node, and by the time that no jump of it changes. */
+/** A time by the wall clock and in node time. */
 interface Moment {
   readonly at: number;
   readonly elapsed: number;
 }
 
 export interface ContainerEnd extends Moment {
-  /** Undefined of one that was removed while it ran: nobody knows how it ended. */
+  /** Undefined for a container that was removed while it was running. */
   readonly exitCode: number | undefined;
 }
 
 interface NotedEnd extends Moment {
   readonly container: SimulatedContainer;
-  /** The runtime had it until the node removed it, and so could tell how it ended. */
+  /** Whether the node removed the container, so that it could query the exit before. */
   readonly isRemoved: boolean;
 }
 
-/** By which calls a node removes a container: itself, or its sandbox with all that is in it. */
+/** The calls with which a node removes a container. */
 const REMOVING: ReadonlySet<string> = new Set(['removeContainer', 'removePodSandbox']);
 
-/** What a kubelet takes for the end of a container that it cannot find any more. */
+/** The exit that a kubelet reports for a container that it cannot find. */
 const OF_NONE_FOUND = { exitCode: 137, reason: 'ContainerStatusUnknown' };
 
-/** The condition of a pod that the node ended for its own reasons. */
+/** The condition of a pod that the node has terminated. */
 const DISRUPTION = 'DisruptionTarget';
 const BY_NODE = 'TerminationByKubelet';
 
 export class PodEnds {
   readonly #watched: Pick<Watched, 'host'>;
   readonly #ends = new Map<string, Map<string, NotedEnd>>();
-  /** The containers of each pod of which the node has told that it does not find them. */
+  /** The containers of each pod that the node has reported as not found. */
   readonly #notFound = new Map<string, Set<string>>();
-  /** What the node has asked to remove, by its id: others do so too, and then it may not know how a container ended. */
+  /**
+   * The IDs whose removal the node has requested. If something else removes them, the node may not know how the
+   * container exited.
+   */
   readonly #asked = new Set<string>();
-  /** All that pods ever had: one of a lower priority may have ended for them. */
+  /** The priorities of all pods so far. A pod of a lower priority may have been preempted. */
   readonly #priorities = new Set<number>();
-  /** How long each pod can have been active at most when it was first told that its time is over, in milliseconds. */
+  /**
+   * The maximum time that each pod can have been active when its DeadlineExceeded was first reported, in milliseconds.
+   */
   readonly #activeMs = new Map<string, number>();
-  /** How far the clock was ahead at most: it may have been set back since a pod began, or since its time was over. */
+  /**
+   * The largest offset of the wall clock so far. The clock may have been set back since a pod started or exceeded its
+   * deadline.
+   */
   #mostAhead = Number.NEGATIVE_INFINITY;
 
-  /** In which order containers were made: their clock may be set back meanwhile, and their attempts begin anew. */
+  /** The creation order of containers. Timestamps and attempt numbers may go back. */
   readonly #made = new WeakMap<SimulatedContainer, number>();
   #count = 0;
 
@@ -80,7 +88,7 @@ export class PodEnds {
     const ends = this.#ends.get(sandbox.podUid) ?? new Map<string, NotedEnd>();
     const { containerName: name, id, state } = container;
     const known = ends.get(name);
-    // A run that its runtime had forgotten may end after a later one.
+    // A run that its runtime had forgotten may exit after a later one.
     if (known && this.#numberOf(container) < this.#numberOf(known.container)) return;
     const isRemoved = kind === 'removed' && (this.#asked.has(id) || this.#asked.has(sandbox.id));
     if (kind === 'ended' || state === 'running') {
@@ -119,7 +127,7 @@ export class PodEnds {
     return { at, elapsed, exitCode: this.#isLost(uid, found) ? OF_NONE_FOUND.exitCode : container.exitCode };
   }
 
-  /** Whether the runtime has forgotten it, or somebody else removed it, before the node could see how it ended. */
+  /** Whether the runtime forgot a container, or something else removed it, before the node saw its exit. */
   #isLost(uid: string, { container: { id }, isRemoved }: NotedEnd): boolean {
     const isFound = () => this.#watched.host.containers().some((each) => each.id === id);
     return !isRemoved && this.#notFound.get(uid)?.has(id) === true && !isFound();
@@ -129,7 +137,7 @@ export class PodEnds {
     return seconds !== undefined && (this.#activeMs.get(uid) ?? 0) >= seconds * 1_000;
   }
 
-  /** Whether there is a reason for the terminal phase of a pod. `versions` are the manifests that it had. */
+  /** Whether there is a reason for the terminal phase of a pod. `versions` are its manifests. */
   explain(pod: Pod, versions: readonly Pod[]): boolean {
     const { metadata, spec, status } = pod;
     const { uid } = metadata;
@@ -156,7 +164,9 @@ export class PodEnds {
   }
 }
 
-/** Whether its policies let a container stay as it has ended; or as it has never run, where nothing is to run again. */
+/**
+ * Whether the restart policy allows a container to remain exited, or never to have run if nothing is to be restarted.
+ */
 export function mayStayEnded(spec: PodSpec, container: Container, end: ContainerEnd | undefined): boolean {
   const policy = container.restartPolicy ?? spec.restartPolicy ?? 'Always';
   const exitCode = end?.exitCode;

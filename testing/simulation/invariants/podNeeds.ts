@@ -1,4 +1,4 @@
-/** What a pod needs of the objects of its cluster, by its manifest alone. */
+/** The objects that a pod needs according to its manifest. */
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
@@ -7,17 +7,17 @@ import type { ObjectVersions } from './objectVersions.ts';
 
 type Source = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
 
-/** A token that a volume shows. */
+/** A token in a volume. */
 export interface TokenShown {
   readonly path: string;
   readonly audience: string;
   readonly seconds: number;
 }
 
-/** What a volume may show: texts by path. */
+/** The files of a volume, as contents by path. */
 export type Texts = ReadonlyMap<string, string>;
 
-/** An object that somebody names, and the keys of it that have to be there. */
+/** An object with the keys that must exist. */
 interface Need {
   readonly of: ObjectKind;
   readonly name: string;
@@ -40,7 +40,7 @@ export const tokensOf = (volume: Volume): readonly TokenShown[] =>
       : [{ path: token.path, audience: token.audience ?? '', seconds: token.expirationSeconds ?? 3_600 }],
   );
 
-/** Paths of which something else than an object decides what is there. */
+/** The paths in a volume whose contents do not come from objects. */
 export const ofOthers = (volume: Volume): readonly string[] => [
   ...tokensOf(volume).map(({ path }) => path),
   ...sourcesOf(volume).flatMap(({ downwardAPI }) => downwardAPI?.items?.map(({ path }) => path) ?? []),
@@ -61,7 +61,7 @@ function needOf({ configMap, secret, clusterTrustBundle }: Source): Need | undef
 const isMissing = ({ keys, optional }: Need, object: StoredObject | undefined): boolean =>
   !optional && (object === undefined || keys.some((key) => !object.data.has(key)));
 
-/** What a source shows of one version of its object. */
+/** The files of a source for one version of its object. */
 function textsOf({ configMap, secret, clusterTrustBundle }: Source, object: StoredObject | undefined): Texts {
   if (clusterTrustBundle !== undefined) return new Map([[clusterTrustBundle.path, object?.data.get('') ?? '']]);
   const { items = [] } = configMap ?? secret ?? {};
@@ -70,7 +70,10 @@ function textsOf({ configMap, secret, clusterTrustBundle }: Source, object: Stor
   return new Map(items.flatMap(({ key, path }) => (data.has(key) ? [[path, data.get(key) ?? '']] : [])));
 }
 
-/** All that a volume may show; undefined where something may be missing that it needs: then it stays as it is. */
+/**
+ * Returns all possible contents of a volume, or undefined if an object that it needs may be missing, in which case the
+ * volume does not change.
+ */
 export function mayShow(volume: Volume, versions: ObjectVersions): readonly Texts[] | undefined {
   let all: readonly Texts[] = [new Map()];
   for (const source of sourcesOf(volume)) {
@@ -78,13 +81,13 @@ export function mayShow(volume: Volume, versions: ObjectVersions): readonly Text
     if (need === undefined) continue;
     const objects = versions.mayBe(need.of, need.name);
     if (objects.some((object) => isMissing(need, object))) return undefined;
-    // Of two at one path the later is shown.
+    // Of two sources with the same path the later one wins.
     all = all.flatMap((before) => objects.map((object) => new Map([...before, ...textsOf(source, object)])));
   }
   return all;
 }
 
-/** The objects that a container takes single variables from, each by the name of that variable. */
+/** The objects of a container's single variables, each with the name of the variable. */
 export const variablesOf = ({ env = [] }: Container): readonly (Need & { readonly variable: string })[] =>
   env.flatMap(({ name: variable, valueFrom: { configMapKeyRef, secretKeyRef } = {} }) => {
     const from = configMapKeyRef ?? secretKeyRef;
@@ -100,7 +103,7 @@ const wholesOf = ({ envFrom = [] }: Container): readonly Need[] =>
     return from ? [{ of, name: from.name ?? '', keys: [], optional: from.optional ?? false }] : [];
   });
 
-/** Whether something may be missing that a pod cannot run without. */
+/** Whether an object that a pod needs may be missing. */
 export function mayLack({ volumes = [], containers, initContainers = [] }: PodSpec, versions: ObjectVersions): boolean {
   const all = [...initContainers, ...containers];
   const needs = [

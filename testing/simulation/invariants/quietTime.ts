@@ -1,16 +1,16 @@
-/** The time in which nothing happens to a node of a cluster: then its API server has nothing to hear. */
+/** The time during which nothing happens on a node of a cluster, so that it has nothing to send to the API server. */
 import type { Fate, OutsideCall } from '../run/outside.ts';
 import type { Following, Watched } from './invariant.ts';
 import { Undisturbed } from './undisturbed.ts';
 
-/** What follows from something has followed by then: what fails is tried again within that time. */
+/** By then the node has reacted to the last event, and has retried everything that failed. */
 const CALM_AFTER_MS = 60_000;
 
-/** What is asked for without a reason: to tell that the node is alive. Tokens have reasons of their own. */
+/** Requests without a cause, which show that the node is alive. Tokens have their own rules. */
 const ALIVE = /(^| )(leases|nodes(\/status)?|csinodes|serviceaccounts\/token)$/;
-/** What is looked at now and then where nobody follows it. */
+/** Periodic reads of objects that are not watched. */
 const LOOKED_AT = /^get (configmaps|secrets)$/;
-/** Whoever begins to follow something may hear what he has missed; before that he may not know what he has done. */
+/** A client that starts a watch may learn of missed changes, and may not know the result of its own writes before. */
 const LISTENS = /^(watch|list) /;
 
 export class QuietTime {
@@ -22,18 +22,17 @@ export class QuietTime {
     this.#undisturbed = new Undisturbed(watched);
   }
 
-  /** Something has happened. */
   get disturb(): () => void {
     return this.#undisturbed.disturb;
   }
 
-  /** What disturbs it. */
+  /** The hooks that end the quiet time. */
   disturbances(): Following {
     const { disturb } = this;
     return { onEffect: disturb, onStatus: disturb, onEvent: disturb, onLifeBegan: disturb, beforeJump: disturb };
   }
 
-  /** Whether a call has no reason. */
+  /** Whether a call has no cause. */
   isNeedless(call: OutsideCall, fate: Fate | undefined): boolean {
     const { room, name } = call;
     this.#undisturbed.noteCall(call, fate);

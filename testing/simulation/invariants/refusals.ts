@@ -1,4 +1,4 @@
-/** Holds it against a node that it refuses a pod for which it has room: by what its pods ask for, and what it has. */
+/** Detects pods that are rejected although the node has the resources that they request. */
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { hostPortsOf } from '../../../kubernetes/resources/requests.ts';
@@ -6,18 +6,20 @@ import { podRequest } from '../../../kubernetes/resources/resources.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import type { Watched } from './invariant.ts';
 
-/** What a pod was seen to ask for, at most. */
+/** The largest requests of a pod so far. */
 interface Asked {
-  /** Its last; absent when it is gone. */
+  /** The last spec. Undefined if the pod is gone. */
   readonly spec?: PodSpec | undefined;
   readonly ports: readonly number[];
   readonly cpu: number;
   readonly memory: number;
-  /** Since when it takes nothing any more, by the time that no jump of the clock changes. */
+  /** Since when the pod holds no resources, in node time. */
   readonly until?: number | undefined;
 }
 
-/** What has become free so long ago was free when it was decided: of an end is told at once, of its consequences later. */
+/**
+ * Resources that were released this long ago must be available. An end is published at once, its consequences later.
+ */
 const FREE_AFTER_MS = 60_000;
 
 const wasRefused = ({ status }: Pod): boolean => status?.message?.startsWith('Pod was rejected: ') === true;
@@ -25,7 +27,7 @@ const wasRefused = ({ status }: Pod): boolean => status?.message?.startsWith('Po
 export class Refusals {
   readonly #watched: Watched;
   readonly #asked = new Map<string, Asked>();
-  /** When each was refused, by the time that no jump of the clock changes. */
+  /** The time of each rejection, in node time. */
   readonly #refused = new Map<string, number>();
 
   constructor(watched: Watched) {
@@ -46,20 +48,20 @@ export class Refusals {
     if (removed) this.#forget(elapsed);
   }
 
-  /** What is gone for so long that it was no reason for any refusal. */
+  /** Forgets pods that have been gone for so long that they cannot explain any rejection. */
   #forget(elapsed: number): void {
     const from = Math.min(elapsed, ...this.#refused.values()) - FREE_AFTER_MS;
     for (const [uid, { spec, until = elapsed }] of this.#asked)
       if (spec === undefined && until < from) this.#asked.delete(uid);
   }
 
-  /** Whether a pod was refused, and there was not enough of what it was refused for. */
+  /** Whether a pod was rejected and the node lacked what it was rejected for. */
   explain(pod: Pod): boolean {
     const { uid } = pod.metadata;
     const at = this.#refused.get(uid);
     if (!wasRefused(pod) || at === undefined) return false;
     const reason = pod.status?.reason ?? '';
-    // What else a pod is refused for stands in its own manifest.
+    // All other reasons for a rejection are in the pod's own manifest.
     if (!reason.startsWith('OutOf') && reason !== 'UnexpectedAdmissionError' && reason !== 'NodePorts') return true;
     const ports = hostPortsOf(pod).map(({ port }) => port);
     const others = this.#others(uid, at);
@@ -67,7 +69,7 @@ export class Refusals {
     return isTaken || this.isShort(pod, others);
   }
 
-  /** Whether there is not enough room for a pod beside the others. */
+  /** Whether the node lacks the resources for a pod. */
   isShort({ spec, metadata: { uid } }: Pod, others = this.#others(uid, this.#watched.host.clock.elapsed)): boolean {
     const { cpuMillis, memoryBytes, pods } = this.#watched.capacity;
     const sum = (of: (asked: Asked) => number) => others.reduce((total, each) => total + of(each), 0);
@@ -78,7 +80,10 @@ export class Refusals {
     );
   }
 
-  /** Who took something at that time; of some ends it is told before they have come, of what was admitted after that. */
+  /**
+   * The pods that held resources at a time. Some ends are published before they happen, and some admissions after they
+   * happened.
+   */
   #others(uid: string, at: number): Asked[] {
     const running = new Set(this.#watched.host.running().map(({ podUid }) => podUid));
     const isFree = (of: string, { until = at }: Asked) => until < at - FREE_AFTER_MS && !running.has(of);
@@ -88,7 +93,7 @@ export class Refusals {
   }
 }
 
-/** A pod that is resized keeps what it had until that is done. */
+/** A pod that is being resized keeps its former resources until the resize is complete. */
 const largest = (pod: Pod, before: Asked | undefined): Asked => ({
   ports: hostPortsOf(pod).map(({ port }) => port),
   cpu: Math.max(podRequest(pod.spec, 'cpu'), before?.cpu ?? 0),

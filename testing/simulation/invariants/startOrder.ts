@@ -8,7 +8,7 @@ import { AskedStops } from './askedStops.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { wrongMounts } from './mountsAsked.ts';
 
-/** What sandboxes have seen of their containers: those that were to start, that have started up, and that have ended well. */
+/** The containers of each sandbox that were to start, have started up, or have succeeded. */
 class Seen {
   readonly #asked = new Map<string, Set<string>>();
   readonly #up = new Map<string, Set<string>>();
@@ -43,7 +43,7 @@ class Seen {
 const add = (all: Map<string, Set<string>>, key: string, value: string) =>
   void all.set(key, (all.get(key) ?? new Set()).add(value));
 
-/** The init containers that had to come first and have not. */
+/** Returns the init containers that should have completed before this container and have not. */
 function missingBefore({ sandbox, containerName: name }: SimulatedContainer, { spec }: Pod, seen: Seen): string[] {
   const inits = spec.initContainers ?? [];
   const own = inits.findIndex((each) => each.name === name);
@@ -54,34 +54,40 @@ function missingBefore({ sandbox, containerName: name }: SimulatedContainer, { s
   });
 }
 
-/** As long as it shows one of these, nothing has become of a container yet. */
+/** The waiting reasons of a container that has not been created yet. */
 const STILL_TO_COME: ReadonlySet<string | undefined> = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** The containers that come before in the spec, and have neither had their turn in the sandbox nor failed (C9). */
+/**
+ * Returns the containers that precede this one in the spec and have neither been started in the sandbox nor failed
+ * (C9).
+ */
 function passedOver({ agent }: Watched, sandboxId: string, name: string, { spec, status, metadata }: Pod, seen: Seen) {
   const own = spec.containers.findIndex((each) => each.name === name);
   const waiting = new Map(status?.containerStatuses?.map((each) => [each.name, each.state?.waiting?.reason]));
   const before = spec.containers.slice(0, Math.max(0, own)).map((each) => each.name);
   const unasked = before.filter((each) => STILL_TO_COME.has(waiting.get(each)) && !seen.wasAsked(sandboxId, each));
   if (unasked.length === 0) return [];
-  // Not each failure is one that a status shows.
+  // The status does not show every failure.
   const actors = agent?.trees().get(metadata.uid)?.children ?? [];
   const lastFailureOf = (each: string) => actors.find(({ id }) => id === `container/${each}`)?.lastFailure;
   return unasked.filter((each) => lastFailureOf(each) === undefined);
 }
 
-/** A container gets a folder of its own when its turn has come: the first that is done to make it. */
+/** The directory of a container, which is created when the container's turn has come. */
 const ITS_FOLDER = new RegExp(`^${PLACES.root}/pods/([^/]+)/containers/([^/]+)$`);
 
 /**
- * Who was passed over when the turn of a container came, and is so still when it starts: what had failed then may be on its
- * way again, and how it has ended may not have been told.
+ * Containers that were passed over when the turn of a later container came and still are when it starts. A failure at
+ * the former time may have been retried by now, and an exit may not have been published.
  */
 class Turns {
   readonly #watched: Watched;
   readonly #seen: Seen;
   readonly #passed = new Map<string, readonly string[]>();
-  /** Who was put off by a failure when the turn of each came; before it gets a folder others may have recovered. */
+  /**
+   * The containers that were delayed by a failure when the turn of each container came. They may have recovered before
+   * it gets its directory.
+   */
   readonly #putOff = new Map<string, readonly string[]>();
 
   constructor(watched: Watched, seen: Seen) {
@@ -102,7 +108,7 @@ class Turns {
     );
   }
 
-  /** Actors are looked at only where a container is put off. */
+  /** Records delayed containers. Actors are only inspected if there are any. */
   noteStatus({ uid, pod: { status } }: PodChange): void {
     const putOff = (status?.containerStatuses ?? []).flatMap(({ name, state }) => {
       const reason = state?.waiting?.reason;
@@ -111,7 +117,7 @@ class Turns {
     if (putOff.length === 0) return;
     for (const { id, tags } of this.#watched.agent?.trees().get(uid)?.children ?? []) {
       const key = `${uid}/${id.replace('container/', '')}`;
-      // From its turn until it has started, that is, also while it waits for a slot.
+      // The tag applies from its turn until it has started, including the wait for a slot.
       if (tags.includes('making') && !this.#putOff.has(key)) this.#putOff.set(key, putOff);
     }
   }
@@ -121,7 +127,7 @@ class Turns {
     this.#putOff.clear();
   }
 
-  /** Once: another start has a turn of its own. */
+  /** Returns the containers that this one has passed over. The next start has its own turn. */
   passedBy({ podUid, containerName: name, sandbox }: SimulatedContainer, pod: Pod): readonly string[] {
     const key = `${podUid}/${name}`;
     const passed = this.#passed.get(key) ?? [];
@@ -133,7 +139,10 @@ class Turns {
   }
 }
 
-/** Notes the sidecars that a status shows to have started up: their startup probes have passed, and their hooks are over (C4). */
+/**
+ * Records sidecars that have started up according to the status, i.e. with a completed postStart hook and a passed
+ * startup probe (C4).
+ */
 function noteUp({ host }: Watched, { pod: { status } }: PodChange, seen: Seen): void {
   for (const { started, state, containerID } of status?.initContainerStatuses ?? []) {
     if (!started || state?.running === undefined) continue;
@@ -142,7 +151,7 @@ function noteUp({ host }: Watched, { pod: { status } }: PodChange, seen: Seen): 
   }
 }
 
-/** The same of pods of which nothing has been told since: their actors say it. */
+/** Records the same for pods with unpublished statuses, according to their actors. */
 function noteRunning({ agent, host }: Watched, uids: readonly string[], seen: Seen): void {
   if (uids.length === 0) return;
   const trees = agent?.trees();
@@ -157,13 +166,13 @@ function noteRunning({ agent, host }: Watched, uids: readonly string[], seen: Se
   }
 }
 
-/** What of a container's volumes is not there. */
+/** Returns the missing volumes of a container. */
 function missingVolumes({ host }: Watched, { mounts }: SimulatedContainer): string[] {
   const paths = mounts.map(({ hostPath }) => hostPath);
   return paths.filter((path) => path.startsWith(`${PLACES.root}/`) && !host.files.existsSync(path));
 }
 
-/** The volumes of a pod that are files of its own, and are not there when its sandbox is. */
+/** Returns the volumes of a pod that the agent creates and that do not exist when its sandbox is created. */
 function volumesToCome({ host, podOf }: Watched, podUid: string): string[] {
   const kinds = `${PLACES.root}/pods/${podUid}/volumes`;
   const there = host.files.existsSync(kinds)
@@ -175,12 +184,12 @@ function volumesToCome({ host, podOf }: Watched, podUid: string): string[] {
 
 const nameOf = (container: SimulatedContainer): string => `${fullName(container)} ${container.containerName}`;
 
-/** What is wrong with a container that is being started: its volumes, or that others have to come before it. */
+/** Returns what is wrong with the start of a container. */
 function wronglyStarted(watched: Watched, container: SimulatedContainer, seen: Seen, turns: Turns): string[] {
   const unmounted = missingVolumes(watched, container).map((path) => `started without its volume at ${path}`);
   const pod = watched.podOf(container.podUid);
   if (pod === undefined) return unmounted;
-  // All of it may have come in one step.
+  // The init containers may have completed in the same step.
   if (missingBefore(container, pod, seen).length > 0) noteRunning(watched, [container.podUid], seen);
   const mounts = wrongMounts(watched.host, pod, container).map((wrong) => `started ${wrong}`);
   const missing = [...missingBefore(container, pod, seen), ...turns.passedBy(container, pod)];
@@ -218,7 +227,7 @@ export const startOrder: Invariant = {
         noteUp(watched, change, seen);
         turns.noteStatus(change);
       },
-      // What their statuses rest on is not on disk.
+      // Statuses are not published before their facts are on disk.
       afterStep: () => noteRunning(watched, watched.agent?.untold() ?? [], seen),
       onLifeBegan: () => {
         stopped.forgetAll();

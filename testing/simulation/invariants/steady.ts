@@ -2,32 +2,29 @@ import type { Fate, OutsideCall } from '../run/outside.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { isBeginning, placesIn, type Taken, takenBy } from './taken.ts';
 
-/** A container that crashes, a probe and whoever edits a manifest have each had several turns by then. */
+/** Crashing containers, probes and users have each had several turns by then. */
 const SPAN_MS = 2 * 60_000;
-/** How often it is looked at meanwhile: what is under way at the same moment differs from one look to the next. */
+/** Interval between two checks. */
 const LOOKS_EVERY_MS = 40_000;
-/**
- * What only goes up and down may reach a new height in some spans one after the other; hardly ever in so many, and the
- * less so the more it was seen before.
- */
+/** Fluctuating data may reach a new maximum in a few consecutive spans, but hardly ever in this many. */
 const SPANS = 8;
 
 /**
- * How much there is: neither which pods, as another label may make another pod of a manifest, nor what is written in
- * them. While it stays the same there is nothing to take up more for.
+ * A summary of the number of existing objects. Neither the identities nor the contents matter, because the required
+ * memory does not depend on them.
  */
 function existing({ deeds, agent, life }: Watched): string {
   const manifests = [...deeds.wanted.keys()].map((pod) => [pod, placesIn(deeds.versionsOf(pod).at(-1))]);
   return JSON.stringify([life, agent?.pods().length, manifests]);
 }
 
-/** The highest that was seen of something, and how many spans in a row have each come to more than all before. */
+/** The maximum of a value, and the number of consecutive spans that have exceeded the previous maximum. */
 interface Height {
   readonly most: number;
   readonly inARow: number;
 }
 
-/** The heights of what there is at all after one more span: what is gone begins anew. */
+/** Updates the maxima after a span. Values that have disappeared start over. */
 const raised = (heights: ReadonlyMap<string, Height>, span: Taken): ReadonlyMap<string, Height> =>
   new Map(
     Array.from(span, ([what, count]) => {
@@ -36,7 +33,7 @@ const raised = (heights: ReadonlyMap<string, Height>, span: Taken): ReadonlyMap<
     }),
   );
 
-/** The most of two looks of each thing. */
+/** The maxima of two checks. */
 const most = (one: Taken, other: Taken): Taken =>
   new Map([...one, ...Array.from(other, ([what, count]) => [what, Math.max(count, one.get(what) ?? 0)] as const)]);
 
@@ -60,7 +57,7 @@ export const steady: Invariant = {
     };
     const whole = () => {
       const { elapsed } = watched.host.clock;
-      // Whoever clears up may wait for a disk that hangs.
+      // A cleanup may be waiting for a disk that hangs.
       if (heldUp === watched.life || elapsed < lookAt) return;
       if (watched.deeds.wanted.size === 0 || isBeginning(watched)) return;
       lookAt = elapsed + LOOKS_EVERY_MS;

@@ -1,14 +1,14 @@
-/** What an agent has saved of pods, as an invariant reads it on the disk: no fault keeps that from it. */
+/** The facts that an agent has saved, read from the disk without faults. */
 import { PLACES, type SimulatedHost } from '../host/host.ts';
 
 export type FactKind = 'statuses' | 'unacknowledged' | 'allocations';
 
-/** The folder in which the store keeps the facts of a kind. */
+/** The directory of the facts of a kind. */
 export const factsOf = (kind: FactKind): string => `${PLACES.root}/statelet/${kind}`;
 
-/** An end that an agent has left to be told. */
+/** The end of a pod that has not been sent yet. */
 export interface LeftEnd {
-  /** Nothing keeps the pod from running again: it was being removed when it ended, or has been since. */
+  /** Whether the pod may run again, because it was being removed when it ended or has been removed since. */
   readonly isOver: boolean;
 }
 
@@ -19,12 +19,12 @@ export class StoredFacts {
     this.#host = host;
   }
 
-  /** Whether there is a fact of a pod. */
+  /** Whether a fact of this kind exists for a pod. */
   has(uid: string, kind: FactKind): boolean {
     return this.#host.files.existsSync(fileOf(uid, kind));
   }
 
-  /** The ends that are left to be told, by uid, whether or not any status of their pods ever was. */
+  /** The unsent ends by pod UID, also of pods without any published status. */
   endsLeft(): Map<string, LeftEnd> {
     const { files } = this.#host;
     const folder = factsOf('unacknowledged');
@@ -33,7 +33,7 @@ export class StoredFacts {
     return new Map(uids.map((uid) => [uid, { isOver: !this.#isFinal(uid) }]));
   }
 
-  /** Whether the next agent keeps to it that the pod has ended (C2). */
+  /** Whether the next agent treats the end of the pod as final (C2). */
   #isFinal(uid: string): boolean {
     const text = this.#host.files.readFileSync(fileOf(uid, 'unacknowledged'));
     return this.has(uid, 'statuses') || text.includes('"isFinal":true');

@@ -1,37 +1,36 @@
-/** How much an agent takes up: what of it could grow with how long it has run. */
-
+/** The memory of an agent, measured by the data that could grow over time. */
 import type { AnyActorRef } from 'xstate';
 import { isObject } from '../../../base/isObject.ts';
 import type { Watched } from './invariant.ts';
 
-/** How many actors there are, with the one given. */
+/** The number of actors in a tree. */
 function countOf(ref: AnyActorRef): number {
   const { children = {} }: { children?: Record<string, AnyActorRef | undefined> } = ref.getSnapshot();
   return Object.values(children).reduce((sum, child) => sum + (child ? countOf(child) : 0), 1);
 }
 
-/** How much an agent takes up, of each thing by its name. */
+/** Counts by kind of data. */
 export type Taken = ReadonlyMap<string, number>;
 
-/** A text counts from so many characters on: one with another number or name in it has not grown. */
+/** Strings are counted in units of this many characters, so that different numbers or names make no difference. */
 const LONG_TEXT = 1_024;
 
 const lengthOf = (value: unknown): number => (typeof value === 'string' ? Math.floor(value.length / LONG_TEXT) : 0);
 
-/** A last failure is one slot: where there was none before, nothing has grown. */
+/** The last failure is a fixed slot, so its appearance is no growth. */
 const isLastFailure = (key: string, value: unknown): boolean =>
   key === 'failure' && isObject(value) && !Object.values(value).some((each) => isObject(each) || lengthOf(each) > 0);
 
-/** What a call that is just under way was given goes with that. */
+/** The input of a call in progress disappears with the call. */
 const isOfCall = (key: string, path: string): boolean => key === 'input' && path.endsWith('.snapshot');
 
-/** Which states a chart is in is as much as the chart has: one state has states below it, another has none. */
+/** The number of active states is limited by the chart. */
 const isState = (key: string, path: string): boolean => key === 'value' && path.endsWith('.snapshot');
 
-/** What a state invokes is called after it, `0.garbage.waiting`: it is the same slot in another state. */
+/** The key of an invoked actor contains its state, as in `0.garbage.waiting`. All states share one slot. */
 const slotOf = (key: string): string => key.replaceAll(/(?<=^|\/)(\d+)\.[^/]*/g, '$1');
 
-/** A place in what is counted, with its names as texts: to put these together for every look takes longer than to count. */
+/** A path in the counted data. Its strings are cached, because building them takes longer than counting. */
 class Place {
   readonly #path: string;
   readonly entries: string;
@@ -57,7 +56,7 @@ class Place {
   }
 }
 
-/** Counts how many entries each list and each map has, by where it is. */
+/** Counts the entries of each list and map, by path. */
 class Counter {
   readonly #root: string;
   #top: Place;
@@ -68,23 +67,23 @@ class Counter {
     this.#top = new Place(root);
   }
 
-  /** Adds what a value has. */
+  /** Adds the counts of a value. */
   count(value: unknown, taken: Map<string, number>): void {
     this.#looks += 1;
-    // Of what is gone nobody needs the names.
+    // Drop the cached names of paths that no longer exist.
     if (this.#looks % NAMES_FOR === 0) this.#top = new Place(this.#root);
     countIn(value, this.#top, taken);
   }
 }
 
-/** So many looks share their names. */
+/** The cached names are dropped after this many checks. */
 const NAMES_FOR = 100;
 
 function countIn(value: unknown, place: Place, taken: Map<string, number>): void {
   if (lengthOf(value) > 0) add(taken, place.characters, lengthOf(value));
   if (!isObject(value)) return;
   let entries = 0;
-  // Own keys alone, as of JSON: in an array their numbers.
+  // Own keys only, as in JSON. For an array these are its indexes.
   for (const [key, each] of Object.entries(value)) {
     if (place.isLeftOut(key, each)) continue;
     entries += 1;
@@ -98,13 +97,13 @@ const add = (taken: Map<string, number>, what: string, count: number): void =>
 
 const keyframes = new Counter('keyframe');
 
-/** How many lists and maps there are in a value, and long texts. */
+/** The number of lists, maps and long strings in a value. */
 export function placesIn(value: unknown): number {
   const below = isObject(value) ? Object.values(value).reduce((sum: number, each) => sum + placesIn(each), 1) : 0;
   return below + (lengthOf(value) > 0 ? 1 : 0);
 }
 
-/** What the living agent takes up now; undefined where none lives. */
+/** The memory of the running agent, or undefined if none is running. */
 export function takenBy({ root, agent, timers }: Watched): Taken | undefined {
   if (root === undefined || agent === undefined) return undefined;
   const taken = new Map([
@@ -115,7 +114,7 @@ export function takenBy({ root, agent, timers }: Watched): Taken | undefined {
   return taken;
 }
 
-/** Until every source has been read a node does what it need not do any more later on. */
+/** The states before every source has been read, in which a node needs more than later. */
 const BEGINNING: readonly unknown[] = ['starting', 'recovering', 'partial'];
 
 export const isBeginning = ({ root }: Watched): boolean => BEGINNING.includes(root?.getSnapshot().value);

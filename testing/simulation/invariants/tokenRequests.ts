@@ -1,4 +1,4 @@
-/** Which requests for tokens have no reason: for a pod that is gone, or while the last one is as good as new. */
+/** Detects token requests without a cause: for a pod that is gone, or while the last token is still fresh. */
 import type { TokenAsked } from '../cluster/tokenAsked.ts';
 import type { Fate, OutsideCall } from '../run/outside.ts';
 import type { Watched } from './invariant.ts';
@@ -6,12 +6,12 @@ import { Undisturbed } from './undisturbed.ts';
 
 const SECOND_MS = 1_000;
 const DAY_MS = 24 * 3_600_000;
-/** A token is renewed when so much of its life is over, or a little sooner (`pkg/kubelet/token/token_manager.go`). */
+/** A token is renewed after this share of its lifetime, or slightly earlier (`pkg/kubelet/token/token_manager.go`). */
 const SHARE = 0.8;
 const SOONER_MS = 10_000;
-/** A timer may be early, and calls overtake each other. */
+/** Tolerance for early timers and overtaking calls. */
 const SLACK_MS = 2_000;
-/** By then the node has heard that a pod is gone. */
+/** By then the node knows that a pod is gone. */
 const HEARS_WITHIN_MS = 60_000;
 
 const keyOf = ({ podUid, path, audience, seconds }: TokenAsked): string =>
@@ -20,9 +20,9 @@ const keyOf = ({ podUid, path, audience, seconds }: TokenAsked): string =>
 export class TokenRequests {
   readonly #watched: Watched;
   readonly #undisturbed: Undisturbed;
-  /** When each was made last, by the time that no jump of the clock changes. */
+  /** The time of the last request for each token, in node time. */
   readonly #madeAt = new Map<string, number>();
-  /** When pods went from the server. */
+  /** The times at which pods were deleted from the server. */
   readonly #goneAt = new Map<string, number>();
 
   constructor(watched: Watched) {
@@ -41,10 +41,10 @@ export class TokenRequests {
     this.#undisturbed.noteCall(call, fate);
   }
 
-  /** The clock is set, or another agent begins, which has none; or a call was given up, and with it its answer. */
+  /** Called when a token may be lost: the clock is set, an agent starts, or a call is aborted with its response. */
   readonly disturb = (): void => this.#undisturbed.disturb();
 
-  /** What is wrong with a request that the server has answered. */
+  /** Returns what is wrong with a request that the server has answered. */
   note(asked: TokenAsked): string[] {
     const { podUid, podName, seconds, isMade } = asked;
     const { since } = this.#undisturbed;

@@ -1,4 +1,4 @@
-/** Tokens of service accounts that volumes show: what is wrong with them, as the server that made them would say. */
+/** Checks the service account tokens in volumes, as the server that issued them would. */
 
 import { lookUp } from '../../../base/lookUp.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -16,7 +16,7 @@ const ISSUER = 'https://kubernetes.default.svc';
 interface Shown {
   readonly pod: Pod;
   readonly asked: TokenShown;
-  /** Empty where there is no token. */
+  /** Empty if there is no token. */
   readonly claims: JsonObject;
 }
 
@@ -38,7 +38,7 @@ const shownIn = ({ host }: Watched, volumes: readonly PodVolume[]): Shown[] =>
 
 const expiresAt = (claims: JsonObject): number => (numberAt(claims, 'exp') ?? 0) * SECOND_MS;
 
-/** What is wrong with tokens once all has come that was to come. */
+/** Returns what is wrong with the tokens of a node at rest. */
 export const wrongTokens = (watched: Watched, volumes: readonly PodVolume[]): string[] =>
   shownIn(watched, volumes).flatMap(({ pod, asked, claims }) => {
     const token = `${pod.metadata.name}: its token at ${asked.path}`;
@@ -55,7 +55,10 @@ export const wrongTokens = (watched: Watched, volumes: readonly PodVolume[]): st
     ];
   });
 
-/** Those that were let expire since a time that nothing has disturbed; a pod that only begins has none yet. */
+/**
+ * Returns the tokens that have expired although nothing has been disturbed since `since`. A pod that is starting has
+ * none yet.
+ */
 export const expiredTokens = (watched: Watched, volumes: readonly PodVolume[], since: number): string[] =>
   shownIn(watched, volumes).flatMap(({ pod, asked, claims }) => {
     const { now, elapsed } = watched.host.clock;

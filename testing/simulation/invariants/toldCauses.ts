@@ -1,4 +1,4 @@
-/** What an event says has happened, where it is not a run of a container or an image: whether it can have happened again. */
+/** Whether the cause of an event can have occurred again, except for container runs and images. */
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
@@ -8,40 +8,40 @@ import { nameIn } from './ownReasons.ts';
 
 type Heard = Parameters<EventSink>[0];
 
-/** Why a pod ends: until it is gone it does not end once more. */
+/** Reasons that end a pod. They cannot occur again until the pod is gone. */
 const OF_A_POD: ReadonlySet<string> = new Set(['DeadlineExceeded', 'Preempting']);
 
-/** Its message says what is to be: a resize to that, and none to anything else, lies between two that say the same. */
+/** Events of a resize. Between two with the same message there must be a different one. */
 const OF_A_RESIZE: ReadonlySet<string> = new Set(['ResizeStarted', 'ResizeCompleted']);
 
-/** What a try has come to, and of which probe. */
+/** The result of a probe attempt. */
 const OF_A_TRY = /^(Startup|Liveness|Readiness) probe (failed|warning|errored)/;
 
-/** The container that a try was of, and when that was told. */
+/** The container and time of a probe attempt. */
 interface Tried {
   readonly uid: string;
   readonly container: string;
   readonly elapsed: number;
 }
 
-/** What was told since it can have happened last. */
+/** The causes of events since they can have occurred last. */
 export class ToldCauses {
   readonly #ends = new Set<string>();
   readonly #resizes = new Map<string, string>();
   readonly #sandboxes = new Set<string>();
   readonly #tries = new Map<string, Tried>();
-  /** All containers of this life by their ids, also what the runtime has lost or has under another id: it may be asked for. */
+  /** All containers during the life of the agent, by ID, including those that the runtime has forgotten or renamed. */
   readonly #known: Map<string, SimulatedContainer>;
-  /** The same of sandboxes: the UIDs of their pods. */
+  /** The pod UIDs of all sandboxes. */
   readonly #podUids: Map<string, string>;
 
-  /** `there`: what there is as it begins. */
+  /** `there` contains the objects that exist at the start. */
   constructor(there?: There) {
     this.#known = new Map(there?.containers().map((each) => [each.id, each]));
     this.#podUids = new Map(there?.sandboxes().map(({ id, podUid }) => [id, podUid]));
   }
 
-  /** Whether it was told before, and nothing has happened since that it could tell of. */
+  /** Whether an event was recorded before and its cause cannot have occurred again. */
   isRepeated(event: Heard, elapsed: number): boolean {
     const { reason, message, involved } = event;
     const { uid } = involved;
@@ -55,7 +55,10 @@ export class ToldCauses {
     return this.#isTriedBefore(event, elapsed);
   }
 
-  /** The next try may come at once after one that took long; only one that could not be made has called nobody. */
+  /**
+   * Checks probe attempts. The next attempt may immediately follow one that took long. Only an attempt that could not
+   * be made has called nothing.
+   */
   #isTriedBefore({ message, involved: { uid, fieldPath } }: Heard, elapsed: number): boolean {
     const [, probe, verdict] = OF_A_TRY.exec(message) ?? [];
     if (probe === undefined) return false;
@@ -77,7 +80,8 @@ export class ToldCauses {
     if (kind !== 'created' && kind !== 'renamed') return;
     if (container !== undefined) {
       this.#known.set(container.id, container);
-      // A pod whose manifest is recreated starts again, which its status shows only later. A pod that ends creates nothing.
+      // A pod whose manifest is recreated starts again, which its status shows only later. A pod that ends creates
+      // nothing.
       if (kind === 'created') this.#forgetEnds(podUid);
       return;
     }
@@ -85,7 +89,7 @@ export class ToldCauses {
     if (kind === 'created') this.#sandboxes.delete(podUid);
   }
 
-  /** What is asked for may come to nothing, and is told again when it is asked for once more, as a kubelet does. */
+  /** Forgets causes for which a call is made again. As in a kubelet, a repeated attempt records a repeated event. */
   noteCall({ room, name, about }: OutsideCall): void {
     if (room === 'network') this.#forgetTries(() => true);
     if (room !== 'runtime') return;
@@ -107,28 +111,27 @@ export class ToldCauses {
   }
 }
 
-/** What the runtime has. */
 interface There {
   containers(): readonly SimulatedContainer[];
   sandboxes(): readonly SimulatedSandbox[];
 }
 
-/** Whether it was there before; it is there from now on. */
+/** Adds a key and returns whether it was in the set already. */
 function isIn(told: Set<string>, key: string): boolean {
   const wasThere = told.has(key);
   told.add(key);
   return wasThere;
 }
 
-/** What is told at one moment: nothing that happens happens twice then, with the same words about the same object. */
+/** Events at one point in time. None may be repeated with the same message about the same object. */
 export class ToldNow {
   #moment = -1;
   readonly #told = new Set<string>();
-  /** How many images could not be had, by their pods; how often a container was told of that. */
+  /** Counts of failed images, by pod, and of events about them. */
   readonly #counts = new Map<string, number>();
-  /** Why the store has failed last. */
+  /** The last failure of the store. */
   #failed = '';
-  /** Of how many things of each pod the runtime can be asked. */
+  /** The number of runtime objects per pod that can be queried. */
   readonly #asked = new Map<string, number>();
 
   noteStatus({ uid, pod, removed }: PodChange): void {
@@ -142,16 +145,16 @@ export class ToldNow {
       this.#told.clear();
       this.#counts.clear();
     }
-    // Whoever counts these knows more.
+    // `ToldCauses` checks these events.
     if (OF_A_TRY.test(message)) return false;
     if (OF_AN_IMAGE.test(message)) this.#count(uid);
     if (reason === 'StoreFailed') this.#failed = message;
-    // What has failed once more can recover once more: the time of a call to each of several folders may be over.
+    // After a different failure the store can recover again, e.g. if calls to several directories time out.
     const after = reason === 'StoreRecovered' ? this.#failed : '';
     const key = JSON.stringify([uid, fieldPath, reason, message, after]);
-    // Of each of its containers that the runtime does not answer for a pod is told in the same words.
+    // All runtime objects of a pod have the same message.
     if (reason === 'FailedSync') return this.#count(key) > (this.#asked.get(uid) ?? Number.POSITIVE_INFINITY);
-    // A container may wait for its own image and for those that it mounts: of each it is told in the same words.
+    // A container may wait for its own image and for those of its image volumes, with the same message.
     if (OF_ANY_IMAGE.test(message)) return this.#count(key) > Math.max(1, this.#counts.get(uid) ?? 0);
     return isIn(this.#told, key);
   }
@@ -163,7 +166,7 @@ export class ToldNow {
   }
 }
 
-/** Which image could not be had, and that one could not (`EnsureImageExists` in pkg/kubelet/images/image_manager.go). */
+/** The events of images that cannot be pulled (`EnsureImageExists` in pkg/kubelet/images/image_manager.go). */
 const OF_AN_IMAGE =
   /^(Failed to (pull|inspect) image|Back-off pulling image|Container image) "|^Failed to apply default image tag /;
 const OF_ANY_IMAGE = /^Error: \w+$/;

@@ -8,13 +8,13 @@ import { ToldCauses, ToldNow } from './toldCauses.ts';
 
 type Heard = Parameters<EventSink>[0];
 
-/** What happens once to a container, by the reason of its event. */
+/** Events that happen once per container, by reason. */
 const ONCE: ReadonlyMap<string, RuntimeEffect['kind']> = new Map([
   ['Created', 'created'],
   ['Started', 'started'],
 ]);
 
-/** As volumes are mounted again (`initialDurationBeforeRetry` in pkg/util/goroutinemap/exponentialbackoff). */
+/** The initial back-off of mounts (`initialDurationBeforeRetry` in pkg/util/goroutinemap/exponentialbackoff). */
 const MOUNT_BACKOFF_MS = 500;
 
 class Counts {
@@ -33,37 +33,39 @@ class Counts {
 }
 
 /**
- * What is told of a run: that its hook has failed, which ends it, that it is to end, when that begins (`killContainer` in
- * pkg/kubelet/kuberuntime/kuberuntime_container.go), and that the next one has to wait. A kubelet tells of that wait each
- * time that it looks at the pod, and counts what it tells in one event; this agent looks when it begins.
+ * Events that happen once per run: a failed hook, the stop (`killContainer` in
+ * pkg/kubelet/kuberuntime/kuberuntime_container.go) and the back-off. A kubelet records the back-off at each sync and
+ * aggregates the events. This agent records it once, when it starts.
  */
 const OF_A_RUN: ReadonlySet<string> = new Set(['Killing', 'BackOff', 'FailedPostStartHook']);
 
-/** What is told of each attempt to get an image (`EnsureImageExists` in pkg/kubelet/images/image_manager.go): by which call. */
+/**
+ * Events of each attempt to get an image (`EnsureImageExists` in pkg/kubelet/images/image_manager.go), with the call
+ * that causes them.
+ */
 const OF_AN_IMAGE: readonly (readonly [words: RegExp, call: string])[] = [
   [/^Pulling image "([^"]*)"/, 'imageStatus'],
   [/^Container image "([^"]*)" already present/, 'imageStatus'],
   [/^Successfully pulled image "([^"]*)" in /, 'pullImage'],
-  // What keeps a pull from being asked for is told of each attempt as well, which begins with a look.
+  // A failure before the pull is recorded in each attempt as well, which starts with `imageStatus`.
   [/^Failed to pull image "([^"]*)": (?:Failed to record |secret ")/, 'imageStatus'],
   [/^Failed to pull image "([^"]*)": /, 'pullImage'],
   [/^Back-off pulling image "([^"]*)"/, 'imageStatus'],
 ];
 
-/** As a runtime is asked for it. */
+/** The image name with a tag, as in requests to the runtime. */
 const tagged = (image: string): string => (/:[^/]*$/.test(image) ? image : `${image}:latest`);
 
-/** A run of a container, as far as it is looked at here. */
 type Run = Pick<SimulatedContainer, 'podUid' | 'containerName'>;
 
-/** What one agent has told of what happened while it lived. */
+/** The events of one agent and what has happened meanwhile. */
 class Telling {
   readonly #told = new Counts();
   readonly #happened = new Counts();
   readonly #failedMounts = new Map<string, number>();
   readonly #now = new ToldNow();
 
-  /** What an earlier agent had made, and no list shows, is taken for what this one asks for under its name. */
+  /** A container of an earlier agent that no list shows may be returned for a create request with its name. */
   constructor(containers: readonly Run[]) {
     for (const { podUid, containerName } of containers)
       for (const kind of ONCE.values()) this.#happened.add(kind, podUid, containerName);
@@ -73,7 +75,8 @@ class Telling {
     if (container === undefined) return;
     const key = [container.podUid, container.containerName];
     this.#happened.add(kind, ...key);
-    // One that lists do not show may run beside it, which an agent finds as it makes the next: that is to end by itself.
+    // A container that no list shows may run beside a new one. The agent finds it while creating the new one and must
+    // stop it.
     const isAmong = ({ podUid, containerName }: Run) =>
       podUid === container.podUid && containerName === container.containerName;
     const begins = kind === 'created' || (kind === 'ended' && running.some(isAmong));
@@ -88,7 +91,7 @@ class Telling {
     if (room === 'runtime' && (name === 'imageStatus' || name === 'pullImage')) this.#happened.add(name, tagged(about));
   }
 
-  /** Whether it was told before; `elapsed` is when, by a clock that no jump changes. */
+  /** Whether an event was recorded before. `elapsed` is in node time. */
   isRepeated(event: Heard, elapsed: number): boolean {
     const { reason, message, involved } = event;
     const { uid, fieldPath } = involved;
@@ -101,7 +104,7 @@ class Telling {
       if (named === undefined) continue;
       const image = tagged(named);
       const isMore = this.#told.add(words.source, image) > this.#happened.of(call, image);
-      // Whoever looks again has waited before.
+      // A new attempt follows only after a wait.
       return this.#told.add(`${elapsed}`, ...key, message) > 1 || isMore;
     }
     if (OF_A_RUN.has(reason) && fieldPath !== undefined) return this.#told.add(reason, ...key) > 1;

@@ -1,4 +1,4 @@
-/** The time in which a node can do what it means to: no call meets a fault, the server answers, and nobody sets the clock. */
+/** The time without disturbances, i.e. without faults, API outages and clock changes. */
 import type { Fate, OutsideCall } from '../run/outside.ts';
 import type { Watched } from './invariant.ts';
 
@@ -18,12 +18,12 @@ export class Undisturbed {
     if (fate !== undefined || this.#watched.cluster?.isTroubled) this.disturb();
   }
 
-  /** By the time that no jump of the clock changes. */
+  /** The time of the last disturbance, in node time. */
   get since(): number {
     return this.#since;
   }
 
-  /** For how long by now, in milliseconds. */
+  /** The time since the last disturbance, in milliseconds. */
   get lastsMs(): number {
     return this.#watched.host.clock.elapsed - this.#since;
   }

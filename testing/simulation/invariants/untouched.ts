@@ -10,20 +10,20 @@ import { OF_ITS_MANIFEST } from '../users/deeds.ts';
 import type { Invariant, Watched } from './invariant.ts';
 import { OwnReasons, reasonsToEnd } from './ownReasons.ts';
 
-/** Less than passes between any two moments of a simulation, in milliseconds. */
+/** Less than the smallest interval between two times in a simulation, in milliseconds. */
 const MOMENT_MS = 0.001;
 
-/** A container that runs. */
+/** A running container. */
 interface Known {
   readonly container: SimulatedContainer;
   readonly name: string;
   readonly pod: string;
   readonly uid: string;
-  /** Whoever touched the pod since then may be why it ends. */
+  /** An action since this time may be the reason why the container stops. */
   readonly since: number;
 }
 
-/** Since when each pod is known and at the runtime, by its UID, and each start was asked for. */
+/** The times since which each pod is known and at the runtime, by UID, and of each start request. */
 class Presence {
   readonly #known = new Map<string, number>();
   readonly #since = new Map<string, number>();
@@ -36,7 +36,7 @@ class Presence {
 
   noteStatus({ uid, removed }: PodChange, at: number): void {
     if (removed) this.#known.delete(uid);
-    // What made it known is no reason for it to end: only what comes after that is.
+    // The change that made the pod known is no reason to stop it. Only later changes are.
     else if (!this.#known.has(uid)) this.#known.set(uid, at + MOMENT_MS);
   }
 
@@ -61,30 +61,39 @@ class Presence {
     if (!this.#since.has(podUid)) this.#since.set(podUid, at);
   }
 
-  /** A container may start late, and one of a pod that has another manifest by now, which its agent has yet to read. */
+  /**
+   * The time since which an action may be the reason for a stop. A container may start late, even for a pod whose
+   * manifest has changed by now if the agent has not read it yet.
+   */
   sinceOf({ id, podUid }: SimulatedContainer): number | undefined {
     const sinces = [this.#known.get(podUid), this.#since.get(podUid)].filter((each) => each !== undefined);
     return OF_ITS_MANIFEST.test(podUid) && sinces.length > 0 ? Math.min(...sinces) : this.#asked.get(id);
   }
 }
 
-/** Whether it was made of another image than its pod wants: its agent may have been at that when it heard of the change. */
+/**
+ * Whether a container has a different image than its pod. The agent may have been creating it when the manifest
+ * changed.
+ */
 function isOutdated({ container, name }: Known, spec: PodSpec): boolean {
   const image = containerNamed(spec, name)?.container.image;
   return image !== undefined && fullImageName(image) !== container.imageName;
 }
 
-/** Whether there is a reason for the end of a container that ran: what was done to it or its pod, or what its agent has seen. */
+/**
+ * Whether there is a reason why a container stopped: an action on it or its pod, or a condition that its agent has
+ * detected.
+ */
 function hasReason({ deeds }: Watched, own: OwnReasons, known: Known): boolean {
   const { name, pod, uid, since } = known;
   const moment = own.momentFor(uid);
-  // A pod that another has taken the place of ends whenever its agent hears of that, in whichever run it is then.
+  // A replaced pod is terminated when the agent notices, in whichever run it then is.
   if (!deeds.mayBeWanted(pod, uid) || deeds.isTouchedSince(pod, since, moment) || own.mayEnd(pod, uid, since))
     return true;
   const spec = own.specOf(pod, uid);
   if (spec !== undefined && isOutdated(known, spec)) return true;
   return (spec ? reasonsToEnd(spec, name) : [name]).some((each) => {
-    // How another has ended the agent may hear late, when this one has begun once more.
+    // The agent may notice the exit of a different container late, after this one has been restarted.
     const from = each === name ? since : Number.NEGATIVE_INFINITY;
     return deeds.isContainerTouchedSince(pod, each, from, moment) || own.mayEndContainer(uid, each, from);
   });
@@ -98,7 +107,7 @@ export const untouched: Invariant = {
   follow: (watched, violated) => {
     const { host } = watched;
     const known = new Map<string, Known>();
-    /** Those that have ended in this step: who touched them may say so after it. */
+    /** Containers that have stopped in this step. The reason may be recorded after the exit within the same step. */
     const ended = new Map<string, Known>();
     const [pods, own] = [new Presence(), new OwnReasons(watched)];
     const onEffect = (effect: RuntimeEffect) => {

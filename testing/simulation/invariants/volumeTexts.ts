@@ -1,4 +1,4 @@
-/** What a volume shows, as its containers see it. */
+/** The contents of volumes as their containers see them. */
 import type { Inode } from '../../../host/simulated/inodes.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
@@ -11,16 +11,16 @@ const FOLDERS = [
   ['projected', 'kubernetes.io~projected'],
 ] as const;
 
-/** The directory of a volume that shows objects; undefined of every other kind. */
+/** The directory of a volume with objects, or undefined for every other kind. */
 export function directoryOf({ metadata: { uid } }: Pick<Pod, 'metadata'>, volume: Volume): string | undefined {
   const [, folder] = FOLDERS.find(([kind]) => volume[kind] !== undefined) ?? [];
   return folder === undefined ? undefined : `${PLACES.root}/pods/${uid}/volumes/${folder}/${volume.name}`;
 }
 
-/** What there is of a link that leads nowhere. */
+/** The content of a dangling link. */
 const NOTHING = 'nothing';
 
-/** The texts of all its files by their paths; what its maker keeps to itself begins with two dots. */
+/** The contents of all files of a volume, by path. Entries at the top that start with two dots are internal. */
 export function textsIn(host: SimulatedHost, directory: string, below = ''): Texts {
   const found = new Map<string, string>();
   const there = inodeAt(host, `${directory}/${below}`);
@@ -37,7 +37,7 @@ export function textsIn(host: SimulatedHost, directory: string, below = ''): Tex
   return found;
 }
 
-/** Where a link leads; undefined where there is nothing. */
+/** The inode that a path resolves to, following links. */
 function inodeAt({ disk, files }: SimulatedHost, path: string): Inode | undefined {
   return files.existsSync(path) ? disk.inodeAt(path, 'stat') : undefined;
 }

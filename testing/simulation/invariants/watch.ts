@@ -11,11 +11,10 @@ import {
 } from './invariant.ts';
 import { nothingLeft } from './nothingLeft.ts';
 
-/** What invariants hear of, and what they are told then. */
 type Hook = keyof Following;
 type Told<K extends Hook> = Parameters<NonNullable<Following[K]>>;
 
-/** What tells that a node is at rest, also where it is not held to that. */
+/** The invariants that decide whether a node is at rest, even if they are not among those to be checked. */
 const AT_REST: readonly Invariant[] = [nothingLeft, asWanted];
 
 const hook = z.optional(functionSchema);
@@ -36,27 +35,27 @@ const HOOKS: { readonly [Each in Hook]-?: z.ZodMiniType } = {
   settled: hook,
 };
 
-/** Invariants of programs that are not type-checked may follow anything. */
+/** Programs that are not type-checked may return anything. */
 const hooks = z.looseObject(HOOKS);
 
-/** The whole is looked at after so many steps first, in time for short stories, and then after twice as many as before. */
+/** The first whole check is after this many steps, and each next one after twice as many. */
 const FIRST_WHOLE = 10;
-/** It is looked at so often at least, in steps. */
+/** Maximum number of steps between whole checks. */
 const WHOLE_EVERY = 100;
 
-/** Holds a simulation to its invariants. */
+/** Checks the invariants of a simulation. */
 export class InvariantWatch {
-  /** Who listens to what: most hear of little, and much happens. */
+  /** The listeners of each hook. Most invariants use few hooks. */
   readonly #listeners = new Map<Hook, ((...told: never[]) => void)[]>();
   readonly #moment: () => Pick<Violation, 'step' | 'elapsed'>;
   #violations: Violation[] = [];
-  /** Whether it is only looked whether the node is at rest. */
+  /** Whether only the state of rest is being tested, without reporting violations. */
   #isLooking = false;
-  /** What invariants and fault plans have thrown. */
+  /** The errors that invariants and fault plans have thrown. */
   #thrown: unknown[] = [];
   #nextWhole = FIRST_WHOLE;
 
-  /** `moment` is when something is violated that is found now. */
+  /** `moment` returns the step and time of a violation that is detected now. */
   constructor(invariants: readonly Invariant[], watched: Watched, moment: () => Pick<Violation, 'step' | 'elapsed'>) {
     this.#moment = moment;
     for (const each of new Set([...AT_REST, ...invariants])) {
@@ -69,32 +68,35 @@ export class InvariantWatch {
     }
   }
 
-  /** Lets somebody else hear of what invariants do. */
+  /** Adds hooks that are not those of an invariant. */
   listen(following: Following): void {
     // An object of hooks has no other keys.
     for (const hook of Object.keys(following) as Hook[]) this.#add(hook, following[hook]);
   }
 
-  /** Lets all invariants look at the whole, if it is time for that after so many steps. */
+  /** Runs the whole checks if they are due after this many steps. */
   lookAtWhole(steps: number): void {
     if (steps < this.#nextWhole) return;
     this.#nextWhole = steps + Math.min(steps, WHOLE_EVERY);
     this.tell('whole');
   }
 
-  /** Notes that an invariant does not hold. */
+  /** Records a violation. */
   violated({ number, says }: Pick<Violation, 'number' | 'says'>, message: string): void {
     const violated = number === undefined ? { says: says ?? '' } : { number };
     this.#violations.push({ ...violated, message, ...this.#moment() });
   }
 
-  /** Lets all invariants hear of something. */
+  /** Calls a hook of all invariants. */
   tell<K extends Hook>(hook: K, ...told: Told<K>): void {
-    // Each was added under the hook whose arguments it takes.
+    // Each listener was added for the hook with these arguments.
     for (const listener of this.#listeners.get(hook) ?? []) this.run(() => listener(...(told as never[])));
   }
 
-  /** Runs code of whoever simulates: within a call, the agent would take what it throws for a failure of the call. */
+  /**
+   * Runs code of the caller's program. An error thrown within a call would look like a failure of the call to the
+   * agent.
+   */
   run<T>(code: () => T): T | undefined {
     try {
       return code();
@@ -104,12 +106,12 @@ export class InvariantWatch {
     }
   }
 
-  /** Notes what is wrong with the simulation itself. */
+  /** Records an error of the simulation itself. */
   thrown(error: unknown): void {
     this.#thrown.push(error);
   }
 
-  /** Whether all that is asked of a node at rest holds now; nothing is violated yet where it does not. */
+  /** Whether all conditions of a node at rest hold now. Does not report violations. */
   isAtRest(): boolean {
     const before = this.#violations;
     this.#violations = [];
@@ -121,7 +123,7 @@ export class InvariantWatch {
     return isAtRest;
   }
 
-  /** Throws an `InvariantViolated` where one was violated, or what was thrown where nobody could catch it. */
+  /** Throws a recorded error, or an `InvariantViolated` with the first violation. */
   throwFirst(): void {
     const [thrown] = this.#thrown;
     this.#thrown = [];

@@ -1,4 +1,4 @@
-/** One agent over the simulated host, from its start to its end, which may come at any moment. */
+/** One agent on the simulated host, from its start until it stops or is killed, which may happen at any time. */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { waitOnce } from '../../../actors/alarm.ts';
 import type { Entry } from '../../../actors/boundary.ts';
@@ -37,25 +37,24 @@ import type { Recording } from './recording.ts';
 import { differenceOfReplay } from './replayed.ts';
 import type { MortalClock } from './schedule.ts';
 
-/** Who hears of what happens in an agent. */
 interface LifeListener {
-  /** Something has entered its actors. */
+  /** An entry has entered the actors. */
   entered(entry: Entry): void;
-  /** A status, or the actors of a pod, have changed. */
+  /** The status or the actors of a pod have changed. */
   told(change: PodChange): void;
-  /** The API server has taken a status. */
+  /** The API server has accepted a status. */
   reported(report: StatusReport): void;
   event: EventSink;
-  /** One of its actors has taken an event. */
+  /** An actor has processed an event. */
   took(event: Extract<InspectionEvent, { type: '@xstate.snapshot' }>): void;
-  /** It cannot go on by itself: a daemon would exit. */
+  /** The agent has failed. A daemon would exit. */
   failed(error: unknown): void;
 }
 
 const HOMES = { workingDir: '/', homeDir: '/root' };
 const RESTART = { room: 'runtime', name: 'restartRuntime', about: '', writes: true } as const;
 
-/** As systemd waits. */
+/** The stop timeout of systemd (`TimeoutStopSec`). */
 const STOP_LIMIT_MS = 90_000;
 
 const OPEN: Redaction = {
@@ -67,28 +66,28 @@ const OPEN: Redaction = {
   texts: (value) => value,
 };
 
-/** The parts that look on. */
+/** The parts that only observe. */
 type Onlooker = Extract<
   keyof NodeParts,
   `on${string}` | 'events' | 'record' | 'calls' | 'answers' | 'moves' | 'decisions' | 'deeds' | 'inspect'
 >;
-/** What is made of other parts. */
+/** The parts that `createNode` derives from other parts. */
 type Made = 'openStore' | 'ports' | 'feeds';
-/** Each part through which a node reaches the outside: one that is new does not compile without its simulated side. */
+/** All parts through which a node reaches the outside. A new part does not compile without its simulated side. */
 type Outside = Required<Omit<NodeParts, Onlooker | Made>>;
 
 export interface LifeParts extends Omit<GateParts, 'clock' | 'onDeath'> {
   readonly host: SimulatedHost;
   readonly random: Random;
-  /** Absent: the node belongs to none. */
+  /** Undefined if the node belongs to no cluster. */
   readonly cluster: SimulatedCluster | undefined;
   readonly config: SimulationOptions['config'];
-  /** Whether all that enters its actors is kept; secrets are then kept out of what leaves it. */
+  /** Whether to record all entries. Secrets are then redacted in everything that leaves the actors. */
   readonly records: boolean;
   readonly listener: LifeListener;
   readonly unrest: Unrest;
   readonly inspect: ((event: InspectionEvent) => void) | undefined;
-  /** The agent has died at a call. */
+  /** Called when the agent dies during a call. */
   readonly onDeath: () => void;
 }
 
@@ -99,7 +98,7 @@ export class Life {
   readonly #entries: Entry[] = [];
   readonly #redaction: Redaction;
   readonly #cluster: ReturnType<SimulatedCluster['partsFor']> | undefined;
-  /** Absent: nobody but the simulation hears of them. */
+  /** Undefined without a cluster. */
   readonly #events: NodeEvents | undefined;
   #agent: NodeAgent | undefined;
   #root: AnyActorRef | undefined;
@@ -132,22 +131,25 @@ export class Life {
     });
   }
 
-  /** Absent until it has opened its store. */
+  /** Undefined until the agent has opened its store. */
   get agent(): NodeAgent | undefined {
     return this.#agent;
   }
 
-  /** It has stopped by itself, and may still have something to write: its actors are no more. */
+  /** Whether the agent has stopped by itself. Its actors are stopped, but it may still be writing. */
   get hasStopped(): boolean {
     return this.#root?.getSnapshot().status === 'stopped';
   }
 
-  /** What has entered its actors so far. */
+  /** The entries that its actors have received so far. */
   get recording(): Recording | undefined {
     return this.#agent && { input: this.#agent.input, entries: this.#entries };
   }
 
-  /** Where a replay comes to something else than its actors have; undefined where there are none to compare with. */
+  /**
+   * Returns the first difference between the agent and a replay of the recording, or undefined if there is none or the
+   * agent has stopped.
+   */
   async differenceOf(recording: Recording): Promise<string | undefined> {
     if (this.#agent === undefined || this.hasStopped) return undefined;
     return differenceOfReplay(this.#agent, recording, this.#redaction.redact);
@@ -157,7 +159,7 @@ export class Life {
     return this.#root;
   }
 
-  /** How many timers of it wait. */
+  /** The number of pending timers. */
   get timers(): number {
     return this.#clock.pending;
   }
@@ -176,7 +178,7 @@ export class Life {
     }
   }
 
-  /** Lets it stop by itself, for as long as a service manager waits for that. */
+  /** Stops the agent gracefully, waiting for at most `STOP_LIMIT_MS`. */
   async retire({ drains }: { readonly drains: boolean }): Promise<void> {
     const late = new Promise<void>((resolve) => void this.#clock.setTimeout(resolve, STOP_LIMIT_MS));
     const stopped = async () => {
@@ -187,28 +189,33 @@ export class Life {
   }
 
   /**
-   * Ends it as SIGKILL does: nothing goes out or comes in any more, and nobody hears of it. Its actors still take what
-   * had come in by then, until they are stopped. `cutsCalls`: its connections break, and what it had asked for is given
-   * up.
+   * Kills the agent as SIGKILL does, so that nothing enters or leaves it any more. Its actors still process the events
+   * that they have received, until `stop`. `cutsCalls` breaks its connections and aborts its pending calls.
    */
   end({ cutsCalls }: { readonly cutsCalls: boolean }): void {
     this.#gate.close({ cutsCalls });
     this.#clock.end();
   }
 
-  /** Stops its actors where they are. */
+  /** Stops the actors. */
   stop(): void {
     void this.#agent?.stop();
   }
 
-  /** Ends it where it does not come to rest; also what of a dead one goes on. */
+  /**
+   * Records that something happens and kills the agent if it does not come to rest. This also stops a dead agent that
+   * is still running.
+   */
   #mayGoOn(what: () => string): boolean {
     const may = this.#parts.unrest.note(what);
     if (!may) this.end({ cutsCalls: true });
     return may;
   }
 
-  /** Ends actors that go on for ever in one step: only an error in the midst of it does, and one that xstate passes on. */
+  /**
+   * Stops actors that never come to rest within one step. Only an error thrown in the middle of the step can stop them,
+   * and XState passes it on.
+   */
   #watchSteps(root: AnyActorRef): void {
     root.system.inspect((event) => {
       if (event.type !== '@xstate.microstep') return;
@@ -226,7 +233,7 @@ export class Life {
     );
   }
 
-  /** Everything that it reaches, through its gate. */
+  /** The parts through which the agent reaches the outside. All their calls pass its gate. */
   #outside(): Outside {
     const { host, random, listener } = this.#parts;
     const clock = this.#clock;
@@ -237,11 +244,11 @@ export class Life {
       files,
       jitter: random.fraction,
       redaction: this.#redaction,
-      // A cluster is told by a sink of its own.
+      // A node of a cluster has its own status sink.
       sinks: this.#cluster ? [] : [{ name: 'api', mustAcknowledge: true, put: apiServer(this.#gate, listener) }],
       cluster: this.#cluster,
       keptObjects: undefined,
-      // What pods get of it comes from the cluster alone.
+      // The objects of a node of a cluster come from the cluster alone.
       objects: undefined,
       tokens: undefined,
       trustBundles: undefined,
@@ -286,7 +293,7 @@ export class Life {
         if (!gate.isClosed) listener.entered(entry);
       },
       inspect: (event: InspectionEvent) => {
-        // Every actor here is one of xstate's own.
+        // All actors of the agent are XState actors.
         const ref = event.actorRef as AnyActorRef;
         if (event.type === '@xstate.actor' && ref._parent === undefined) this.#watchSteps(ref);
         if (gate.isClosed) return;

@@ -1,17 +1,16 @@
-/** What every simulated node is told. */
+/** The configuration of simulated nodes. */
 import { noCgroups } from '../../../actors/node/nodeAgentConfig.ts';
 import type { CgroupFacts } from '../../../cri/nodeDescription.ts';
 import { NODE_NAME, PLACES } from '../host/host.ts';
 import type { Watched } from '../invariants/invariant.ts';
 import type { SimulationOptions } from '../options.ts';
 
-/** Those of its host. */
 export const CGROUPS: CgroupFacts = {
   ...noCgroups,
   perQos: true,
 };
 
-/** Who it is, and where it lives. */
+/** The name and the paths of the node. */
 export const PLACE = {
   rootDir: PLACES.root,
   podLogsDir: PLACES.logs,
@@ -20,13 +19,13 @@ export const PLACE = {
   staticPodPath: PLACES.manifests,
   cgroups: CGROUPS,
 };
-/** Unless it is told otherwise. */
+/** Defaults that the options of a simulation can override. */
 export const NODE = {
   fileCheckMs: 20_000,
   capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
 };
 
-/** What a node has for its pods, and how long it lets one wait at most that has crashed, unless it is told otherwise. */
+/** Returns the capacity of a node and its longest restart back-off. */
 export const limitsOf = ({
   config = {},
 }: Pick<SimulationOptions, 'config'>): Pick<Watched, 'capacity' | 'longestBackOffMs'> => ({

@@ -1,88 +1,89 @@
-/** The gate through which each call to the outside passes: here it is counted, and here it meets its fault. */
+/** The gate that each call to the outside passes. It counts the calls and injects their faults. */
 import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../random.ts';
 
-/** Where the calls of every node go to. */
+/** The targets of the calls of every node. */
 export const HOST_ROOMS = ['runtime', 'disk', 'mounts', 'cgroups', 'network', 'sink'] as const;
-/** Those of a node of a cluster go to its API server as well. */
+/** A node of a cluster also calls its API server. */
 export const ROOMS = [...HOST_ROOMS, 'api'] as const;
 export type Room = (typeof ROOMS)[number];
 
 export interface OutsideCall {
   readonly room: Room;
-  /** What is called: `startContainer`, `fsync`. */
+  /** The name of the call, e.g. `startContainer` or `fsync`. */
   readonly name: string;
-  /** What it is about: an id, a path. */
+  /** The object of the call, e.g. an ID or a path. */
   readonly about: string;
-  /** Whether it changes something out there. */
+  /** Whether the call changes something outside the agent. */
   readonly writes: boolean;
-  /** The grace that it gives, in seconds. */
+  /** The grace period that the call passes, in seconds. */
   readonly graceSeconds?: number;
 }
 
-/** What becomes of a call. */
+/** The fault that a call meets. */
 export type Fate =
   /**
-   * It fails, and nothing was done; `code` is how, where its room knows several ways: one of another room stands for one of
-   * these, and one that no room knows is a `TypeError`. `inPart`: of what can be done in part a part was done.
+   * The call fails without an effect. `code` selects the error. A code of a different room is mapped to one of this
+   * room, and an unknown code is a `TypeError`. With `inPart`, a call that can be interrupted halfway has done a part
+   * of its work.
    */
   | { readonly kind: 'fail'; readonly code?: string; readonly inPart?: boolean }
-  /** It is done, and fails all the same. */
+  /** The call takes effect, but fails nevertheless. */
   | { readonly kind: 'lostReply'; readonly code?: string }
-  /** It is not done before the faults end, or the caller gives up. */
+  /** The call has no effect until the faults end or the caller gives up. */
   | { readonly kind: 'hang' }
-  /** It is done so many milliseconds late. */
+  /** The call takes effect `ms` milliseconds late. */
   | { readonly kind: 'late'; readonly ms: number }
-  /** The agent dies with the call not made yet, in the middle of what can be done in part, or with the answer on its way. */
+  /** The agent dies before the call takes effect, halfway through it, or before the response arrives. */
   | { readonly kind: 'death'; readonly when: 'before' | 'during' | 'after' };
 
 /**
- * Decides what becomes of the calls; undefined: what was asked for. `elapsed` is when a call is made, in milliseconds of
+ * Decides which fault a call meets. Undefined if it meets none. `elapsed` is the time of the call in milliseconds of
  * node time.
  */
 export type FaultPlan = (call: OutsideCall, index: number, elapsed: number) => Fate | undefined;
 
-/** How a call is made. */
+/** The implementation of a call. */
 export interface Passing<T> {
   readonly act: () => T | Promise<T>;
-  /** What it fails with. */
+  /** Returns the error of a failed call. */
   readonly failure: (code: string | undefined) => unknown;
-  /** Does a part of it, where it can be done in part. */
+  /** Does a part of the call, if that is possible. */
   readonly partly?: (() => Promise<unknown>) | undefined;
-  /** Ends the wait of the caller. */
+  /** Aborts the caller's wait. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a call is made that is answered on the spot. */
+/** The implementation of a synchronous call. */
 interface PassingNow<T> extends Pick<Passing<T>, 'failure'> {
   readonly act: () => T;
-  /** Takes it back where the caller never gets the answer, and so could not end it. */
+  /** Undoes the call if the caller never receives the result, and so could not undo it. */
   readonly undo?: (answer: T) => void;
 }
 
 export interface GateParts {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   readonly plan: (call: OutsideCall, index: number) => Fate | undefined;
-  /** Draws which calls are overtaken by others; absent: all are answered as they come. */
+  /** Draws which calls are overtaken by others. If undefined, calls return in order. */
   readonly overtakes?: Random | undefined;
   /** Resolves when faults have ended. */
   readonly faultsEnded: () => Promise<void>;
-  /** Counts the calls of all lives. */
+  /** Returns the index of the next call, counted over all agents. */
   readonly nextIndex: () => number;
-  /** Told of each call before it is made. */
+  /** Called with each call before it takes effect. */
   readonly onCall: (call: OutsideCall, fate: Fate | undefined) => void;
   readonly onDeath: () => void;
 }
 
-/** So often a call is overtaken by others, and by those of so many milliseconds. */
+/** The share of calls that other calls overtake, and the longest delay of an overtaken call. */
 const OVERTAKEN = 0.15;
 const OVERTAKEN_MS = 3;
 
-/** One agent's way to the outside: when it is closed no call goes out or comes back any more. */
+/** The way of one agent to the outside. After `close`, no call leaves or returns. */
 export class Gate {
   readonly #parts: GateParts;
   #isClosed = false;
-  /** What the outside hears of those who may give up a call that is under way. */
+  /** Aborts the pending calls on the side of the outside. */
   readonly #heard = new Set<AbortController>();
 
   constructor(parts: GateParts) {
@@ -93,7 +94,7 @@ export class Gate {
     return this.#isClosed;
   }
 
-  /** `cutsCalls`: what is under way is given up as well; else the outside goes on with it. */
+  /** With `cutsCalls`, pending calls are aborted. Otherwise the outside completes them. */
   close({ cutsCalls }: { readonly cutsCalls: boolean }): void {
     this.#isClosed = true;
     const heard = [...this.#heard];
@@ -101,7 +102,10 @@ export class Gate {
     if (cutsCalls) for (const each of heard) each.abort(new Error('the agent has died'));
   }
 
-  /** Does it with the signal as the outside gets it: a dead agent gives no more signs, but its connections may break. */
+  /**
+   * Runs `act` with a signal of the outside's side of a call. The caller's abort reaches it only while the agent lives,
+   * but `close` can abort it.
+   */
   heard<T>(signal: AbortSignal, act: (heard: AbortSignal) => Promise<T>): Promise<T> {
     const heard = new AbortController();
     const abort = () => void (this.#isClosed || heard.abort(signal.reason));
@@ -127,12 +131,12 @@ export class Gate {
     return this.#isClosed ? never() : answer;
   }
 
-  /** The same for a call that is answered on the spot: it neither hangs nor is late. */
+  /** Passes a synchronous call, which can neither hang nor be late. */
   passNow<T>(call: OutsideCall, { act, failure, undo }: PassingNow<T>): T {
     if (this.#isClosed) return act();
     const fate = this.#fateOf(call);
     if (fate?.kind === 'fail') throw failure(fate.code);
-    // Whether it would have failed: nobody hears of that any more.
+    // A failure of the call does not matter, because its caller is dead.
     if (fate?.kind === 'death') this.#die();
     const answer = act();
     if (fate?.kind === 'lostReply') undo?.(answer);
@@ -147,10 +151,10 @@ export class Gate {
     return fate;
   }
 
-  /** How many milliseconds a call waits for others before it takes effect, and then with its answer. */
+  /** Returns the delay in milliseconds before a call takes effect, and that before it returns. */
   #overtaken({ room }: OutsideCall): readonly [number, number] {
     const { overtakes } = this.#parts;
-    // The runtime takes its time anyway.
+    // Calls to the runtime have their own latencies.
     if (overtakes === undefined || room === 'runtime' || !overtakes.chance(OVERTAKEN)) return [0, 0];
     const ms = overtakes.between(1, OVERTAKEN_MS);
     return overtakes.chance(0.5) ? [ms, 0] : [0, ms];
@@ -169,12 +173,12 @@ export class Gate {
     if (fate.kind === 'death') this.#die();
   }
 
-  /** The agent dies, unless it has died meanwhile: then another one may live. */
+  /** Kills this agent if it is still alive. Otherwise a different agent may be running by now. */
   #die(): void {
     if (!this.#isClosed) this.#parts.onDeath();
   }
 
-  /** What a dead agent asked for may fail as well: nobody hears of that. */
+  /** Calls `act`. If the agent has died, an error is dropped, because no caller is left. */
   async #done<T>(act: () => T | Promise<T>, fate: Fate | undefined): Promise<T> {
     try {
       return await act();
@@ -192,7 +196,7 @@ export class Gate {
 
 const never = (): Promise<never> => new Promise(() => {});
 
-/** Resolves with the event; rejects with the reason of a signal that aborts before. */
+/** Resolves with the event, or rejects with the signal's reason if the signal aborts first. */
 function untilAborted(event: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return event;
   return new Promise((resolve, reject) => {

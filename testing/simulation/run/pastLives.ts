@@ -1,21 +1,21 @@
-/** The lives of a simulated node that have ended. */
+/** The agents of a simulated node that have died. */
 import type { Life } from './life.ts';
 import type { Recording } from './recording.ts';
 
 export class PastLives {
   readonly #replays: boolean;
   readonly #onDifference: (difference: string) => void;
-  /** Those whose actors still take what had come in when they ended. */
+  /** Agents whose actors still process the events that they had received before they died. */
   readonly #unburied: Life[] = [];
   #recording: Recording | undefined;
 
-  /** `replays`: what was recorded of each is played again; `onDifference` is told where that comes to something else. */
+  /** With `replays`, the recording of each agent is replayed, and `onDifference` is called with a difference. */
   constructor(replays: boolean, onDifference: (difference: string) => void) {
     this.#replays = replays;
     this.#onDifference = onDifference;
   }
 
-  /** What was recorded of the last one. */
+  /** The recording of the last agent. */
   get recording(): Recording | undefined {
     return this.#recording;
   }
@@ -27,8 +27,8 @@ export class PastLives {
   }
 
   /**
-   * Stops the actors of those that have ended in this turn, once everything has happened that was ready. An agent dies in
-   * the midst of a step: only now has all that was recorded of it taken effect, and can be compared.
+   * Stops the actors of the agents that have died in this turn. An agent dies in the middle of a step, so its recorded
+   * entries have all taken effect only at the end of the turn and can be compared only then.
    */
   async bury(): Promise<void> {
     for (const life of this.#unburied.splice(0)) {
@@ -37,7 +37,7 @@ export class PastLives {
     }
   }
 
-  /** Plays what was recorded of a life again. */
+  /** Replays the recording of an agent. */
   async replay(life: Life | undefined, recording: Recording | undefined): Promise<void> {
     const difference = recording && (await life?.differenceOf(recording));
     if (difference !== undefined) this.#onDifference(difference);

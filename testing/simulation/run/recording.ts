@@ -1,8 +1,8 @@
-/** A life of an agent as it can be played again. */
+/** The recording of one agent, which can be replayed. */
 import type { Entry } from '../../../actors/boundary.ts';
 import type { NodeInput } from '../../../machines/node/context.ts';
 
-/** What a replay begins with, and what has entered since. */
+/** The input of the node's actor and the entries that followed. */
 export interface Recording {
   readonly input: NodeInput;
   readonly entries: readonly Entry[];

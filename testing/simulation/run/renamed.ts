@@ -1,7 +1,7 @@
-/** What is known of containers and sandboxes by their ids, when a runtime comes back with other ids for them. */
+/** Updates data that is keyed by the IDs of containers and sandboxes when the runtime restarts with different IDs. */
 import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 
-/** What is kept under an id goes on under the new one. */
+/** Moves the value of the former ID to the new one. */
 export function renameKey(kept: Map<string, unknown>, effect: RuntimeEffect): void {
   if (effect.kind !== 'renamed') return;
   const { formerId, container, sandbox } = effect;
@@ -9,7 +9,7 @@ export function renameKey(kept: Map<string, unknown>, effect: RuntimeEffect): vo
   if (kept.delete(formerId)) kept.set((container ?? sandbox).id, found);
 }
 
-/** The same of one that ids are only noted in. */
+/** Replaces the former ID by the new one. */
 export function renameIn(ids: Set<string>, effect: RuntimeEffect): void {
   if (effect.kind === 'renamed' && ids.delete(effect.formerId)) ids.add((effect.container ?? effect.sandbox).id);
 }

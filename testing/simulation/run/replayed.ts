@@ -1,4 +1,4 @@
-/** Plays an agent's life again, and says where the replay has come to something else. */
+/** Replays the recording of an agent and compares the result. */
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { Redaction } from '../../../actors/replay/redaction.ts';
 import { createReplay } from '../../../actors/replay/replay.ts';
@@ -6,33 +6,33 @@ import { firstDifference } from '../../../base/firstDifference.ts';
 import type { Recording } from './recording.ts';
 import { nextTask } from './schedule.ts';
 
-/** What a node shows that does not depend on when it is looked at, but of these pods. */
+/** Returns the state of a node that does not depend on the time of the query, without the omitted pods. */
 function shown(agent: NodeAgent, omitted: readonly string[]) {
   const { children, ...node } = agent.explainNode().node;
   return {
     pods: agent.pods().filter(({ metadata }) => !omitted.includes(metadata.uid)),
     trees: Object.fromEntries([...agent.trees()].filter(([uid]) => !omitted.includes(uid))),
     overview: agent.overview(),
-    // The store is on the other side of the boundary: what it suffers enters no actor.
+    // The store is outside the boundary. Its failures enter no actor.
     node: { ...node, children: children.filter(({ machine }) => machine !== 'store') },
   };
 }
 
 /**
- * The first difference between an agent and the replay of what entered it; undefined where there is none. What is secret
- * was not recorded: `redact` is what kept it out.
+ * Returns the first difference between an agent and a replay of its entries, or undefined if there is none. `redact` is
+ * the redaction with which they were recorded.
  */
 export async function differenceOfReplay(
   agent: NodeAgent,
   recording: Recording,
   redact: Redaction['redact'],
 ): Promise<string | undefined> {
-  // As it is read from a file.
+  // The recording as it is read from a file.
   const { input, entries }: Recording = JSON.parse(JSON.stringify(recording));
   const replay = createReplay(input, entries, { nextTurn: nextTask });
   const unplaced = await replay.play();
-  // A replay waits for no disk.
-  // What was recorded in the open may have turned out to be secret since.
+  // A replay waits for no disk, so pods whose statuses are still being written are omitted. Values recorded in clear
+  // may have turned out to be secret since, so both sides are redacted.
   const [live, replayed] = [agent, replay.agent].map((each) => inJson(redact(shown(each, agent.untold()))));
   const difference = firstDifference(live, replayed);
   void replay.agent.stop();

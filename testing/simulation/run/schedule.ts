@@ -1,12 +1,11 @@
-/** The one time that everything in a simulation lives in: it stands still until the next timer is taken. */
+/** The clock of a simulation. Its time advances only from timer to timer. */
 
 import { Timers } from '../../../actors/simulated/timers.ts';
 import type { Clock } from '../../../base/clock.ts';
 
-/** A clock that ends with whoever it was made for: then none of its timers elapses any more. */
+/** A clock whose timers never fire after `end`. */
 export interface MortalClock extends Clock {
   end(): void;
-  /** How many timers wait. */
   readonly pending: number;
 }
 
@@ -16,24 +15,24 @@ export class Schedule {
   #elapsed = 0;
   #offset: number;
   #isPassing = false;
-  /** What the wall clock showed from when it was set until it was set again. */
+  /** The intervals of wall-clock time between two settings of the clock. */
   readonly #shown: { readonly from: number; readonly to: number }[] = [];
   #setAt = 0;
 
-  /** `start` is what the wall clock shows first, in milliseconds since the epoch. */
+  /** `start` is the initial wall-clock time in milliseconds since the epoch. */
   constructor(start: number) {
     this.#offset = start;
   }
 
-  /** Milliseconds since the simulation began, which no jump of the clock changes. */
+  /** Milliseconds since the start of the simulation, which do not depend on the wall clock. */
   get elapsed(): number {
     return this.#elapsed;
   }
 
-  /** What the wall clock shows, in milliseconds since the epoch. */
+  /** The wall-clock time in milliseconds since the epoch. */
   readonly now = (): number => this.#offset + this.#elapsed;
 
-  /** Sets the wall clock forward or back; timers go on to wait as long as they were told to. */
+  /** Sets the wall clock forward or back by `ms`. Timers are not affected. */
   jump(ms: number): void {
     const offset = this.#offset + ms;
     if (Number.isNaN(new Date(offset + this.#elapsed).getTime())) throw new RangeError(`no clock can jump by ${ms} ms`);
@@ -42,11 +41,11 @@ export class Schedule {
     this.#offset = offset;
   }
 
-  /** Whether the wall clock may have shown one second before another, or when it did: also where it was set back between. */
+  /** Whether the wall clock may have shown `first` no later than `then`, also if it was set back in between. */
   mayShowInTurn(first: number, then: number): boolean {
     if (first <= then) return true;
     const all = [...this.#shown, { from: this.#offset + this.#setAt, to: this.now() }];
-    // What is told in seconds is from somewhere in them.
+    // A timestamp in seconds may be anywhere within its second.
     const isIn = (at: number) => (shown: { readonly from: number; readonly to: number }) =>
       shown.from < at + 1_000 && at <= shown.to;
     const earliest = all.findIndex(isIn(first));
@@ -55,7 +54,7 @@ export class Schedule {
 
   setTimeout(fn: () => void, ms: number): number {
     const due = this.#elapsed + Math.max(0, ms);
-    // It would never be due, and no other timer after it.
+    // A timer that is due at NaN would never fire, nor any timer after it.
     if (Number.isNaN(due)) throw new RangeError(`no timer waits for ${ms} ms`);
     return this.#timers.set({ due, fn });
   }
@@ -64,17 +63,20 @@ export class Schedule {
     if (typeof id === 'number') this.#timers.clear(id);
   }
 
-  /** When the next timer is due, by `elapsed`; undefined where none waits. */
+  /** The time at which the next timer is due, as `elapsed`. Undefined if no timer is pending. */
   get nextDue(): number | undefined {
     return this.#timers.nextDue;
   }
 
-  /** Whether a timer is due at this very moment. */
+  /** Whether a timer is due now. */
   get isDue(): boolean {
     return (this.nextDue ?? Number.POSITIVE_INFINITY) <= this.#elapsed;
   }
 
-  /** Lets so many milliseconds pass, one timer after the other; `turn` ends when all has happened that is ready. */
+  /**
+   * Advances the time by `ms` milliseconds, one timer after the other. `turn` resolves when everything that is ready
+   * has run.
+   */
   async pass(ms: number, turn: () => Promise<void>): Promise<void> {
     checkSpan(ms);
     if (this.#isPassing) throw new Error('time passes already: wait until it has');
@@ -89,7 +91,7 @@ export class Schedule {
     }
   }
 
-  /** Lets the next timer elapse that is due by then; false where there is none. */
+  /** Fires the next timer that is due by `until` and returns whether there was one. */
   #take(until: number): boolean {
     const { nextDue } = this.#timers;
     if (nextDue === undefined || nextDue > until) return false;
@@ -98,7 +100,7 @@ export class Schedule {
     return true;
   }
 
-  /** The clock of somebody who may die. */
+  /** Returns a clock for an agent that may be killed. */
   mortalClock(): MortalClock {
     return mortal(this);
   }
@@ -133,15 +135,18 @@ function mortal(clock: Schedule): MortalClock {
   };
 }
 
-// Taken before anybody can put others in their place.
+// Read before a test can replace these globals.
 const { setImmediate: soon } = globalThis;
 const { nextTick } = process;
 
-/** So often the event loop has a turn of its own. */
+/** Every this many turns, the event loop gets a turn. */
 const LOOP_EVERY = 100;
 let turns = 0;
 
-/** When all that is ready now has happened: ticks come after all microtasks, at less cost than a turn of the event loop. */
+/**
+ * Resolves when everything that is ready now has run. `nextTick` callbacks run after all microtasks and are cheaper
+ * than a turn of the event loop.
+ */
 export const nextTask = (): Promise<void> =>
   new Promise((resolve) => {
     turns += 1;
@@ -149,10 +154,10 @@ export const nextTask = (): Promise<void> =>
     else nextTick(resolve);
   });
 
-/** Ten years: a node takes a while for each minute of them. */
+/** Ten years. */
 export const LONGEST_MS = 10 * 366 * 24 * 3_600_000;
 
-/** Throws where time would stand still, or pass for longer than anybody can wait. */
+/** Throws a `RangeError` if `ms` is not a span that a simulation can advance by. */
 export function checkSpan(ms: number): void {
   if (!Number.isFinite(ms) || ms < 0 || ms > LONGEST_MS)
     throw new RangeError(`no time can pass of ${String(ms)} ms: expected a number from 0 to ${LONGEST_MS}`);

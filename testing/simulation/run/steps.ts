@@ -1,21 +1,24 @@
-/** Counts the steps of a simulation: what enters the actors, with everything that follows from it. */
+/** Counts the steps of a simulation. A step is an entry of the actors with all its consequences. */
 import type { InspectionEvent } from 'xstate';
 
 export class Steps {
-  /** How often something has entered that changed a snapshot; whoever makes a call has changed with it. */
+  /** The number of entries that changed a snapshot. */
   count = 0;
   readonly #snapshots = new WeakMap<InspectionEvent['actorRef'], unknown>();
-  /** Whether what has entered last has changed nothing yet. */
+  /** Whether the last entry has not changed any snapshot yet. */
   #isWaiting = false;
 
-  /** Something has been recorded: it takes effect in the next microtask, and until the next that was recorded does. */
+  /**
+   * Called when an entry is recorded. The entry takes effect in the next microtask and stays in effect until the next
+   * one does.
+   */
   entered(): void {
     queueMicrotask(() => {
       this.#isWaiting = true;
     });
   }
 
-  /** An actor has taken an event, which may have left its snapshot as it was. */
+  /** Called when an actor has processed an event, which may not have changed its snapshot. */
   took({ actorRef, snapshot }: Extract<InspectionEvent, { type: '@xstate.snapshot' }>): void {
     if (this.#snapshots.get(actorRef) === snapshot) return;
     this.#snapshots.set(actorRef, snapshot);

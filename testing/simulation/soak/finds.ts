@@ -1,4 +1,4 @@
-/** Shows what stories break, as short as they can be told, and keeps it in files. */
+/** Shrinks stories that break an invariant, prints them and writes them to files. */
 
 import { messageOf } from '../../../base/failure.ts';
 import { printable } from '../../../base/printable.ts';
@@ -9,27 +9,26 @@ import type { PlayOptions } from '../stories/play.ts';
 import type { Story } from '../stories/story.ts';
 import { keepFound } from './keepFound.ts';
 
-/** A story that has broken something, and how it was told. */
 export interface Broken {
   readonly story: Story;
   readonly options: PlayOptions;
   readonly violation: Violation;
 }
 
-/** A story that could not be told to its end. */
+/** A story that failed with an error. */
 interface Failed {
   readonly story: Story;
-  /** What was thrown, with where. */
+  /** The error with its stack. */
   readonly error: string;
 }
 
 export class Finds {
   readonly #directory: string;
   readonly #signal: AbortSignal | undefined;
-  /** The files of what was found already. */
+  /** The files written so far, by finding. */
   readonly #kept = new Map<string, string>();
 
-  /** Once the signal aborts, what is found is kept as it is then. */
+  /** When the signal aborts, shrinking stops and the shortest story so far is written. */
   constructor(directory: string, signal: AbortSignal | undefined) {
     this.#directory = directory;
     this.#signal = signal;
@@ -46,7 +45,7 @@ export class Finds {
     console.log(await this.#keep(found, JSON.stringify([found.number ?? found.says, found.story]), recorded));
   }
 
-  /** Shows why a story cannot be told to its end: what was thrown is no violation. */
+  /** Prints an error that is not a violation, e.g. one thrown by the simulation itself. */
   async showError(title: string, story: Story, error: unknown): Promise<void> {
     const message = messageOf(error);
     const stack = (error instanceof Error && error.stack) || message;
@@ -60,12 +59,12 @@ export class Finds {
     const onShorter = (found: Found) => {
       shortest = found;
     };
-    // Who is asked to end has no time to tell the story again for its recording.
+    // A stopped process has no time to play the story again for its recording.
     const stopped = untilAborted(signal).then(() => shortest);
     return Promise.race([stopped, whatItBreaks(story, options, { onShorter, signal })]);
   }
 
-  /** Says where it is kept: `key` is the same for what is to be kept once. */
+  /** Writes a finding and returns a message with its path. Findings with the same `key` are written once. */
   async #keep(found: Found | Failed, key: string, recorded: string): Promise<string> {
     const known = this.#kept.get(key);
     if (known !== undefined) return `the same as in ${known}`;

@@ -1,4 +1,4 @@
-/** Looks with which of many stories a node breaks an invariant. */
+/** Plays numbered stories and returns which of them break an invariant. */
 import { invariants } from '../invariants/all.ts';
 import type { Violation } from '../invariants/invariant.ts';
 import { drawnStory } from '../stories/drawnStory.ts';
@@ -16,24 +16,21 @@ import { recreations } from '../stories/pointed/resources.ts';
 import { waits } from '../stories/pointed/waits.ts';
 import { shortStories } from '../stories/shortStories.ts';
 
-/**
- * Those that lead to what a new agent has to leave as it is, to what a pod has to wait for, to other agents' pods, to what
- * a pod that lives on may not keep, and to what a doubt must not undo.
- */
+/** Pointed stories about adoption, waits, other agents' pods, growing data and ambiguous states. */
 const pointed = Object.values({ ...adoptions, ...waits, ...spoiled, ...visits, ...longLives, ...doubts });
 
-/** Stories with numbers of their own, so that the numbers of drawn stories do not change. */
+/** Stories with their own number range, so that the numbers of drawn stories do not change. */
 const further = Object.values({ ...objects, ...crowds, ...recreations });
 
 /**
- * First number of the further pointed stories: of nodes of a cluster, of large pods, of deployments that are recreated.
+ * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated.
  * New ones are added at the end, because seeded faults name stories by number.
  */
 export const IN_CLUSTER = 1_000;
 
 const short = [...Object.values(shortStories), manyKinds];
 
-/** Tells a story by its number: the short ones first, one of many pods, some that are pointed, and then those that are drawn. */
+/** Plays the story with this number: short stories first, then pointed ones, then drawn ones. */
 function told(number: number): Promise<Outcome> {
   const options = { invariants };
   const first = short[number];
@@ -43,7 +40,7 @@ function told(number: number): Promise<Outcome> {
   return play(drawnStory(number, { pods: 1 + (number % 4), deeds: 14, faults: 6, lastsMs: 120_000 }), options);
 }
 
-/** What a node does with each of these stories. */
+/** Plays the stories with these numbers. */
 export async function* hunt(numbers: Iterable<number>): AsyncGenerator<{ number: number; violation?: Violation }> {
   for (const number of numbers) {
     const { violation } = await told(number);

@@ -1,10 +1,10 @@
-/** Keeps what a story has broken in a file. */
+/** Writes a finding to a file. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import type { Story } from '../stories/story.ts';
 
-/** Writes a file of its own, whatever else is there, and gives its path. */
+/** Writes a new file, never overwriting an existing one, and returns its path. */
 export async function keepFound(found: { readonly story: Story }, directory: string): Promise<string> {
   const text = `${JSON.stringify(found)}\n`;
   for (let number = 1; ; number += 1) {
@@ -16,7 +16,7 @@ export async function keepFound(found: { readonly story: Story }, directory: str
   }
 }
 
-/** Undefined where there is such a file: what else goes wrong, such as too many open files, says nothing about that. */
+/** Returns undefined if the file exists already. Other errors, such as too many open files, are thrown. */
 async function openNew(file: string): Promise<FileHandle | undefined> {
   try {
     return await open(file, 'wx');
@@ -30,7 +30,7 @@ async function writeWhole(opened: FileHandle, file: string, text: string): Promi
   try {
     await opened.writeFile(text);
   } catch (error) {
-    // Half of it would be of no use.
+    // Remove the incomplete file.
     await rm(file, { force: true }).catch(() => {});
     throw error;
   } finally {

@@ -1,4 +1,4 @@
-/** Tells drawn stories to simulated nodes for as long as it is asked to, and stops at the first that breaks an invariant. */
+/** Plays drawn stories on simulated nodes until a time limit or the first broken invariant. */
 import { randomInt } from 'node:crypto';
 import { printable } from '../../../base/printable.ts';
 import { type MakeCluster, simulatedCluster } from '../cluster/simulatedCluster.ts';
@@ -15,7 +15,7 @@ import { type Broken, Finds } from './finds.ts';
 const MINUTE = 60_000;
 const TELLS_EVERY_MS = 10_000;
 
-/** The recordings of the first story are played again, and those of each so many stories on, which have all sizes. */
+/** The recordings of every 21st story are replayed. These stories have all sizes. */
 export const REPLAYS_EVERY = 21;
 
 interface Soaked {
@@ -27,7 +27,7 @@ interface Soaked {
 }
 
 interface Soaking {
-  /** Absent: the nodes belong to none. */
+  /** Undefined if the nodes belong to no cluster. */
   readonly cluster: MakeCluster | undefined;
   readonly invariants: readonly Invariant[];
   readonly first: number;
@@ -36,7 +36,7 @@ interface Soaking {
   readonly tell: (end: string) => void;
 }
 
-/** A story that could not be told to its end. */
+/** A story that failed with an error. */
 interface Failed {
   readonly story: Story;
   readonly error: unknown;
@@ -44,19 +44,19 @@ interface Failed {
 
 export interface SoakOptions {
   readonly minutes: number;
-  /** That of the first story; the others have those that follow. */
+  /** The seed of the first story. The others follow. */
   readonly seed?: number;
-  /** Whether the nodes belong to a cluster, of which other stories tell. */
+  /** Whether the nodes belong to a cluster, for which there are different stories. */
   readonly inCluster?: boolean;
-  /** What has to hold; absent: all that is known. */
+  /** Default: all invariants. */
   readonly invariants?: readonly Invariant[];
-  /** Where what is found is kept. */
+  /** The directory for findings. */
   readonly directory?: string;
-  /** Ends it at once. */
+  /** Stops at once. */
   readonly signal?: AbortSignal;
 }
 
-/** Gives whether all invariants held. */
+/** Returns whether all invariants held. */
 export async function soak(given: SoakOptions): Promise<boolean> {
   const { minutes, seed: first = randomInt(2 ** 31), invariants = all, directory = '.', signal } = given;
   const began = performance.now();
@@ -94,7 +94,7 @@ export async function soak(given: SoakOptions): Promise<boolean> {
 
 const clusterOf = ({ inCluster = false }: SoakOptions) => (inCluster ? simulatedCluster : undefined);
 
-/** Tells one story after the other; gives the first that breaks an invariant. */
+/** Plays stories sequentially and returns the first that breaks an invariant or fails. */
 async function firstBroken({
   cluster,
   invariants,

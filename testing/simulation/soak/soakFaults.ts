@@ -1,6 +1,6 @@
 /**
- * Tells short stories to the end: with every fault at each of their calls and every deed at each moment of these, or,
- * those of pods that ask for little, with a fault at each of every pair of their calls.
+ * Plays short stories with every fault at each of their calls and every action at the time of each call, or, for the
+ * simpler stories, with faults at each pair of their calls.
  */
 import { randomInt } from 'node:crypto';
 import { printable } from '../../../base/printable.ts';
@@ -20,16 +20,16 @@ const TELLS_EVERY_MS = 60_000;
 
 export interface SoakFaultsOptions {
   readonly faults: 'each' | 'pairs';
-  /** Draws the faults of pairs. */
+  /** The seed for the faults of pairs. */
   readonly seed?: number;
-  /** Several processes can share the stories: this one tells each `of`-th from `part` on. */
+  /** Splits the stories among several processes. This one plays every `of`-th story, starting with `part`. */
   readonly part?: number;
   readonly of?: number;
-  /** What has to hold; absent: all that is known, and of pairs what is seen at once. */
+  /** Default: all invariants, or for pairs those that a short story can break. */
   readonly invariants?: readonly Invariant[];
-  /** Where what is found is kept. */
+  /** The directory for findings. */
   readonly directory?: string;
-  /** Ends it after the story that is being told. */
+  /** Stops after the current story. */
   readonly signal?: AbortSignal;
 }
 
@@ -39,7 +39,7 @@ interface Told {
   broken: number;
 }
 
-/** One of the short stories, by its title, with the faults and deeds that it is told with. */
+/** A short story with its title, and its variant with faults and actions. */
 interface Telling {
   readonly title: string;
   readonly story: Story;
@@ -47,12 +47,13 @@ interface Telling {
 }
 
 /**
- * Gives whether all invariants held; what broke one, or could not be told to its end, is shown and kept, and the next
- * story is told.
+ * Returns whether all invariants held. A story that breaks one or fails is printed and written to a file, and the next
+ * one is played.
  */
 export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
   const { faults, seed = randomInt(2 ** 31), part = 0, of = 1, signal, directory = '.' } = options;
-  // There are a hundred times as many: what a new agent makes of the host, each single fault shows.
+  // There are a hundred times as many pairs, so they skip the comparison with a new agent, which the single faults
+  // cover.
   const isBrief = faults === 'pairs';
   const { invariants = isBrief ? atOnce : all } = options;
   console.log(`seed ${seed}, part ${part} of ${of}`);
@@ -84,7 +85,7 @@ export async function soakFaults(options: SoakFaultsOptions): Promise<boolean> {
   return told.broken === 0;
 }
 
-/** Tells a story; shows and keeps what it breaks, or why it has no end. */
+/** Plays a story. Prints and writes a violation or an error. */
 async function breaks(telling: Telling, options: PlayOptions, finds: Finds, told: Told): Promise<boolean> {
   const { each } = telling;
   told.stories += 1;
@@ -103,14 +104,14 @@ async function breaks(telling: Telling, options: PlayOptions, finds: Finds, told
 const progress = ({ stories, steps, broken }: Told, ms: number): string =>
   `${stories} stories, ${steps} steps, ${Math.round((steps * 1_000) / ms)} a second, ${broken} broke an invariant`;
 
-/** Every fault at each call, and every deed at each moment of a call. */
+/** Every fault at each call, and every action at the time of each call. */
 function* withEach(story: Story, calls: readonly CallOfStory[]): Generator<Story> {
   yield* withEveryFault(story, calls);
   const times = calls.map(({ at }) => at);
   yield* withEveryDeed(story, times);
 }
 
-/** Which story it is, and what was added to it. */
+/** The title of the story with the added faults and actions. */
 function titleOf({ title, story, each: { faults, moments } }: Telling): string {
   const added = [...faults, ...moments.filter((moment) => !story.moments.includes(moment))];
   return `'${title}' with ${JSON.stringify(added)}`;

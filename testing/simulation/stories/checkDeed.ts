@@ -1,4 +1,4 @@
-/** Refuses what is no deed before anything of it is done: programs that are not type-checked pass that as well. */
+/** Validates an action before it is performed, because programs that are not type-checked may pass anything. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { printable } from '../../../base/printable.ts';
@@ -15,14 +15,14 @@ const share = z.number().check(z.gte(0), z.lte(1));
 const pod = z.string().check(z.minLength(1));
 const yesOrNo = z.optional(z.boolean());
 const LONGEST_FILE = 255;
-/** What a directory can have in it. */
+/** Whether a directory can have an entry of this name. */
 const isFile = (name: string): boolean => !/^\.{0,2}$|[/\0]/.test(name) && Buffer.byteLength(name) <= LONGEST_FILE;
 const file = z.string().check(z.refine(isFile, { error: 'expected the name of a file' }));
-/** A path that stays where it is put. */
+/** Whether a path stays below the directory that it is joined to. */
 const isBelow = (path: string): boolean => !/^$|\0/.test(path) && !path.split('/').includes('..');
 const below = z.string().check(z.refine(isBelow, { error: 'expected a path below the directory' }));
 const isUid = (uid: string): boolean => /^[\w-]+$/.test(uid) && isFile(uid);
-/** What is wrong with a manifest is said by whoever puts it there. */
+/** Manifests are validated when they are applied. */
 const aManifest = z.looseObject({});
 
 const address = z
@@ -106,7 +106,7 @@ const schemas = new Map(
   Object.entries(FIELDS).map(([kind, fields]) => [kind, z.strictObject({ kind: z.string(), ...fields })]),
 );
 
-/** Throws a `TypeError` that names the first field that is wrong; `place` is where the deed stands. */
+/** Throws a `TypeError` that names the first invalid field. `place` is the path of the action in a larger value. */
 export function checkDeed(deed: Deed, place = ''): void {
   const schema = schemas.get(deed?.kind);
   if (schema === undefined) throw new TypeError(printable(`${place}there is no such deed: ${formatValue(deed)}`));

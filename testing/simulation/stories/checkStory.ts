@@ -1,4 +1,4 @@
-/** Refuses what is no story, or cannot be drawn: programs that are not type-checked pass that as well. */
+/** Validates stories and their sizes, because programs that are not type-checked may pass anything. */
 import * as z from 'zod/mini';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { checkFate } from '../faults/fates.ts';
@@ -7,7 +7,7 @@ import { LONGEST_MS } from '../run/schedule.ts';
 import { checkDeed } from './checkDeed.ts';
 import type { Story, StorySize } from './story.ts';
 
-/** What a host has room for, and somebody the time to wait for. */
+/** Limits of a story that a host can run in a reasonable time. */
 const MOST_PODS = 1_000;
 const MOST = 100_000;
 
@@ -26,7 +26,7 @@ const SIZE: { readonly [Field in keyof StorySize]-?: z.ZodMiniType } = {
 const size = z.strictObject(SIZE);
 
 const STORY: { readonly [Field in keyof Story]-?: z.ZodMiniType } = {
-  /** `checkSeed` says what is wrong with it. */
+  /** Validated by `checkSeed`. */
   seed: z.unknown(),
   moments: z.array(z.strictObject({ at: ms, deed: z.unknown() })),
   faults: z.array(z.strictObject({ call: z.int().check(z.gte(0)), fate: z.unknown() })),
@@ -48,13 +48,13 @@ const found = z.looseObject({
   story,
 });
 
-/** Throws a `TypeError` that names the first field of the size of a story that is wrong, or a `RangeError` for the seed. */
+/** Throws a `TypeError` that names the first invalid field of the size of a story, or a `RangeError` for the seed. */
 export function checkSize(seed: number, given: StorySize): void {
   checkSeed(seed);
   checkShape(size, given, 'drawnStory', 'its size');
 }
 
-/** The same of a story that is to be told. */
+/** Throws a `TypeError` that names the first invalid field of a story, or a `RangeError` for the seed. */
 export function checkStory(given: Story): void {
   checkShape(story, given, 'whatItBreaks', 'its story');
   checkSeed(given.seed);
@@ -62,5 +62,5 @@ export function checkStory(given: Story): void {
   for (const [index, { fate }] of given.faults.entries()) checkFate(fate, `whatItBreaks: faults[${index}].fate: `);
 }
 
-/** The same of what it was found to break. */
+/** Throws a `TypeError` that names the first invalid field of a finding. */
 export const checkFound = (given: unknown): void => checkShape(found, given, 'foundText', 'what was found');

@@ -1,4 +1,6 @@
-/** Stories of a node of a cluster: its users, its API server and the way there, and now and then the host itself. */
+/**
+ * Stories of a node of a cluster, which concern its users, its API server and the network, and occasionally the host.
+ */
 import { codesOf, isRefusal } from '../faults/failures.ts';
 import { NODE_NAME } from '../host/host.ts';
 import { Random } from '../random.ts';
@@ -11,17 +13,17 @@ import type { ClusterDeed, Deed, Fault, Moment, Story, StorySize } from './story
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** From one pod under many faults to a few that come and go for half an hour, and two that have hours. */
+/** From one pod under many faults to ten pods within 40 minutes, and two pods within two hours. */
 const SIZES: readonly StorySize[] = [
   { pods: 1, deeds: 8, faults: 6, lastsMs: 2 * MINUTE },
   { pods: 2, deeds: 14, faults: 10, lastsMs: 4 * MINUTE },
   { pods: 5, deeds: 30, faults: 15, lastsMs: 10 * MINUTE },
   { pods: 10, deeds: 60, faults: 20, lastsMs: 40 * MINUTE },
-  // Tokens are renewed again and again.
+  // Long enough for tokens to be renewed several times.
   { pods: 2, deeds: 20, faults: 8, lastsMs: 120 * MINUTE },
 ];
 
-/** Few nodes are told to look at objects now and then instead of watching them. */
+/** Most nodes watch objects. */
 const STRATEGIES = ['Watch', 'Watch', 'Watch', 'Cache', 'Get'] as const;
 
 /** Every code of an API server. */
@@ -32,13 +34,13 @@ interface Drawing {
   readonly names: readonly string[];
 }
 
-/** Half of them need other objects of the API. */
+/** Half of the pods need other objects of the API. */
 function drawnApiPod(drawing: Drawing): Manifest {
   const pod = plainPod(drawing);
   return drawing.random.chance(0.5) ? withObjects(pod, drawing.random) : pod;
 }
 
-/** It may get any image. */
+/** Users may change the image later, so no pull policy is set. */
 function plainPod({ random, names }: Drawing): Manifest {
   const name = random.pick(names);
   if (random.chance(0.4)) return manifest(name, { terminationGracePeriodSeconds: random.pick([0, 2, 30]) });
@@ -107,10 +109,10 @@ function drawnFate(random: Random): Fate {
   return kind === 'death' ? { kind, when: random.pick(['before', 'during', 'after'] as const) } : { kind };
 }
 
-/** About so many calls a pod makes in its life: faults are spread over them. */
+/** The approximate number of calls per action, over which the faults are spread. */
 const CALLS_A_DEED = 60;
 
-/** The story of a seed, small or large. */
+/** The story of a seed. The seed also selects the size. */
 export function clusterStory(seed: number): Story {
   const size = SIZES[seed % SIZES.length];
   if (size === undefined) throw new RangeError(`${seed} is no seed`);

@@ -1,4 +1,4 @@
-/** What can be done to a node, each as often as it is worth. */
+/** Draws actions, each kind with its own weight. */
 import { HOST_IP, NODE_NAME, PRESENT_IMAGE } from '../host/host.ts';
 import { VISITORS } from '../host/otherPods.ts';
 import type { Random } from '../random.ts';
@@ -8,25 +8,25 @@ import type { Manifest } from './manifests.ts';
 import type { Deed, HostedDeed } from './story.ts';
 
 const SECOND = 1_000;
-/** Where somebody else may mount something: as a plugin that no node here has, beside the volumes, and in one. */
+/** The paths of foreign mounts: as an unknown plugin, beside the volumes, and inside a volume. */
 const GUESTS = [
   'volumes/kubernetes.io~csi/theirs',
   'theirs',
   'volumes/kubernetes.io~empty-dir/volume-0/theirs',
 ] as const;
 
-/** What a host may be given for addresses. */
+/** The addresses that a host may get. */
 const ADDRESSES = [[HOST_IP], ['192.0.2.7'], ['192.0.2.7', '2001:db8::7'], [HOST_IP, '2001:db8::1']] as const;
 
-/** What has been drawn of a story so far. */
+/** The state of a story while it is being drawn. */
 export interface Drawing {
   readonly random: Random;
-  /** The names that pods may have, and of these those that a URL lists. */
+  /** All pod names, and those that a URL lists. */
   readonly names: readonly string[];
   readonly listed: ReadonlySet<string>;
   /** The last manifest of each name. */
   readonly last: Map<string, Manifest>;
-  /** The UIDs of other agents' pods that no manifest has named yet. */
+  /** The UIDs of other agents' pods that no manifest has used yet. */
   readonly others: string[];
 }
 
@@ -51,17 +51,17 @@ const some = (random: Random, longest = 60): number => random.between(0, longest
 const which = (random: Random): number => random.between(0, 50);
 const fullName = ({ names, random }: Drawing): string => `default/${random.pick(names)}-${NODE_NAME}`;
 const downMs = (random: Random): number => random.pick([0, 100, SECOND, 20 * SECOND]);
-/** A file that a node reads: what is hidden is none. */
+/** A file name that the node reads, i.e. not a hidden one. */
 const file = (random: Random): string =>
   random.chance(0.5) ? `other-${random.between(0, 4)}.json` : random.pick(ODD_FILES.filter((each) => each !== HIDDEN));
 
-/** Remembers what a manifest is changed from. */
+/** Stores a manifest as the base of later changes. */
 function noted({ last }: Drawing, pod: Manifest): Manifest {
   last.set(pod.metadata.name, pod);
   return pod;
 }
 
-/** One that is new has a UID of its own, at times that of another agent's pod, or the one that its node makes of it. */
+/** Draws a new pod. It may have its own UID, the UID of a different agent's pod, or one that the node derives. */
 function anotherPod({ random, others }: Drawing, name: string): Manifest {
   const pod = drawnManifest(name, random);
   const uid = random.chance(0.08) ? others.pop() : undefined;
@@ -69,7 +69,7 @@ function anotherPod({ random, others }: Drawing, name: string): Manifest {
   return random.chance(0.6) ? withUid(pod, random) : pod;
 }
 
-/** Often the same pod, of which something has changed. */
+/** Draws a manifest, which often changes the previous one of the same pod. */
 export function drawnPod(drawing: Drawing, name: string): Extract<Deed, { kind: 'apply' }> {
   const { random, last, listed } = drawing;
   const before = last.get(name);
@@ -78,7 +78,7 @@ export function drawnPod(drawing: Drawing, name: string): Extract<Deed, { kind: 
   return { kind: 'apply', pod: noted(drawing, pod), ...(listed.has(name) ? { by: 'url' } : {}) };
 }
 
-/** By kind how often it is drawn, and how. */
+/** The weight and the generator of each kind. */
 const KINDS: { readonly [K in HostedDeed['kind']]: readonly [weight: number, draw: Draw<K>] } = {
   apply: [16, (drawing) => drawnPod(drawing, drawing.random.pick(drawing.names))],
   writeInParts: [

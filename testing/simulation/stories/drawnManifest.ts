@@ -1,6 +1,6 @@
 /**
- * Pods that are drawn: each with some of what pods have that needs no host port, no user namespace and no API server, and
- * some of them with more than there is room for, or that always fail.
+ * Draws pods with all features that need no host port, no user namespace and no API server. Some request more than the
+ * node has, and some always fail.
  */
 
 import { PRIVATE_IMAGE, RUNTIME_CLASS } from '../host/provided.ts';
@@ -10,7 +10,7 @@ import { container, type Manifest, type ManifestContainer, manifest } from './ma
 
 const shell = (script: string) => ['sh', '-c', script];
 
-/** What a container's main process does; none: it runs until it is stopped. */
+/** Commands of main processes. The default command runs until it is stopped. */
 const COMMANDS: readonly (readonly string[])[] = [
   [],
   [],
@@ -22,14 +22,14 @@ const COMMANDS: readonly (readonly string[])[] = [
   shell('trap "sleep 8; exit 0" TERM; sleep 1d'),
 ];
 
-/** Images that have to be pulled; the last one each time, as it has no version. */
+/** Images that have to be pulled. The last one is pulled every time, because it has no tag. */
 export const PULLED = ['registry.local/pulled:1', 'registry.local/pulled:2', 'registry.local/pulled'] as const;
 
 const LONG = 'x'.repeat(63);
-/** Names that are allowed, and odd. */
+/** Valid but unusual names. */
 export const ODD_NAMES = ['constructor', 'a.b-c.d', LONG, '0', 'node-1'] as const;
 
-/** Every kind of volume that needs nobody else. */
+/** Every kind of volume that needs no other object. */
 const VOLUMES: readonly object[] = [
   { emptyDir: {} },
   { image: { reference: PULLED[0], pullPolicy: 'IfNotPresent' } },
@@ -45,7 +45,7 @@ const VOLUMES: readonly object[] = [
 ];
 
 const DEADLINES = [1, 2, 5, 20, 60] as const;
-/** A pod with one takes the place of others where there is not enough room. */
+/** Pods with a priority can preempt others. */
 const PRIORITIES = [0, 1_000, 2_000_000_000] as const;
 
 const ENV = [
@@ -53,7 +53,7 @@ const ENV = [
   { name: 'CPU', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } },
 ];
 
-/** An end with this code restarts the whole pod in place. */
+/** Exit code 1 restarts the whole pod in place. */
 const RESTARTS_ALL = {
   restartPolicy: 'Never',
   restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }],
@@ -62,7 +62,10 @@ const RESTARTS_ALL = {
 const execOf = (random: Random, isWell: boolean) =>
   isWell ? ['true'] : random.pick([['false'], ['sleep', '20'], shell('sleep 1; exit 1')]);
 
-/** What a probe or a hook asks; one that is not well may fail, hang, break off, or ask for TLS where there is none. */
+/**
+ * Draws the handler of a probe or a hook. An unhealthy one may fail, hang, break the connection, or use TLS against a
+ * plain server.
+ */
 function handler(random: Random, isWell: boolean): object {
   const port = isWell ? random.pick(WELL_PORTS) : random.pick(ILL_PORTS);
   const secure = isWell ? SECURE_PORTS[0] : random.pick([SECURE_PORTS[1], ...WELL_PORTS]);
@@ -95,7 +98,7 @@ function lifecycle(random: Random): { postStart?: object; preStop?: object } {
   };
 }
 
-/** Few pods ask for so much that not many of them have room. */
+/** The large requests are rare, because only a few of such pods fit on the node. */
 function drawnResources(random: Random): object {
   const cpu = random.chance(0.15) ? '40' : `${random.between(1, 5) * 100}m`;
   const memory = `${random.between(1, 4) * 16}Mi`;
@@ -112,7 +115,10 @@ function probes(random: Random): Partial<ManifestContainer> {
   };
 }
 
-/** Those of a sidecar end it now and then, but let it start up, be it late: else nothing of its pod ever would. */
+/**
+ * Draws the probes of a sidecar. The startup probe always passes eventually, because otherwise the pod would never
+ * start.
+ */
 function sidecarProbes(random: Random): Partial<ManifestContainer> {
   const { startupProbe: _, lifecycle: hooks, ...rest } = probes(random);
   const often = { initialDelaySeconds: random.between(0, 5), periodSeconds: 2, failureThreshold: 5 };
@@ -126,7 +132,7 @@ function sidecarProbes(random: Random): Partial<ManifestContainer> {
   };
 }
 
-/** Only the image that is there from the start can be had where nobody may pull it. */
+/** Draws an image. Only the present image works with the pull policy Never. */
 function drawnImage(random: Random): Partial<ManifestContainer> {
   if (random.chance(0.2)) return { image: random.pick([...PULLED, PRIVATE_IMAGE]) };
   return random.chance(0.1) ? { imagePullPolicy: 'Never' } : {};
@@ -158,7 +164,6 @@ function drawnVolumes(random: Random) {
   };
 }
 
-/** A pod of a kind that is drawn. */
 export function drawnManifest(name: string, random: Random): Manifest {
   const { volumes, volumeMounts } = drawnVolumes(random);
   const inits = [
@@ -168,7 +173,7 @@ export function drawnManifest(name: string, random: Random): Manifest {
   ];
   const helper = random.chance(0.2) ? random.pick(ODD_NAMES.filter((each) => !each.includes('.'))) : 'helper';
   const names = random.chance(0.3) ? ['main', helper] : ['main'];
-  // Where an init container always fails, its pod ends with it, or nothing would ever come of it.
+  // A pod with an init container that always fails must not restart it, or the pod would never make progress.
   const isHopeless = inits.some((each) => each.name === 'fails');
   const isPushy = random.chance(0.1);
   const containers = names.map((each) => drawnContainer(each, random, volumeMounts));
@@ -194,18 +199,20 @@ export function drawnManifest(name: string, random: Random): Manifest {
   };
 }
 
-/** As long as it has a UID of its own, a pod is the same whatever is changed in its manifest. */
+/** Returns the pod with its own UID, so that it remains the same pod when its manifest changes. */
 export function withUid(pod: Manifest, random: Random): Manifest {
   const digits = Array.from({ length: 12 }, () => random.between(0, 15).toString(16)).join('');
   return { ...pod, metadata: { ...pod.metadata, uid: `00000000-0000-4000-8000-${digits}` } };
 }
 
-/** The same pod with what an API server lets be changed of one: its resources, labels, images and deadline. */
+/**
+ * Returns the same pod with changes of fields that an API server allows: resources, labels, images and the deadline.
+ */
 export function changed({ spec, metadata, ...rest }: Manifest, random: Random): Manifest {
   const containers = spec.containers.map((each) => ({
     ...each,
     ...(each.resources === undefined ? {} : { resources: drawnResources(random) }),
-    // Where containers may not run again an API server takes no status of one that does.
+    // An API server rejects the status of a restarted container in a pod that does not restart containers.
     ...(spec.restartPolicy === 'Always' && random.chance(0.2)
       ? { image: random.pick(PULLED), imagePullPolicy: 'IfNotPresent' }
       : {}),

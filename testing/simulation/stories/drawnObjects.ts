@@ -1,4 +1,7 @@
-/** What pods of a cluster get of it, drawn: objects that come, change and go, and pods that show them and take variables of them. */
+/**
+ * Draws ConfigMaps, Secrets and ClusterTrustBundles that are created, changed and deleted, and pods that use them as
+ * volumes and variables.
+ */
 import type { ApiObject, ObjectKind } from '../cluster/apiObject.ts';
 import { API_PARTS, PART_TROUBLES } from '../cluster/partTroubles.ts';
 import type { Random } from '../random.ts';
@@ -8,7 +11,7 @@ import type { ClusterDeed, Moment } from './story.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** Few of each kind: several pods have the same one. */
+/** Few names per kind, so that several pods use the same object. */
 const NAMES: Readonly<Record<ObjectKind, readonly string[]>> = {
   ConfigMap: ['config-0', 'config-1'],
   Secret: ['secret-0', 'secret-1'],
@@ -16,10 +19,10 @@ const NAMES: Readonly<Record<ObjectKind, readonly string[]>> = {
 };
 const KINDS: readonly ObjectKind[] = ['ConfigMap', 'ConfigMap', 'Secret', 'Secret', 'ClusterTrustBundle'];
 const KEYS = ['a', 'b', 'c'] as const;
-/** The shortest that a server gives, and so short that a story sees it renewed. */
+/** The shortest lifetimes that a server grants, so that tokens are renewed within a story. */
 const LIFETIMES = [600, 600, 900, 3_600] as const;
 
-/** Now and then it lacks a key that somebody shows, or is never to change again. */
+/** Draws an object, which may miss a key that a pod uses or be immutable. */
 function objectOf(of: ObjectKind, name: string, random: Random): ApiObject {
   const keys = random.chance(0.7) ? KEYS : KEYS.filter(() => random.chance(0.6));
   const data = Object.fromEntries(keys.map((key) => [key, `${key} ${random.between(1, 9_999)}`]));
@@ -32,7 +35,7 @@ function drawnObject(random: Random): ApiObject {
   return objectOf(of, random.pick(NAMES[of]), random);
 }
 
-/** Most of what pods name is there from the start. */
+/** Most objects exist from the start. */
 export const firstObjects = (random: Random): Moment[] =>
   Object.entries(NAMES).flatMap(([of, names]) =>
     names
@@ -45,7 +48,7 @@ export const firstObjects = (random: Random): Moment[] =>
 
 const spell = (random: Random): number => random.pick([random.between(0, MINUTE), random.between(0, 10 * MINUTE)]);
 
-/** What can be done to objects, to what the server has of them, and to the clock, by which tokens get old. */
+/** Actions on objects, on the parts of the server that serve them, and on the clock, which makes tokens expire. */
 export const objectDeeds: readonly (readonly [weight: number, draw: (random: Random) => ClusterDeed])[] = [
   [14, (random) => ({ kind: 'putObject', object: drawnObject(random) })],
   [4, (random) => ({ kind: 'remakeObject', object: drawnObject(random) })],
@@ -67,7 +70,7 @@ export const objectDeeds: readonly (readonly [weight: number, draw: (random: Ran
   ],
 ];
 
-/** The host is suspended for a while, or somebody sets its clock. */
+/** Clock jumps, as after a suspension of the host or a change by a user. */
 export const JUMPS = [5 * MINUTE, 20 * MINUTE, 60 * MINUTE, -SECOND, -10 * MINUTE] as const;
 
 const optionally = (random: Random) => (random.chance(0.3) ? { optional: true } : {});
@@ -104,7 +107,7 @@ function projected(random: Random): object {
     { downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] } },
   ];
   const [token] = all;
-  // Two objects of one path would show which comes last.
+  // Two objects with the same path would show which one is written last.
   const some = random.some(all.slice(1), 2);
   return { projected: { sources: token && random.chance(0.7) ? [token, ...some] : some } };
 }
@@ -133,7 +136,7 @@ function drawnVariables(random: Random): Partial<ManifestContainer> {
   return { ...(env.length > 0 ? { env } : {}), ...all };
 }
 
-/** The same pod, which needs some of it too. */
+/** Returns the pod with volumes and variables from objects. */
 export function withObjects({ spec, ...pod }: Manifest, random: Random): Manifest {
   const volumes = Array.from({ length: random.between(0, 2) }, (_, index) => ({
     name: `objects-${index}`,

@@ -1,4 +1,4 @@
-/** Stories that are drawn: whatever can happen, in any order. */
+/** Draws stories with all kinds of actions in any order. */
 import { HOST_CODES } from '../faults/failures.ts';
 import { VISITORS } from '../host/otherPods.ts';
 import { Random } from '../random.ts';
@@ -10,7 +10,7 @@ import type { Fault, Moment, Story, StorySize } from './story.ts';
 
 const SECOND = 1_000;
 
-/** From a few pods under many faults to a node of thirty. */
+/** From a few pods under many faults to a node with thirty pods. */
 const SIZES: readonly StorySize[] = [
   { pods: 1, deeds: 8, faults: 4, lastsMs: 90 * SECOND },
   { pods: 2, deeds: 10, faults: 6, lastsMs: 120 * SECOND },
@@ -19,7 +19,6 @@ const SIZES: readonly StorySize[] = [
   { pods: 30, deeds: 120, faults: 40, lastsMs: 1_800 * SECOND },
 ];
 
-/** One of the fates that a call can meet. */
 function drawnFate(random: Random): Fate {
   const kind = random.pick(['fail', 'fail', 'lostReply', 'hang', 'late', 'late', 'death'] as const);
   if (kind === 'lostReply') return { kind, code: random.pick(HOST_CODES) };
@@ -28,10 +27,10 @@ function drawnFate(random: Random): Fate {
   return kind === 'death' ? { kind, when: random.pick(['before', 'during', 'after'] as const) } : { kind };
 }
 
-/** So soon comes what is crowded. */
+/** Maximum interval between two crowded actions. */
 const SOON_MS = 1_500;
 
-/** About so many calls a pod makes in its life: faults are spread over them. */
+/** The approximate number of calls per action, over which the faults are spread. */
 const CALLS_A_DEED = 60;
 
 function drawnNames(count: number, random: Random): string[] {
@@ -42,19 +41,19 @@ function drawnNames(count: number, random: Random): string[] {
   });
 }
 
-/** Mostly all pods are in files; the first always is. */
+/** Usually all pods are in files. The first one always is. */
 function drawnListed(names: readonly string[], random: Random): ReadonlySet<string> {
   return random.chance(0.2) ? new Set(names.slice(1).filter(() => random.chance(0.5))) : new Set();
 }
 
-/** On some hosts the cgroups of pods cannot be changed, or are left to the runtime. */
+/** On some hosts cgroups are read-only or left to the runtime. */
 function drawnHost(random: Random): Pick<Story, 'cgroups'> {
   const drawn = random.fraction();
   if (drawn < 0.06) return { cgroups: 'readOnly' };
   return drawn < 0.1 ? { cgroups: 'unused' } : {};
 }
 
-/** When so many things happen. */
+/** Draws the times of the actions. */
 function drawnTimes({ deeds, lastsMs, crowded = 0 }: StorySize, random: Random): number[] {
   const times: number[] = [];
   let at = 0;
@@ -65,7 +64,7 @@ function drawnTimes({ deeds, lastsMs, crowded = 0 }: StorySize, random: Random):
   return times.toSorted((a, b) => a - b);
 }
 
-/** Throws a `TypeError` where there is no story of such a size. */
+/** Returns the story of a seed. Throws a `TypeError` if the size is invalid. */
 export function drawnStory(seed: number, size: StorySize): Story {
   checkSize(seed, size);
   const { pods, deeds, faults, lastsMs } = size;
@@ -86,10 +85,10 @@ export function drawnStory(seed: number, size: StorySize): Story {
   return { seed, moments, faults: struck, lastsMs, overtakes: true, ...drawnHost(random) };
 }
 
-/** In every fourth story of a size so much is crowded. */
+/** The crowded share of every fourth story of a size. */
 const CROWDED = 0.6;
 
-/** The story of a seed, small or large, crowded or not. */
+/** The story of a seed. The seed also selects the size and whether the story is crowded. */
 export function storyOfAnySize(seed: number): Story {
   const size = SIZES[seed % SIZES.length];
   if (size === undefined) throw new RangeError(`${seed} is no seed`);

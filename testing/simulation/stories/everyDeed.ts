@@ -1,4 +1,4 @@
-/** What can happen to the host of a story: each deed of a list at each moment at which the story's node asks for something. */
+/** Variants of a story in which each action of a list happens at each time of a call. */
 import { VISITORS } from '../host/otherPods.ts';
 import type { Manifest } from './manifests.ts';
 import { staticPodName } from './manifests.ts';
@@ -6,11 +6,14 @@ import { secondImage } from './pointed/pointedStory.ts';
 import type { Deed, Story } from './story.ts';
 
 const SECOND = 1_000;
-/** So long what passes lasts: longer than most calls take, shorter than what waits for a list of all. */
+/**
+ * Duration of temporary actions, in milliseconds. It is longer than most calls, and shorter than the waits for a
+ * relist.
+ */
 const FOR_MS = 3 * SECOND;
 const HOUR_MS = 3_600 * SECOND;
 
-/** What needs nothing but a host. */
+/** Actions that are possible on every host. */
 const DEEDS: readonly Deed[] = [
   { kind: 'exit', which: 0, exitCode: 0 },
   { kind: 'exit', which: 1, exitCode: 1 },
@@ -43,7 +46,7 @@ const DEEDS: readonly Deed[] = [
 
 type Applied = Extract<Deed, { kind: 'apply' }>;
 
-/** What put the manifest there that the story has at a time, if it has one. */
+/** Returns the action that applied the manifest which exists at a time, if there is one. */
 function appliedAt({ moments }: Story, at: number): Applied | undefined {
   let there: Applied | undefined;
   for (const { at: then, deed } of moments.toSorted((one, other) => one.at - other.at)) {
@@ -54,13 +57,13 @@ function appliedAt({ moments }: Story, at: number): Applied | undefined {
   return there;
 }
 
-/** The pod as somebody changes it, so that its containers have to be made anew. */
+/** Returns the pod with changed images, so that its containers are recreated. */
 function edited(pod: Manifest): Manifest {
   const { containers } = pod.spec;
   return { ...pod, spec: { ...pod.spec, containers: containers.map((each) => ({ ...each, ...secondImage })) } };
 }
 
-/** The deeds that can be done to the host of a story at a time. */
+/** Returns the actions that are possible at a time of a story. */
 function deedsAt(story: Story, at: number): readonly Deed[] {
   const applied = appliedAt(story, at);
   if (applied === undefined) return DEEDS;
@@ -81,10 +84,12 @@ function deedsAt(story: Story, at: number): readonly Deed[] {
   ];
 }
 
-/** The story with each of these deeds at each of some times, which are milliseconds of node time; each time counts once. */
+/**
+ * Yields the story with each action at each of the times, in milliseconds of node time. Duplicate times are skipped.
+ */
 export function* withEveryDeed(story: Story, times: Iterable<number>): Generator<Story> {
   for (const at of new Set(times)) {
-    // Then faults have ended.
+    // Faults have ended by then.
     if (at >= story.lastsMs) continue;
     for (const deed of deedsAt(story, at)) yield { ...story, moments: [...story.moments, { at, deed }] };
   }

@@ -1,17 +1,17 @@
-/** What can become of the calls of a story: every fault at each of them, alone and in pairs. */
+/** Variants of a story with every fault at each of its calls, one at a time or in pairs. */
 import { codesOf } from '../faults/failures.ts';
 import type { Random } from '../random.ts';
 import type { Fate, OutsideCall } from '../run/outside.ts';
 import { play } from './play.ts';
 import type { Fault, Story } from './story.ts';
 
-/** What can be done in part. */
+/** The calls that can be interrupted halfway. */
 const IN_PARTS: ReadonlySet<string> = new Set(['writeFile', 'removeTree', 'rm', 'gzip', 'mkdir', 'setOwnership']);
 const LATE_MS = 3_000;
 const BEFORE: Fate = { kind: 'death', when: 'before' };
 const AFTER: Fate = { kind: 'death', when: 'after' };
 
-/** What is answered on the spot neither hangs nor is late. */
+/** Synchronous calls, which can neither hang nor be late. */
 const AT_ONCE: ReadonlySet<string> = new Set([
   'readFileSync',
   'lstatSync',
@@ -21,7 +21,10 @@ const AT_ONCE: ReadonlySet<string> = new Set([
   'restartRuntime',
 ]);
 
-/** What can become of a call, each only once: one that changes nothing has no reply to lose but its failure. */
+/**
+ * Returns the faults that a call can meet, without equivalent ones. A read without a reply is the same as a failed
+ * read.
+ */
 export function fatesOf(call: OutsideCall): readonly Fate[] {
   const codes = codesOf(call);
   const fails = codes.map((code): Fate => ({ kind: 'fail', code }));
@@ -31,7 +34,7 @@ export function fatesOf(call: OutsideCall): readonly Fate[] {
   return [...fails, lost, ...slow, BEFORE, ...(IN_PARTS.has(call.name) ? inPartOf(codes) : []), AFTER];
 }
 
-/** What is done in part where the agent dies with it, or where there is no more room. */
+/** Faults that leave a call half done, because the agent dies halfway or the disk fills up. */
 function inPartOf(codes: readonly string[]): readonly Fate[] {
   const code = codes.find((each) => each === 'ENOSPC') ?? codes[0];
   return [
@@ -40,20 +43,23 @@ function inPartOf(codes: readonly string[]): readonly Fate[] {
   ];
 }
 
-/** A call of a story, with when it is made. */
+/** A call of a story with its time. */
 export interface CallOfStory extends OutsideCall {
   /** Milliseconds of node time. */
   readonly at: number;
 }
 
-/** The calls of a story that can meet a fault, in their order. */
+/** Returns the calls of a story that can meet a fault, in order. */
 export async function callsOf(story: Story): Promise<readonly CallOfStory[]> {
   const calls: CallOfStory[] = [];
   await play(story, { invariants: [], faults: (call, _, at) => void calls.push({ ...call, at }) });
   return calls;
 }
 
-/** With how many calls all of these stories begin alike: an agent starts on a host without pods. */
+/**
+ * Returns the number of calls at the start that all stories have in common, because each starts an agent on a host
+ * without pods.
+ */
 export function beginAlike(stories: readonly (readonly OutsideCall[])[]): number {
   const [first = [], ...others] = stories.map((calls) =>
     calls.map(({ room, name, about }) => `${room} ${name} ${about}`),
@@ -62,23 +68,29 @@ export function beginAlike(stories: readonly (readonly OutsideCall[])[]): number
   return differs < 0 ? first.length : differs;
 }
 
-/** Whether an agent that dies before a call leaves what it leaves if it dies before the next one, at the same moment. */
+/**
+ * Whether an agent that dies before a call leaves the same state as one that dies before the next call at the same
+ * time.
+ */
 function leavesWhatTheNextDoes({ room, writes, at }: CallOfStory, next: CallOfStory | undefined): boolean {
-  // What the runtime is asked takes a time that is drawn.
+  // Calls to the runtime have a random latency.
   return !writes && room !== 'runtime' && at === next?.at;
 }
 
-/** The story with each fate at each of its calls. */
+/** Yields the story with each fault at each of its calls. */
 export function* withEveryFault(story: Story, calls: readonly OutsideCall[]): Generator<Story> {
   for (const [call, each] of calls.entries()) {
     for (const fate of fatesOf(each)) yield { ...story, faults: [{ call, fate }] };
   }
 }
 
-/** What a call that only looks meets, in turns; one that changes something fails each time. */
+/** The faults of reads, by the call's turn. Writes fail in every turn. */
 const IN_TURNS = ['fail', 'hang', 'late'] as const;
 
-/** Whether it is left to another turn: each call meets one of its errors, looks fail or are slow, and changes are seldom slow. */
+/**
+ * Whether a fault is left to a different turn. In each turn a call meets one of its errors, reads either fail or are
+ * slow, and writes are rarely slow.
+ */
 function isOfAnotherTurn(fate: Fate, call: OutsideCall, turn: number): boolean {
   const kind = IN_TURNS[turn % IN_TURNS.length];
   if (fate.kind === 'hang' || fate.kind === 'late') return fate.kind !== kind;
@@ -88,14 +100,14 @@ function isOfAnotherTurn(fate: Fate, call: OutsideCall, turn: number): boolean {
   return isSlow || fate.code !== codes[Math.floor(turn / IN_TURNS.length) % codes.length];
 }
 
-/** Whether a death with this call leaves what another one does that is told: of those, the last is. */
+/** Whether the agent's death at this call leaves the same state as its death at the next call. */
 function isToldLater(fate: Fate, call: CallOfStory, next: CallOfStory | undefined): boolean {
   return fate.kind === 'death' && leavesWhatTheNextDoes(call, next);
 }
 
 /**
- * The same with less: a call meets one of its errors, hangs or is late in turns, and of deaths that leave the same, with
- * only looks between them, there is the last. `turn`: that of the first call.
+ * Yields a smaller selection of `withEveryFault`. A call meets one of its errors, hangs or is late depending on its
+ * turn, and of several equivalent deaths only the last is tried. `turn` is the turn of the first call.
  */
 export function* withEveryKindOfFault(story: Story, calls: readonly CallOfStory[], turn: number): Generator<Story> {
   for (const [call, each] of calls.entries()) {
@@ -106,7 +118,7 @@ export function* withEveryKindOfFault(story: Story, calls: readonly CallOfStory[
   }
 }
 
-/** The story with two faults, at each pair of its calls; which ones is drawn. */
+/** Yields the story with two random faults at each pair of its calls. */
 export function* withEveryPair(story: Story, calls: readonly OutsideCall[], random: Random): Generator<Story> {
   for (const [first, one] of calls.entries()) {
     for (const [second, other] of calls.entries()) {
@@ -116,7 +128,7 @@ export function* withEveryPair(story: Story, calls: readonly OutsideCall[], rand
   }
 }
 
-/** The story with faults at two of its calls, which are two different ones; both are drawn. */
+/** Returns the story with random faults at two different random calls. */
 export function withDrawnPair(story: Story, calls: readonly OutsideCall[], random: Random): Story {
   const first = random.pick([...calls.entries()]);
   const others = [...calls.entries()].filter(([call]) => call !== first[0]);

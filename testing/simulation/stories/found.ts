@@ -1,4 +1,4 @@
-/** What a story has broken, as short as it can be told. */
+/** Finds the shortest version of a story that breaks an invariant. */
 import { stringify } from 'yaml';
 import * as z from 'zod/mini';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
@@ -9,25 +9,24 @@ import { asksUrl, type Outcome, type PlayOptions, play } from './play.ts';
 import { shrink } from './shrink.ts';
 import type { Story } from './story.ts';
 
-/** So long it is made shorter at most, in milliseconds of real time. */
+/** Time limit for shrinking, in milliseconds of real time. */
 const SHRINKS_MS = 120_000;
 
-/** A story that breaks an invariant, shrunk, with what a replay of it needs. */
+/** A shrunk story that breaks an invariant, with its recording. */
 export interface Found extends Violation {
   readonly story: Story;
   readonly explanations: readonly string[];
   readonly recording: Recording | undefined;
 }
 
-/** How a story is made shorter. */
 export interface Shrinking {
-  /** Told of each shorter story that breaks the same, before what a replay needs is known. */
+  /** Called with each shorter story that breaks the same invariant. Its recording is still undefined. */
   readonly onShorter?: (found: Found) => void;
-  /** Ends it with the shortest story so far. */
+  /** Stops shrinking. The result is the shortest story so far. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Tells a story; undefined where it breaks nothing. */
+/** Plays a story and returns the violation with the shrunk story, or undefined if it breaks nothing. */
 export async function whatItBreaks(
   story: Story,
   options: PlayOptions,
@@ -38,7 +37,7 @@ export async function whatItBreaks(
   const { violation: first, elapsed, calls } = await play(story, options);
   if (first === undefined) return undefined;
   const whole = { ...story, hasUrl: asksUrl(story) };
-  // What came after it had no part in it.
+  // Actions and calls after the violation cannot have caused it.
   const begun = {
     ...whole,
     moments: story.moments.filter(({ at }) => at <= elapsed),
@@ -47,7 +46,7 @@ export async function whatItBreaks(
   const until = performance.now() + SHRINKS_MS;
   const stillBreaks = async (shorter: Story) => {
     if (signal?.aborted || performance.now() >= until) return false;
-    // One that cannot be told to its end breaks something else.
+    // A story that fails with an error breaks something else.
     const { violation, explanations = [] } = await play(shorter, options).catch((): Partial<Outcome> => ({}));
     if (violation === undefined || violation.number !== first.number || violation.says !== first.says) return false;
     onShorter?.({ ...violation, explanations, story: shorter, recording: undefined });
@@ -58,7 +57,7 @@ export async function whatItBreaks(
   return { ...violation, explanations, story: shortest, recording: simulation.recording() };
 }
 
-/** For people: which seed, which step, what, and how to tell it again. */
+/** Formats a finding for people: the seed, the step, the violation and the story. */
 export function foundText(found: Found): string {
   checkFound(found);
   const { explanations, story } = found;
@@ -66,10 +65,10 @@ export function foundText(found: Found): string {
   return [`seed ${story.seed}: ${new InvariantViolated(found).message}`, ...about, storyText(story)].join('\n');
 }
 
-/** What a terminal has room for. */
+/** Width of a terminal. */
 const COLUMNS = 100;
 
-/** Each moment and each fault on its line, or as YAML below it where that is too short. */
+/** Formats a story with one line per action and fault, or as YAML if the line would be too long. */
 const storyText = ({ seed, lastsMs, moments, faults }: Story): string =>
   [
     `story: seed ${seed}, lasts ${lastsMs} ms`,

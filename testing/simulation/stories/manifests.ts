@@ -1,7 +1,7 @@
-/** The pods that stories are told of: manifests as users write them. */
+/** Manifests as users write them. */
 import { NODE_NAME, PRESENT_IMAGE } from '../host/host.ts';
 
-/** What stands in a manifest, as JSON has it. */
+/** A manifest as plain JSON. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -12,7 +12,7 @@ export interface Manifest {
 interface ManifestMetadata {
   readonly name: string;
   readonly namespace?: string;
-  /** Absent: that of what is written there, so that every change makes it another pod. */
+  /** If absent, the node derives the UID from the contents, so that every change creates a different pod. */
   readonly uid?: string;
   readonly labels?: object;
   readonly annotations?: object;
@@ -51,23 +51,23 @@ export interface ManifestSpec {
   readonly securityContext?: object;
 }
 
-/** The full name that the pod of a manifest has: the node's name is part of it. */
+/** Returns the full name of a static pod, which includes the node's name. */
 export const staticPodName = ({ metadata: { namespace, name } }: Pick<Manifest, 'metadata'>): string =>
   `${namespace ?? 'default'}/${name}-${NODE_NAME}`;
 
-/** The full name of a pod, given that or the name in its manifest. */
+/** Returns the full name of a pod, given the full name or the name in its manifest. */
 export const fullPodName = (pod: string): string =>
   pod.includes('/') ? pod : staticPodName({ metadata: { name: pod } });
 
-/** What a pod is asked for by, given its full name, the name in its manifest, or its UID. */
+/** Splits a full name. Names without a namespace and UIDs are returned as they are. */
 export function nameAndNamespace(pod: string): readonly [string, string | undefined] {
-  // Programs that are not type-checked ask for anything.
+  // Programs that are not type-checked may pass anything.
   if (typeof pod !== 'string') throw new TypeError(`expected the name of a pod, got ${typeof pod}`);
   const [name = pod, namespace] = pod.split('/').toReversed();
   return [name, namespace];
 }
 
-/** A manifest with a container `main` that runs until it is stopped, but for what is told. */
+/** A manifest with a container `main` that runs until it is stopped. `spec` overrides the defaults. */
 export function manifest(name: string, spec: Partial<ManifestSpec> = {}): Manifest {
   const always = { restartPolicy: 'Always', terminationGracePeriodSeconds: 5 };
   return {

@@ -1,4 +1,4 @@
-/** A story of pods of many kinds at once: what is wrong with one of them shows here soon. */
+/** A story with pods of many kinds, for quick checks. */
 import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from './manifests.ts';
 import type { Moment, Story } from './story.ts';
 
@@ -25,7 +25,7 @@ export const volumeMounts = volumes.map(({ name }) => ({
   ...(name === 'disk' ? { subPath: 'part/of/it' } : {}),
 }));
 
-/** One whose image changes, those that crash again and again, as a main container, beside one and before one, one with volumes. */
+/** A pod whose image changes, crashing main, helper and sidecar containers, and a pod with volumes. */
 export const manyKinds: Story = {
   seed: 8,
   faults: [],

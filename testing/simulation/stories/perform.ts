@@ -1,4 +1,4 @@
-/** Does to a node what a story tells. */
+/** Performs the actions of stories. */
 
 import type { SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';
@@ -9,7 +9,7 @@ import { checkDeed } from './checkDeed.ts';
 import { fullPodName, type Manifest } from './manifests.ts';
 import type { Deed } from './story.ts';
 
-/** What deeds are done to: the simulation. */
+/** The parts of a simulation that actions apply to. */
 interface Performed {
   readonly host: SimulatedHost;
   readonly deeds: Deeds;
@@ -57,7 +57,7 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
     void simulation.stopAgent({ drains, downMs });
   },
   runtimeDown: ({ host, deeds, elapsed }, down) => {
-    // One that comes back as it was is no reason for anything to end.
+    // A runtime that comes back unchanged is no reason for any container to stop.
     if (!down.keepContainers || down.forgets || down.recalls || down.hasUnknown) deeds.touchAll(elapsed);
     host.stopRuntime(down);
   },
@@ -114,7 +114,7 @@ function clusterOf({ cluster }: Performed): SimulatedCluster {
 
 export function perform(simulation: Performed, deed: Deed): void {
   checkDeed(deed);
-  // The act of a kind takes the deeds of that kind.
+  // The function of a kind accepts the actions of that kind.
   (acts[deed.kind] as Act<Deed['kind']>)(simulation, deed as never);
 }
 

@@ -1,4 +1,4 @@
-/** Tells a story to a node, and says what it broke. */
+/** Plays a story on a simulated node and reports the invariant that it breaks. */
 
 import type { InspectionEvent } from 'xstate';
 import { formatExplanation } from '../../../show/explain/formatExplanation.ts';
@@ -10,19 +10,21 @@ import type { FaultPlan } from '../run/outside.ts';
 import { Simulation } from '../simulateNode.ts';
 import type { Story } from './story.ts';
 
-/** How long a node may take to be as it is wanted once faults have ended: a back-off, a grace, a time limit of a call. */
+/**
+ * How long a node may take to settle after faults have ended. It covers a back-off, a grace period and the time limit
+ * of a call.
+ */
 const SETTLES_MS = 10 * 60_000;
 
-/** By then whoever looks about now and then has looked again, and forgotten what is gone. */
+/** By then the periodic tasks of the node have run again and have forgotten removed objects. */
 const LOOKS_AGAIN_MS = 70_000;
 
-/** What came of a story. */
 export interface Outcome {
   readonly violation?: Violation;
-  /** How the node explained its pods when something was violated. */
+  /** The explanations of the pods at the time of the violation. */
   readonly explanations?: readonly string[];
   readonly steps: number;
-  /** How many calls it made to the outside. */
+  /** The number of calls to the outside. */
   readonly calls: number;
   readonly elapsed: number;
   readonly simulation: Simulation;
@@ -31,16 +33,16 @@ export interface Outcome {
 export interface PlayOptions {
   readonly invariants: readonly Invariant[];
   readonly records?: boolean;
-  /** Whether what was recorded of each agent is played again, and compared with it. */
+  /** Whether to replay the recording of each agent and compare the result. */
   readonly replays?: boolean;
   readonly traces?: boolean;
-  /** Sees every inspection event of xstate. */
+  /** Receives every inspection event of XState. */
   readonly inspect?: (event: InspectionEvent) => void;
-  /** Whether it is enough that the node settles: what is left of it is not held against a new agent. */
+  /** Whether to skip the comparison with a new agent after the node has settled. */
   readonly isBrief?: boolean;
-  /** What becomes of calls of which the story says nothing. */
+  /** The faults of calls for which the story has none. */
   readonly faults?: FaultPlan;
-  /** Makes the cluster that the node belongs to; absent: it belongs to none. */
+  /** Creates the cluster of the node. Undefined if the node belongs to none. */
   readonly cluster?: MakeCluster | undefined;
 }
 
@@ -65,7 +67,7 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
   });
   try {
     await simulation.host.open();
-    // What the first agent breaks at once is told as well.
+    // Inside the try block, because the first agent may break an invariant at once.
     await simulation.startAgent();
     const checkReplay = async () => options.replays && simulation.checkReplay();
     await tell(simulation, story, checkReplay);
@@ -80,7 +82,10 @@ export async function play(story: Story, options: PlayOptions): Promise<Outcome>
   }
 }
 
-/** Whether there is a URL that lists manifests; a story that has been shortened says that it had one. */
+/**
+ * Whether a URL lists manifests. A shrunk story may have lost the action that needs the URL, so it states it
+ * explicitly.
+ */
 export const asksUrl = ({ moments, hasUrl }: Story): boolean =>
   hasUrl ?? moments.some(({ deed }) => deed.kind === 'url' || (deed.kind === 'apply' && deed.by === 'url'));
 
@@ -93,7 +98,10 @@ const explanationsOf = (simulation: Simulation): string[] =>
     return explanation ? [formatExplanation(explanation)] : [];
   });
 
-/** `checkReplay` is done wherever the actors of an agent may be no more thereafter; one that is killed is looked at then. */
+/**
+ * Runs the actions of a story. `checkReplay` is called wherever the actors of an agent may be gone afterwards. A killed
+ * agent is checked when it is killed.
+ */
 async function tell(
   simulation: Simulation,
   { moments, lastsMs }: Story,
@@ -115,7 +123,7 @@ async function tell(
   await checkReplay();
 }
 
-/** Holds what an agent has become against what a new one makes of the same host. */
+/** Checks that a new agent on the same host settles to the same state. */
 async function holdAgainstNew(simulation: Simulation): Promise<void> {
   await simulation.advance(LOOKS_AGAIN_MS);
   simulation.check({ isAtRest: true });

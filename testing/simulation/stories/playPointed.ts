@@ -1,10 +1,10 @@
-/** Tells a story that leads to a certain situation. */
+/** Plays a pointed story. */
 import { simulatedCluster } from '../cluster/simulatedCluster.ts';
 import { type Outcome, type PlayOptions, play } from './play.ts';
 import type { PointedStory } from './pointed/pointedStory.ts';
 import { striking } from './striking.ts';
 
-/** `options` leave open where the node lives, and what strikes it: the story says that. */
+/** `options` cannot set the cluster and the faults, because the story defines them. */
 export function playPointed(
   { struck, inCluster = false, ...story }: PointedStory,
   options: Omit<PlayOptions, 'faults' | 'cluster'>,

@@ -1,4 +1,4 @@
-/** Stories that lead to situations which drawn stories rarely reach: several events have to coincide. */
+/** Stories for situations that drawn stories rarely reach, because several events have to coincide. */
 import { adoptions } from './pointed/adoptions.ts';
 import { endings, foundRestarts, lostRuns, overlaps, returns, sharedCgroups } from './pointed/coincidences.ts';
 import { crowds } from './pointed/crowds.ts';
@@ -13,7 +13,7 @@ import { cgroups, preemptions, recreations, resizes, volumes } from './pointed/r
 import { restartsOfAll } from './pointed/restartsOfAll.ts';
 import { waits } from './pointed/waits.ts';
 
-/** What is told, by its title. */
+/** The stories, keyed by title. */
 export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...beginnings,
   ...preemptions,

@@ -1,4 +1,4 @@
-/** Short stories of pods that ask for what most pods do without: what they call meets every single fault, too. */
+/** Short stories of pods that use rare features, so that the calls for these features also meet every single fault. */
 import { RUNTIME_CLASS } from '../host/provided.ts';
 import { PULLED } from './drawnManifest.ts';
 import { container, type ManifestSpec, manifest } from './manifests.ts';
@@ -8,7 +8,7 @@ import type { Story } from './story.ts';
 const SECOND = 1_000;
 const probeOf = (port: number) => ({ httpGet: { path: '/healthz', port }, periodSeconds: 4 });
 
-/** An image to pull, volumes of every kind that belong to a group, a sidecar, hooks and a probe over the network. */
+/** A pod with an image to pull, volumes of every kind with an fsGroup, a sidecar, hooks and an HTTP probe. */
 const demanding: Partial<ManifestSpec> = {
   volumes,
   runtimeClassName: RUNTIME_CLASS,
@@ -27,7 +27,7 @@ const demanding: Partial<ManifestSpec> = {
 
 const listed: Partial<ManifestSpec> = { containers: [container('main', { livenessProbe: probeOf(8080) })] };
 
-/** What is told, by its title. */
+/** The stories, keyed by title. */
 export const richStories: Readonly<Record<string, Story>> = {
   'a pod asks for what few pods do': {
     seed: 8,

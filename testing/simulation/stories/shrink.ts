@@ -1,16 +1,16 @@
-/** Makes a story that breaks an invariant as short as it can be and still break the same one. */
+/** Shrinks a story that breaks an invariant to the shortest one that still breaks the same invariant. */
 import type { Story } from './story.ts';
 
-/** Whether a story still breaks what the first one broke. */
+/** Returns whether a story still breaks the same invariant as the original. */
 export type StillBreaks = (story: Story) => Promise<boolean>;
 
-/** The parts of a list without one of so many pieces of it. */
+/** Yields the list without each one of `pieces` parts of it. */
 function* withoutPieces<T>(all: readonly T[], pieces: number): Generator<readonly T[]> {
   const size = Math.ceil(all.length / pieces);
   for (let at = 0; at < all.length; at += size) yield [...all.slice(0, at), ...all.slice(at + size)];
 }
 
-/** Leaves out of a list what it can do without: first halves, then ever smaller pieces (ddmin). */
+/** Removes items that are not needed: first halves, then ever smaller pieces (ddmin). */
 async function fewest<T>(all: readonly T[], breaks: (some: readonly T[]) => Promise<boolean>): Promise<readonly T[]> {
   let kept = all;
   for (let pieces = 2; kept.length > 0; ) {

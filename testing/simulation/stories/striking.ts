@@ -1,13 +1,13 @@
-/** Faults at calls that are told apart by what they are, which no change of the agent moves to another place. */
+/** Faults at calls that are selected by room, name and object, so that they do not move when the agent changes. */
 import type { Fate, FaultPlan, OutsideCall } from '../run/outside.ts';
 
 export interface Struck {
-  /** What the call is about contains what is given here. */
+  /** The selected calls. `about` matches as a substring. */
   readonly call: Partial<OutsideCall>;
   readonly fate: Fate;
-  /** So many of these calls are spared before. */
+  /** The number of matching calls to skip. */
   readonly after?: number;
-  /** Absent: one. */
+  /** Default: 1. */
   readonly times?: number;
 }
 

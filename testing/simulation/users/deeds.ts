@@ -1,9 +1,9 @@
-/** What was done to a node from outside: what the invariants hold its agent's own deeds against. */
+/** The actions of users and faults of the host, against which the invariants check what the agent does. */
 
 import { Touches } from '../checks/touches.ts';
 import type { Manifest } from '../stories/manifests.ts';
 
-/** The UID that a node makes of a manifest that names none: another manifest is another pod. */
+/** A UID that a node derives from a manifest without one, so that a changed manifest is a different pod. */
 export const OF_ITS_MANIFEST = /^[0-9a-f]{32}$/;
 
 interface WantedPod {
@@ -12,38 +12,41 @@ interface WantedPod {
   readonly manifest?: Manifest;
 }
 
-/** No pod has this name. */
+/** A key that is no pod name. */
 const ALL = '*';
 
 export class Deeds {
   readonly #wanted = new Map<string, readonly string[]>();
-  /** The UIDs that their manifests name, or named last. */
+  /** The UIDs in the manifests of the pods, or in their last ones. */
   readonly #uids = new Map<string, string | undefined>();
-  /** The manifests that each pod has had so far under its UID, also while nobody wanted it: no agent need have seen that. */
+  /**
+   * All manifests that each pod has had under its UID, including those before a removal, because an agent may not have
+   * noticed the removal.
+   */
   readonly #versions = new Map<string, readonly Manifest[]>();
   readonly #touched = new Touches();
   #touchedAt = 0;
   readonly #touchedContainers = new Touches();
   readonly #reborn = new Map<string, number>();
-  /** The UIDs of the pods that have ended with their node, or that the API server was told to have ended. */
+  /** The UIDs of pods that have ended with their node, or whose end was reported to the API server. */
   readonly #ended = new Set<string>();
 
-  /** The full names of the pods whose manifests are there. */
+  /** The pods whose manifests exist, keyed by full name. */
   get wanted(): ReadonlyMap<string, unknown> {
     return this.#wanted;
   }
 
-  /** The files that have the manifest of a pod; none where a URL lists it. */
+  /** The files that have the manifest of a pod. Empty if a URL lists it. */
   filesOf(pod: string): readonly string[] {
     return this.#wanted.get(pod) ?? [];
   }
 
-  /** The manifests of a pod, the present one last; before that those in whose place it is, of the same UID. */
+  /** The manifests of a pod, oldest first, including former ones with the same UID. */
   versionsOf(pod: string): readonly Manifest[] {
     return this.#versions.get(pod) ?? [];
   }
 
-  /** `file`: where the manifest is, unless the pod has files already; `uid`: what the manifest names. */
+  /** `file` is the manifest file, unless the pod has files already. `uid` is the UID in the manifest. */
   want(pod: string, { file, uid, manifest }: WantedPod = {}): void {
     const before = uid !== undefined && this.#uids.get(pod) === uid ? this.versionsOf(pod) : [];
     this.#versions.set(pod, manifest === undefined ? before : [...before, manifest]);
@@ -51,7 +54,7 @@ export class Deeds {
     this.#uids.set(pod, uid);
   }
 
-  /** Whether the pod of this UID may be the one that is wanted: a node makes the UID of a manifest without one. */
+  /** Whether the pod with this UID may be the wanted one, also if the node derives the UID. */
   mayBeWanted(pod: string, uid: string): boolean {
     if (!this.#wanted.has(pod)) return false;
     const wanted = this.#uids.get(pod);
@@ -74,17 +77,17 @@ export class Deeds {
     this.beginAnew(pod, at);
   }
 
-  /** Notes that a pod is, or was for a while, not the one that it was, by the time that no jump of the clock changes. */
+  /** Records that a pod is a new one, or was for a while until `at`, in milliseconds of node time. */
   beginAnew(pod: string, at: number): void {
     this.#reborn.set(pod, Math.max(this.#reborn.get(pod) ?? at, at));
   }
 
-  /** Whether it may begin from its beginning, because of what was done since then. */
+  /** Whether a pod may start over because of an action since `at`. */
   isRebornSince(pod: string, at: number): boolean {
     return (this.#reborn.get(pod) ?? at - 1) >= at;
   }
 
-  /** Notes that somebody ends these pods of an API server for good, whatever their containers say. */
+  /** Records that these pods of an API server have been ended for good, independent of their containers. */
   end(uids: readonly string[]): void {
     for (const uid of uids) this.#ended.add(uid);
   }
@@ -93,33 +96,33 @@ export class Deeds {
     return this.#ended.has(uid);
   }
 
-  /** Notes that somebody else than the agent did something to a pod, at a time or until then, which no jump changes. */
+  /** Records that something other than the agent has affected a pod at or until `at`, in milliseconds of node time. */
   touch(pod: string, at: number): void {
     this.#touchedAt = Math.max(this.#touchedAt, at);
     this.#touched.add(pod, at);
   }
 
-  /** When that was last. */
+  /** The time of the last such event. */
   get touchedAt(): number {
     return this.#touchedAt;
   }
 
-  /** The same of one of its containers, by its name. */
+  /** Records the same for one container. */
   touchContainer(pod: string, container: string, at: number): void {
     this.#touchedContainers.add(`${pod} ${container}`, at);
   }
 
-  /** The same of what may concern any pod. */
+  /** Records the same for all pods. */
   touchAll(at: number): void {
     this.#touched.add(ALL, at);
   }
 
-  /** Whether what was done since then to a pod, or to all, is a reason for what becomes of it now. */
+  /** Whether an action since `at` may be the cause of a change of the pod now. */
   isTouchedSince(pod: string, at: number, now: number): boolean {
     return [ALL, pod].some((each) => this.#touched.mayActSince(each, at, now));
   }
 
-  /** The same of what was done to one of its containers. */
+  /** Whether an action since `at` may be the cause of a change of the container now. */
   isContainerTouchedSince(pod: string, container: string, at: number, now: number): boolean {
     return this.#touchedContainers.mayActSince(`${pod} ${container}`, at, now);
   }

@@ -1,4 +1,4 @@
-/** Those who write manifests, and what they want because of that. */
+/** The users who write manifests. */
 import type { Entry } from '../../../actors/boundary.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
@@ -8,13 +8,16 @@ import { type Manifest, staticPodName } from '../stories/manifests.ts';
 import type { Deeds } from './deeds.ts';
 import { isOfManifest, validManifest } from './validManifest.ts';
 
-/** A list of manifests may be older than a change, by as long as what it was read from can hang. */
+/** A list of manifests may be older than a change by as long as a read can hang. */
 const OLDEST_LIST_MS = 10 * 60_000;
 
-/** A change of a pod that no source has told the agent yet. */
+/** A change of a pod that no source has reported to the agent yet. */
 interface Unheard {
   readonly changedAt: number;
-  /** Whether it is what is told: a source that was read before the change still tells of what was there then. */
+  /**
+   * Whether a reported pod includes the change. A source that was read before the change still reports the former
+   * manifest.
+   */
   readonly isToldBy: (told: Pod) => boolean;
 }
 
@@ -22,17 +25,20 @@ export class Users {
   readonly #host: SimulatedHost;
   readonly #deeds: Deeds;
   readonly #config: NonNullable<SimulationOptions['config']>;
-  /** The manifests that are there now, by the full names of their pods. */
+  /** The current manifests, keyed by the full names of their pods. */
   readonly #pods = new Map<string, Manifest>();
-  /** The last changes of pods, by their full names. */
+  /** The last changes of pods, keyed by full name. */
   readonly #unheard = new Map<string, Unheard>();
-  /** Those of which a part is there: what they are to replace stands until they are whole. */
+  /** Partly written manifests. The former ones apply until these are complete. */
   readonly #begun = new Map<string, Manifest>();
 
-  /** The pods in whose file there is something else for a while; `isLost`: an agent may have nothing of them any more. */
+  /** The pods whose file is spoiled. `isLost` means that the agent may have lost the pod. */
   readonly #spoiled = new Map<string, { isLost: boolean }>();
 
-  /** `config`: what the node is told, which decides what it takes, and whether it asks a URL. */
+  /**
+   * `config` is the configuration of the node, which decides which manifests it accepts and whether it has a manifest
+   * URL.
+   */
   constructor(host: SimulatedHost, deeds: Deeds, config: SimulationOptions['config'] = {}) {
     this.#host = host;
     this.#deeds = deeds;
@@ -40,8 +46,8 @@ export class Users {
   }
 
   /**
-   * Puts the manifest of a pod there, or another in its place; one that a URL lists stays in its list. Throws a `TypeError`
-   * where the node would not take it.
+   * Applies a manifest, replacing any previous one of the same name. A pod that a URL lists stays in that list. Throws
+   * a `TypeError` if the node would reject it.
    */
   apply(given: object, by?: 'url'): void {
     if (by === 'url' && this.#config.manifestUrl === undefined)
@@ -54,8 +60,8 @@ export class Users {
   }
 
   /**
-   * Writes so much of a manifest, from 0 to less than 1, and the rest after a while, unless something else is wanted by
-   * then. A part of it is no manifest: what the file held before goes on (`consumeWatchEvent` in
+   * Writes a share of a manifest, from 0 to less than 1, and the rest after `restMs`, unless the manifest has been
+   * replaced by then. The node ignores the incomplete file and keeps the previous manifest (`consumeWatchEvent` in
    * pkg/kubelet/config/file_linux.go).
    */
   applyInParts(given: object, share: number, restMs: number): void {
@@ -73,14 +79,14 @@ export class Users {
       if (this.#begun.get(full) !== pod || now === undefined) return;
       this.#want(pod);
       this.#host.manifests.write(now, text);
-      // Else there would be two pods of one name.
+      // Otherwise the copies would be a different pod of the same name.
       for (const copy of copies) this.#host.manifests.put(copy, text);
     }, restMs);
   }
 
   /**
-   * Spoils the file of a pod for a while, unless something else is done to it by then. What was there before goes on, also
-   * with the next agent.
+   * Spoils the file of a pod for a while, unless the file is changed by then. The pod keeps running, also with the next
+   * agent.
    */
   spoil(pod: string, how: Spoiling, forMs: number): void {
     const [manifest, [file]] = [this.#pods.get(pod), this.#deeds.filesOf(pod)];
@@ -93,17 +99,17 @@ export class Users {
     }, forMs);
   }
 
-  /** Puts whole manifests there again. */
+  /** Restores all spoiled manifests. */
   healAll(): void {
     for (const pod of [...this.#spoiled.keys()]) this.#heal(pod);
   }
 
-  /** Writes something that is no manifest, unless a manifest is there. */
+  /** Writes an invalid file, unless a manifest has this name. */
   scribble(file: string, text: string): void {
     if (!this.#isTaken(file)) this.#host.manifests.write(file, text);
   }
 
-  /** Takes the manifest of a pod away, given its full name. */
+  /** Removes the manifest of a pod, given its full name. */
   remove(pod: string): void {
     if (!this.#deeds.wanted.has(pod)) return;
     const files = this.#deeds.filesOf(pod);
@@ -116,17 +122,17 @@ export class Users {
     for (const file of files) this.#host.manifests.remove(file);
   }
 
-  /** Gives the manifest of a pod another file: as another static pod of the same name it begins anew. */
+  /** Renames the manifest file of a pod. The pod starts over as a different static pod of the same name. */
   rename(pod: string, file: string): void {
     const [from] = this.#deeds.filesOf(pod);
-    // What is spoiled would be lost under another name.
+    // The rest of a spoiled file would be lost under a different name.
     if (from === undefined || this.#isTaken(file) || this.#spoiled.has(pod)) return;
     this.#host.manifests.rename(from, file);
     this.#deeds.moveFile(pod, from, file);
     this.#begunAnew(pod);
   }
 
-  /** Lets a pod that a URL lists have another name from the next list on: as another pod it begins anew. */
+  /** Renames a pod in the list at the URL, which makes it a different pod. */
   renameListed(pod: string, name: string): void {
     const { uid: _, ...metadata } = this.#pods.get(pod)?.metadata ?? {};
     const manifest = this.#pods.get(pod);
@@ -137,7 +143,7 @@ export class Users {
     this.apply(renamed, 'url');
   }
 
-  /** Puts the same pod into one more file. */
+  /** Copies the manifest of a pod to an additional file. */
   copy(pod: string, file: string): void {
     const manifest = this.#pods.get(pod);
     if (manifest === undefined || this.#deeds.filesOf(pod).length === 0 || this.#isTaken(file)) return;
@@ -146,10 +152,10 @@ export class Users {
     this.#begunAnew(pod);
   }
 
-  /** Notes what enters the agent: it may hear of a change long after that was made, and does then what follows from it. */
+  /** Records that a source has reported to the agent, which may react to a change long after it was made. */
   noteHeard({ kind, source, value }: Entry): void {
     if (this.#unheard.size === 0 || kind !== 'fact' || source !== 'sources') return;
-    // What enters from a feed is what that has sent.
+    // Facts of a feed have the type that the feed sends.
     const fact = value as NodeFact;
     const { elapsed } = this.#host.clock;
     for (const [pod, { changedAt, isToldBy }] of this.#unheard) {
@@ -160,13 +166,13 @@ export class Users {
     }
   }
 
-  /** The agent is to end all pods: they begin anew when it starts again. */
+  /** Records that the agent drains its pods, which start over when it starts again. */
   drain(): void {
     for (const pod of this.#deeds.wanted.keys()) this.#begunAnew(pod);
     this.#loseSpoiled();
   }
 
-  /** The whole directory is gone for a while. */
+  /** Removes the whole manifest directory for a while. */
   loseDirectory(forMs: number): void {
     const until = this.#host.clock.elapsed + forMs;
     for (const pod of this.#deeds.wanted.keys()) if (this.#deeds.filesOf(pod).length > 0) this.#begunAnew(pod, until);
@@ -197,7 +203,7 @@ export class Users {
     return full;
   }
 
-  /** A file for the pod of a name: another namespace may have a pod of the same name. */
+  /** Returns a free file name for a pod. A pod in a different namespace may have the same name. */
   #freeFile(name: string): string {
     for (let number = 1; ; number += 1) {
       const file = `${name}${number === 1 ? '' : `_${number}`}.json`;
@@ -205,7 +211,7 @@ export class Users {
     }
   }
 
-  /** Whether a pod that is wanted comes from a URL. */
+  /** Whether a wanted pod comes from the URL. */
   #isListed(pod: string): boolean {
     return this.#deeds.wanted.has(pod) && this.#deeds.filesOf(pod).length === 0;
   }
@@ -214,14 +220,14 @@ export class Users {
     return [...this.#deeds.wanted.keys()].some((pod) => this.#deeds.filesOf(pod).includes(file));
   }
 
-  /** `at`: until when that lasts, where it does. */
+  /** `at` is the end of a condition that lasts for a while. */
   #begunAnew(pod: string, at = this.#host.clock.elapsed): void {
     this.#deeds.beginAnew(pod, at);
-    // It is the same that was told before.
+    // The next report contains the same manifest as before.
     this.#touch(pod, { changedAt: at, isToldBy: () => false });
   }
 
-  /** Somebody has changed what is wanted of it. */
+  /** Records a change of the wanted state of a pod. */
   noteChanged(pod: string): void {
     const manifest = this.#deeds.wanted.has(pod) ? this.#deeds.versionsOf(pod).at(-1) : undefined;
     const isToldBy = (told: Pod) => manifest === undefined || isOfManifest(told, manifest);
@@ -233,7 +239,7 @@ export class Users {
     this.#unheard.set(pod, unheard);
   }
 
-  /** Whether a source tells of this pod; of one that is gone it tells the UID alone. */
+  /** Whether a fact is about this pod. For a removed pod, the fact has only the UID. */
   #isOf(pod: string, fact: NodeFact): boolean {
     if (fact.type !== 'config.podChanged') return false;
     if (fact.change === 'removed') return this.#deeds.mayBeWanted(pod, fact.uid);
@@ -242,7 +248,7 @@ export class Users {
   }
 }
 
-/** What is wrong with a file: it is empty, cut off, no text at all, or a manifest that is refused. */
+/** The defects of a spoiled file: empty, truncated, not text, or an invalid manifest. */
 export type Spoiling = 'empty' | 'cut' | 'noise' | 'refused';
 
 function spoiledText(pod: Manifest, how: Spoiling): string {

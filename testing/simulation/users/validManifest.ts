@@ -1,4 +1,4 @@
-/** What the node would take: what it refuses is nothing that anybody can expect to run. */
+/** Validates manifests as the node does, because nobody can expect a rejected manifest to run. */
 
 import type { ManifestFile } from '../../../actors/sources/manifest/manifestFile.ts';
 import { allManifestsIn } from '../../../actors/sources/manifest/manifestText.ts';
@@ -21,17 +21,17 @@ const ORIGIN = {
   admitted: new Map(),
 } as const;
 
-/** What is in a manifest, as the node reads it. */
+/** Reads the manifests in a file as the node does. */
 const readAs = (text: string, isLenient: boolean): ManifestFile[] =>
   [...allManifestsIn({ text, kind: 'file', origin: { ...ORIGIN, isLenient } })].map(({ read }) => read);
 
-/** Whether it is as an API server has it, where pods are bound to nodes. */
+/** Whether a pod comes from an API server, where pods are bound to nodes. */
 const isOfApi = ({ spec }: Manifest): boolean => 'nodeName' in spec;
 
-/** The pods of manifests, each read once. */
+/** The pods of manifests, cached. */
 const pods = new WeakMap<Manifest, Pod>();
 
-/** The pod of a manifest that a node takes, with all that goes without saying. */
+/** Returns the pod of a valid manifest, with defaults. */
 export function podOfManifest(manifest: Manifest): Pod {
   const known = pods.get(manifest);
   if (known !== undefined) return known;
@@ -51,16 +51,16 @@ function problemsOf(read: ManifestFile): readonly Problem[] {
   }));
 }
 
-/** The node says itself where it has a pod from, and when it has seen it. */
+/** The node itself sets these annotations. */
 const isOfNode = (annotation: string): boolean => annotation.startsWith('kubernetes.io/config.');
 
-/** What a manifest says of its pod; which taints a pod tolerates is a matter of where its manifest is, too. */
+/** The fields of a pod that its manifest sets. Tolerations also depend on the source. */
 function wordsOf({ metadata: { labels, annotations = {} }, spec: { tolerations: _, ...spec } }: Pod): object {
   const said = Object.entries(annotations).filter(([key]) => !isOfNode(key));
   return { labels, annotations: Object.fromEntries(said), spec };
 }
 
-/** Whether a pod that a source tells of is that of this manifest, and not of one before it. */
+/** Whether a pod that a source has reported is that of this manifest, and not of a former one. */
 export function isOfManifest(told: Pod, manifest: Manifest): boolean {
   const { uid = told.metadata.uid } = manifest.metadata;
   return uid === told.metadata.uid && sameValue(wordsOf(told), wordsOf(podOfManifest(manifest)));
@@ -68,7 +68,7 @@ export function isOfManifest(told: Pod, manifest: Manifest): boolean {
 
 const REFUSED = 'the node takes no such manifest';
 
-/** Gives a manifest of its own; throws a `TypeError` that says everything that the node would refuse it for. */
+/** Returns a copy of a manifest. Throws a `TypeError` with all problems for which the node would reject it. */
 export function validManifest(pod: unknown, { isLenient = false }: { readonly isLenient?: boolean } = {}): Manifest {
   checkPlain(pod, REFUSED);
   const text = JSON.stringify(pod) ?? '';
@@ -76,6 +76,6 @@ export function validManifest(pod: unknown, { isLenient = false }: { readonly is
     .flatMap(problemsOf)
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   if (wrong.length > 0) throw new TypeError(printable(`${REFUSED}: ${wrong.join('; ')}`));
-  // It has what the schema of pods asks for; what becomes of the object that was given changes nothing here.
+  // The manifest has been validated. The copy does not change with the caller's object.
   return JSON.parse(text) as Manifest;
 }

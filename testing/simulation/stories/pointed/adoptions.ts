@@ -1,6 +1,6 @@
 import { apply, killAgent, main, type PointedStory, SECOND, same, told } from './pointedStory.ts';
 
-/** A new agent finds what runs, and has no reason to end it: whatever was one has had its time, or is yet to come. */
+/** A new agent adopts running pods and has no reason to stop them. */
 export const adoptions: Readonly<Record<string, PointedStory>> = {
   'an agent starts again over a container whose probe has not failed': told([
     apply(0, same('web', { containers: [main({ livenessProbe: { exec: { command: ['true'] }, periodSeconds: 1 } })] })),

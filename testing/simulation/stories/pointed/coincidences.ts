@@ -1,4 +1,4 @@
-/** Something happens just when something else is under way. */
+/** Events that coincide with an operation in progress. */
 import { container, manifest } from '../manifests.ts';
 import {
   AWAY,
@@ -33,7 +33,7 @@ const renames = (seconds: number, downMs = 100) =>
   at(seconds, { kind: 'runtimeDown', downMs, keepContainers: true, renames: 1 });
 const TASK_LOST = { kind: 'fail', code: 'FAILED_PRECONDITION' } as const;
 
-/** The runtime goes away, comes back, forgets or finds again. */
+/** The runtime restarts, and forgets or recalls its objects. */
 export const returns: Readonly<Record<string, PointedStory>> = {
   'the runtime comes back before it is asked again what has become of a sandbox': told(
     [apply(0, manifest('web')), at(6, { kind: 'killSandbox', which: 0 }), runtimeDown(6.5, 3)],
@@ -93,7 +93,7 @@ export const returns: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** A container ends while it is not known yet to have started. */
+/** A container exits before its start is confirmed. */
 export const endings: Readonly<Record<string, PointedStory>> = {
   'a container has ended by the time that its runtime does not say whether it has started': told(
     [apply(0, manifest('web', { containers: [main({ command: shell('sleep 2') })] }))],
@@ -102,7 +102,7 @@ export const endings: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** What was to restart all containers of a pod is found by the next agent. */
+/** A new agent adopts a pod whose containers were all to restart. */
 export const foundRestarts: Readonly<Record<string, PointedStory>> = {
   'the power is gone before all containers of a pod restart': told([
     apply(0, manifest('web', { containers: [ENDS_ALL] })),
@@ -118,7 +118,7 @@ export const foundRestarts: Readonly<Record<string, PointedStory>> = {
 
 const OLD_LISTS = at(8, { kind: 'lists', show: 'stale', forMs: 12 * SECOND });
 
-/** The runtime has lost what ran by the time that the next agent asks for it. */
+/** The runtime has lost the running containers when the next agent queries it. */
 export const lostRuns: Readonly<Record<string, PointedStory>> = {
   'an old list shows the run before the one that the runtime has lost': told([
     apply(0, same('web', { containers: [main({ command: shell('sleep 12') })] })),
@@ -147,7 +147,7 @@ const remembering = (cpu: string) =>
     volumes: [{ name: 'memory', emptyDir: { medium: 'Memory' } }],
   });
 
-/** What was asked of a pod before is still under way. */
+/** A new request overlaps with the previous operation on the same pod. */
 export const overlaps: Readonly<Record<string, PointedStory>> = {
   'the sandbox of a container ends while the next agent asks about it': told(
     [apply(0, manifest('web')), killAgent(8), at(9, { kind: 'killSandbox', which: 0 })],
@@ -159,7 +159,7 @@ export const overlaps: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** The cgroups that pods of other agents share. */
+/** Cgroups that the pods of other agents share. */
 export const sharedCgroups: Readonly<Record<string, PointedStory>> = {
   'cgroups that others share cannot be looked at for a while': {
     ...told([flaky(50, 'disk', 20)], [], 200 * SECOND),

@@ -12,7 +12,7 @@ const large = (name: string): Manifest =>
     volumes: Array.from({ length: MANY }, (_, index) => ({ name: `v${index}`, emptyDir: {} })),
   });
 
-/** Pods so large that nothing may look at all of them after each change. */
+/** Pods so large that nothing may iterate over all their parts after each change. */
 export const crowds: Readonly<Record<string, PointedStory>> = {
   'a pod of many containers starts, restarts some of them and is removed': told(
     [

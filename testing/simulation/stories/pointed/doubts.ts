@@ -2,7 +2,7 @@ import { container, manifest } from '../manifests.ts';
 import { apply, at, killAgent, late, main, type PointedStory, SECOND, shell, strike, told } from './pointedStory.ts';
 import { ENDS_ALL } from './restartsOfAll.ts';
 
-/** What the runtime tells leaves in doubt what a pod has come to, which is not lost by that. */
+/** The runtime reports an ambiguous state, which must not undo the progress of a pod. */
 export const doubts: Readonly<Record<string, PointedStory>> = {
   'all restart while a list does not show the sandbox': told(
     [

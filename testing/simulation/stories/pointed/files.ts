@@ -1,4 +1,4 @@
-/** What becomes of the files that manifests are in. */
+/** Events that concern manifest files. */
 import { manifest } from '../manifests.ts';
 import { apply, at, killAgent, type PointedStory, remove, SECOND, same, told } from './pointedStory.ts';
 
@@ -7,7 +7,7 @@ const spoil = (seconds: number, how: 'empty' | 'cut' | 'noise' | 'refused', forS
   at(seconds, { kind: 'spoil', pod: WEB, how, forMs: forSeconds * SECOND });
 const copy = (seconds: number, file: string) => at(seconds, { kind: 'copyManifest', pod: WEB, file });
 
-/** The file of a pod is spoiled for minutes: what it held goes on, also with the next agent. */
+/** The manifest file of a pod is unreadable for minutes. The pod keeps running, also with the next agent. */
 export const spoiled: Readonly<Record<string, PointedStory>> = {
   'the manifest of a pod is refused for a while, and its agent starts again': told(
     [apply(0, manifest('web')), spoil(8, 'refused', 200), killAgent(30, 10), killAgent(60)],
@@ -32,7 +32,7 @@ export const spoiled: Readonly<Record<string, PointedStory>> = {
   ]),
 };
 
-/** Files may be called whatever a directory takes. */
+/** Files with unusual names. */
 export const oddFiles: Readonly<Record<string, PointedStory>> = {
   'a manifest is in files with odd names': told(
     [

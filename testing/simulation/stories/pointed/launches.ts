@@ -21,7 +21,7 @@ import {
 
 const LOST: Fate = { kind: 'lostReply', code: 'UNKNOWN' };
 
-/** A container on its way. */
+/** A container is being created and started. */
 export const launches: Readonly<Record<string, PointedStory>> = {
   'the sandbox of a container ends while its hook runs': told([
     apply(

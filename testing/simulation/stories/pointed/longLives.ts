@@ -4,7 +4,10 @@ const MINUTES = 26;
 
 const probe = (command: string, periodSeconds: number) => ({ exec: { command: [command] }, periodSeconds });
 
-/** Of one container that crashes, one that its probe ends, and one that goes on; as much is in it whatever is changed. */
+/**
+ * A pod with a container that crashes, one that its probe stops, and one that keeps running. Its size is the same for
+ * all arguments.
+ */
 const restless = (cpu: string, changed: string) =>
   same(
     'web',
@@ -18,7 +21,7 @@ const restless = (cpu: string, changed: string) =>
     { labels: { changed } },
   );
 
-/** A pod lives on for so long that whatever it keeps of each thing that happens to it can be told from what it needs. */
+/** A pod lives so long that data which accumulates with each event becomes visible. */
 export const longLives: Readonly<Record<string, PointedStory>> = {
   'a pod that crashes, is probed and is changed lives on': told(
     Array.from({ length: MINUTES }, (_, minute) =>

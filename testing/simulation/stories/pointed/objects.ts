@@ -1,4 +1,4 @@
-/** Objects of a cluster that change while a pod is at them, and tokens that get old. */
+/** Objects of a cluster that change while a pod uses them, and tokens that expire. */
 import type { ApiObject } from '../../cluster/apiObject.ts';
 import { type ManifestSpec, manifest } from '../manifests.ts';
 import type { Moment } from '../story.ts';
@@ -23,7 +23,7 @@ const create = (seconds: number, name: string, spec: Partial<ManifestSpec>) =>
 const label = (seconds: number, version: string) =>
   at(seconds, { kind: 'labelPod', pod: 'default/web', labels: { version } });
 
-/** Its container gets another image. */
+/** Changes the image of the container. */
 const image = (seconds: number) =>
   at(seconds, {
     kind: 'setImage',
@@ -33,7 +33,7 @@ const image = (seconds: number) =>
   });
 
 const volumeMounts = [{ name: 'shown', mountPath: '/shown' }];
-/** A pod that shows something of the cluster. */
+/** A pod with a volume from the cluster. */
 const showing = (volume: object, more: Partial<ManifestSpec> = {}): Partial<ManifestSpec> => ({
   containers: [main({ volumeMounts })],
   volumes: [{ name: 'shown', ...volume }],
@@ -54,7 +54,7 @@ const TAKES = (key: string) => ({
   containers: [main({ env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'config', key } } }] })],
 });
 
-/** Of a node of a cluster; how it keeps up with what its pods name. */
+/** The story on a node of a cluster with this change detection strategy. */
 const inCluster = (story: PointedStory, objects: PointedStory['objects'] = 'Watch'): PointedStory => ({
   ...story,
   inCluster: true,
@@ -64,7 +64,7 @@ const inCluster = (story: PointedStory, objects: PointedStory['objects'] = 'Watc
 const often = (count: number, from: number, everyMs: number): Moment[] =>
   Array.from({ length: count }, (_, index) => put(from + (index * everyMs) / SECOND, config(`${index}`)));
 
-/** What is told, by its title. */
+/** The stories, keyed by title. */
 export const objects: Readonly<Record<string, PointedStory>> = {
   'a pod shows everything that a cluster has for it, and all of it changes': inCluster(
     told(

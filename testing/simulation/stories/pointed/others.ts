@@ -1,4 +1,4 @@
-/** What other agents have on the host, and what the host lets an agent do. */
+/** Objects of other agents on the host, and the limits that the host imposes on an agent. */
 import { VISITORS } from '../../host/otherPods.ts';
 import { manifest } from '../manifests.ts';
 import {
@@ -16,19 +16,19 @@ import {
 } from './pointedStory.ts';
 
 const [VISITOR = ''] = VISITORS;
-/** A pod that has the UID of another agent's. */
+/** A pod that has the UID of a different agent's pod. */
 const named = (cpu = '100m') => same('web', { containers: [sized(cpu)] }, { uid: VISITOR });
 
 const visit = (seconds: number, forSeconds: number) =>
   at(seconds, { kind: 'visit', uid: VISITOR, forMs: forSeconds * SECOND });
 const cgroupsReadOnly = (seconds: number, forSeconds: number) =>
   at(seconds, { kind: 'cgroupsReadOnly', forMs: forSeconds * SECOND });
-/** By then the lists of the runtime have shown who has come at first. */
+/** By then the lists of the runtime show the first visitors. */
 const LISTED = 12;
 
 const long = (...moments: PointedStory['moments']) => told(moments, [], 300 * SECOND);
 
-/** Pods of other agents come to the cgroups that are this agent's alone at first, and go. */
+/** Pods of other agents that join the agent's cgroups and leave them. */
 export const visits: Readonly<Record<string, PointedStory>> = {
   'a pod of another agent comes to the cgroups, and goes': long(apply(0, manifest('web')), visit(50, 80)),
   'a pod waits until another agent has removed its sandbox': long(
@@ -81,7 +81,7 @@ export const visits: Readonly<Record<string, PointedStory>> = {
   },
 };
 
-/** The host is, or becomes, another than most. */
+/** Hosts that are, or become, unusual. */
 export const hosts: Readonly<Record<string, PointedStory>> = {
   'a host gets another address': told([
     apply(0, manifest('web')),

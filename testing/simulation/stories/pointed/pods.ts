@@ -1,4 +1,4 @@
-/** A pod is found, made, changed and removed. */
+/** Pods that are adopted, created, changed and removed. */
 import { container, manifest } from '../manifests.ts';
 import {
   AWAY,
@@ -21,7 +21,7 @@ import {
   UNKNOWN,
 } from './pointedStory.ts';
 
-/** Before the node knows what runs. */
+/** Events before the node knows the running pods. */
 export const beginnings: Readonly<Record<string, PointedStory>> = {
   'a node is to end its pods before its runtime has listed them, and again before it has ended them': told([
     apply(0, manifest('web', { containers: [main({ command: STUBBORN })] })),
@@ -99,7 +99,7 @@ export const beginnings: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** A pod whose sandbox is not what it has to be. */
+/** A pod whose sandbox has to be replaced. */
 export const sandboxes: Readonly<Record<string, PointedStory>> = {
   'a pod is to have the network of its host': told([
     apply(0, same('web', {})),
@@ -131,7 +131,7 @@ export const sandboxes: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** What takes several attempts to be gone, or to be there. */
+/** Removals and mounts that take several attempts. */
 export const removals: Readonly<Record<string, PointedStory>> = {
   'the runtime goes away when it is to remove a sandbox': told(
     [apply(0, manifest('web')), remove(6, 'web'), runtimeDown(8, 4)],
@@ -173,7 +173,7 @@ export const removals: Readonly<Record<string, PointedStory>> = {
   ]),
 };
 
-/** What an API server would let nobody change of a pod. */
+/** Changes of a pod that an API server would reject. */
 export const edits: Readonly<Record<string, PointedStory>> = {
   'a container is taken out of a pod, and cannot be removed at first': told(
     [apply(0, same('web', { containers: [main(), container('helper')] })), apply(8, same('web', {}))],

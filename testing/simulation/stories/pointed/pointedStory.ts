@@ -1,67 +1,63 @@
-/** The parts of stories that lead to situations which drawn stories rarely reach. */
+/** Building blocks of pointed stories. */
 import type { Fate, Room } from '../../run/outside.ts';
 import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from '../manifests.ts';
 import type { Deed, Moment, Story } from '../story.ts';
 import type { Struck } from '../striking.ts';
 
-/** A story without faults by number. */
+/** A story whose faults are selected by the calls they concern, not by index. */
 export interface PointedStory extends Pick<Story, 'moments' | 'cgroups' | 'objects'> {
   readonly struck: readonly Struck[];
   readonly lastsMs: number;
-  /** Absent: one. */
+  /** Default: 1. */
   readonly seed?: number;
-  /** Whether it is told of a node of a cluster. */
+  /** Whether the node belongs to a cluster. */
   readonly inCluster?: boolean;
 }
 
-/** In milliseconds. */
+/** Milliseconds. */
 export const SECOND = 1_000;
-/** A script as a command. */
 export const shell = (script: string) => ['sh', '-c', script];
-/** Takes no notice of being told to end. */
+/** A command that ignores SIGTERM. */
 export const STUBBORN = shell('trap "" TERM; sleep 1d');
-/** The runtime has failed, and is there. */
+/** A failure of the runtime itself. */
 export const UNKNOWN: Fate = { kind: 'fail', code: 'UNKNOWN' };
-/** The runtime is not there. */
+/** The runtime is unavailable. */
 export const AWAY: Fate = { kind: 'fail', code: 'UNAVAILABLE' };
-/** What it is on is broken. */
+/** An I/O error. */
 export const BROKEN: Fate = { kind: 'fail', code: 'EIO' };
-/** It is done, so many seconds later. */
+/** The call takes effect `seconds` later. */
 export const late = (seconds: number): Fate => ({ kind: 'late', ms: seconds * SECOND });
 
-/** A pod that stays the same whatever is changed of it. */
+/** Returns a pod with a fixed UID, so that it remains the same pod when its manifest changes. */
 export const same = (name: string, spec: Partial<ManifestSpec>, metadata: object = {}): Manifest => {
   const pod = manifest(name, spec);
   return { ...pod, metadata: { ...pod.metadata, uid: `uid-of-${name}`, ...metadata } };
 };
 
-/** The container that each pod has. */
 export const main = (more: Partial<ManifestContainer> = {}) => container('main', more);
-/** The same with so much CPU. */
+/** The container `main` with this CPU request and limit. */
 export const sized = (cpu: string, more: Partial<ManifestContainer> = {}) =>
   main({ resources: { requests: { cpu }, limits: { cpu } }, ...more });
 
-/** A manifest is put there after so many seconds. */
 export const apply = (seconds: number, pod: Manifest): Moment => ({
   at: seconds * SECOND,
   deed: { kind: 'apply', pod },
 });
-/** Something happens after so many seconds. */
 export const at = (seconds: number, deed: Deed): Moment => ({ at: seconds * SECOND, deed });
-/** A manifest is taken away, by the name in it. */
+/** Removes a manifest by the name in it. */
 export const remove = (seconds: number, name: string) => at(seconds, { kind: 'remove', pod: `default/${name}-node-1` });
-/** The agent is killed, and started again later. */
+/** Kills the agent and starts it again after `downSeconds`. */
 export const killAgent = (seconds: number, downSeconds = 0) =>
   at(seconds, { kind: 'killAgent', downMs: downSeconds * SECOND });
-/** The agent is to end its pods and itself. */
+/** Drains the node and stops the agent. */
 export const drain = (seconds: number) => at(seconds, { kind: 'stopAgent', drains: true, downMs: SECOND });
-/** The runtime is away for a while. */
+/** Stops the runtime for `downSeconds`. */
 export const runtimeDown = (seconds: number, downSeconds: number, keepContainers = true) =>
   at(seconds, { kind: 'runtimeDown', downMs: downSeconds * SECOND, keepContainers });
-/** All calls to a room fail for a while. */
+/** Makes all calls to a room fail for `forSeconds`. */
 export const flaky = (seconds: number, room: Room, forSeconds: number) =>
   at(seconds, { kind: 'flaky', room, share: 1, forMs: forSeconds * SECOND });
-/** A call fails, or comes late. */
+/** A fault at the calls with this name. */
 export const strike = (
   room: Room,
   name: string,
@@ -71,7 +67,7 @@ export const strike = (
   const { about, ...rest } = more;
   return { call: { room, name, ...(about === undefined ? {} : { about }) }, fate, ...rest };
 };
-/** A story of a minute, or as long as is said. */
+/** A pointed story, by default of one minute. */
 export const told = (
   moments: readonly Moment[],
   struck: readonly Struck[] = [],
@@ -82,12 +78,12 @@ export const told = (
   lastsMs,
 });
 
-/** The seed of a host on which pods of other agents share the cgroups. */
+/** The seed of a host on which the pods of other agents share the cgroups. */
 export const SHARED_SEED = 2;
 
 /** An image that has to be pulled. */
 export const secondImage = { image: 'registry.local/pulled:1' };
 
-/** A pod that wants most of the node, of a priority. */
+/** A pod that requests most of the node. */
 export const greedy = (name: string, priority: number, more: Partial<ManifestSpec> = {}) =>
   manifest(name, { priority, containers: [main({ resources: { requests: { cpu: '40' } } })], ...more });

@@ -21,7 +21,7 @@ import {
   UNKNOWN,
 } from './pointedStory.ts';
 
-/** A pod that takes the place of another, which ends in its own time. */
+/** A pod that preempts a pod which terminates slowly. */
 export const preemptions: Readonly<Record<string, PointedStory>> = {
   'a pod of a higher priority takes the place of another': told([
     apply(0, greedy('low', 0)),
@@ -96,7 +96,7 @@ const initialized = (cpu: string) => {
   return same('sized', { initContainers: [setup] });
 };
 
-/** A pod whose resources change in place. */
+/** A pod that is resized in place. */
 export const resizes: Readonly<Record<string, PointedStory>> = {
   'the cgroup of a pod is not resized at first': told(
     [
@@ -183,7 +183,7 @@ const labelled = (seconds: number, version: string) =>
     ),
   );
 
-/** What a volume shows of its pod changes. */
+/** The contents of a downward API volume change. */
 export const volumes: Readonly<Record<string, PointedStory>> = {
   'the labels of a pod change, which a volume cannot show at first': told([
     labelled(0, '1'),
@@ -206,7 +206,7 @@ export const volumes: Readonly<Record<string, PointedStory>> = {
   ),
 };
 
-/** The parent cgroups of pods, which are looked at once a minute. */
+/** The parent cgroups of pods, which are checked once a minute. */
 export const cgroups: Readonly<Record<string, PointedStory>> = {
   'the cgroups of pods cannot be set up for a while': told([flaky(0.5, 'cgroups', 75), killAgent(1)], [], 200 * SECOND),
 };

@@ -17,7 +17,7 @@ import {
   UNKNOWN,
 } from './pointedStory.ts';
 
-/** Its end restarts all containers of its pod. */
+/** A container whose exit restarts all containers of its pod. */
 export const ENDS_ALL = main({
   command: shell('sleep 6; exit 1'),
   restartPolicy: 'Never',
@@ -27,7 +27,7 @@ const beside = (more: Partial<ManifestContainer>, spec: Partial<ManifestSpec> = 
   apply(0, manifest('web', { containers: [ENDS_ALL, container('helper', more)], ...spec }));
 const ofHelper = { after: 1 };
 
-/** All containers of a pod restart for the end of one. */
+/** All containers of a pod restart because one exits. */
 export const restartsOfAll: Readonly<Record<string, PointedStory>> = {
   'all restart while the hook of one runs': told([
     beside({ lifecycle: { postStart: { exec: { command: ['sleep', '20'] } } } }),

@@ -3,7 +3,7 @@ import { apply, late, main, type PointedStory, SECOND, STUBBORN, same, strike, t
 const slow = same('web', { terminationGracePeriodSeconds: 5, containers: [main({ command: STUBBORN })] });
 const stored = same('stored', { volumes: [{ name: 'scratch', emptyDir: {} }] });
 
-/** A pod has something to wait for that takes longer than whatever would come next. */
+/** A pod waits for an operation that takes long. */
 export const waits: Readonly<Record<string, PointedStory>> = {
   'the directory of a volume is made late': told(
     [apply(0, stored)],
